@@ -1,0 +1,371 @@
+//! CoDel: drops from the head when even the smallest delay of an interval exceeds a target.
+//!
+//! # What it does
+//! Each packet's delay is known when it leaves. Once the delay has stayed at or above `target` for
+//! `interval`, CoDel enters its dropping state and signals; while the state lasts, the n-th signal follows
+//! the one before it after
+//!
+//! ```text
+//! interval / √n
+//! ```
+//!
+//! so that the rate of signals grows until the sources give way. A delay below the target, or a queue of
+//! at most one full packet, ends the state. If it begins again soon (16 intervals), the law resumes near the
+//! rate that was needed last. A signal is a mark on an ECN-capable packet where `ecn` is on, else a drop.
+//!
+//! # Parameters
+//! `target`, `interval`, `ecn`, and `ce_threshold`: a delay above which ECN-capable packets are marked in
+//! any case (0: off), for DCTCP.
+//!
+//! # References
+//! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5; `tc-codel(8)`.
+
+use super::{Discipline, Drop, Entry, Item};
+use crate::entry::{About, Kind, Param, Params};
+use crate::fifo::Fifo;
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// CoDel in the table of disciplines.
+pub static ENTRY: Entry = Entry {
+    about: About {
+        name: "codel",
+        aliases: &[],
+        summary: "controlled delay: drops at the head when delay stays above a target",
+        references: &["RFC 8289", "Nichols and Jacobson, ACM Queue 10(5), 2012"],
+        params: &[
+            Param {
+                name: "target",
+                kind: Kind::Time,
+                default: "5 ms",
+                unit: "s",
+                help: "delay that a standing queue may have",
+            },
+            Param {
+                name: "interval",
+                kind: Kind::Time,
+                default: "100 ms",
+                unit: "s",
+                help: "how long the delay may exceed the target; the worst usual round trip",
+            },
+            Param {
+                name: "ecn",
+                kind: Kind::Bool,
+                default: "false",
+                unit: "",
+                help: "mark ECN-capable packets instead of dropping them",
+            },
+            Param {
+                name: "ce_threshold",
+                kind: Kind::Time,
+                default: "0 s",
+                unit: "s",
+                help: "mark every ECN-capable packet with a longer delay; 0 s for none",
+            },
+        ],
+    },
+    marks: true,
+    build: |params, facts| {
+        Ok(Box::new(Codel {
+            queue: Fifo::new(facts),
+            settings: Settings::new(params, facts.mtu),
+            law: Law::default(),
+        }))
+    },
+};
+
+/// The parameters of the law, which FQ-CoDel shares among its queues.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) target: Time,
+    pub(crate) interval: Time,
+    /// A backlog of so many bytes is no standing queue.
+    pub(crate) mtu: u32,
+    pub(crate) is_ecn: bool,
+    /// Zero where it is off.
+    pub(crate) ce_threshold: Time,
+}
+
+impl Settings {
+    /// Reads the parameters, which have the same names in every discipline that uses the law.
+    pub(crate) fn new(params: &Params, mtu: u32) -> Settings {
+        Settings {
+            target: params.time("target"),
+            interval: params.time("interval"),
+            mtu,
+            is_ecn: params.bool("ecn"),
+            ce_threshold: params.time("ce_threshold"),
+        }
+    }
+
+    /// The time of the signal after the one at `time`, the `count`-th.
+    fn next_signal(&self, time: Time, count: u32) -> Time {
+        let span = self.interval.as_ps() as f64 / f64::from(count).sqrt();
+        time.saturating_add(Time::from_ps(span as u64))
+    }
+}
+
+/// What the law asks of the queue that it governs.
+pub(crate) trait Store {
+    /// Takes the oldest packet.
+    fn pop(&mut self) -> Option<Item>;
+    /// Bytes waiting.
+    fn bytes(&self) -> u64;
+}
+
+impl Store for Fifo {
+    fn pop(&mut self) -> Option<Item> {
+        Fifo::pop(self)
+    }
+    fn bytes(&self) -> u64 {
+        Fifo::bytes(self)
+    }
+}
+
+/// The state of the law for one queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Law {
+    /// Signals in this dropping state.
+    pub(crate) count: u32,
+    /// `count` when this dropping state began.
+    count_at_start: u32,
+    is_dropping: bool,
+    /// When the delay will have been above the target for an interval; nothing while it is below.
+    ripe_at: Option<Time>,
+    next_signal: Time,
+}
+
+impl Law {
+    /// Takes the next packet to send out of `store`, dropping on the way.
+    pub(crate) fn dequeue(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        store: &mut impl Store,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) -> Option<Item> {
+        let (mut item, mut is_ripe) = self.take(now, settings, store)?;
+        if self.is_dropping {
+            self.is_dropping = is_ripe;
+            while self.is_dropping && now >= self.next_signal {
+                self.count = self.count.saturating_add(1);
+                if settings.is_ecn && item.mark() {
+                    self.next_signal = settings.next_signal(self.next_signal, self.count);
+                    break;
+                }
+                dropped(item, Drop::Early);
+                // An empty queue ends the state too: taking from it says so.
+                (item, is_ripe) = self.take(now, settings, store)?;
+                self.is_dropping = is_ripe;
+                if is_ripe {
+                    self.next_signal = settings.next_signal(self.next_signal, self.count);
+                }
+            }
+        } else if is_ripe {
+            self.start(now, settings);
+            if !(settings.is_ecn && item.mark()) {
+                dropped(item, Drop::Early);
+                (item, _) = self.take(now, settings, store)?;
+            }
+        }
+        let is_late = now.saturating_sub(item.enqueued) > settings.ce_threshold;
+        if settings.ce_threshold > Time::ZERO && is_late {
+            item.mark();
+        }
+        Some(item)
+    }
+
+    /// Enters the dropping state, at the rate that was needed last if that was not long ago.
+    fn start(&mut self, now: Time, settings: &Settings) {
+        let gained = self.count.saturating_sub(self.count_at_start);
+        let is_recent = now.saturating_sub(self.next_signal) / 16 < settings.interval;
+        self.count = if gained > 1 && is_recent { gained } else { 1 };
+        self.count_at_start = self.count;
+        self.is_dropping = true;
+        self.next_signal = settings.next_signal(now, self.count);
+    }
+
+    /// Takes a packet and says whether the delay has been above the target for an interval.
+    fn take(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        store: &mut impl Store,
+    ) -> Option<(Item, bool)> {
+        let Some(item) = store.pop() else {
+            self.ripe_at = None;
+            self.is_dropping = false;
+            return None;
+        };
+        let delay = now.saturating_sub(item.enqueued);
+        let is_low = delay < settings.target || store.bytes() <= u64::from(settings.mtu);
+        let is_ripe = match self.ripe_at {
+            _ if is_low => {
+                self.ripe_at = None;
+                false
+            }
+            None => {
+                self.ripe_at = Some(now.saturating_add(settings.interval));
+                false
+            }
+            Some(ripe_at) => now >= ripe_at,
+        };
+        Some((item, is_ripe))
+    }
+}
+
+#[derive(Debug)]
+struct Codel {
+    queue: Fifo,
+    settings: Settings,
+    law: Law,
+}
+
+impl Discipline for Codel {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        item: Item,
+        _rng: &mut Rng,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) {
+        self.queue.push(now, item, dropped);
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _rng: &mut Rng,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) -> Option<Item> {
+        self.law
+            .dequeue(now, &self.settings, &mut self.queue, dropped)
+    }
+
+    fn packets(&self) -> u32 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::tests::{FACTS, item, params};
+    use crate::entry::Value;
+
+    /// A queue that is served a packet each millisecond while 50 packets stand in it, so that delay is
+    /// 50 ms; gives the times in milliseconds of the signals, and how the packets left.
+    fn signals(given: &[(&str, Value)], ecn_capable: bool, served: u64) -> (Vec<u64>, u32) {
+        let mut queue = (ENTRY.build)(&params(&ENTRY, given), &FACTS).unwrap();
+        let mut rng = Rng::new(1, "codel");
+        let (mut signals, mut marks) = (Vec::new(), 0);
+        let packet = Item {
+            ecn_capable,
+            ..item(0)
+        };
+        for ms in 0..served {
+            let now = Time::from_ms(ms);
+            while queue.packets() < 50 {
+                queue.enqueue(now, packet, &mut rng, &mut |_, _| panic!("no overflow"));
+            }
+            let sent = queue.dequeue(now, &mut rng, &mut |_, why| {
+                assert_eq!(why, Drop::Early);
+                signals.push(ms);
+            });
+            if sent.expect("the queue is never empty").marked {
+                signals.push(ms);
+                marks += 1;
+            }
+        }
+        (signals, marks)
+    }
+
+    /// When the control law signals: first at `start`, then after interval / √n.
+    fn law_times(start: u64, end: u64) -> Vec<u64> {
+        let (mut times, mut at, mut count) = (vec![start], start as f64, 1.0_f64);
+        loop {
+            at += 100.0 / count.sqrt();
+            count += 1.0;
+            // A packet leaves on the whole millisecond only.
+            if at.ceil() as u64 >= end {
+                return times;
+            }
+            times.push(at.ceil() as u64);
+        }
+    }
+
+    #[test]
+    fn signals_follow_the_control_law() {
+        // The delay is 5 ms first at 5 ms, and has been above for 100 ms at 105 ms.
+        let (times, marks) = signals(&[], true, 2000);
+        assert_eq!(times, law_times(105, 2000));
+        assert_eq!(marks, 0);
+    }
+
+    #[test]
+    fn marks_take_the_place_of_drops() {
+        let ecn = [("ecn", Value::Bool(true))];
+        let (times, marks) = signals(&ecn, true, 2000);
+        assert_eq!(times, law_times(105, 2000));
+        assert_eq!(marks as usize, times.len());
+        assert_eq!(signals(&ecn, false, 2000), (times, 0));
+    }
+
+    #[test]
+    fn delay_below_the_target_is_left_alone() {
+        let target = [("target", Value::Time(Time::from_ms(51)))];
+        assert_eq!(signals(&target, true, 1000), (vec![], 0));
+    }
+
+    #[test]
+    fn the_ce_threshold_marks_every_late_packet() {
+        let given = [
+            ("target", Value::Time(Time::from_secs(1))),
+            ("ce_threshold", Value::Time(Time::from_ms(20))),
+        ];
+        let (times, marks) = signals(&given, true, 1000);
+        // The first 50 packets came at once and wait 0, 1, … ms; later ones wait 50 ms.
+        assert_eq!(marks, 1000 - 21);
+        assert_eq!(times[0], 21);
+        assert_eq!(signals(&given, false, 1000), (vec![], 0));
+    }
+
+    #[test]
+    fn a_dropping_state_soon_after_another_resumes_its_rate() {
+        let settings = Settings::new(&params(&ENTRY, &[]), 1500);
+        let mut law = Law {
+            count: 10,
+            count_at_start: 1,
+            next_signal: Time::from_secs(1),
+            ..Law::default()
+        };
+        let mut later = law.clone();
+        law.start(Time::from_secs(2), &settings);
+        assert_eq!((law.count, law.is_dropping), (9, true));
+        assert_eq!(
+            law.next_signal,
+            Time::from_secs(2) + Time::from_ps(100_000_000_000 / 3)
+        );
+        later.start(Time::from_ms(2600), &settings);
+        assert_eq!(later.count, 1);
+    }
+
+    #[test]
+    fn a_queue_of_one_full_packet_is_no_standing_queue() {
+        let mut queue = (ENTRY.build)(&params(&ENTRY, &[]), &FACTS).unwrap();
+        let mut rng = Rng::new(1, "codel");
+        let mut lost = 0;
+        // One packet a second: each waits long, but none behind another.
+        for s in 0..100 {
+            queue.enqueue(Time::from_secs(s), item(0), &mut rng, &mut |_, _| {});
+            if s > 0 {
+                queue.dequeue(Time::from_secs(s), &mut rng, &mut |_, _| lost += 1);
+            }
+        }
+        assert_eq!(lost, 0);
+    }
+}

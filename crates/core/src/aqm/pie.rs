@@ -1,0 +1,525 @@
+//! PIE: a proportional–integral controller on delay that drops at the tail at random.
+//!
+//! # What it does
+//! Every `t_update` it estimates the queueing delay d and adjusts the drop probability,
+//!
+//! ```text
+//! p ← p + s · (alpha · (d − target) + beta · (d − d_old))
+//! ```
+//!
+//! where d is in seconds and the scale s is below 1 while p is small (1/2048 under 10⁻⁶ … 1/2 under 0.1).
+//! Arrivals are dropped with probability p, but not in the first `max_burst` after an idle time, not while
+//! the delay was below half the target and p below 0.2, and not while at most two full packets wait. Where
+//! `ecn` is on and p is below `mark_below`, ECN-capable packets are marked instead.
+//!
+//! Updates are made up for when the queue is next touched. Once they no longer change anything, as in a long
+//! idle time, the rest is skipped.
+//!
+//! # Parameters
+//! `target`, `t_update`, `max_burst`, `alpha`, `beta`, `ecn`, `mark_below`; `estimator`: the delay of the
+//! packet that left last, or bytes waiting over the measured departure rate; `derandomize`: keep drops from
+//! clustering.
+//!
+//! # References
+//! Pan et al., "PIE: A lightweight control scheme to address the bufferbloat problem", HPSR 2013; RFC 8033
+//! §4, §5 and appendices A and B; `tc-pie(8)`.
+
+use super::{Discipline, Drop, Entry, Item, LinkFacts};
+use crate::entry::{About, Kind, Param, Params};
+use crate::fifo::Fifo;
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// PIE in the table of disciplines.
+pub static ENTRY: Entry = Entry {
+    about: About {
+        name: "pie",
+        aliases: &[],
+        summary: "a proportional-integral controller on delay drops at random",
+        references: &["RFC 8033", "Pan et al., HPSR 2013"],
+        params: &[
+            Param {
+                name: "target",
+                kind: Kind::Time,
+                default: "15 ms",
+                unit: "s",
+                help: "queueing delay to hold",
+            },
+            Param {
+                name: "t_update",
+                kind: Kind::Time,
+                default: "15 ms",
+                unit: "s",
+                help: "span between updates of the probability",
+            },
+            Param {
+                name: "max_burst",
+                kind: Kind::Time,
+                default: "150 ms",
+                unit: "s",
+                help: "how long a burst after an idle time is let through",
+            },
+            Param {
+                name: "alpha",
+                kind: Kind::Float(0.0, f64::INFINITY),
+                default: "0.125",
+                unit: "1/s",
+                help: "weight of the deviation from the target",
+            },
+            Param {
+                name: "beta",
+                kind: Kind::Float(0.0, f64::INFINITY),
+                default: "1.25",
+                unit: "1/s",
+                help: "weight of the change of the delay",
+            },
+            Param {
+                name: "ecn",
+                kind: Kind::Bool,
+                default: "false",
+                unit: "",
+                help: "mark ECN-capable packets instead of dropping them",
+            },
+            Param {
+                name: "mark_below",
+                kind: Kind::Float(0.0, 1.0),
+                default: "0.1",
+                unit: "",
+                help: "probability from which on ECN-capable packets are dropped too",
+            },
+            Param {
+                name: "estimator",
+                kind: Kind::Choice(&["timestamp", "departure-rate"]),
+                default: "timestamp",
+                unit: "",
+                help: "how the delay is estimated",
+            },
+            Param {
+                name: "derandomize",
+                kind: Kind::Bool,
+                default: "false",
+                unit: "",
+                help: "let drops neither cluster nor stay away",
+            },
+        ],
+    },
+    marks: true,
+    build: |params, facts| Ok(Box::new(Pie::new(params, facts)?)),
+};
+
+#[derive(Debug)]
+struct Pie {
+    queue: Fifo,
+    mtu: u32,
+    law: Law,
+    is_ecn: bool,
+    mark_below: f64,
+    is_derandomized: bool,
+    /// Probabilities summed since the last drop, for `derandomize`.
+    accumulated: f64,
+    estimator: Estimator,
+}
+
+/// Bytes of a measurement of the departure rate (`DQ_THRESHOLD`).
+const MEASUREMENT_BYTES: u64 = 1 << 14;
+
+#[derive(Debug)]
+enum Estimator {
+    /// The delay of the packet that left last.
+    Timestamp(Time),
+    DepartureRate {
+        /// Seconds that a byte takes; nothing before the first measurement.
+        seconds_per_byte: Option<f64>,
+        /// Start of the measurement that is under way, and bytes departed since.
+        measuring: Option<(Time, u64)>,
+    },
+}
+
+impl Estimator {
+    /// The delay now, in seconds, with `bytes` waiting.
+    fn delay(&self, bytes: u64) -> f64 {
+        match self {
+            Estimator::Timestamp(_) if bytes == 0 => 0.0,
+            Estimator::Timestamp(delay) => delay.as_secs_f64(),
+            Estimator::DepartureRate {
+                seconds_per_byte, ..
+            } => bytes as f64 * seconds_per_byte.unwrap_or(0.0),
+        }
+    }
+
+    /// `item` left at `now`, and `bytes` still wait.
+    fn depart(&mut self, now: Time, item: &Item, bytes: u64) {
+        match self {
+            Estimator::Timestamp(delay) => *delay = now.saturating_sub(item.enqueued),
+            Estimator::DepartureRate {
+                seconds_per_byte,
+                measuring,
+            } => {
+                if let Some((start, departed)) = measuring {
+                    *departed += u64::from(item.bytes);
+                    if *departed >= MEASUREMENT_BYTES {
+                        // Differs from RFC 8033: divides by the bytes that left, not by the threshold that
+                        // they passed.
+                        let new = (now - *start).as_secs_f64() / *departed as f64;
+                        // The weight of a new measurement is 2^14 / 2^16.
+                        let mean = seconds_per_byte.map_or(new, |old| old + 0.25 * (new - old));
+                        *seconds_per_byte = Some(mean);
+                        *measuring = None;
+                    }
+                }
+                if measuring.is_none() && bytes >= MEASUREMENT_BYTES {
+                    *measuring = Some((now, 0));
+                }
+            }
+        }
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug, PartialEq)]
+struct Law {
+    target_s: f64,
+    alpha: f64,
+    beta: f64,
+    t_update: Time,
+    max_burst: Time,
+    probability: f64,
+    last_delay_s: f64,
+    burst_left: Time,
+    next_update: Time,
+}
+
+impl Law {
+    /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call.
+    fn catch_up(&mut self, now: Time, delay_s: f64) {
+        while self.next_update <= now {
+            let before = (self.probability, self.last_delay_s, self.burst_left);
+            self.update(delay_s);
+            self.next_update = self.next_update.saturating_add(self.t_update);
+            if before == (self.probability, self.last_delay_s, self.burst_left) {
+                // Nothing would change any more.
+                let behind = now.saturating_sub(self.next_update).as_ps() / self.t_update.as_ps();
+                self.next_update = self.next_update.saturating_add(self.t_update * behind);
+            }
+        }
+    }
+
+    fn update(&mut self, delay_s: f64) {
+        let mut step =
+            self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.last_delay_s);
+        step *= scale(self.probability);
+        if self.probability >= 0.1 {
+            step = step.min(0.02);
+        }
+        let mut probability = self.probability + step;
+        if delay_s == 0.0 && self.last_delay_s == 0.0 {
+            probability *= 0.98;
+        }
+        self.probability = probability.clamp(0.0, 1.0);
+        self.last_delay_s = delay_s;
+        self.burst_left = self.burst_left.saturating_sub(self.t_update);
+    }
+
+    /// Renews the burst allowance of a queue without congestion.
+    fn allow_burst(&mut self, delay_s: f64) {
+        let half = self.target_s / 2.0;
+        if self.probability == 0.0 && delay_s < half && self.last_delay_s < half {
+            self.burst_left = self.max_burst;
+        }
+    }
+}
+
+/// Small probabilities move in small steps (RFC 8033 §4.2).
+fn scale(probability: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] = [
+        (0.000_001, 2048.0),
+        (0.000_01, 512.0),
+        (0.000_1, 128.0),
+        (0.001, 32.0),
+        (0.01, 8.0),
+        (0.1, 2.0),
+    ];
+    let step = STEPS.iter().find(|(below, _)| probability < *below);
+    step.map_or(1.0, |(_, divisor)| 1.0 / divisor)
+}
+
+impl Pie {
+    fn new(params: &Params, facts: &LinkFacts) -> Result<Pie, String> {
+        let t_update = params.time("t_update");
+        if t_update == Time::ZERO {
+            return Err("`t_update` is 0 s".to_owned());
+        }
+        Ok(Pie {
+            queue: Fifo::new(facts),
+            mtu: facts.mtu,
+            law: Law {
+                target_s: params.time("target").as_secs_f64(),
+                alpha: params.float("alpha"),
+                beta: params.float("beta"),
+                t_update,
+                max_burst: params.time("max_burst"),
+                probability: 0.0,
+                last_delay_s: 0.0,
+                burst_left: params.time("max_burst"),
+                next_update: t_update,
+            },
+            is_ecn: params.bool("ecn"),
+            mark_below: params.float("mark_below"),
+            is_derandomized: params.bool("derandomize"),
+            accumulated: 0.0,
+            estimator: if params.text("estimator") == "timestamp" {
+                Estimator::Timestamp(Time::ZERO)
+            } else {
+                Estimator::DepartureRate {
+                    seconds_per_byte: None,
+                    measuring: None,
+                }
+            },
+        })
+    }
+
+    /// Brings the law up to `now`, and gives the present delay in seconds.
+    fn catch_up(&mut self, now: Time) -> f64 {
+        let delay_s = self.estimator.delay(self.queue.bytes());
+        self.law.catch_up(now, delay_s);
+        delay_s
+    }
+
+    /// Whether this arrival is signalled.
+    fn signals(&mut self, rng: &mut Rng) -> bool {
+        let law = &self.law;
+        let is_calm = law.last_delay_s < law.target_s / 2.0 && law.probability < 0.2;
+        let is_short = self.queue.bytes() <= 2 * u64::from(self.mtu);
+        if law.burst_left > Time::ZERO || is_calm || is_short {
+            return false;
+        }
+        if law.probability == 0.0 {
+            self.accumulated = 0.0;
+            return false;
+        }
+        if self.is_derandomized {
+            self.accumulated += law.probability;
+            if self.accumulated < 0.85 {
+                return false;
+            }
+            if self.accumulated >= 8.5 {
+                self.accumulated = 0.0;
+                return true;
+            }
+        }
+        let signals = rng.chance(law.probability);
+        if signals {
+            self.accumulated = 0.0;
+        }
+        signals
+    }
+}
+
+impl Discipline for Pie {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        mut item: Item,
+        rng: &mut Rng,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) {
+        let delay_s = self.catch_up(now);
+        self.law.allow_burst(delay_s);
+        if !self.queue.has_room(item.bytes) {
+            self.accumulated = 0.0;
+            dropped(item, Drop::Overflow);
+            return;
+        }
+        let may_mark = self.is_ecn && self.law.probability < self.mark_below;
+        if self.signals(rng) && !(may_mark && item.mark()) {
+            dropped(item, Drop::Early);
+        } else {
+            self.queue.push(now, item, dropped);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _rng: &mut Rng,
+        _dropped: &mut dyn FnMut(Item, Drop),
+    ) -> Option<Item> {
+        self.catch_up(now);
+        let item = self.queue.pop()?;
+        self.estimator.depart(now, &item, self.queue.bytes());
+        Some(item)
+    }
+
+    fn packets(&self) -> u32 {
+        self.queue.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::tests::{FACTS, item, params};
+    use crate::entry::Value;
+
+    fn pie(given: &[(&str, Value)]) -> Pie {
+        Pie::new(&params(&ENTRY, given), &FACTS).unwrap()
+    }
+
+    /// A queue on a link that sends a packet each millisecond.
+    struct Rig {
+        pie: Pie,
+        rng: Rng,
+        ms: u64,
+        /// Dropped early, and marked.
+        signalled: (u32, u32),
+    }
+
+    impl Rig {
+        fn new(given: &[(&str, Value)]) -> Rig {
+            Rig {
+                pie: pie(given),
+                rng: Rng::new(8, "pie"),
+                ms: 0,
+                signalled: (0, 0),
+            }
+        }
+
+        /// Offers `percent` packets in a hundred milliseconds until `end`.
+        fn run(&mut self, percent: u64, end: u64) {
+            let Rig {
+                pie,
+                rng,
+                ms,
+                signalled,
+            } = self;
+            while *ms < end {
+                let now = Time::from_ms(*ms);
+                for _ in *ms * percent / 100..(*ms + 1) * percent / 100 {
+                    pie.enqueue(now, item(0), rng, &mut |_, why| {
+                        signalled.0 += u32::from(why == Drop::Early);
+                    });
+                }
+                let sent = pie.dequeue(now, rng, &mut |_, _| {});
+                signalled.1 += u32::from(sent.is_some_and(|item| item.marked));
+                *ms += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn the_probability_rises_under_load_and_falls_after_it() {
+        let mut rig = Rig::new(&[]);
+        let rising = [100, 200, 300, 400].map(|end| {
+            rig.run(130, end);
+            rig.pie.law.probability
+        });
+        assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
+        rig.run(130, 20_000);
+        // To serve 100 packets of 130, it must drop 23 % of them in the long run.
+        let settled = rig.pie.law.probability;
+        assert!((0.18..0.28).contains(&settled), "{settled}");
+        rig.run(50, 30_000);
+        assert_eq!(rig.pie.law.probability, 0.0);
+        assert_eq!(rig.pie.law.burst_left, Time::from_ms(150));
+    }
+
+    #[test]
+    fn both_estimators_hold_the_target() {
+        for estimator in ["timestamp", "departure-rate"] {
+            let mut rig = Rig::new(&[("estimator", Value::Text(estimator.into()))]);
+            rig.run(140, 20_000);
+            let mut sum = 0;
+            for n in 1..=1000 {
+                rig.run(140, 20_000 + 10 * n);
+                sum += rig.pie.queue.packets();
+            }
+            // A packet is a millisecond, and the target 15 ms.
+            assert!((13_000..=17_000).contains(&sum), "{estimator}: {sum} us");
+        }
+    }
+
+    #[test]
+    fn a_burst_after_an_idle_time_passes() {
+        let mut rig = Rig::new(&[]);
+        // 140 ms at twice the rate make a delay of 140 ms, almost ten times the target.
+        rig.run(200, 140);
+        assert!(rig.signalled == (0, 0) && rig.pie.law.probability > 0.0);
+        rig.run(200, 3000);
+        assert!(rig.signalled.0 > 0);
+    }
+
+    #[test]
+    fn marks_only_below_a_tenth() {
+        let mut rig = Rig::new(&[("ecn", Value::Bool(true))]);
+        // Marks do not slow this load down, so the probability goes on rising.
+        while rig.pie.law.probability < 0.1 {
+            assert_eq!(rig.signalled.0, 0);
+            rig.run(110, rig.ms + 1);
+        }
+        let marked = rig.signalled.1;
+        assert!(marked > 0);
+        rig.run(150, rig.ms + 1000);
+        assert!(rig.pie.law.probability > 0.1 && rig.signalled.0 > 0);
+    }
+
+    #[test]
+    fn one_update_follows_the_equation_in_its_scale() {
+        let mut law = pie(&[]).law;
+        for (probability, scale) in [(0.0, 2048.0), (5e-5, 128.0), (0.05, 2.0)] {
+            law.probability = probability;
+            law.last_delay_s = 0.020;
+            law.update(0.030);
+            let step = (0.125 * 0.015 + 1.25 * 0.010) / scale;
+            assert!((law.probability - probability - step).abs() < 1e-15);
+        }
+        // From a tenth on, no step is above 2 %.
+        law.probability = 0.1;
+        law.last_delay_s = 0.0;
+        law.update(0.5);
+        assert!((law.probability - 0.12).abs() < 1e-15);
+    }
+
+    #[test]
+    fn skipped_updates_equal_those_made() {
+        for delay_s in [0.0, 0.010, 0.200] {
+            let mut at_once = pie(&[]).law;
+            at_once.probability = 0.3;
+            at_once.last_delay_s = 0.040;
+            let mut one_by_one = at_once.clone();
+            let end = Time::from_secs(600);
+            at_once.catch_up(end, delay_s);
+            while one_by_one.next_update <= end {
+                one_by_one.update(delay_s);
+                one_by_one.next_update += one_by_one.t_update;
+            }
+            assert_eq!(at_once, one_by_one);
+        }
+    }
+
+    #[test]
+    fn derandomized_drops_do_not_cluster() {
+        let mut pie = pie(&[("derandomize", Value::Bool(true))]);
+        let mut rng = Rng::new(1, "pie");
+        for _ in 0..10 {
+            pie.queue.push(Time::ZERO, item(0), &mut |_, _| {});
+        }
+        pie.law.probability = 0.1;
+        pie.law.last_delay_s = 1.0;
+        pie.law.burst_left = Time::ZERO;
+        let (mut gaps, mut gap) = (Vec::new(), 0);
+        for _ in 0..20_000 {
+            gap += 1;
+            if pie.signals(&mut rng) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        // The sum reaches 0.85 with the ninth packet, and 8.5 with the 85th (86th, as a tenth is rounded).
+        assert!(gaps.iter().all(|gap| (9..=86).contains(gap)), "{gaps:?}");
+        assert!(gaps.contains(&9) && gaps.len() > 500);
+    }
+}

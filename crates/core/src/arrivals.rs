@@ -1,0 +1,386 @@
+//! Arrival processes: when packets or flows are to come, from a plan and never from the present time.
+//!
+//! A process is an iterator over absolute instants. Whoever runs late still takes the next instant of the
+//! plan, so no packet is lost to lateness and lateness can be reported. Spans are drawn in seconds and
+//! rounded to picoseconds with the remainder carried on, so that a constant rate that is no whole number of
+//! picoseconds does not drift.
+//!
+//! - [`Renewal`]: independent gaps of one distribution; exponential gaps make a Poisson process.
+//! - [`OnOff`]: a renewal process that runs only during "on" periods (ns-3, OnOffApplication). Its clock
+//!   stands still during "off" periods, so the long-run rate is exactly that of the gaps times
+//!   mean(on) / (mean(on) + mean(off)). With Pareto periods, sums of such sources are self-similar (Taqqu,
+//!   Willinger and Sherman 1997).
+
+use crate::dist::Distribution;
+use crate::dist::constant::Constant;
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// Draws time spans from a distribution of seconds; what is negative counts as zero.
+#[derive(Debug)]
+pub struct Spans {
+    law: Box<dyn Distribution>,
+    /// Picoseconds per unit of the distribution.
+    scale_ps: f64,
+    /// The part of a picosecond that rounding has left over.
+    carry_ps: f64,
+}
+
+impl Spans {
+    /// Spans of `law` seconds each.
+    pub fn seconds(law: Box<dyn Distribution>) -> Spans {
+        Spans {
+            law,
+            scale_ps: 1e12,
+            carry_ps: 0.0,
+        }
+    }
+
+    /// Spans shaped as `law`, scaled so that `per_second` of them follow one another in a second on
+    /// average. `None` where the mean of `law` or the rate is not above 0 and finite.
+    pub fn at_rate(law: Box<dyn Distribution>, per_second: f64) -> Option<Spans> {
+        let scale_ps = 1e12 / (per_second * law.mean()?);
+        (scale_ps > 0.0 && scale_ps.is_finite() && per_second > 0.0).then_some(Spans {
+            law,
+            scale_ps,
+            carry_ps: 0.0,
+        })
+    }
+
+    /// Equal spans, `per_second` of them in a second. `None` where that is not above 0 and finite.
+    pub fn constant_rate(per_second: f64) -> Option<Spans> {
+        Spans::at_rate(Box::new(Constant::new(1.0)), per_second)
+    }
+
+    /// The next span.
+    pub fn draw(&mut self, rng: &mut Rng) -> Time {
+        // `max` also turns not-a-number into zero.
+        let exact = (self.law.sample(rng) * self.scale_ps).max(0.0) + self.carry_ps;
+        let whole = exact.floor();
+        self.carry_ps = exact - whole;
+        if !self.carry_ps.is_finite() {
+            self.carry_ps = 0.0;
+        }
+        // Saturates: longer than any run is "never".
+        Time::from_ps(whole as u64)
+    }
+
+    /// The mean span in seconds, where the distribution has one and gives no negative values.
+    pub fn mean_secs(&self) -> Option<f64> {
+        let never_negative = self.law.cdf((0.0_f64).next_down()) == 0.0;
+        let mean = self.law.mean()? * self.scale_ps / 1e12;
+        never_negative.then_some(mean)
+    }
+}
+
+/// A renewal process: the first arrival at its start, then one after each gap. Ends at [`Time::MAX`].
+///
+/// Gaps that are always zero never reach an end; [`Renewal::mean_rate`] is `None` for them.
+/// A Poisson process that is empty at its start is `Renewal::new(…).skip(1)` with exponential gaps.
+#[derive(Debug)]
+pub struct Renewal {
+    next: Time,
+    gaps: Spans,
+    rng: Rng,
+}
+
+impl Renewal {
+    /// The process that starts at `start`.
+    pub fn new(start: Time, gaps: Spans, rng: Rng) -> Renewal {
+        Renewal {
+            next: start,
+            gaps,
+            rng,
+        }
+    }
+
+    /// Arrivals per second in the long run, where the mean gap exists and is above 0.
+    pub fn mean_rate(&self) -> Option<f64> {
+        self.gaps
+            .mean_secs()
+            .filter(|gap| *gap > 0.0)
+            .map(f64::recip)
+    }
+}
+
+impl Iterator for Renewal {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        let at = self.next;
+        if at == Time::MAX {
+            return None;
+        }
+        self.next = at.saturating_add(self.gaps.draw(&mut self.rng));
+        Some(at)
+    }
+}
+
+/// An on–off process: arrivals by `gaps` during "on" periods, silence between them. The first period is "on",
+/// and its first arrival comes at the start. Ends at [`Time::MAX`].
+///
+/// What is left of a gap when a period ends is waited for in the next one. Periods and gaps draw from streams
+/// of their own, so that a higher rate leaves the periods where they are.
+#[derive(Debug)]
+pub struct OnOff {
+    next: Time,
+    /// When the present "on" period ends; an arrival at this instant belongs to the next period.
+    on_until: Time,
+    on: Spans,
+    off: Spans,
+    gaps: Spans,
+    periods_rng: Rng,
+    gaps_rng: Rng,
+}
+
+/// Periods without any length in a row after which a process is held to be silent for ever.
+const EMPTY_PERIODS_MAX: u32 = 100_000;
+
+impl OnOff {
+    /// The process that starts at `start`; `seed` and `entity` name its random streams as in [`Rng::new`].
+    pub fn new(start: Time, on: Spans, off: Spans, gaps: Spans, seed: u64, entity: &str) -> OnOff {
+        let mut process = OnOff {
+            next: start,
+            on_until: start,
+            on,
+            off,
+            gaps,
+            periods_rng: Rng::new(seed, &format!("{entity}:periods")),
+            gaps_rng: Rng::new(seed, &format!("{entity}:gaps")),
+        };
+        process.on_until = start.saturating_add(process.on.draw(&mut process.periods_rng));
+        process.skip_silence();
+        process
+    }
+
+    /// Arrivals per second in the long run, where the means of gaps and periods exist.
+    pub fn mean_rate(&self) -> Option<f64> {
+        let (on, off) = (self.on.mean_secs()?, self.off.mean_secs()?);
+        let gap = self.gaps.mean_secs()?;
+        (gap > 0.0 && on > 0.0).then(|| on / (on + off) / gap)
+    }
+
+    /// Moves `next` by each "off" period that begins before it or with it.
+    fn skip_silence(&mut self) {
+        let mut empty = 0;
+        while self.next >= self.on_until {
+            if self.next == Time::MAX || empty > EMPTY_PERIODS_MAX {
+                self.next = Time::MAX;
+                return;
+            }
+            let off = self.off.draw(&mut self.periods_rng);
+            let on = self.on.draw(&mut self.periods_rng);
+            self.next = self.next.saturating_add(off);
+            self.on_until = self.on_until.saturating_add(off).saturating_add(on);
+            empty = if on == Time::ZERO { empty + 1 } else { 0 };
+        }
+    }
+}
+
+impl Iterator for OnOff {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        let at = self.next;
+        if at == Time::MAX {
+            return None;
+        }
+        self.next = at.saturating_add(self.gaps.draw(&mut self.gaps_rng));
+        self.skip_silence();
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::find;
+    use crate::entry::{Params, Value};
+    use crate::stats::Moments;
+
+    fn law(name: &str, given: &[(&str, f64)]) -> Box<dyn Distribution> {
+        let entry = find(name).unwrap();
+        let given: Vec<_> = given
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), Value::Float(*value)))
+            .collect();
+        (entry.build)(&Params::resolve(&entry.about, &given).unwrap()).unwrap()
+    }
+
+    fn constant(seconds: f64) -> Spans {
+        Spans::seconds(law("constant", &[("value", seconds)]))
+    }
+
+    #[test]
+    fn a_constant_rate_does_not_drift() {
+        // 3,000,000.3 ps between two; rounded one by one, ten million of them would be 3 us too short.
+        let gaps = Spans::constant_rate(1e12 / 3_000_000.3).unwrap();
+        let last = Renewal::new(Time::ZERO, gaps, Rng::new(1, "rate")).nth(10_000_000);
+        let exact_ps = 30_000_003_000_000_u64;
+        assert!(last.unwrap().as_ps().abs_diff(exact_ps) <= 1, "{last:?}");
+    }
+
+    #[test]
+    fn the_first_arrival_is_at_the_start() {
+        let process = Renewal::new(Time::from_secs(1), constant(0.25), Rng::new(1, "start"));
+        let found: Vec<_> = process.take(3).map(Time::as_ms).collect();
+        assert_eq!(found, [1000, 1250, 1500]);
+    }
+
+    #[test]
+    fn exponential_gaps_make_a_poisson_process() {
+        let gaps = Spans::at_rate(law("exponential", &[("mean", 7.0)]), 1000.0).unwrap();
+        let process = Renewal::new(Time::ZERO, gaps, Rng::new(1, "poisson")).skip(1);
+        let mut counts = vec![0_u32; 1000];
+        for at in process.take_while(|at| *at < Time::from_secs(10)) {
+            counts[at.as_ms() as usize / 10] += 1;
+        }
+        // Counts in 10 ms are Poisson with mean 10: variance and mean are the same.
+        let counts: Moments = counts.into_iter().map(f64::from).collect();
+        assert!((counts.mean().unwrap() - 10.0).abs() < 4.0 * (10.0_f64 / 1000.0).sqrt());
+        // The standard deviation of the ratio over n windows is √(2 / n), 0.045.
+        let dispersion = counts.variance().unwrap() / counts.mean().unwrap();
+        assert!((dispersion - 1.0).abs() < 0.18, "{dispersion}");
+    }
+
+    #[test]
+    fn any_law_can_be_scaled_to_a_rate() {
+        for name in [
+            "uniform",
+            "gamma",
+            "weibull",
+            "log-normal",
+            "pareto",
+            "zipf",
+        ] {
+            let gaps = Spans::at_rate(law(name, &[]), 1e5).unwrap();
+            let process = Renewal::new(Time::ZERO, gaps, Rng::new(1, name));
+            assert!(
+                (process.mean_rate().unwrap() / 1e5 - 1.0).abs() < 1e-12,
+                "{name}"
+            );
+            if name != "pareto" {
+                let last = { process }.nth(100_000).unwrap().as_secs_f64();
+                assert!((last - 1.0).abs() < 0.02, "{name}: {last} s");
+            }
+        }
+        assert!(Spans::at_rate(law("cauchy", &[]), 1e5).is_none());
+        assert!(Spans::at_rate(law("normal", &[]), 1e5).is_none());
+        assert!(Spans::constant_rate(0.0).is_none());
+        assert!(Spans::constant_rate(-1.0).is_none());
+        assert!(Spans::constant_rate(f64::INFINITY).is_none());
+        assert!(Spans::constant_rate(f64::NAN).is_none());
+    }
+
+    #[test]
+    fn negative_gaps_count_as_none() {
+        let mut process = Renewal::new(Time::ZERO, constant(-1.0), Rng::new(1, "negative"));
+        assert_eq!(process.nth(100), Some(Time::ZERO));
+        assert_eq!(process.mean_rate(), None);
+        let gaps = Spans::seconds(law("normal", &[("mean", 1.0)]));
+        let times: Vec<_> = Renewal::new(Time::ZERO, gaps, Rng::new(1, "normal"))
+            .take(1000)
+            .collect();
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn a_process_ends_with_time() {
+        let mut process = Renewal::new(Time::ZERO, constant(1e7), Rng::new(1, "end"));
+        assert_eq!(process.by_ref().count(), 2);
+        assert_eq!(process.next(), None);
+    }
+
+    #[test]
+    fn what_is_left_of_a_gap_waits_for_the_next_period() {
+        // On for 250 ms, off for 1 s, a gap of 100 ms on the clock of the "on" periods.
+        let process = OnOff::new(
+            Time::ZERO,
+            constant(0.25),
+            constant(1.0),
+            constant(0.1),
+            1,
+            "bursts",
+        );
+        assert!((process.mean_rate().unwrap() - 2.0).abs() < 1e-12);
+        let found: Vec<_> = process.take(7).map(Time::as_ms).collect();
+        // An arrival at the end of a period, 500 ms on that clock, opens the next one.
+        assert_eq!(found, [0, 100, 200, 1300, 1400, 2500, 2600]);
+    }
+
+    #[test]
+    fn on_off_reaches_its_mean_rate() {
+        let process = OnOff::new(
+            Time::ZERO,
+            Spans::seconds(law("exponential", &[("mean", 0.010)])),
+            Spans::seconds(law("exponential", &[("mean", 0.030)])),
+            Spans::constant_rate(10_000.0).unwrap(),
+            1,
+            "rate",
+        );
+        let rate = process.mean_rate().unwrap();
+        assert!((rate - 2500.0).abs() < 1e-9);
+        let seconds = 200.0;
+        let arrivals = process.take_while(|at| at.as_secs_f64() < seconds).count();
+        // 5000 cycles; the share of "on" varies by about 1.1 % (one standard deviation).
+        assert!(
+            (arrivals as f64 / (rate * seconds) - 1.0).abs() < 0.045,
+            "{arrivals}"
+        );
+    }
+
+    #[test]
+    fn a_higher_rate_leaves_the_periods_in_place() {
+        // With gaps far shorter than a period, a silence begins where arrivals pause.
+        let silences = |per_second| {
+            let process = OnOff::new(
+                Time::ZERO,
+                Spans::seconds(law("uniform", &[("min", 0.5), ("max", 1.0)])),
+                constant(1.0),
+                Spans::constant_rate(per_second).unwrap(),
+                1,
+                "periods",
+            );
+            let times: Vec<_> = process.take_while(|at| *at < Time::from_secs(20)).collect();
+            let ends: Vec<_> = times
+                .windows(2)
+                .filter(|pair| pair[1] - pair[0] > Time::from_ms(500))
+                .map(|pair| pair[0].as_ms())
+                .collect();
+            ends
+        };
+        let (slow, fast) = (silences(200.0), silences(1000.0));
+        assert!(slow.len() >= 10, "{slow:?}");
+        assert_eq!(slow.len(), fast.len());
+        for (slow, fast) in slow.iter().zip(&fast) {
+            assert!(slow.abs_diff(*fast) <= 6, "{slow} ms, {fast} ms");
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_never_on_is_silent() {
+        let mut process = OnOff::new(
+            Time::ZERO,
+            constant(0.0),
+            constant(0.0),
+            constant(0.1),
+            1,
+            "silent",
+        );
+        assert_eq!(process.next(), None);
+        assert_eq!(process.mean_rate(), None);
+    }
+
+    #[test]
+    fn one_seed_gives_one_schedule() {
+        let schedule = |seed| -> Vec<Time> {
+            let spans = || Spans::seconds(law("pareto", &[]));
+            OnOff::new(Time::ZERO, spans(), spans(), spans(), seed, "repeat")
+                .take(1000)
+                .collect()
+        };
+        assert_eq!(schedule(1), schedule(1));
+        assert_ne!(schedule(1), schedule(2));
+        assert!(schedule(1).is_sorted());
+    }
+}

@@ -1,0 +1,67 @@
+//! The first-in, first-out store within a limit that the FIFO disciplines share.
+//!
+//! It knows nothing of any law: a discipline decides, then pushes or reports a drop. The ring grows to
+//! the longest queue seen and is never given back, so that a run's steady state allocates nothing.
+
+use crate::aqm::{Drop, Item, LinkFacts};
+use crate::time::Time;
+use std::collections::VecDeque;
+
+/// Packets in the order of their arrival, within the limits of a link.
+#[derive(Debug)]
+pub(crate) struct Fifo {
+    waiting: VecDeque<Item>,
+    bytes: u64,
+    limit_packets: u32,
+    limit_bytes: u64,
+}
+
+impl Fifo {
+    /// An empty queue with the limits of `facts`.
+    pub(crate) fn new(facts: &LinkFacts) -> Fifo {
+        Fifo {
+            // Long queues grow when they are needed: a limit is often far above what is ever used.
+            waiting: VecDeque::with_capacity(facts.limit_packets.min(256) as usize),
+            bytes: 0,
+            limit_packets: facts.limit_packets,
+            limit_bytes: facts.limit_bytes,
+        }
+    }
+
+    /// Whether a packet of `bytes` bytes fits.
+    pub(crate) fn has_room(&self, bytes: u32) -> bool {
+        self.packets() < self.limit_packets
+            && self.bytes.saturating_add(u64::from(bytes)) <= self.limit_bytes
+    }
+
+    /// Appends `item`, stamped with `now`, or reports that it did not fit.
+    pub(crate) fn push(&mut self, now: Time, item: Item, dropped: &mut dyn FnMut(Item, Drop)) {
+        let item = Item {
+            enqueued: now,
+            ..item
+        };
+        if self.has_room(item.bytes) {
+            self.bytes += u64::from(item.bytes);
+            self.waiting.push_back(item);
+        } else {
+            dropped(item, Drop::Overflow);
+        }
+    }
+
+    /// Takes the oldest packet.
+    pub(crate) fn pop(&mut self) -> Option<Item> {
+        let item = self.waiting.pop_front()?;
+        self.bytes -= u64::from(item.bytes);
+        Some(item)
+    }
+
+    /// Packets waiting.
+    pub(crate) fn packets(&self) -> u32 {
+        self.waiting.len() as u32
+    }
+
+    /// Bytes waiting.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

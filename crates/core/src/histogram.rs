@@ -1,0 +1,323 @@
+//! Histograms of times and counts in bounded memory, with quantiles to a chosen number of digits.
+//!
+//! Values fall into buckets whose width grows with the value, so that every quantile is right to the digits
+//! asked for (HdrHistogram, Tene 2012). All buckets exist from the start: recording allocates nothing. Count,
+//! sum, least and greatest value are kept beside the buckets and are exact. What is too large for the buckets
+//! is counted in the last one, and [`Histogram::clamped`] says how often that happened.
+
+use crate::time::Time;
+
+/// Counts of `u64` values: picoseconds, or numbers of things.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    buckets: hdrhistogram::Histogram<u64>,
+    sum: u128,
+    min: u64,
+    max: u64,
+    clamped: u64,
+}
+
+impl Histogram {
+    /// For picoseconds from 1 ns to 1000 s, to three digits; 250 KB.
+    pub fn of_times() -> Histogram {
+        Histogram::new(1_000, 1_000_000_000_000_000, 3)
+    }
+
+    /// For counts up to `highest`, to three digits; 16 KB for a highest count of 1000, 90 KB for a million.
+    pub fn of_counts(highest: u64) -> Histogram {
+        Histogram::new(1, highest, 3)
+    }
+
+    /// For values that are told apart from `lowest` on, up to `highest`, to `digits` decimal digits. Out of
+    /// range, `lowest` becomes at least 1 and at most 2³², `highest` at least twice `lowest`, `digits` at
+    /// least 1 and at most 5.
+    pub fn new(lowest: u64, highest: u64, digits: u8) -> Histogram {
+        let lowest = lowest.clamp(1, 1 << 32);
+        let (highest, digits) = (highest.max(2 * lowest), digits.clamp(1, 5));
+        Histogram {
+            buckets: hdrhistogram::Histogram::new_with_bounds(lowest, highest, digits)
+                .expect("the bounds were just brought into range"),
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+            clamped: 0,
+        }
+    }
+
+    /// Counts `value` once.
+    pub fn record(&mut self, value: u64) {
+        self.record_n(value, 1);
+    }
+
+    /// Counts `time` once, in picoseconds.
+    pub fn record_time(&mut self, time: Time) {
+        self.record(time.as_ps());
+    }
+
+    /// Counts `value` `times` times.
+    pub fn record_n(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        if value > self.buckets.high() {
+            self.clamped += times;
+        }
+        self.buckets.saturating_record_n(value, times);
+        self.sum += u128::from(value) * u128::from(times);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Takes in all values of `other`. Where the two have other bounds or digits, values are as exact as
+    /// the coarser of the two holds them.
+    pub fn merge(&mut self, other: &Histogram) {
+        let shape = |of: &Histogram| (of.buckets.low(), of.buckets.high(), of.buckets.sigfig());
+        if shape(self) == shape(other) {
+            self.buckets
+                .add(&other.buckets)
+                .expect("histograms of one shape fit");
+            self.clamped += other.clamped;
+        } else {
+            let mut above = 0;
+            for bucket in other.buckets.iter_recorded() {
+                let (value, times) = (bucket.value_iterated_to(), bucket.count_at_value());
+                self.buckets.saturating_record_n(value, times);
+                if value > self.buckets.high() {
+                    above += times;
+                }
+            }
+            // Those that the other has clamped are among them, unless its range is the smaller one.
+            self.clamped += above.max(other.clamped);
+        }
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Forgets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.buckets.reset();
+        (self.sum, self.min, self.max, self.clamped) = (0, u64::MAX, 0, 0);
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+    /// How many values were above the highest that the buckets tell apart.
+    pub fn clamped(&self) -> u64 {
+        self.clamped
+    }
+    /// The exact mean; `None` of no values.
+    pub fn mean(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.sum as f64 / self.count() as f64)
+    }
+    /// The exact least value; `None` of no values.
+    pub fn min(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.min)
+    }
+    /// The exact greatest value; `None` of no values.
+    pub fn max(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.max)
+    }
+
+    /// The smallest value that at least `fraction` (0 to 1) of the values do not exceed, rounded up within
+    /// its bucket but never beyond [`Histogram::max`]. `None` of no values and for a fraction outside 0 to 1.
+    pub fn quantile(&self, fraction: f64) -> Option<u64> {
+        if self.is_empty() || !(0.0..=1.0).contains(&fraction) {
+            return None;
+        }
+        if fraction == 1.0 {
+            return Some(self.max);
+        }
+        let value = self.buckets.value_at_quantile(fraction);
+        Some(value.clamp(self.min, self.max))
+    }
+
+    /// [`Histogram::quantile`] of picoseconds as a time.
+    pub fn quantile_time(&self, fraction: f64) -> Option<Time> {
+        self.quantile(fraction).map(Time::from_ps)
+    }
+
+    /// The fraction of the values that are at most `value`, to the width of its bucket. `None` of no values.
+    pub fn fraction_at_most(&self, value: u64) -> Option<f64> {
+        (!self.is_empty()).then(|| {
+            if value >= self.max {
+                1.0
+            } else {
+                self.buckets.quantile_below(value)
+            }
+        })
+    }
+
+    /// The points of the cumulative distribution: the upper end of each bucket that holds values, and the
+    /// fraction of the values up to it.
+    pub fn cdf_points(&self) -> impl Iterator<Item = (u64, f64)> {
+        let (total, mut seen) = (self.count() as f64, 0_u64);
+        self.buckets.iter_recorded().map(move |bucket| {
+            seen += bucket.count_at_value();
+            (
+                bucket.value_iterated_to().min(self.max),
+                seen as f64 / total,
+            )
+        })
+    }
+
+    /// The bytes that the buckets take, whatever is recorded.
+    pub fn memory_bytes(&self) -> usize {
+        self.buckets.distinct_values() * size_of::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_histogram_has_no_numbers() {
+        let empty = Histogram::of_times();
+        assert_eq!(
+            (empty.count(), empty.mean(), empty.min(), empty.max()),
+            (0, None, None, None)
+        );
+        assert_eq!(
+            (empty.quantile(0.5), empty.fraction_at_most(1)),
+            (None, None)
+        );
+        assert_eq!(empty.cdf_points().count(), 0);
+    }
+
+    #[test]
+    fn quantiles_of_a_known_sample() {
+        let mut latency = Histogram::of_times();
+        for us in 1..=1000 {
+            latency.record_time(Time::from_us(us));
+        }
+        for (fraction, us) in [(0.001, 1.0), (0.5, 500.0), (0.99, 990.0), (0.999, 999.0)] {
+            let found = latency.quantile_time(fraction).unwrap().as_secs_f64() * 1e6;
+            assert!((found / us - 1.0).abs() < 1e-3, "{fraction}: {found} us");
+        }
+        assert_eq!(latency.quantile_time(0.0), Some(Time::from_us(1)));
+        assert_eq!(latency.quantile_time(1.0), Some(Time::from_us(1000)));
+        assert_eq!(
+            (latency.quantile(-0.1), latency.quantile(f64::NAN)),
+            (None, None)
+        );
+        assert_eq!(latency.mean(), Some(500.5e6));
+        let half = latency.fraction_at_most(500_000_000).unwrap();
+        assert!((half - 0.5).abs() < 2e-3, "{half}");
+        assert_eq!(latency.cdf_points().last(), Some((1_000_000_000, 1.0)));
+    }
+
+    #[test]
+    fn what_is_too_large_is_counted_and_told() {
+        let mut latency = Histogram::of_times();
+        latency.record_time(Time::from_secs(999));
+        assert_eq!(latency.clamped(), 0);
+        latency.record_time(Time::MAX);
+        assert_eq!((latency.count(), latency.clamped()), (2, 1));
+        assert_eq!(latency.max(), Some(u64::MAX));
+        assert_eq!(latency.quantile(1.0), Some(u64::MAX));
+    }
+
+    #[test]
+    fn memory_is_bounded_from_the_start() {
+        let mut latency = Histogram::of_times();
+        let before = latency.memory_bytes();
+        assert!(before <= 256 * 1024, "{before}");
+        let mut rng = Rng::new(1, "memory");
+        for _ in 0..10_000 {
+            latency.record(rng.below(u64::MAX));
+        }
+        assert_eq!(latency.memory_bytes(), before);
+        assert!(Histogram::of_counts(1000).memory_bytes() <= 20_000);
+        assert!(Histogram::of_counts(1_000_000).memory_bytes() <= 100_000);
+    }
+
+    #[test]
+    fn bounds_out_of_range_are_mended() {
+        for (lowest, highest, digits) in [(0, 0, 0), (u64::MAX, 0, 9), (1 << 32, u64::MAX, 5)] {
+            let mut histogram = Histogram::new(lowest, highest, digits);
+            histogram.record(5);
+            assert_eq!(histogram.quantile(0.5), Some(5));
+        }
+    }
+
+    #[test]
+    fn clearing_forgets_all() {
+        let mut queue = Histogram::of_counts(100);
+        queue.record_n(7, 3);
+        queue.record_n(9, 0);
+        assert_eq!((queue.count(), queue.max()), (3, Some(7)));
+        queue.clear();
+        queue.record(1);
+        assert_eq!(
+            (queue.count(), queue.mean(), queue.max()),
+            (1, Some(1.0), Some(1))
+        );
+    }
+
+    #[test]
+    fn merging_shapes_that_differ_keeps_the_totals() {
+        let mut small = Histogram::of_counts(1000);
+        let mut large = Histogram::new(1, 1_000_000, 2);
+        large.record_n(500, 3);
+        large.record(5000);
+        small.record(1);
+        small.merge(&large);
+        assert_eq!((small.count(), small.clamped()), (5, 1));
+        assert_eq!((small.min(), small.max()), (Some(1), Some(5000)));
+        assert_eq!(small.mean(), Some(6501.0 / 5.0));
+        let median = small.quantile(0.5).unwrap();
+        assert!(median.abs_diff(500) <= 5, "{median}");
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_recording(
+            a in prop::collection::vec(0..10_000_000_u64, 0..50),
+            b in prop::collection::vec(0..10_000_000_u64, 0..50),
+        ) {
+            let of = |values: &[u64]| {
+                let mut histogram = Histogram::new(1, 1_000_000, 3);
+                for value in values {
+                    histogram.record(*value);
+                }
+                histogram
+            };
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let all: Vec<u64> = a.iter().chain(&b).copied().collect();
+            let recorded = of(&all);
+            prop_assert_eq!(merged.count(), recorded.count());
+            prop_assert_eq!(merged.mean(), recorded.mean());
+            prop_assert_eq!(merged.min(), recorded.min());
+            prop_assert_eq!(merged.clamped(), recorded.clamped());
+            for fraction in [0.0, 0.3, 0.5, 0.99, 1.0] {
+                prop_assert_eq!(merged.quantile(fraction), recorded.quantile(fraction));
+            }
+        }
+
+        #[test]
+        fn quantiles_are_right_to_three_digits(
+            mut values in prop::collection::vec(1..1_000_000_000_u64, 1..100),
+            fraction in 0.001..1.0_f64,
+        ) {
+            let mut histogram = Histogram::new(1, 1_000_000_000, 3);
+            for value in &values {
+                histogram.record(*value);
+            }
+            values.sort_unstable();
+            let rank = (fraction * values.len() as f64).ceil() as usize;
+            let exact = values[rank.max(1) - 1] as f64;
+            let found = histogram.quantile(fraction).unwrap() as f64;
+            prop_assert!((found / exact - 1.0).abs() <= 1e-3, "{} {}", found, exact);
+        }
+    }
+}
