@@ -1,0 +1,627 @@
+//! What an ACK acknowledges: cumulative and selective, round-trip samples, delivery-rate samples.
+
+use super::Connection;
+use crate::cc::{AckFlags, AckSample, CaState, RateSample};
+use crate::scoreboard::mark;
+use crate::segment::{Flags, SackBlock, Segment};
+use crate::seq::{after, before, later};
+use trammel_core::time::Time;
+
+/// Window of the minimum-RTT filter, ms (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW_MS: u64 = 300_000;
+
+/// What one ACK brought, gathered while it is processed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckNews {
+    /// `snd_una` before the ACK.
+    pub(super) prior_una: u32,
+    /// It advanced `snd_una`.
+    pub(super) advanced: bool,
+    /// It acknowledged data or the FIN, whether they had been retransmitted or not.
+    pub(super) acked: bool,
+    /// It SACKed something new.
+    pub(super) sacked: bool,
+    /// It (S)ACKed, below `high_seq`, a segment that was never retransmitted (F-RTO).
+    pub(super) original_acked: bool,
+    /// It reported a duplicate.
+    pub(super) dsack: bool,
+    /// The duplicate is that of a tail loss probe.
+    pub(super) dsack_of_probe: bool,
+    /// It acknowledged retransmitted data.
+    pub(super) retransmitted_acked: bool,
+    /// It carried data or changed the window: no duplicate ACK.
+    pub(super) not_duplicate: bool,
+    /// It carried ECN-Echo that counts.
+    pub(super) ece: bool,
+    /// The retransmission timer starts anew.
+    pub(super) set_timer: bool,
+    /// A retransmission was found lost.
+    pub(super) retransmission_lost: bool,
+    /// Segments delivered by it.
+    pub(super) delivered: u32,
+}
+
+impl Connection {
+    /// Processes the acknowledgement in a segment of an open connection. False where it cannot be true:
+    /// then nothing of the segment counts.
+    pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) -> bool {
+        self.counters.acks_received += 1;
+        let ack = segment.ack;
+        let una = self.tp.snd_una;
+        //= rfc5961 §5.2
+        //# The ACK value is considered acceptable only if it is in the range of
+        //# ((SND.UNA - MAX.SND.WND) <= SEG.ACK <= SND.NXT).
+        if after(ack, self.tp.snd_nxt) || before(ack, una.wrapping_sub(self.max_window)) {
+            self.challenge();
+            return false;
+        }
+        self.rate.acked_sacked = 0;
+        if before(ack, una) {
+            // Old: its SACK blocks may still tell something.
+            if self.sack_ok && segment.sack_count > 0 && !self.board.is_empty() {
+                self.old_ack(now, segment);
+            }
+            return true;
+        }
+        let mut news = AckNews {
+            prior_una: una,
+            advanced: ack != una,
+            ..AckNews::default()
+        };
+        let window_changed = self.update_window(segment, ack);
+        news.not_duplicate = window_changed || segment.len > 0 || segment.flags.has(Flags::FIN);
+        if news.advanced {
+            self.retransmits = 0;
+        }
+        if self.board.is_empty() {
+            // Nothing was outstanding: at most a probe of a closed window is answered.
+            self.tp.snd_una = ack;
+            if segment.sack_count > 0 && self.sack_ok && self.take_duplicate(segment, &mut news) {
+                // A reduction may still prove to have been for nothing.
+                self.alert(now, &mut news, false);
+            }
+            self.answer_tail_loss_probe(ack, &news);
+            self.window_may_have_opened();
+            return true;
+        }
+        self.tp.snd_una = ack;
+        let in_flight = self.tp.packets_in_flight();
+        let delivered_before = self.tp.delivered;
+        let lost_before = self.tp.lost;
+        let highest_before = self.highest_sacked;
+        self.rate = RateSample {
+            prior_in_flight: in_flight,
+            delivered: -1,
+            interval_us: -1,
+            rtt_us: -1,
+            ..RateSample::default()
+        };
+
+        let echo = self.tp.ecn_ok && segment.flags.has(Flags::ECE);
+        news.ece = echo;
+        // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
+        let fast_path = news.advanced && segment.sack_count == 0 && !window_changed && !echo;
+        let flags = AckFlags {
+            fast_path,
+            window_update: news.not_duplicate,
+            ece: echo,
+        };
+        self.cc.in_ack_event(&mut self.tp, flags);
+
+        let mut sack_rtt = (-1, -1);
+        if segment.sack_count > 0 && self.sack_ok {
+            sack_rtt = self.take_sack(segment, &mut news);
+        }
+        self.take_cumulative(ack, &mut news, sack_rtt, highest_before);
+        self.probes = 0;
+        self.answer_tail_loss_probe(ack, &news);
+        news.delivered = (self.tp.delivered - delivered_before) as u32;
+
+        let in_order = self.tp.ca_state == CaState::Open
+            && !news.sacked
+            && !echo
+            && (news.advanced || news.not_duplicate);
+        let mut retransmit = false;
+        if !in_order || self.tp.lost_out > 0 {
+            let duplicate = !news.advanced && !news.not_duplicate && !self.board.is_empty();
+            retransmit = self.alert(now, &mut news, duplicate);
+            news.delivered = (self.tp.delivered - delivered_before) as u32;
+        }
+        if news.set_timer {
+            self.set_transmit_timer(now);
+        }
+        if echo {
+            self.tp.delivered_ce += u64::from(news.delivered);
+            self.rate.delivered_ce = i64::from(news.delivered);
+        }
+        let lost = (self.tp.lost - lost_before) as u32;
+        self.finish_rate_sample(news.delivered, lost);
+        self.control_window(ack, &news, lost);
+        if retransmit {
+            self.want_retransmit = true;
+        }
+        true
+    }
+
+    /// RFC 9293 §3.10.7.4: a newer segment's window counts. Returns whether it changed.
+    fn update_window(&mut self, segment: &Segment, ack: u32) -> bool {
+        let window = u32::from(segment.window) << self.snd_wscale;
+        let newer = after(ack, self.tp.snd_una)
+            || after(segment.seq, self.snd_wl1)
+            || (segment.seq == self.snd_wl1 && window > self.snd_wnd);
+        if !newer {
+            return false;
+        }
+        self.snd_wl1 = segment.seq;
+        let changed = window != self.snd_wnd;
+        self.snd_wnd = window;
+        self.max_window = self.max_window.max(window);
+        changed
+    }
+
+    /// An ACK below `snd_una`: only its SACK blocks count.
+    fn old_ack(&mut self, now: Time, segment: &Segment) {
+        let mut news = AckNews {
+            prior_una: self.tp.snd_una,
+            ..AckNews::default()
+        };
+        let before = self.tp.delivered;
+        self.take_sack(segment, &mut news);
+        news.delivered = (self.tp.delivered - before) as u32;
+        if self.alert(now, &mut news, false) {
+            self.want_retransmit = true;
+        }
+    }
+
+    /// Marks what the SACK blocks cover and did not cover before. Returns the round trips of the first and
+    /// the last segment newly SACKed, µs, negative without.
+    fn take_sack(&mut self, segment: &Segment, news: &mut AckNews) -> (i64, i64) {
+        let mut blocks = segment.sack;
+        let mut count = usize::from(segment.sack_count);
+        if self.take_duplicate(segment, news) {
+            blocks.copy_within(1..count, 0);
+            count -= 1;
+        }
+        let now = self.tp.now_us as u32;
+        let mut first_sent: Option<u32> = None;
+        let mut last_sent = 0;
+        let mut reordered: Option<u32> = None;
+        blocks[..count].sort_unstable_by(|a, b| (a.start.wrapping_sub(b.start) as i32).cmp(&0));
+        for block in &blocks[..count] {
+            if !after(block.end, self.tp.snd_una)
+                || after(block.end, self.tp.snd_nxt)
+                || !before(block.start, block.end)
+            {
+                continue;
+            }
+            // What the previous ACK covered is marked already: only the rest is looked at.
+            let mut start = later(block.start, self.tp.snd_una);
+            while before(start, block.end) {
+                let covered = self.seen[..self.seen_count]
+                    .iter()
+                    .find(|old| !before(start, old.start) && before(start, old.end));
+                if let Some(old) = covered {
+                    start = old.end;
+                    continue;
+                }
+                let end = self.seen[..self.seen_count]
+                    .iter()
+                    .filter(|old| after(old.start, start) && before(old.start, block.end))
+                    .map(|old| old.start)
+                    .reduce(crate::seq::earlier)
+                    .unwrap_or(block.end);
+                for index in self.board.within(start, end) {
+                    self.sack_one(index, news, &mut first_sent, &mut last_sent, &mut reordered);
+                }
+                start = end;
+            }
+        }
+        self.seen = blocks;
+        self.seen_count = count;
+        if let Some(low) = reordered
+            && (self.tp.ca_state != CaState::Loss || self.undo_marker.is_some())
+        {
+            self.note_reordering(low);
+        }
+        match first_sent {
+            Some(first) => (
+                i64::from(now.wrapping_sub(first)),
+                i64::from(now.wrapping_sub(last_sent)),
+            ),
+            None => (-1, -1),
+        }
+    }
+
+    /// One segment newly SACKed.
+    fn sack_one(
+        &mut self,
+        index: u64,
+        news: &mut AckNews,
+        first_sent: &mut Option<u32>,
+        last_sent: &mut u32,
+        reordered: &mut Option<u32>,
+    ) {
+        let sent = *self.board.get(index);
+        if sent.is(mark::SACKED) {
+            return;
+        }
+        let mut marks = sent.marks | mark::SACKED;
+        if sent.is(mark::RETRANS) {
+            if sent.is(mark::LOST) {
+                marks &= !(mark::LOST | mark::RETRANS);
+                self.tp.lost_out -= 1;
+                self.tp.retrans_out -= 1;
+            }
+        } else {
+            if !sent.is(mark::EVER_RETRANS) {
+                if index < self.highest_sacked && reordered.is_none_or(|low| before(sent.seq, low))
+                {
+                    *reordered = Some(sent.seq);
+                }
+                if !after(sent.end, self.high_seq) {
+                    news.original_acked = true;
+                }
+                first_sent.get_or_insert(sent.tx_us);
+                *last_sent = sent.tx_us;
+            }
+            if sent.is(mark::LOST) {
+                marks &= !mark::LOST;
+                self.tp.lost_out -= 1;
+            }
+        }
+        self.board.get_mut(index).marks = marks;
+        news.sacked = true;
+        self.tp.sacked_out += 1;
+        self.tp.delivered += 1;
+        self.rack.delivered(
+            self.tp.now_us as u32,
+            self.tp.min_rtt_us,
+            sent.tx_us,
+            sent.end,
+            sent.is(mark::EVER_RETRANS),
+        );
+        self.sample_delivery(index);
+        self.highest_sacked = self.highest_sacked.max(index + 1);
+    }
+
+    /// RFC 2883 §4: a first block below the ACK, or inside the second, reports a duplicate.
+    fn take_duplicate(&mut self, segment: &Segment, news: &mut AckNews) -> bool {
+        let blocks = segment.sack_blocks();
+        let first = blocks[0];
+        let duplicate = before(first.start, segment.ack)
+            || blocks.get(1).is_some_and(|second| {
+                !before(first.start, second.start) && !after(first.end, second.end)
+            });
+        if !duplicate {
+            return false;
+        }
+        news.dsack = true;
+        if self.tlp_retransmitted && self.tlp_end == Some(first.end) {
+            news.dsack_of_probe = true;
+        }
+        if let Some(marker) = self.undo_marker
+            && self.undo_retrans > 0
+            && !before(first.start, marker)
+        {
+            let span = first.end.wrapping_sub(first.start);
+            self.undo_retrans -= i64::from(span.div_ceil(self.tp.mss).max(1));
+            self.undo_retrans = self.undo_retrans.max(0);
+        }
+        self.widen_reordering_window();
+        for index in self.board.within(first.start, first.end) {
+            let sent = self.board.get_mut(index);
+            if sent.is(mark::RETRANS) {
+                sent.marks &= !mark::RETRANS;
+                self.tp.retrans_out -= 1;
+            }
+        }
+        true
+    }
+
+    /// Takes what `ack` covers off the board.
+    fn take_cumulative(
+        &mut self,
+        ack: u32,
+        news: &mut AckNews,
+        sack_rtt: (i64, i64),
+        highest_before: u64,
+    ) {
+        let now = self.tp.now_us as u32;
+        let mut segments = 0_u32;
+        let mut first_sent: Option<u32> = None;
+        let mut last_sent = 0;
+        let mut reordered: Option<u32> = None;
+        if self.board.head() >= highest_before {
+            let clean = self.board.clean_until(ack);
+            if clean > 0 {
+                // The common case: sent once, in order, never in doubt. Only the first and the last count.
+                let first = self.board.head();
+                let last = first + clean - 1;
+                let newest = *self.board.get(last);
+                first_sent = Some(self.board.get(first).tx_us);
+                last_sent = newest.tx_us;
+                segments = clean as u32;
+                if !after(self.board.get(first).end, self.high_seq) {
+                    news.original_acked = true;
+                }
+                self.tp.delivered += clean;
+                if self.detection_is_rack() {
+                    let (tx_us, end) = (newest.tx_us, newest.end);
+                    self.rack
+                        .delivered(now, self.tp.min_rtt_us, tx_us, end, false);
+                }
+                self.sample_delivery(last);
+                self.board.pop_many(clean);
+            }
+        }
+        while let Some(sent) = self.board.front().copied() {
+            if after(sent.end, ack) {
+                if after(ack, sent.seq) {
+                    // Part of a segment: what is left of it begins later.
+                    self.board.front_mut().expect("just seen").seq = ack;
+                }
+                break;
+            }
+            segments += 1;
+            if sent.marks & !(mark::APP_LIMITED | mark::SAMPLED | mark::FIN) == 0 {
+                // The common case: sent once, never in doubt.
+                first_sent.get_or_insert(sent.tx_us);
+                last_sent = sent.tx_us;
+                if !after(sent.end, self.high_seq) {
+                    news.original_acked = true;
+                }
+                if self.board.head() < highest_before {
+                    reordered.get_or_insert(sent.seq);
+                }
+                self.tp.delivered += 1;
+            } else {
+                self.take_marked(&sent, news, &mut first_sent, &mut last_sent, &mut reordered);
+            }
+            if self.detection_is_rack() && !sent.is(mark::SACKED) {
+                self.rack.delivered(
+                    now,
+                    self.tp.min_rtt_us,
+                    sent.tx_us,
+                    sent.end,
+                    sent.is(mark::EVER_RETRANS),
+                );
+            }
+            self.sample_delivery(self.board.head());
+            self.board.pop();
+        }
+        if segments > 0 {
+            self.tp.packets_out -= segments;
+            news.acked = true;
+            news.set_timer = true;
+        }
+        if !self.sack_ok {
+            self.take_duplicates_back(segments, news);
+        }
+        let advanced = ack.wrapping_sub(news.prior_una);
+        // The FIN takes a number and is no byte.
+        let fin = u32::from(self.fin_sent && advanced > 0 && ack == self.tp.snd_nxt);
+        self.tp.bytes_acked += u64::from(advanced - fin);
+        if self.board.is_empty() {
+            self.highest_sacked = self.board.head();
+            self.seen_count = 0;
+        }
+        let mut rtt = -1_i64;
+        let mut newest = -1_i64;
+        if let Some(first) = first_sent
+            && !news.retransmitted_acked
+        {
+            rtt = i64::from(now.wrapping_sub(first));
+            newest = i64::from(now.wrapping_sub(last_sent));
+        }
+        if sack_rtt.0 >= 0 {
+            if newest < 0 || sack_rtt.1 < newest {
+                newest = sack_rtt.1;
+            }
+            if rtt < 0 {
+                rtt = sack_rtt.0;
+            }
+        }
+        self.take_rtt(rtt, newest, news);
+        if segments > 0 {
+            if let Some(low) = reordered
+                && self.sack_ok
+            {
+                self.note_reordering_below(low, highest_before);
+            }
+        } else if sack_rtt.0 >= 0 {
+            // Data sent after the head was last sent has arrived: the timer need not run from the head.
+            if let Some(head) = self.board.front()
+                && sack_rtt.0 > i64::from(now.wrapping_sub(head.tx_us))
+            {
+                news.set_timer = true;
+            }
+        }
+        self.rate.is_ack_delayed = segments == 1 && advanced < self.tp.mss && sack_rtt.0 < 0;
+        let sample = AckSample {
+            pkts_acked: segments,
+            rtt_us: self.rate.rtt_us as i32,
+            // With the pipe full, what was delivered since a segment was sent is what flew with it.
+            in_flight: (self.tp.delivered - self.rate.prior_delivered) as u32,
+        };
+        self.cc.pkts_acked(&mut self.tp, &sample);
+    }
+
+    /// An acknowledged segment that had been SACKed, lost or retransmitted.
+    #[cold]
+    fn take_marked(
+        &mut self,
+        sent: &crate::scoreboard::Sent,
+        news: &mut AckNews,
+        first_sent: &mut Option<u32>,
+        last_sent: &mut u32,
+        reordered: &mut Option<u32>,
+    ) {
+        if sent.is(mark::EVER_RETRANS) {
+            if sent.is(mark::RETRANS) {
+                self.tp.retrans_out -= 1;
+            }
+            news.retransmitted_acked = true;
+        } else if !sent.is(mark::SACKED) {
+            first_sent.get_or_insert(sent.tx_us);
+            *last_sent = sent.tx_us;
+            if !after(sent.end, self.high_seq) {
+                news.original_acked = true;
+            }
+            reordered.get_or_insert(sent.seq);
+        }
+        if sent.is(mark::SACKED) {
+            self.tp.sacked_out -= 1;
+        } else {
+            self.tp.delivered += 1;
+        }
+        if sent.is(mark::LOST) {
+            self.tp.lost_out -= 1;
+        }
+    }
+
+    #[inline]
+    fn detection_is_rack(&self) -> bool {
+        self.stack.detection == crate::stack::LossDetection::Rack && self.sack_ok
+    }
+
+    fn note_reordering_below(&mut self, low: u32, highest_before: u64) {
+        if highest_before > self.board.head() {
+            self.note_reordering(low);
+        } else if highest_before == self.board.head() && highest_before > 0 {
+            // All that was SACKed is acknowledged as well; the hole lay below it.
+            let metric = self
+                .tp
+                .snd_una
+                .wrapping_sub(low)
+                .saturating_sub(self.tp.mss);
+            if metric > self.reordering.saturating_mul(self.tp.mss) {
+                self.reordering = metric.div_ceil(self.tp.mss).min(300);
+            }
+            self.rack.reordering_seen = true;
+        }
+    }
+
+    /// Feeds the estimators: `rtt` from the oldest segment acknowledged, `newest` from the latest.
+    fn take_rtt(&mut self, rtt: i64, newest: i64, news: &AckNews) {
+        let mut rtt = rtt;
+        let mut newest = newest;
+        if rtt < 0 && self.ts_ok && self.tp.rcv_tsecr != 0 && news.acked {
+            // RFC 7323 §4.1: with timestamps even a retransmission gives a sample.
+            let now_ms = (self.tp.now_us / 1000) as u32;
+            let ms = now_ms.wrapping_sub(self.tp.rcv_tsecr);
+            if ms < 1 << 20 {
+                rtt = i64::from(ms.max(1)) * 1000;
+                newest = rtt;
+            }
+        }
+        self.rate.rtt_us = newest;
+        if rtt < 0 {
+            return;
+        }
+        let us = newest.max(1) as u64;
+        if self.tp.min_rtt_us == u32::MAX {
+            self.min_rtt.reset(self.tp.now_us / 1000, us);
+        } else {
+            self.min_rtt
+                .min(MIN_RTT_WINDOW_MS, self.tp.now_us / 1000, us);
+        }
+        self.tp.min_rtt_us = self.min_rtt.get() as u32;
+        self.rtt.sample(&mut self.tp, &self.stack, rtt as u32);
+        self.backoff = 0;
+    }
+
+    /// Segment `index` is delivered: it may end the rate sample (draft-ietf-ccwg-bbr, "UpdateRateSample").
+    #[inline]
+    fn sample_delivery(&mut self, index: u64) {
+        let sent = self.board.get_mut(index);
+        if sent.is(mark::SAMPLED) {
+            return;
+        }
+        let newer = self.rate.prior_mstamp_us == 0 || {
+            let age = sent.tx_us.wrapping_sub(self.tp.first_tx_mstamp_us as u32) as i32;
+            age > 0 || (age == 0 && after(sent.end, self.rate.last_end_seq))
+        };
+        let was_sacked = sent.is(mark::SACKED);
+        if was_sacked {
+            sent.marks |= mark::SAMPLED;
+        }
+        if newer {
+            let sent = *sent;
+            let now = self.tp.now_us;
+            // The 32-bit stamps are of the last hour: put the high half back.
+            let widen = |stamp: u32| now - u64::from((now as u32).wrapping_sub(stamp));
+            self.rate.prior_delivered = self.tp.delivered
+                - u64::from((self.tp.delivered as u32).wrapping_sub(sent.delivered));
+            self.rate.prior_mstamp_us = widen(sent.delivered_us);
+            self.rate.is_app_limited = sent.is(mark::APP_LIMITED);
+            self.rate.is_retrans = sent.is(mark::EVER_RETRANS);
+            self.rate.last_end_seq = sent.end;
+            self.rate.interval_us = i64::from(sent.tx_us.wrapping_sub(sent.first_tx_us));
+            self.tp.first_tx_mstamp_us = widen(sent.tx_us);
+        }
+    }
+
+    /// Completes the rate sample.
+    fn finish_rate_sample(&mut self, delivered: u32, lost: u32) {
+        if self.tp.app_limited > 0 && self.tp.delivered > self.tp.app_limited {
+            self.tp.app_limited = 0;
+        }
+        if delivered > 0 {
+            self.tp.delivered_mstamp_us = self.tp.now_us;
+        }
+        let rate = &mut self.rate;
+        rate.acked_sacked = delivered;
+        rate.losses = lost;
+        if rate.prior_mstamp_us == 0 {
+            rate.delivered = -1;
+            rate.interval_us = -1;
+            return;
+        }
+        rate.delivered = (self.tp.delivered - rate.prior_delivered) as i64;
+        rate.snd_interval_us = rate.interval_us;
+        rate.rcv_interval_us = (self.tp.now_us - rate.prior_mstamp_us) as i64;
+        rate.interval_us = rate.snd_interval_us.max(rate.rcv_interval_us);
+        if rate.interval_us < i64::from(self.tp.min_rtt_us) {
+            // Too short to be the time that delivery took.
+            rate.interval_us = -1;
+            return;
+        }
+        let (old_delivered, old_us) = self.delivery_rate;
+        let (new, us) = (rate.delivered as u64, rate.interval_us as u64);
+        if !rate.is_app_limited || new * old_us >= old_delivered * us {
+            self.delivery_rate = (new, us);
+        }
+    }
+
+    /// Grows, reduces or leaves the window, as the state demands.
+    fn control_window(&mut self, ack: u32, news: &AckNews, lost: u32) {
+        if self.owns_window {
+            self.cc.cong_control(&mut self.tp, &self.rate);
+            return;
+        }
+        if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
+            self.reduce_window(news, lost);
+            return;
+        }
+        // Where reordering is known, SACKs count as progress too.
+        let reorders = self.reordering > self.stack.reordering;
+        if news.acked || (reorders && news.sacked) {
+            let acked = if self.stack.byte_counting {
+                news.delivered
+            } else {
+                1
+            };
+            self.cc.cong_avoid(&mut self.tp, ack, acked);
+            if self.tp.ca_state == CaState::Cwr {
+                // The variant itself has begun a reduction (CDG's delay gradient).
+                self.adopt_reduction();
+            }
+        }
+    }
+
+    /// Forgets the blocks of the previous ACK.
+    pub(super) fn forget_sack(&mut self) {
+        self.seen = [SackBlock::default(); 4];
+        self.seen_count = 0;
+    }
+}

@@ -1,0 +1,428 @@
+//! Opening and closing: the state machine of RFC 9293 §3.10, with RFC 5961's caution about resets.
+
+use super::{Connection, Failure, State};
+use crate::cc::{CaEvent, CaState};
+use crate::receiver::Receiver;
+use crate::segment::{Ecn, Flags, Options, Segment};
+use crate::seq::{after, before};
+use trammel_core::time::Time;
+
+impl Connection {
+    /// Opens the connection: a SYN will be sent.
+    pub fn connect(&mut self, now: Time) {
+        debug_assert_eq!(self.state, State::Closed);
+        self.tp.now_us = now.as_us();
+        self.state = State::SynSent;
+        self.want_syn = true;
+        self.want_other = true;
+    }
+
+    /// The application has written all it has: a FIN follows the last byte.
+    pub fn close(&mut self) {
+        match self.state {
+            State::Listen | State::SynSent => self.state = State::Closed,
+            State::Closed => {}
+            _ => {
+                self.app.closed = true;
+                self.want_new = true;
+            }
+        }
+        self.disarm_if_closed();
+    }
+
+    /// The application gives up: the peer is told by a reset.
+    pub fn abort(&mut self) {
+        if self.is_synchronised() || self.state == State::SynReceived {
+            self.want_reset = Some((self.tp.snd_nxt, Some(self.receiver.rcv_nxt)));
+            self.want_other = true;
+        }
+        self.state = State::Closed;
+        self.disarm_if_closed();
+    }
+
+    fn disarm_if_closed(&mut self) {
+        if self.state == State::Closed {
+            self.disarm();
+            self.pacing_timer = Time::MAX;
+            self.receiver.acknowledged();
+        }
+    }
+
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.state = State::Closed;
+        self.want_new = false;
+        self.want_retransmit = false;
+        self.disarm_if_closed();
+    }
+
+    /// Our SYN, or our SYN in answer to the peer's.
+    pub(super) fn syn(&mut self, now: Time) -> Segment {
+        let answer = self.state == State::SynReceived;
+        let wscale = if self.stack.window_scaling && (!answer || self.peer_scales) {
+            self.receiver.wscale + 1
+        } else {
+            0
+        };
+        let mut segment = Segment {
+            seq: self.iss,
+            flags: Flags::SYN,
+            mss: self.stack.mss,
+            window: self.receiver.advertise_unscaled(),
+            options: Options {
+                timestamps: self.stack.timestamps && (!answer || self.ts_ok),
+                sack_permitted: self.stack.sack && (!answer || self.sack_ok),
+                wscale_plus_1: wscale,
+            },
+            ..Segment::default()
+        };
+        if segment.options.timestamps {
+            segment.ts_val = self.timestamp(now);
+        }
+        if answer {
+            segment.flags = Flags::SYN.with(Flags::ACK);
+            segment.ack = self.receiver.rcv_nxt;
+            segment.ts_ecr = self.receiver.ts_recent;
+            if self.tp.ecn_ok {
+                segment.flags = segment.flags.with(Flags::ECE);
+            }
+        } else if self.stack.ecn || self.cc.needs_ecn() {
+            //= rfc3168 §6.1.1
+            //# a host sends an ECN-setup SYN packet
+            segment.flags = segment.flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        self.tp.snd_nxt = self.iss.wrapping_add(1);
+        if self.syn_sent_us == 0 {
+            self.syn_sent_us = self.tp.now_us;
+        }
+        self.arm_syn(now);
+        segment
+    }
+
+    /// What the peer's SYN offers.
+    fn take_syn_options(&mut self, segment: &Segment) {
+        self.ts_ok = self.stack.timestamps && segment.options.timestamps;
+        self.sack_ok = self.stack.sack && segment.options.sack_permitted;
+        self.peer_scales = segment.options.wscale_plus_1 > 0 && self.stack.window_scaling;
+        if self.peer_scales {
+            self.snd_wscale = (segment.options.wscale_plus_1 - 1).min(14);
+        } else {
+            self.receiver.wscale = 0;
+        }
+        // RFC 9293 §3.7.1: 536 without the option.
+        let offered = if segment.mss == 0 { 536 } else { segment.mss };
+        let mss = u32::from(offered.min(self.stack.mss)).max(48);
+        self.tp.mss = mss - if self.ts_ok { 12 } else { 0 };
+        if self.ts_ok {
+            self.receiver.ts_recent = segment.ts_val;
+        }
+        self.receiver
+            .start(segment.seq.wrapping_add(1), self.tp.mss);
+        self.snd_wnd = u32::from(segment.window);
+        self.max_window = self.snd_wnd;
+        self.snd_wl1 = segment.seq;
+    }
+
+    fn establish(&mut self) {
+        self.state = State::Established;
+        self.tp.snd_una = self.iss.wrapping_add(1);
+        self.tp.snd_nxt = self.tp.snd_una;
+        self.high_seq = self.tp.snd_una;
+        self.cwnd_usage_seq = self.tp.snd_una;
+        self.cwnd_stamp_us = self.tp.now_us;
+        // The SYN counts as a delivery, as it does in the kernel.
+        self.tp.delivered = 1;
+        self.tp.delivered_mstamp_us = self.tp.now_us;
+        self.tp.first_tx_mstamp_us = self.tp.now_us;
+        if self.retransmits == 0 {
+            let rtt = (self.tp.now_us - self.syn_sent_us).max(1);
+            self.min_rtt.reset(self.tp.now_us / 1000, rtt);
+            self.tp.min_rtt_us = rtt as u32;
+            self.rtt.sample(&mut self.tp, &self.stack, rtt as u32);
+        } else {
+            // RFC 5681 §3.1: after a lost SYN the window starts with one segment.
+            self.tp.snd_cwnd = 1;
+            self.rtt.after_lost_syn(&self.stack);
+        }
+        self.retransmits = 0;
+        self.backoff = 0;
+        self.disarm();
+        self.cc.init(&mut self.tp);
+        self.want_new = true;
+    }
+
+    /// A segment that the fast path does not take.
+    pub(super) fn on_segment_slowly(&mut self, now: Time, segment: &Segment) {
+        match self.state {
+            State::Closed => self.refuse(segment),
+            State::Listen => self.on_segment_listening(segment),
+            State::SynSent => self.on_segment_syn_sent(segment),
+            _ => self.on_segment_open(now, segment),
+        }
+    }
+
+    /// RFC 9293 §3.10.7.1: whatever comes where there is no connection is answered by a reset.
+    fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.want_reset = Some(if segment.flags.has(Flags::ACK) {
+            (segment.ack, None)
+        } else {
+            (0, Some(segment.seq.wrapping_add(segment.seq_len())))
+        });
+        self.want_other = true;
+    }
+
+    fn on_segment_listening(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) || segment.flags.has(Flags::ACK) {
+            return self.refuse(segment);
+        }
+        if segment.flags.has(Flags::SYN) {
+            let asks = segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR);
+            self.tp.ecn_ok = asks && (self.stack.ecn || self.cc.needs_ecn());
+            self.take_syn_options(segment);
+            self.state = State::SynReceived;
+            self.want_syn = true;
+            self.want_other = true;
+        }
+    }
+
+    fn on_segment_syn_sent(&mut self, segment: &Segment) {
+        let acks = segment.flags.has(Flags::ACK);
+        if acks && segment.ack != self.iss.wrapping_add(1) {
+            return self.refuse(segment);
+        }
+        if segment.flags.has(Flags::RST) {
+            if acks {
+                self.fail(Failure::Refused);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn_options(segment);
+        if acks {
+            let agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
+            self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
+            self.establish();
+            self.receiver.owed = true;
+            self.receiver.now = true;
+        } else {
+            // Simultaneous open.
+            self.state = State::SynReceived;
+            self.want_syn = true;
+            self.want_other = true;
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4, for the states from SYN-RECEIVED on.
+    fn on_segment_open(&mut self, now: Time, segment: &Segment) {
+        let next = self.receiver.rcv_nxt;
+        let end = segment.seq.wrapping_add(segment.seq_len());
+
+        if self.state == State::SynReceived
+            && segment.flags.has(Flags::SYN)
+            && segment.seq == next.wrapping_sub(1)
+        {
+            if segment.flags.has(Flags::ACK) && segment.ack == self.iss.wrapping_add(1) {
+                // Simultaneous open (RFC 9293 §3.5, figure 7); the window of a SYN is not scaled.
+                self.establish();
+                self.snd_wnd = u32::from(segment.window);
+            } else {
+                // A repeated SYN is answered as the first one was, and ours may be lost.
+                self.retransmits = self.retransmits.max(1);
+                self.want_syn = true;
+                self.want_other = true;
+            }
+            return;
+        }
+        //= rfc7323 §5.3
+        //# If there is a Timestamps option in the arriving segment, SEG.TSval < TS.Recent, […] drop
+        let stale = self.ts_ok
+            && segment.options.timestamps
+            && before(segment.ts_val, self.receiver.ts_recent)
+            && !segment.flags.has(Flags::RST);
+        let outside =
+            after(segment.seq, self.receiver.right_edge()) || before(end, self.receiver.rcv_wup);
+        if stale || outside {
+            if !segment.flags.has(Flags::RST) {
+                self.receiver
+                    .answer_duplicate(segment.seq, end, segment.len > 0);
+            }
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            //= rfc5961 §3.2
+            //# If the RST bit is set and the sequence number exactly matches the next expected
+            if segment.seq == next {
+                self.on_reset();
+            } else {
+                self.challenge();
+            }
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.challenge();
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if self.ts_ok && segment.options.timestamps {
+            self.note_timestamp(segment);
+        }
+        if self.state == State::SynReceived {
+            if segment.ack != self.iss.wrapping_add(1) {
+                return self.refuse(segment);
+            }
+            self.establish();
+            self.snd_wnd = u32::from(segment.window) << self.snd_wscale;
+            self.snd_wl1 = segment.seq;
+        }
+        if !self.on_ack(now, segment) {
+            return;
+        }
+        self.want_new = true;
+        self.on_fin_acked(now);
+        // What lies beyond the window is cut off.
+        let mut inside = *segment;
+        let room = self.receiver.right_edge();
+        let fin = segment.seq.wrapping_add(segment.len);
+        if after(fin, room) {
+            inside.len = room.wrapping_sub(segment.seq);
+            inside.flags.0 &= !Flags::FIN.0;
+        }
+        let has_fin = inside.flags.has(Flags::FIN);
+        if has_fin && before(fin, next) {
+            // Our ACK of it was lost; TIME-WAIT starts anew (RFC 9293 §3.10.7.4).
+            self.receiver
+                .answer_duplicate(segment.seq, end, segment.len > 0);
+            if self.state == State::TimeWait {
+                self.arm_time_wait(now);
+            }
+            return;
+        }
+        if has_fin {
+            self.receiver.fin = Some(fin);
+        }
+        if inside.len > 0 || (has_fin && after(fin, next)) {
+            self.on_data(now, &inside);
+        }
+        self.on_fin_in_order(now);
+    }
+
+    /// The peer's reset is genuine.
+    fn on_reset(&mut self) {
+        match self.state {
+            State::SynReceived if self.passive => {
+                // RFC 9293 §3.10.7.4: back to waiting, as if nothing had come.
+                self.state = State::Listen;
+                self.receiver = Receiver::new(&self.stack);
+                self.tp.snd_nxt = self.iss;
+                self.syn_sent_us = 0;
+                self.retransmits = 0;
+                self.disarm();
+            }
+            State::SynReceived => self.fail(Failure::Refused),
+            State::Closing | State::LastAck | State::TimeWait => {
+                // All data had come and gone.
+                self.state = State::Closed;
+                self.disarm_if_closed();
+            }
+            _ => self.fail(Failure::Reset),
+        }
+    }
+
+    /// RFC 5961: an unexpected SYN or RST is answered, and the true peer would reset.
+    pub(super) fn challenge(&mut self) {
+        self.receiver.owed = true;
+        self.receiver.now = true;
+    }
+
+    pub(super) fn on_fin_sent(&mut self) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    fn on_fin_acked(&mut self, now: Time) {
+        if !self.fin_acked() {
+            return;
+        }
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => {
+                self.state = State::TimeWait;
+                self.arm_time_wait(now);
+            }
+            State::LastAck => {
+                self.state = State::Closed;
+                self.disarm_if_closed();
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything before the peer's FIN has come.
+    #[inline]
+    pub(super) fn on_fin_in_order(&mut self, now: Time) {
+        if self.receiver.fin != Some(self.receiver.rcv_nxt) {
+            return;
+        }
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => {
+                self.state = State::TimeWait;
+                self.arm_time_wait(now);
+            }
+            _ => return,
+        }
+        self.receiver.take_fin();
+        self.receiver.owed = true;
+        self.receiver.now = true;
+    }
+
+    /// Congestion marks on a segment that came (RFC 3168 §6.1.3; RFC 8257 §3.2 through the variant).
+    #[inline]
+    pub(super) fn note_congestion_mark(&mut self, now: Time, segment: &Segment) {
+        if !self.tp.ecn_ok {
+            return;
+        }
+        if segment.flags.has(Flags::CWR) && !self.cc.needs_ecn() {
+            self.tp.ecn_demand_cwr = false;
+        }
+        let demanded = self.tp.ecn_demand_cwr;
+        match segment.ecn {
+            Ecn::Ce => {
+                self.counters.ce_received += 1;
+                self.cc.cwnd_event(&mut self.tp, CaEvent::EcnIsCe);
+                if !demanded {
+                    self.receiver.hurry();
+                }
+                self.tp.ecn_demand_cwr = true;
+            }
+            Ecn::Ect0 | Ecn::Ect1 => self.cc.cwnd_event(&mut self.tp, CaEvent::EcnNoCe),
+            Ecn::NotEct => {}
+        }
+        if self.tp.send_ack_now && self.receiver.owed && self.receiver.delayed != Time::MAX {
+            // What came before this segment is acknowledged with the mark that belonged to it.
+            let new = std::mem::replace(&mut self.tp.ecn_demand_cwr, demanded);
+            self.extra_ack = Some(self.pure_ack(now));
+            self.want_other = true;
+            self.tp.ecn_demand_cwr = new;
+        }
+    }
+
+    /// A tail loss probe repaired a loss: the window is reduced as for any other.
+    pub(super) fn lost_tail(&mut self) {
+        if self.tp.ca_state < CaState::Cwr {
+            self.begin_cwr_for_probe();
+        }
+        self.tlp_end = None;
+    }
+}

@@ -1,0 +1,243 @@
+//! The transmit timer: retransmission, tail loss probe, reordering, persist, TIME-WAIT. One runs at a time.
+
+use super::{Connection, Failure, State};
+use crate::cc::CaState;
+use crate::timer::jiffies_after;
+use trammel_core::time::Time;
+
+/// What the transmit timer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pending {
+    /// Nothing.
+    None,
+    /// An ACK (RFC 6298).
+    Retransmission,
+    /// Reordering to settle (RFC 8985 §6.2).
+    Reordering,
+    /// The time to probe for a tail loss (RFC 8985 §7.2).
+    TailLossProbe,
+    /// The peer's window to open (RFC 9293 §3.8.6.1).
+    Persist,
+    /// Stray segments to die (RFC 9293 §3.6.1).
+    TimeWait,
+}
+
+/// Retransmissions of the same data before giving up (`tcp_retries2`).
+const MAX_RETRANSMITS: u32 = 15;
+/// Retransmissions of a SYN before giving up (`tcp_syn_retries`).
+const MAX_SYN_RETRANSMITS: u32 = 6;
+/// Slack that a probe leaves for the ACK of a full flight, µs: two ticks.
+const PROBE_SLACK_US: u64 = 2_000;
+/// Twice the maximum segment lifetime, as Linux takes it.
+const TIME_WAIT: Time = Time::from_secs(60);
+
+impl Connection {
+    /// The retransmission timeout with its back-off, µs.
+    pub(super) fn rto_us(&self) -> u64 {
+        let backed_off = self.rtt.rto_us.saturating_mul(1 << self.backoff.min(16));
+        backed_off.min(self.stack.max_rto.as_us())
+    }
+
+    /// Arms the timer. What is kept is when it would fire on an exact clock; the kernel's clock, which is
+    /// never early, is asked only when that instant comes: most timers are set anew long before.
+    fn arm(&mut self, now: Time, pending: Pending, delay_us: u64) {
+        self.pending = pending;
+        self.armed_at = now;
+        self.timer = now + Time::from_us(delay_us.min(self.stack.max_rto.as_us()));
+        self.timer_is_exact = self.stack.hz == 0;
+    }
+
+    /// The exact instant has come: whether the kernel's clock lets the timer fire now too. If not, it is
+    /// set to when it does.
+    pub(super) fn ticks_agree(&mut self, now: Time) -> bool {
+        if !self.timer_is_exact {
+            let delay_us = (self.timer - self.armed_at).as_us();
+            self.timer = jiffies_after(self.armed_at, delay_us, self.stack.hz);
+            self.timer_is_exact = true;
+        }
+        self.timer <= now
+    }
+
+    pub(super) fn disarm(&mut self) {
+        self.pending = Pending::None;
+        self.timer = Time::MAX;
+    }
+
+    /// After an ACK of something: a tail loss probe where one may be sent, else the retransmission timer.
+    pub(super) fn set_transmit_timer(&mut self, now: Time) {
+        if !self.schedule_probe(now, true) {
+            self.rearm_retransmission(now);
+        }
+    }
+
+    /// Starts the retransmission timer, or stops it where nothing is outstanding. Time that another timer
+    /// has waited since the head was sent counts.
+    pub(super) fn rearm_retransmission(&mut self, now: Time) {
+        if self.board.is_empty() {
+            if self.pending != Pending::Persist {
+                self.disarm();
+            }
+            return;
+        }
+        let mut delay = self.rto_us();
+        if matches!(self.pending, Pending::Reordering | Pending::TailLossProbe) {
+            delay = self.until_rto_us().max(1);
+        }
+        self.arm(now, Pending::Retransmission, delay);
+    }
+
+    /// What is left of the timeout since the head was last sent, µs; 0 where it is over.
+    fn until_rto_us(&self) -> u64 {
+        let head = self
+            .board
+            .front()
+            .map_or(self.tp.now_us as u32, |sent| sent.tx_us);
+        let waited = u64::from((self.tp.now_us as u32).wrapping_sub(head));
+        self.rto_us().saturating_sub(waited)
+    }
+
+    //= rfc8985 §7.2
+    //# The timer is set to two round-trip times, and more when a lone segment's ACK may be delayed.
+    /// Schedules a tail loss probe; false where none may be sent now.
+    pub(super) fn schedule_probe(&mut self, now: Time, from_ack: bool) -> bool {
+        if !self.stack.tail_loss_probe
+            || !self.sack_ok
+            || self.board.is_empty()
+            || !matches!(self.tp.ca_state, CaState::Open | CaState::Cwr)
+        {
+            return false;
+        }
+        let mut delay = if self.tp.srtt_us > 0 {
+            let two_rtts = u64::from(self.tp.srtt_us >> 2);
+            if self.tp.packets_out == 1 {
+                two_rtts + self.stack.min_rto.as_us()
+            } else {
+                two_rtts + PROBE_SLACK_US
+            }
+        } else {
+            self.stack.initial_rto.as_us()
+        };
+        let limit = if from_ack {
+            self.rto_us()
+        } else {
+            self.until_rto_us()
+        };
+        if limit > 0 {
+            delay = delay.min(limit);
+        }
+        self.arm(now, Pending::TailLossProbe, delay);
+        true
+    }
+
+    pub(super) fn arm_reordering_timer(&mut self, now: Time, delay_us: u64) {
+        self.arm(now, Pending::Reordering, delay_us);
+    }
+
+    pub(super) fn arm_persist(&mut self, now: Time) {
+        let delay = self.rtt.rto_us.saturating_mul(1 << self.probes.min(16));
+        self.arm(now, Pending::Persist, delay);
+    }
+
+    pub(super) fn arm_time_wait(&mut self, now: Time) {
+        self.pending = Pending::TimeWait;
+        self.timer = now + TIME_WAIT;
+        self.timer_is_exact = true;
+    }
+
+    pub(super) fn arm_syn(&mut self, now: Time) {
+        let delay = self.stack.initial_rto.as_us() << self.retransmits.min(16);
+        self.arm(now, Pending::Retransmission, delay);
+    }
+
+    /// The transmit timer is due.
+    pub(super) fn on_retransmission_timer(&mut self, now: Time) {
+        let pending = self.pending;
+        self.disarm();
+        match pending {
+            Pending::None => {}
+            Pending::TimeWait => self.state = State::Closed,
+            Pending::Reordering => {
+                let prior = self.tp.packets_in_flight();
+                self.rack_detect();
+                if prior != self.tp.packets_in_flight() {
+                    if self.tp.ca_state != CaState::Recovery {
+                        let mut news = super::ack::AckNews::default();
+                        self.alert(now, &mut news, false);
+                    }
+                    self.want_retransmit = true;
+                    self.want_new = true;
+                }
+                if self.pending != Pending::Retransmission && !self.board.is_empty() {
+                    self.pending = Pending::Reordering;
+                    self.rearm_retransmission(now);
+                }
+            }
+            Pending::TailLossProbe => self.on_probe_timer(now),
+            Pending::Persist => {
+                if self.board.is_empty() && self.unsent() > 0 {
+                    self.probes += 1;
+                    self.force_probe = true;
+                    self.want_other = true;
+                    self.arm_persist(now);
+                }
+            }
+            Pending::Retransmission => self.on_timeout(now),
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        match self.state {
+            State::SynSent | State::SynReceived => {
+                self.retransmits += 1;
+                if self.retransmits > MAX_SYN_RETRANSMITS {
+                    self.fail(Failure::TimedOut);
+                } else {
+                    self.want_syn = true;
+                    self.want_other = true;
+                }
+                return;
+            }
+            _ if self.board.is_empty() => return,
+            _ => {}
+        }
+        self.counters.timeouts += 1;
+        if self.retransmits >= MAX_RETRANSMITS {
+            self.fail(Failure::TimedOut);
+            return;
+        }
+        self.enter_loss();
+        self.retransmits += 1;
+        self.backoff += 1;
+        self.want_retransmit = true;
+        self.must_resend = true;
+        self.arm(now, Pending::Retransmission, self.rto_us());
+    }
+
+    /// A probe: new data where there is some and the window lets it, else the last segment again.
+    fn on_probe_timer(&mut self, now: Time) {
+        if self.tlp_end.is_none() && !self.board.is_empty() {
+            self.tlp_retransmitted = false;
+            self.force_probe = true;
+            self.want_other = true;
+        } else {
+            self.rearm_retransmission(now);
+        }
+    }
+
+    /// Judges what an ACK says of the outstanding probe (RFC 8985 §7.4).
+    pub(super) fn answer_tail_loss_probe(&mut self, ack: u32, news: &super::ack::AckNews) {
+        let Some(end) = self.tlp_end else { return };
+        if crate::seq::before(ack, end) {
+            return;
+        }
+        if !self.tlp_retransmitted || news.dsack_of_probe {
+            // New data was acknowledged, or original and probe both arrived: nothing was lost.
+            self.tlp_end = None;
+        } else if crate::seq::after(ack, end) {
+            // The probe repaired a loss that nothing else saw: the window pays for it.
+            self.lost_tail();
+        } else if !news.advanced && !news.not_duplicate && !news.sacked {
+            self.tlp_end = None;
+        }
+    }
+}

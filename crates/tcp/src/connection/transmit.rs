@@ -1,0 +1,518 @@
+//! What to send next: resets and SYNs, retransmissions, new data, probes, ACKs, in this order.
+
+use super::{Connection, State};
+use crate::cc::{CaEvent, CaState};
+use crate::scoreboard::{Sent, mark};
+use crate::segment::{Ecn, Flags, Options, Segment};
+use crate::seq::after;
+use trammel_core::time::Time;
+
+/// Segments that leave before pacing begins: the first window goes out as it is.
+const UNPACED_SEGMENTS: u64 = 10;
+
+impl Connection {
+    /// The next segment to send at `now`, or nothing more for the present.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment)
+            .then_some(segment)
+    }
+
+    /// As [`poll_transmit`](Connection::poll_transmit), into a segment of the caller's; false where there
+    /// is nothing more to send.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Time, out: &mut Segment) -> bool {
+        if !(self.want_new || self.want_retransmit || self.receiver.now || self.want_other) {
+            return false;
+        }
+        self.tp.now_us = now.as_us();
+        if self.want_other && self.transmit_other(now, out) {
+            return true;
+        }
+        if self.want_retransmit {
+            if self.retransmission(now, out) {
+                return true;
+            }
+            self.want_retransmit = false;
+        }
+        if self.want_new {
+            if self.new_data(now, out) {
+                return true;
+            }
+            self.want_new = false;
+            self.end_burst(now);
+        }
+        if self.receiver.now {
+            self.counters.acks_sent += 1;
+            self.header(now, self.tp.snd_nxt, out);
+            return true;
+        }
+        false
+    }
+
+    /// What is seldom sent: resets, SYNs, probes, and the ACK before a change of marking.
+    #[cold]
+    fn transmit_other(&mut self, now: Time, out: &mut Segment) -> bool {
+        if let Some((seq, ack)) = self.want_reset.take() {
+            let flags = if ack.is_some() {
+                Flags::RST.with(Flags::ACK)
+            } else {
+                Flags::RST
+            };
+            *out = Segment {
+                seq,
+                ack: ack.unwrap_or(0),
+                flags,
+                ..Segment::default()
+            };
+            return true;
+        }
+        if self.want_syn {
+            self.want_syn = false;
+            *out = self.syn(now);
+            return true;
+        }
+        if !self.is_synchronised() {
+            self.want_new = false;
+            self.want_retransmit = false;
+            // A connection that is not open yet comes back here until it is.
+            self.want_other = self.state != State::Closed;
+            self.receiver.now = false;
+            return false;
+        }
+        if let Some(ack) = self.extra_ack.take() {
+            *out = ack;
+            return true;
+        }
+        if std::mem::take(&mut self.force_probe) {
+            self.probe(now, out);
+            return true;
+        }
+        self.want_other = false;
+        false
+    }
+
+    pub(super) fn is_synchronised(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        )
+    }
+
+    fn may_send_data(&self) -> bool {
+        matches!(
+            self.state,
+            State::Established
+                | State::CloseWait
+                | State::FinWait1
+                | State::Closing
+                | State::LastAck
+        )
+    }
+
+    /// First sequence number beyond the peer's window.
+    #[inline]
+    pub(super) fn window_end(&self) -> u32 {
+        self.tp.snd_una.wrapping_add(self.snd_wnd)
+    }
+
+    /// Payload of the next new segment: a full one or all there is. A smaller part only where it is half of
+    /// the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
+    #[inline]
+    fn sendable(&self, unsent: u64) -> Option<u32> {
+        let len = unsent.min(u64::from(self.tp.mss)) as u32;
+        if !after(self.tp.snd_nxt.wrapping_add(len), self.window_end()) {
+            return Some(len);
+        }
+        let room = self.window_room();
+        (room > 0 && room >= self.max_window / 2).then_some(room)
+    }
+
+    /// Bytes that the peer's window has room for.
+    fn window_room(&self) -> u32 {
+        if after(self.window_end(), self.tp.snd_nxt) {
+            self.window_end().wrapping_sub(self.tp.snd_nxt)
+        } else {
+            0
+        }
+    }
+
+    /// Whether pacing holds the next segment back; if so its timer is set.
+    #[inline]
+    fn is_paced_out(&mut self, now: Time) -> bool {
+        if !self.tp.pacing || self.pacing_until_ns <= now.as_ns() {
+            return false;
+        }
+        self.pacing_timer = Time::from_ns(self.pacing_until_ns);
+        true
+    }
+
+    /// A segment of `bytes` payload leaves: moves the pacing clock. Returns the instant it is stamped with.
+    #[inline]
+    fn pace(&mut self, now: Time, bytes: u32) -> u32 {
+        if !self.tp.pacing {
+            return self.tp.now_us as u32;
+        }
+        let now_ns = now.as_ns();
+        let prior = self.pacing_until_ns;
+        let start = prior.max(now_ns);
+        self.pacing_until_ns = start;
+        let rate = self.tp.pacing_rate;
+        if rate != u64::MAX && rate > 0 && self.counters.data_segments_sent >= UNPACED_SEGMENTS {
+            let mut gap = u64::from(bytes) * 1_000_000_000 / rate;
+            // A late timer is made good, by half of the gap at most.
+            gap -= (gap / 2).min(start - prior);
+            self.pacing_until_ns += gap;
+        }
+        // What leaves ahead of its turn, a probe or after a timeout, is stamped with the time all the same.
+        self.tp.now_us as u32
+    }
+
+    /// The header that every segment of the open connection carries.
+    #[inline]
+    fn header(&mut self, now: Time, seq: u32, segment: &mut Segment) {
+        *segment = Segment {
+            seq,
+            ack: self.receiver.rcv_nxt,
+            flags: Flags::ACK,
+            window: self.receiver.advertise(),
+            ..Segment::default()
+        };
+        if self.ts_ok {
+            segment.options = Options {
+                timestamps: true,
+                ..Options::default()
+            };
+            segment.ts_val = self.timestamp(now);
+            segment.ts_ecr = self.receiver.ts_recent;
+        }
+        if self.sack_ok && self.receiver.has_sack() {
+            let room = if self.ts_ok { 3 } else { 4 };
+            segment.sack_count = self.receiver.sack_blocks(room, &mut segment.sack);
+        }
+        if self.tp.ecn_ok {
+            if self.tp.ecn_demand_cwr {
+                segment.flags = segment.flags.with(Flags::ECE);
+            }
+            if self.cc.needs_ecn() {
+                segment.ecn = Ecn::Ect0;
+            }
+        }
+        self.receiver.acknowledged();
+    }
+
+    pub(super) fn pure_ack(&mut self, now: Time) -> Segment {
+        let mut segment = Segment::default();
+        self.header(now, self.tp.snd_nxt, &mut segment);
+        segment
+    }
+
+    /// Payload of sent segment `index` again. A probe does not count as a retransmission in flight: the
+    /// segment is not held for lost.
+    fn resend(&mut self, now: Time, index: u64, is_probe: bool, segment: &mut Segment) {
+        let sent = *self.board.get(index);
+        let fin = u32::from(sent.is(mark::FIN));
+        let len = sent.end.wrapping_sub(sent.seq) - fin;
+        let tx_us = self.pace(now, len);
+        if self.tp.packets_in_flight() == 0 {
+            self.cc.cwnd_event(&mut self.tp, CaEvent::TxStart);
+        }
+        self.tp.lsndtime_us = self.tp.now_us;
+        self.rate_on_send();
+        let (first_tx_us, delivered_us) = (
+            self.tp.first_tx_mstamp_us as u32,
+            self.tp.delivered_mstamp_us as u32,
+        );
+        let app_limited = if self.tp.app_limited > 0 {
+            mark::APP_LIMITED
+        } else {
+            0
+        };
+        let record = self.board.get_mut(index);
+        record.marks &= !(mark::APP_LIMITED | mark::SAMPLED);
+        record.marks |= mark::EVER_RETRANS | app_limited;
+        if !is_probe {
+            record.marks |= mark::RETRANS;
+        }
+        record.tx_us = tx_us;
+        record.first_tx_us = first_tx_us;
+        record.delivered_us = delivered_us;
+        record.delivered = self.tp.delivered as u32;
+        self.counters.retransmissions += 1;
+        self.counters.data_segments_sent += 1;
+        if !is_probe {
+            self.tp.retrans_out += 1;
+            if self.retrans_stamp_us == 0 {
+                self.retrans_stamp_us = tx_us.max(1);
+            }
+            self.undo_retrans = self.undo_retrans.max(0) + 1;
+        }
+        if self.stack.detection == crate::stack::LossDetection::Rack {
+            self.rack.retransmission(index, tx_us);
+        }
+        self.header(now, sent.seq, segment);
+        segment.len = len;
+        if fin > 0 {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+    }
+
+    /// The next lost segment, where window and pacing let it go.
+    fn retransmission(&mut self, now: Time, out: &mut Segment) -> bool {
+        // After a timeout, and where RFC 5681 §3.2 demands it, the first goes whatever is in flight.
+        if !std::mem::take(&mut self.must_resend)
+            && (self.tp.retrans_out >= self.tp.lost_out
+                || self.tp.packets_in_flight() >= self.tp.snd_cwnd
+                || self.is_paced_out(now))
+        {
+            return false;
+        }
+        let mut index = self.retransmit_hint.max(self.board.head());
+        while index < self.board.tail() {
+            let sent = self.board.get(index);
+            if sent.is(mark::LOST) && !sent.is(mark::RETRANS | mark::SACKED) {
+                break;
+            }
+            index += 1;
+        }
+        self.retransmit_hint = index;
+        if index == self.board.tail() {
+            return false;
+        }
+        self.retransmit_hint += 1;
+        if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
+            self.prr_out += 1;
+        }
+        let is_head = index == self.board.head();
+        self.resend(now, index, false, out);
+        if is_head && self.pending != super::timeout::Pending::Reordering && !self.timer_is_held() {
+            self.rearm_retransmission(now);
+        }
+        true
+    }
+
+    /// Stamps for the delivery-rate sample when nothing was in flight.
+    #[inline]
+    fn rate_on_send(&mut self) {
+        if self.tp.packets_out == 0 {
+            self.tp.first_tx_mstamp_us = self.tp.now_us;
+            self.tp.delivered_mstamp_us = self.tp.now_us;
+        }
+    }
+
+    /// The next new segment, where windows, pacing and Nagle's rule let it go.
+    #[inline]
+    fn new_data(&mut self, now: Time, out: &mut Segment) -> bool {
+        if self.tp.packets_in_flight() >= self.tp.snd_cwnd {
+            self.limited_in_burst = true;
+            return false;
+        }
+        if !self.may_send_data() {
+            return false;
+        }
+        let unsent = self.unsent();
+        let wants_fin = self.app.closed && !self.fin_sent;
+        if (unsent == 0 && !wants_fin) || self.is_paced_out(now) {
+            return false;
+        }
+        let Some(len) = self.sendable(unsent) else {
+            if self.board.is_empty() && self.pending != super::timeout::Pending::Persist {
+                self.arm_persist(now);
+            }
+            return false;
+        };
+        let fin = wants_fin && u64::from(len) == unsent;
+        let end = self.tp.snd_nxt.wrapping_add(len);
+        if len < self.tp.mss && !fin && self.stack.nagle && !self.board.is_empty() {
+            return false;
+        }
+        if u64::from(end.wrapping_sub(self.tp.snd_una)) > self.stack.send_buffer
+            && !self.board.is_empty()
+        {
+            return false;
+        }
+        if self.stack.offload && self.waits_for_burst() {
+            self.limited_in_burst = true;
+            return false;
+        }
+        self.send_new(now, len, fin, out);
+        true
+    }
+
+    fn send_new(&mut self, now: Time, len: u32, fin: bool, segment: &mut Segment) {
+        let nothing_out = self.board.is_empty();
+        if self.tp.packets_in_flight() == 0 {
+            self.restart_after_idle();
+            self.cc.cwnd_event(&mut self.tp, CaEvent::TxStart);
+        }
+        let tx_us = self.pace(now, len);
+        self.rate_on_send();
+        let seq = self.tp.snd_nxt;
+        let end = seq.wrapping_add(len + u32::from(fin));
+        let mut marks = if self.tp.app_limited > 0 {
+            mark::APP_LIMITED
+        } else {
+            0
+        };
+        if fin {
+            marks |= mark::FIN;
+            self.fin_sent = true;
+            self.on_fin_sent();
+        }
+        self.board.push(Sent {
+            seq,
+            end,
+            tx_us,
+            first_tx_us: self.tp.first_tx_mstamp_us as u32,
+            delivered_us: self.tp.delivered_mstamp_us as u32,
+            delivered: self.tp.delivered as u32,
+            marks,
+        });
+        self.tp.packets_out += 1;
+        self.tp.snd_nxt = end;
+        self.sent_bytes += u64::from(len);
+        self.counters.bytes_sent += u64::from(len);
+        self.counters.data_segments_sent += 1;
+        self.tp.lsndtime_us = self.tp.now_us;
+        self.sent_in_burst += 1;
+        if nothing_out || self.pending == super::timeout::Pending::TailLossProbe {
+            self.rearm_retransmission(now);
+        }
+        self.header(now, seq, segment);
+        segment.len = len;
+        if fin {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if self.tp.ecn_ok {
+            segment.ecn = Ecn::Ect0;
+            if self.cwr_pending {
+                self.cwr_pending = false;
+                segment.flags = segment.flags.with(Flags::CWR);
+            }
+        }
+    }
+
+    /// Nothing more can be sent now: what limited the burst, and a probe for its tail.
+    #[inline]
+    fn end_burst(&mut self, now: Time) {
+        let limited = self.limited_in_burst || self.tp.packets_in_flight() >= self.tp.snd_cwnd;
+        let sent = std::mem::take(&mut self.sent_in_burst);
+        self.limited_in_burst = false;
+        if sent > 0 || limited {
+            self.validate_window(limited);
+        }
+        if sent > 0 {
+            if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
+                self.prr_out += sent;
+            }
+            self.schedule_probe(now, false);
+        }
+        if self.unsent() == 0 && !limited && self.tp.lost_out <= self.tp.retrans_out {
+            let end = self.tp.delivered + u64::from(self.tp.packets_in_flight());
+            self.tp.app_limited = end.max(1);
+        }
+    }
+
+    /// Remembers whether the window is used in full (RFC 7661 §3), and lets an unused one decay.
+    fn validate_window(&mut self, limited: bool) {
+        let tp = &mut self.tp;
+        if !crate::seq::before(tp.snd_una, self.cwnd_usage_seq)
+            || limited
+            || (!tp.cwnd_limited && tp.packets_out > tp.max_packets_out)
+        {
+            tp.cwnd_limited = limited;
+            tp.max_packets_out = tp.packets_out;
+            self.cwnd_usage_seq = tp.snd_nxt;
+        }
+        if tp.is_cwnd_limited() {
+            self.cwnd_used = 0;
+            self.cwnd_stamp_us = tp.now_us;
+            return;
+        }
+        self.cwnd_used = self.cwnd_used.max(tp.packets_out);
+        if self.stack.slow_start_after_idle
+            && !self.owns_window
+            && self.tp.now_us - self.cwnd_stamp_us >= self.rto_us()
+        {
+            self.decay_unused_window();
+        }
+    }
+
+    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was.
+    fn decay_unused_window(&mut self) {
+        if self.tp.ca_state == CaState::Open {
+            let used = self.cwnd_used.max(self.stack.initial_window);
+            if used < self.tp.snd_cwnd {
+                let cwnd = self.tp.snd_cwnd;
+                self.tp.snd_ssthresh = self.tp.snd_ssthresh.max((cwnd >> 1) + (cwnd >> 2));
+                self.tp.snd_cwnd = u32::midpoint(cwnd, used);
+            }
+            self.cwnd_used = 0;
+        }
+        self.cwnd_stamp_us = self.tp.now_us;
+    }
+
+    /// RFC 5681 §4.1: after an idle time the window restarts, halved once for each timeout of it.
+    fn restart_after_idle(&mut self) {
+        if !self.stack.slow_start_after_idle || self.owns_window || self.tp.packets_out > 0 {
+            return;
+        }
+        let mut idle = self.tp.now_us - self.tp.lsndtime_us.min(self.tp.now_us);
+        let rto = self.rto_us();
+        if self.tp.lsndtime_us == 0 || idle <= rto {
+            return;
+        }
+        self.cc.cwnd_event(&mut self.tp, CaEvent::CwndRestart);
+        let cwnd = self.tp.snd_cwnd;
+        let floor = self.stack.initial_window.min(cwnd);
+        self.tp.snd_ssthresh = self.tp.snd_ssthresh.max((cwnd >> 1) + (cwnd >> 2));
+        while idle > rto && self.tp.snd_cwnd > floor {
+            idle -= rto;
+            self.tp.snd_cwnd >>= 1;
+        }
+        self.tp.snd_cwnd = self.tp.snd_cwnd.max(floor);
+        self.cwnd_stamp_us = self.tp.now_us;
+        self.cwnd_used = 0;
+    }
+
+    /// A probe: for a closed window, or for a lost tail.
+    fn probe(&mut self, now: Time, out: &mut Segment) {
+        if self.board.is_empty() {
+            // RFC 9293 §3.8.6.1: what little the window takes, however small.
+            let len = u64::from(self.window_room().min(self.tp.mss)).min(self.unsent()) as u32;
+            if len > 0 && self.may_send_data() {
+                return self.send_new(now, len, false, out);
+            }
+            // An empty segment below the window makes the peer answer.
+            let seq = self.tp.snd_una.wrapping_sub(1);
+            return self.header(now, seq, out);
+        }
+        self.counters.tail_loss_probes += 1;
+        let unsent = self.unsent();
+        let len = unsent.min(u64::from(self.tp.mss)) as u32;
+        let end = self.tp.snd_nxt.wrapping_add(len);
+        if len > 0 && self.may_send_data() && !after(end, self.window_end()) {
+            let fin = self.app.closed && !self.fin_sent && u64::from(len) == unsent;
+            self.send_new(now, len, fin, out);
+            self.sent_in_burst = 0;
+        } else {
+            self.tlp_retransmitted = true;
+            let last = self.board.tail() - 1;
+            self.resend(now, last, true, out);
+        }
+        self.tlp_end = Some(self.tp.snd_nxt);
+        self.rearm_retransmission(now);
+    }
+
+    /// The peer's window may have opened while nothing was outstanding.
+    pub(super) fn window_may_have_opened(&mut self) {
+        // While it stays closed the probes go on, ever more slowly.
+        if self.pending == super::timeout::Pending::Persist
+            && self.sendable(self.unsent()).is_some()
+        {
+            self.disarm();
+            self.probes = 0;
+        }
+        self.want_new = true;
+    }
+}

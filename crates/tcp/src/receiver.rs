@@ -1,0 +1,733 @@
+//! The receiving half: reassembly, SACK blocks, the window that is offered, and when to acknowledge.
+//!
+//! Payload is ranges of sequence numbers. Memory is accounted as the kernel does it: the first segment of
+//! a buffer costs its bytes and a descriptor, those that follow it in the same buffer their bytes alone,
+//! and the window offered is the part of the free memory that payload can use, in units of the window
+//! scale. Units matter: where the application reads in intervals, the window cannot move until a whole
+//! unit is free, and no ACK leaves meanwhile.
+//!
+//! Under [`AckPolicy::Linux`] the rules are those observed of Linux 6.12 in virtual time: an ACK leaves
+//!
+//! 1. when more than a full segment is unacknowledged and the window need not shrink,
+//! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap grew,
+//! 3. when the last gap has been filled,
+//! 4. for the first three segments above a gap; then compressed to one per twentieth of a round trip, at
+//!    most a millisecond (and 0.1 ms of slack), or per 44 segments,
+//! 5. otherwise by a timer that adapts to the arrivals between 40 and 200 ms,
+//! 6. when the application has read, if more than a segment waits or the window doubled.
+
+use crate::segment::{Flags, SackBlock, Segment};
+use crate::seq::{after, before, earlier, later};
+use crate::stack::{AckPolicy, Stack};
+use crate::timer::jiffies_after;
+use trammel_core::time::Time;
+
+/// Quick ACKs at the start of a connection and after an irregularity.
+const MAX_QUICK_ACKS: u32 = 16;
+/// Smallest delayed-ACK time, µs.
+const ATO_MIN_US: u64 = 40_000;
+/// Largest delayed-ACK time, µs.
+const ATO_MAX_US: u64 = 200_000;
+/// Duplicate ACKs that are never compressed: those that a fast retransmit may need.
+const UNCOMPRESSED: u32 = 3;
+/// ACKs compressed into one at most (`tcp_comp_sack_nr`).
+const COMPRESSED_MAX: u32 = 44;
+/// Time that an ACK is held back for compression at most, ns (`tcp_comp_sack_delay_ns`).
+const COMPRESSION_NS: u64 = 1_000_000;
+/// Slack of the compression timer, ns (`tcp_comp_sack_slack_ns`); an otherwise idle host uses all of it.
+const COMPRESSION_SLACK_NS: u64 = 100_000;
+/// Descriptor and headroom of a network buffer, bytes (measured on veth).
+const DESCRIPTOR_BYTES: u64 = 960;
+/// Page fragments in a buffer at most.
+const FRAGMENTS: u32 = 17;
+/// SACK blocks that a header with timestamps has room for beside a duplicate's.
+const BLOCKS_EXPECTED: usize = 2;
+/// Interrupt moderation: packets that come within this time are handed up together, ns.
+const BATCH_NS: u64 = 50_000;
+/// Largest super-segment that GRO makes, bytes.
+const BATCH_BYTES: u32 = 65_536;
+/// Bytes of a page.
+const PAGE: u32 = 4096;
+
+/// A range of bytes received out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    start: u32,
+    end: u32,
+}
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next sequence number expected.
+    pub(crate) rcv_nxt: u32,
+    /// `rcv_nxt` when the window was last advertised.
+    pub(crate) rcv_wup: u32,
+    /// Window advertised then, bytes.
+    rcv_wnd: u32,
+    /// Sequence number up to which the application has read.
+    copied: u32,
+    /// Shift of the windows that we advertise.
+    pub(crate) wscale: u8,
+    /// Ranges received above `rcv_nxt`, in order, apart from each other.
+    gaps: Vec<Range>,
+    /// Blocks to report, the most recent first.
+    sacks: Vec<SackBlock>,
+    /// A duplicate to report with the next ACK.
+    duplicate: Option<SackBlock>,
+    /// Our timestamp that the peer last echoed.
+    pub(crate) last_echo: u32,
+    /// Peer's timestamp to echo.
+    pub(crate) ts_recent: u32,
+    /// Where the peer's FIN is, once it was seen.
+    pub(crate) fin: Option<u32>,
+
+    policy: AckPolicy,
+    compress: bool,
+    hz: u32,
+    mss: u32,
+    dsack: bool,
+    /// Quick ACKs left.
+    quick: u32,
+    /// The connection answers as much as it listens: no quick ACKs.
+    pub(crate) interactive: bool,
+    /// Adaptive delayed-ACK time, µs; 0 before the first data.
+    ato_us: u64,
+    /// When data last came, µs.
+    last_data_us: u64,
+    /// An ACK is owed.
+    pub(crate) owed: bool,
+    /// It is owed at once.
+    pub(crate) now: bool,
+    /// When the delayed ACK is due.
+    pub(crate) delayed: Time,
+    /// When the compressed ACK is due.
+    pub(crate) compressed_due: Time,
+    compressed: u32,
+    duplicates: u32,
+    duplicates_at: u32,
+
+    /// GRO: segments in order are merged until this instant, bytes so far; [`Time::MAX`] outside a batch.
+    pub(crate) batch_due: Time,
+    batch_bytes: u32,
+    merges: bool,
+
+    /// Round trip that the receiver estimates, µs.
+    rtt_us: u64,
+    /// Memory of the receive buffer, bytes.
+    buffer: u64,
+    max_buffer: u64,
+    /// Memory of what waits in order for the application, bytes, and fragments of its last buffer.
+    queued: u64,
+    fragments: u32,
+    /// Memory of what came out of order, bytes.
+    held: u64,
+    /// Payload bytes per 256 bytes of memory.
+    ratio: u64,
+    /// Upper bound of the window, bytes.
+    clamp: u64,
+    /// The largest segment seen, bytes.
+    rcv_mss: u32,
+    /// First payload byte, to know where pages end.
+    origin: u32,
+    /// The segment being processed has been answered already.
+    answered: bool,
+    /// Something has come or been read since the window was last computed.
+    changed: bool,
+    /// Upper bound of the window that is slowly raised as segments prove to be large.
+    ssthresh: u32,
+    /// Auto-tuning: bytes read in this round trip are counted from here.
+    space_seq: u32,
+    space_us: u64,
+    space_bytes: u64,
+}
+
+impl Receiver {
+    pub(crate) fn new(stack: &Stack) -> Receiver {
+        let wscale = if stack.window_scaling {
+            let mut shift = 0;
+            while shift < 14 && (stack.largest_receive_buffer() >> shift) > 65_535 {
+                shift += 1;
+            }
+            shift
+        } else {
+            0
+        };
+        let mut receiver = Receiver {
+            rcv_nxt: 0,
+            rcv_wup: 0,
+            rcv_wnd: 0,
+            copied: 0,
+            wscale,
+            gaps: Vec::with_capacity(64),
+            sacks: Vec::with_capacity(5),
+            duplicate: None,
+            last_echo: 0,
+            ts_recent: 0,
+            fin: None,
+            policy: stack.ack_policy,
+            compress: stack.compress_sack,
+            hz: stack.hz,
+            mss: u32::from(stack.mss),
+            dsack: stack.dsack,
+            quick: 0,
+            interactive: false,
+            ato_us: 0,
+            last_data_us: 0,
+            owed: false,
+            now: false,
+            delayed: Time::MAX,
+            compressed_due: Time::MAX,
+            compressed: 0,
+            duplicates: 0,
+            duplicates_at: 0,
+            batch_due: Time::MAX,
+            batch_bytes: 0,
+            merges: stack.offload,
+            rtt_us: 0,
+            buffer: stack.receive_buffer,
+            max_buffer: stack.max_receive_buffer.max(stack.receive_buffer),
+            queued: 0,
+            fragments: 0,
+            held: 0,
+            ratio: 128,
+            clamp: 0,
+            rcv_mss: 536,
+            origin: 0,
+            answered: false,
+            changed: true,
+            ssthresh: 0,
+            space_seq: 0,
+            space_us: 0,
+            space_bytes: 0,
+        };
+        receiver.size_first_window();
+        receiver
+    }
+
+    /// The window before any data: half of the buffer, in whole segments.
+    fn size_first_window(&mut self) {
+        let full = self.window_of(self.buffer).min(u64::from(u32::MAX >> 1));
+        let mss = u64::from(self.mss);
+        self.rcv_wnd = (full / mss * mss).max(full.min(mss)) as u32;
+        self.clamp = full.saturating_sub(mss).max(2 * mss);
+        self.ssthresh = u64::from(self.rcv_wnd).min(self.clamp) as u32;
+        if self.wscale == 0 {
+            self.rcv_wnd = self.rcv_wnd.min(65_535);
+        }
+    }
+
+    /// The peer's first sequence number after its SYN is known.
+    pub(crate) fn start(&mut self, rcv_nxt: u32, mss: u32) {
+        self.changed = true;
+        self.rcv_nxt = rcv_nxt;
+        self.rcv_wup = rcv_nxt;
+        self.copied = rcv_nxt;
+        self.origin = rcv_nxt;
+        self.space_seq = rcv_nxt;
+        self.mss = mss;
+        self.size_first_window();
+        self.space_bytes = u64::from(self.rcv_wnd).min(u64::from(mss) * 10);
+    }
+
+    /// Payload that `memory` bytes of buffer can hold.
+    fn window_of(&self, memory: u64) -> u64 {
+        (memory * self.ratio) >> 8
+    }
+    /// Payload that the free memory can hold.
+    fn space(&self) -> u64 {
+        self.window_of(self.buffer.saturating_sub(self.queued + self.held))
+    }
+
+    /// Page fragments of a segment's payload, from where it lies in the stream.
+    fn fragments_of(&self, start: u32, bytes: u32) -> u32 {
+        (start.wrapping_sub(self.origin) % PAGE + bytes - 1) / PAGE + 1
+    }
+
+    /// Charges a segment in order to the memory: into the last buffer while it has room.
+    fn charge(&mut self, start: u32, bytes: u32) {
+        let fragments = self.fragments_of(start, bytes);
+        if self.queued > 0 && self.fragments + fragments <= FRAGMENTS {
+            self.fragments += fragments;
+            self.queued += u64::from(bytes);
+        } else {
+            self.fragments = fragments;
+            self.queued += u64::from(bytes) + DESCRIPTOR_BYTES;
+        }
+    }
+
+    /// Right edge of the window already offered.
+    #[inline]
+    pub(crate) fn right_edge(&self) -> u32 {
+        self.rcv_wup.wrapping_add(self.rcv_wnd)
+    }
+
+    /// Bytes that the application may read.
+    #[inline]
+    pub(crate) fn readable(&self) -> u32 {
+        let end = match self.fin {
+            Some(fin) if !before(self.rcv_nxt, fin) => fin,
+            _ => self.rcv_nxt,
+        };
+        end.wrapping_sub(self.copied)
+    }
+
+    /// Takes a segment's payload at `now`. The segment has been found acceptable.
+    pub(crate) fn on_data(&mut self, now: Time, segment: &Segment, auto_read: bool) {
+        let start = segment.seq;
+        let end = start.wrapping_add(segment.len);
+        self.owed = true;
+        self.changed = true;
+        if !after(end, self.rcv_nxt) {
+            self.report_duplicate(start, end);
+            self.enter_quick(MAX_QUICK_ACKS);
+            //= rfc9293 §3.10.7.4
+            //# If an incoming segment is not acceptable, an acknowledgment should be sent in reply
+            self.now |= self.policy != AckPolicy::Linux;
+            self.decide(now);
+            return;
+        }
+        self.measure(segment.len);
+        if after(start, self.rcv_nxt) {
+            // A FIN is a byte of its own among what came out of order.
+            let fin = u32::from(segment.flags.has(Flags::FIN));
+            self.store(start, end.wrapping_add(fin));
+            if std::mem::take(&mut self.answered) {
+                self.owed = false;
+                return;
+            }
+            self.decide(now);
+            return;
+        }
+        if before(start, self.rcv_nxt) {
+            self.report_duplicate(start, self.rcv_nxt);
+        }
+        let from = self.rcv_nxt;
+        self.rcv_nxt = end;
+        if !auto_read {
+            self.charge(from, end.wrapping_sub(from));
+        }
+        self.adapt(now.as_us());
+        self.grow(segment.len);
+        if !self.gaps.is_empty() {
+            self.join();
+            // RFC 5681 §4.2: at once when a gap was filled; Linux waits for the last one.
+            if self.gaps.is_empty() {
+                self.now = true;
+            }
+        }
+        if auto_read {
+            self.copied = self.rcv_nxt;
+            self.queued = 0;
+            self.autotune(now.as_us());
+        }
+        if self.merges && self.gaps.is_empty() && !self.now {
+            self.batch_bytes += segment.len;
+            if self.batch_bytes < BATCH_BYTES {
+                self.batch_due = self.batch_due.min(now + Time::from_ns(BATCH_NS));
+                return;
+            }
+        }
+        self.end_batch(now);
+    }
+
+    /// The batch that GRO has merged goes up the stack as one segment.
+    pub(crate) fn end_batch(&mut self, now: Time) {
+        self.batch_due = Time::MAX;
+        self.batch_bytes = 0;
+        self.decide(now);
+    }
+
+    /// Learns the size of the peer's segments, and with it how much payload the memory holds.
+    #[inline]
+    fn measure(&mut self, bytes: u32) {
+        if bytes > self.rcv_mss {
+            self.rcv_mss = bytes.min(self.mss);
+            let payload = u64::from(bytes);
+            self.ratio = (payload * 256 / (payload + DESCRIPTOR_BYTES)).max(1);
+            self.clamp = self.window_of(self.buffer);
+        }
+    }
+
+    /// The delayed-ACK clock (in ticks of the kernel's clock, as far as there is one).
+    fn adapt(&mut self, now_us: u64) {
+        if self.ato_us == 0 {
+            self.quicken(MAX_QUICK_ACKS);
+            self.ato_us = ATO_MIN_US;
+        } else {
+            let gap = now_us - self.last_data_us;
+            if gap <= ATO_MIN_US / 2 {
+                self.ato_us = self.ato_us / 2 + ATO_MIN_US / 2;
+            } else if gap < self.ato_us {
+                self.ato_us = (self.ato_us / 2 + gap).min(ATO_MAX_US);
+            } else if gap > ATO_MAX_US {
+                self.quicken(MAX_QUICK_ACKS);
+            }
+        }
+        self.last_data_us = now_us;
+    }
+
+    /// Lifts the window's cap by two segments for each that comes, as far as memory allows.
+    fn grow(&mut self, bytes: u32) {
+        let cap = u64::from(self.ssthresh);
+        if cap >= self.clamp {
+            return;
+        }
+        let room = self.clamp.min(self.space()).min(u64::from(u32::MAX >> 1));
+        if bytes >= 128 && cap < room {
+            let step = u64::from(2 * self.mss).max(2 * u64::from(bytes));
+            self.ssthresh = (cap + step).min(room) as u32;
+            self.quick |= 1;
+        }
+    }
+
+    fn quicken(&mut self, most: u32) {
+        let acks = self.rcv_wnd / (2 * self.rcv_mss.max(1));
+        self.quick = self.quick.max(if acks == 0 { 2 } else { acks }.min(most));
+    }
+
+    fn enter_quick(&mut self, acks: u32) {
+        self.quicken(acks);
+        self.interactive = false;
+        self.ato_us = ATO_MIN_US;
+    }
+
+    fn report_duplicate(&mut self, start: u32, end: u32) {
+        if self.dsack {
+            self.duplicate = Some(SackBlock {
+                start,
+                end: earlier(end, self.rcv_nxt),
+            });
+        }
+    }
+
+    /// Keeps a range that came above a gap.
+    fn store(&mut self, start: u32, end: u32) {
+        let first = self.gaps.partition_point(|range| before(range.end, start));
+        let mut merged = Range { start, end };
+        let mut last = first;
+        while last < self.gaps.len() && !after(self.gaps[last].start, end) {
+            let old = self.gaps[last];
+            if !before(start, old.start) && !after(end, old.end) {
+                if self.dsack {
+                    self.duplicate = Some(SackBlock { start, end });
+                }
+                // RFC 2883 §4: the block that holds the duplicate comes next.
+                self.report_first(old);
+                return;
+            }
+            merged.start = earlier(merged.start, old.start);
+            merged.end = later(merged.end, old.end);
+            last += 1;
+        }
+        let bytes = end.wrapping_sub(start);
+        if last == first {
+            self.gaps.insert(first, merged);
+            self.grow(bytes);
+            self.held += u64::from(bytes) + DESCRIPTOR_BYTES;
+        } else {
+            self.gaps[first] = merged;
+            self.gaps.drain(first + 1..last);
+            self.grow(bytes);
+            // Neighbours share buffers of about a dozen segments.
+            self.held += u64::from(bytes) + DESCRIPTOR_BYTES / 12;
+        }
+        self.report_first(merged);
+    }
+
+    /// The block of the newest segment goes first; blocks that it swallowed go (RFC 2018 §4).
+    fn report_first(&mut self, range: Range) {
+        let Range { start, end } = range;
+        self.sacks
+            .retain(|block| before(block.end, start) || after(block.start, end));
+        self.sacks.insert(0, SackBlock { start, end });
+        self.sacks.truncate(4);
+    }
+
+    /// Whether the ACK that is held back for compression must leave before `segment` changes the SACK
+    /// blocks: a header has room for few, and the one it would push out has not been reported.
+    #[inline]
+    pub(crate) fn must_flush(&self, segment: &Segment) -> bool {
+        self.compressed > 0 && self.pushes_out_a_block(segment)
+    }
+
+    fn pushes_out_a_block(&self, segment: &Segment) -> bool {
+        if !after(segment.seq, self.rcv_nxt) || self.gaps.is_empty() {
+            return false;
+        }
+        let end = segment.seq.wrapping_add(segment.len);
+        let touched = self
+            .sacks
+            .iter()
+            .position(|block| !after(segment.seq, block.end) && !before(end, block.start));
+        touched.unwrap_or(self.sacks.len()) >= BLOCKS_EXPECTED
+    }
+
+    /// The segment that follows has been answered by the flush.
+    pub(crate) fn flushed(&mut self) {
+        self.answered = true;
+    }
+
+    /// Moves ranges that are in order now out of the gaps' list.
+    fn join(&mut self) {
+        let mut joined = 0;
+        for range in &self.gaps {
+            if after(range.start, self.rcv_nxt) {
+                break;
+            }
+            if after(range.end, self.rcv_nxt) {
+                self.rcv_nxt = range.end;
+            }
+            joined += 1;
+        }
+        self.gaps.drain(..joined);
+        if let Some(fin) = self.fin {
+            // The FIN itself is taken by the state machine.
+            self.rcv_nxt = earlier(self.rcv_nxt, fin);
+        }
+        if self.gaps.is_empty() {
+            self.queued += self.held;
+            self.held = 0;
+        }
+        let next = self.rcv_nxt;
+        self.sacks.retain(|block| after(block.start, next));
+    }
+
+    /// Whether to acknowledge at once, or when.
+    fn decide(&mut self, now: Time) {
+        match self.policy {
+            AckPolicy::EverySegment => self.now = true,
+            AckPolicy::Delayed(hold) => {
+                let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
+                if !self.gaps.is_empty() || unacked >= 2 * self.mss {
+                    self.now = true;
+                } else if self.delayed == Time::MAX {
+                    self.delayed = now + hold;
+                }
+            }
+            AckPolicy::Linux => self.decide_as_linux(now),
+        }
+    }
+
+    fn decide_as_linux(&mut self, now: Time) {
+        let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
+        if (unacked > self.rcv_mss && self.offer() >= self.rcv_wnd)
+            || (self.quick > 0 && !self.interactive)
+        {
+            self.now = true;
+        }
+        if self.now {
+            return;
+        }
+        if self.gaps.is_empty() {
+            self.arm_delayed(now);
+            return;
+        }
+        if !self.compress || self.compressed >= COMPRESSED_MAX {
+            self.now = true;
+            return;
+        }
+        if self.duplicates_at != self.rcv_nxt {
+            self.duplicates_at = self.rcv_nxt;
+            self.duplicates = 0;
+        }
+        if self.duplicates < UNCOMPRESSED {
+            self.duplicates += 1;
+            self.now = true;
+            return;
+        }
+        self.compressed += 1;
+        if self.compressed_due == Time::MAX {
+            let hold = (self.rtt_us * 1_000 / 20).min(COMPRESSION_NS);
+            self.compressed_due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
+        }
+    }
+
+    fn arm_delayed(&mut self, now: Time) {
+        let ato = self.ato_us.clamp(ATO_MIN_US, ATO_MAX_US);
+        let due = jiffies_after(now, ato, self.hz);
+        if self.delayed == Time::MAX {
+            self.delayed = due;
+        } else if self.delayed <= now + Time::from_us(ato / 4) {
+            // About to expire anyway.
+            self.now = true;
+        } else {
+            self.delayed = self.delayed.min(due);
+        }
+    }
+
+    /// Lets the application read up to `most` bytes; whether an ACK became due. Returns the bytes read.
+    pub(crate) fn read(&mut self, now: Time, most: u32) -> u32 {
+        let bytes = self.readable().min(most);
+        if bytes == 0 {
+            return 0;
+        }
+        self.copied = self.copied.wrapping_add(bytes);
+        self.changed = true;
+        let waiting = u64::from(self.readable());
+        self.queued = if waiting == 0 {
+            0
+        } else {
+            waiting + waiting / 12 + DESCRIPTOR_BYTES
+        };
+        self.autotune(now.as_us());
+        bytes
+    }
+
+    /// After a read: whether an ACK is due because a full segment waits for its own, or because the
+    /// window has at least doubled.
+    pub(crate) fn after_read(&mut self) {
+        if self.owed && self.rcv_nxt.wrapping_sub(self.rcv_wup) > self.rcv_mss {
+            self.now = true;
+            return;
+        }
+        let left = u64::from(self.window_left());
+        if 2 * left <= self.clamp && u64::from(self.offer()) >= (2 * left).max(1) {
+            self.owed = true;
+            self.now = true;
+        }
+    }
+
+    /// What is left of the window already offered, bytes.
+    fn window_left(&self) -> u32 {
+        let left = self.right_edge().wrapping_sub(self.rcv_nxt);
+        if (left as i32) < 0 { 0 } else { left }
+    }
+
+    /// Dynamic right-sizing: the buffer follows twice what the application reads in a round trip.
+    fn autotune(&mut self, now_us: u64) {
+        if self.rtt_us == 0 || now_us - self.space_us < self.rtt_us {
+            return;
+        }
+        let copied = u64::from(self.copied.wrapping_sub(self.space_seq));
+        if copied > self.space_bytes {
+            let mut window = 2 * copied + 16 * u64::from(self.mss);
+            window += 2 * window * (copied - self.space_bytes) / self.space_bytes.max(1);
+            let buffer = (window * 256 / self.ratio).min(self.max_buffer);
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = self.window_of(buffer);
+            }
+            self.space_bytes = copied;
+        }
+        self.space_seq = self.copied;
+        self.space_us = now_us;
+    }
+
+    /// The receiver's own estimate of the round trip, from echoed timestamps, µs.
+    pub(crate) fn rtt_sample(&mut self, rtt_us: u64) {
+        let rtt_us = rtt_us.max(1);
+        self.rtt_us = if self.rtt_us == 0 {
+            rtt_us
+        } else {
+            // The smallest counts: larger ones hold the peer's idle times.
+            self.rtt_us.min((self.rtt_us * 7 + rtt_us) / 8).min(rtt_us)
+        };
+    }
+
+    /// The window that could be offered now, bytes.
+    fn offer(&mut self) -> u32 {
+        let full = self.window_of(self.buffer);
+        let grain = 1_u64 << self.wscale;
+        let mut free = self.space();
+        if free < full.min(self.clamp) / 2 {
+            self.quick = 0;
+            free &= !(grain - 1);
+            if free < full >> 4 || free < u64::from(self.rcv_mss) {
+                return 0;
+            }
+        }
+        let window = free.min(u64::from(self.ssthresh));
+        ((window + grain - 1) & !(grain - 1)).min(65_535 << self.wscale) as u32
+    }
+
+    /// The window field for a segment that is about to be sent; it never moves the right edge back.
+    #[inline]
+    pub(crate) fn advertise(&mut self) -> u16 {
+        if self.changed {
+            self.changed = false;
+            let grain = 1_u32 << self.wscale;
+            let left = self.window_left();
+            let window = self.offer().max((left + grain - 1) & !(grain - 1));
+            self.rcv_wnd = window;
+            self.rcv_wup = self.rcv_nxt;
+        }
+        (self.rcv_wnd >> self.wscale).min(65_535) as u16
+    }
+
+    /// The window field of a SYN, which is never scaled (RFC 7323 §2.2).
+    pub(crate) fn advertise_unscaled(&self) -> u16 {
+        self.rcv_wnd.min(65_535) as u16
+    }
+
+    /// A segment outside the window: the peer is told where we are.
+    pub(crate) fn answer_duplicate(&mut self, start: u32, end: u32, has_data: bool) {
+        if has_data && before(start, self.rcv_nxt) {
+            self.enter_quick(MAX_QUICK_ACKS);
+            self.report_duplicate(start, end);
+        }
+        self.owed = true;
+        self.now = true;
+    }
+
+    /// The peer's FIN is next in order: it takes a sequence number.
+    pub(crate) fn take_fin(&mut self) {
+        self.rcv_nxt = self.rcv_nxt.wrapping_add(1);
+        self.changed = true;
+    }
+
+    /// The delayed-ACK timer fired: the application was slower than thought, or the peer is.
+    pub(crate) fn delayed_fired(&mut self) {
+        if self.interactive {
+            self.interactive = false;
+            self.ato_us = ATO_MIN_US;
+        } else {
+            self.ato_us = (self.ato_us * 2).clamp(ATO_MIN_US, ATO_MAX_US);
+        }
+        self.now = true;
+    }
+
+    /// The sender must hear soon, as of congestion.
+    pub(crate) fn hurry(&mut self) {
+        self.enter_quick(2);
+    }
+
+    /// An ACK leaves, alone or on data: clears what was owed.
+    pub(crate) fn acknowledged(&mut self) {
+        if self.quick > 0 && self.owed {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato_us = ATO_MIN_US;
+            }
+        }
+        self.owed = false;
+        self.now = false;
+        self.delayed = Time::MAX;
+        self.compressed = 0;
+        self.compressed_due = Time::MAX;
+    }
+
+    /// The SACK blocks of the next ACK: a duplicate first, then the newest, `room` at most.
+    pub(crate) fn sack_blocks(&mut self, room: usize, blocks: &mut [SackBlock; 4]) -> u8 {
+        let mut used = 0;
+        for block in self
+            .duplicate
+            .take()
+            .into_iter()
+            .chain(self.sacks.iter().copied())
+        {
+            if used == room {
+                break;
+            }
+            blocks[used] = block;
+            used += 1;
+        }
+        used as u8
+    }
+
+    /// Whether an ACK would carry SACK blocks.
+    #[inline]
+    pub(crate) fn has_sack(&self) -> bool {
+        self.duplicate.is_some() || !self.sacks.is_empty()
+    }
+}

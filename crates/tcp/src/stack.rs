@@ -1,0 +1,199 @@
+//! How the stack around a congestion control behaves: presets `linux-6`, `linux-2.6` and `rfc`.
+//!
+//! A preset is a value; every field may be changed afterwards. What a field means to the kernel is its
+//! sysctl's name, given where there is one.
+
+use trammel_core::time::Time;
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// RACK: by time (RFC 8985; `tcp_recovery`).
+    Rack,
+    /// FACK: what lies more than the reordering degree below the highest SACK is lost (Mathis and
+    /// Mahdavi 1996; Linux before 4.15).
+    Fack,
+    /// Three segments SACKed above (RFC 6675 §4) or three duplicate ACKs (RFC 6582).
+    DupThresh,
+}
+
+/// How the window falls in fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Proportional rate reduction (RFC 6937 with the conservative bound that Linux takes).
+    Prr,
+    /// Rate halving: a segment for every second ACK (Linux before 3.2).
+    RateHalving,
+    /// At once to `ssthresh`, sending as the pipe drains (RFC 6675 §5).
+    Immediate,
+}
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// Every segment at once.
+    EverySegment,
+    /// Every second full segment or after a fixed time (RFC 5681 §4.2).
+    Delayed(Time),
+    /// As Linux: quick ACKs at the start and after loss, then every second segment while the window
+    /// moves, with an adaptive timer between 40 and 200 ms.
+    Linux,
+}
+
+/// The behaviour of one end of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stack {
+    /// The preset's name.
+    pub name: &'static str,
+    /// Initial window, segments (RFC 6928: 10; RFC 3390: 3 for an Ethernet MSS).
+    pub initial_window: u32,
+    /// Payload bytes of a full segment without options: MTU less 40.
+    pub mss: u16,
+    /// Offer SACK (`tcp_sack`).
+    pub sack: bool,
+    /// Offer timestamps (`tcp_timestamps`).
+    pub timestamps: bool,
+    /// Offer ECN (`tcp_ecn`).
+    pub ecn: bool,
+    /// Offer window scaling (`tcp_window_scaling`).
+    pub window_scaling: bool,
+    /// Report duplicates (`tcp_dsack`).
+    pub dsack: bool,
+    /// Loss detection.
+    pub detection: LossDetection,
+    /// Window reduction.
+    pub reduction: Reduction,
+    /// Tail loss probes (RFC 8985 §7; `tcp_early_retrans`).
+    pub tail_loss_probe: bool,
+    /// F-RTO (RFC 5682; `tcp_frto`).
+    pub frto: bool,
+    /// Undo of reductions that DSACK or timestamps prove spurious.
+    pub undo: bool,
+    /// Smallest retransmission timeout; Linux applies it to the variance term.
+    pub min_rto: Time,
+    /// Largest retransmission timeout.
+    pub max_rto: Time,
+    /// Timeout of a SYN.
+    pub initial_rto: Time,
+    /// Whether the smoothed RTT and its variance follow Linux (Sarolahti and Kuznetsov 2002 §3) rather
+    /// than RFC 6298 to the letter.
+    pub linux_rtt: bool,
+    /// Ticks per second of the clock that drives retransmission and delayed-ACK timers; 0 is exact.
+    pub hz: u32,
+    /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's growth.
+    pub byte_counting: bool,
+    /// When the receiver acknowledges.
+    pub ack_policy: AckPolicy,
+    /// Thin the ACKs that carry SACK (`tcp_comp_sack_nr`, Linux since 4.18).
+    pub compress_sack: bool,
+    /// Receive buffer in bytes to start with (`tcp_rmem[1]`).
+    pub receive_buffer: u64,
+    /// Receive buffer in bytes that auto-tuning may reach (`tcp_rmem[2]`).
+    pub max_receive_buffer: u64,
+    /// Send buffer in bytes; `u64::MAX` never binds.
+    pub send_buffer: u64,
+    /// Degree of reordering to start with, segments (`tcp_reordering`).
+    pub reordering: u32,
+    /// Fall back to the initial window after an idle time (`tcp_slow_start_after_idle`).
+    pub slow_start_after_idle: bool,
+    /// Hold back small segments while data is unacknowledged (Nagle; RFC 9293 §3.7.4).
+    pub nagle: bool,
+    /// Upper bound of the congestion window, segments.
+    pub cwnd_clamp: u32,
+    /// TSO and GRO: several segments in one pass through the stack.
+    pub offload: bool,
+}
+
+impl Stack {
+    /// Linux 6.12: PRR, RACK-TLP, DSACK undo, F-RTO, initial window 10.
+    pub fn linux_6() -> Stack {
+        Stack {
+            name: "linux-6",
+            initial_window: 10,
+            mss: 1460,
+            sack: true,
+            timestamps: true,
+            ecn: false,
+            window_scaling: true,
+            dsack: true,
+            detection: LossDetection::Rack,
+            reduction: Reduction::Prr,
+            tail_loss_probe: true,
+            frto: true,
+            undo: true,
+            min_rto: Time::from_ms(200),
+            max_rto: Time::from_secs(120),
+            initial_rto: Time::from_secs(1),
+            linux_rtt: true,
+            hz: 1000,
+            byte_counting: true,
+            ack_policy: AckPolicy::Linux,
+            compress_sack: true,
+            receive_buffer: 64 << 20,
+            max_receive_buffer: 128 << 20,
+            send_buffer: u64::MAX,
+            reordering: 3,
+            slow_start_after_idle: true,
+            nagle: false,
+            cwnd_clamp: u32::MAX,
+            offload: false,
+        }
+    }
+
+    /// Linux 2.6.22: FACK, rate halving, initial window 3, growth by ACKs.
+    pub fn linux_2_6() -> Stack {
+        Stack {
+            name: "linux-2.6",
+            initial_window: 3,
+            detection: LossDetection::Fack,
+            reduction: Reduction::RateHalving,
+            tail_loss_probe: false,
+            frto: false,
+            initial_rto: Time::from_secs(3),
+            byte_counting: false,
+            compress_sack: false,
+            ..Stack::linux_6()
+        }
+    }
+
+    /// The RFCs to the letter: 5681, 6582, 6675, 6298.
+    pub fn rfc() -> Stack {
+        Stack {
+            name: "rfc",
+            initial_window: 3,
+            timestamps: true,
+            dsack: false,
+            detection: LossDetection::DupThresh,
+            reduction: Reduction::Immediate,
+            tail_loss_probe: false,
+            frto: false,
+            undo: false,
+            min_rto: Time::from_secs(1),
+            max_rto: Time::from_secs(60),
+            linux_rtt: false,
+            hz: 0,
+            ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
+            compress_sack: false,
+            ..Stack::linux_6()
+        }
+    }
+
+    /// The largest receive buffer that the window scale must provide for: the kernel takes the larger of
+    /// `tcp_rmem[2]` and `net.core.rmem_max`, which by custom is set to twice the former.
+    pub(crate) fn largest_receive_buffer(&self) -> u64 {
+        2 * self.max_receive_buffer.max(self.receive_buffer / 2)
+    }
+
+    /// The preset called `name`.
+    pub fn preset(name: &str) -> Option<Stack> {
+        match name {
+            "linux-6" => Some(Stack::linux_6()),
+            "linux-2.6" => Some(Stack::linux_2_6()),
+            "rfc" => Some(Stack::rfc()),
+            _ => None,
+        }
+    }
+
+    /// The names that [`Stack::preset`] knows.
+    pub const PRESETS: &'static [&'static str] = &["linux-6", "linux-2.6", "rfc"];
+}

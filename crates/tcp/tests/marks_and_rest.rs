@@ -1,0 +1,240 @@
+//! Congestion marks (RFC 3168, RFC 8257), and windows that are not used (RFC 5681 §4.1, RFC 7661).
+
+mod harness;
+
+use harness::{CLIENT, Fate, Pair, SERVER};
+use trammel_core::time::Time;
+use trammel_tcp::segment::{Ecn, Flags};
+use trammel_tcp::stack::{AckPolicy, Stack};
+
+const SECOND: Time = Time::from_secs(1);
+
+fn ecn() -> Stack {
+    Stack {
+        ecn: true,
+        ack_policy: AckPolicy::EverySegment,
+        hz: 0,
+        ..Stack::linux_6()
+    }
+}
+
+fn between(stacks: [&Stack; 2], variants: [&str; 2]) -> Pair {
+    let mut pair = Pair::closed(stacks, variants, 10);
+    pair.connect();
+    pair.finish_handshake();
+    pair
+}
+
+#[test]
+fn ecn_is_used_only_where_both_ends_offer_it() {
+    let (with, without) = (ecn(), Stack::linux_6());
+    for (stacks, agreed) in [
+        ([&with, &with], true),
+        ([&with, &without], false),
+        ([&without, &with], false),
+        ([&without, &without], false),
+    ] {
+        let mut pair = between(stacks, ["reno"; 2]);
+        let setup = Flags::ECE.with(Flags::CWR);
+        assert_eq!(pair.log[0].segment.flags.has(setup), stacks[0].ecn);
+        assert_eq!(pair.log[1].segment.flags.any(setup), agreed);
+        pair.write(CLIENT, 10_000);
+        pair.run_until_acked(SECOND);
+        for sent in &pair.log {
+            // Data is capable, what opens and acknowledges is not (RFC 3168 §6.1.1, §6.1.4).
+            let capable = sent.segment.ecn != Ecn::NotEct;
+            assert_eq!(capable, agreed && sent.is_data(), "{sent:?}");
+        }
+    }
+}
+
+#[test]
+fn retransmissions_are_not_ecn_capable() {
+    let mut pair = between([&ecn(), &ecn()], ["reno"; 2]);
+    pair.drop_data(CLIENT, &[2]);
+    pair.write(CLIENT, 10 * 1448);
+    pair.run_until_acked(SECOND);
+    let capable: Vec<_> = pair
+        .data_since(0, CLIENT)
+        .iter()
+        .map(|sent| sent.segment.ecn != Ecn::NotEct)
+        .collect();
+    assert_eq!(capable.iter().filter(|capable| !**capable).count(), 1);
+    assert_eq!(capable.len(), 11);
+}
+
+#[test]
+fn a_mark_is_echoed_until_the_window_was_reduced_and_reduces_it_once() {
+    let mut pair = between([&ecn(), &ecn()], ["reno"; 2]);
+    // Three marks in one window.
+    pair.filter(|sent| {
+        let marked = sent.from == CLIENT && matches!(sent.data_count, 2 | 4 | 6);
+        if marked { Fate::Mark } else { Fate::Pass }
+    });
+    let mark = pair.mark();
+    pair.write(CLIENT, 200 * 1448);
+    pair.run_until_acked(Time::from_secs(3));
+    assert_eq!(pair.end[SERVER].counters().ce_received, 3);
+    assert_eq!(pair.end[CLIENT].counters().ecn_reductions, 1);
+    assert_eq!(pair.end[CLIENT].counters().retransmissions, 0);
+    let told: Vec<_> = pair
+        .data_since(mark, CLIENT)
+        .iter()
+        .filter(|sent| sent.segment.flags.has(Flags::CWR))
+        .copied()
+        .collect();
+    assert_eq!(told.len(), 1, "CWR is said once");
+    let echoes: Vec<_> = pair
+        .sent_since(mark, SERVER)
+        .iter()
+        .filter(|sent| sent.segment.flags.has(Flags::ECE))
+        .copied()
+        .collect();
+    assert_eq!(
+        echoes[0].segment.ack,
+        pair.data_since(mark, CLIENT)[2].end()
+    );
+    let last = echoes.last().expect("echoed");
+    assert!(
+        last.time <= told[0].time + Time::from_ms(10),
+        "no echo after CWR has arrived"
+    );
+    let threshold = pair.end[CLIENT].tp().snd_ssthresh;
+    assert!((5..=8).contains(&threshold), "{threshold}");
+}
+
+#[test]
+fn a_mark_in_a_later_window_reduces_again() {
+    let mut pair = between([&ecn(), &ecn()], ["reno"; 2]);
+    pair.filter(|sent| {
+        let marked = sent.from == CLIENT && matches!(sent.data_count, 2 | 60);
+        if marked { Fate::Mark } else { Fate::Pass }
+    });
+    pair.write(CLIENT, 200 * 1448);
+    pair.run_until_acked(Time::from_secs(3));
+    assert_eq!(pair.end[CLIENT].counters().ecn_reductions, 2);
+}
+
+#[test]
+fn dctcp_acknowledges_at_once_when_the_marking_changes() {
+    let stack = Stack {
+        ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
+        ..ecn()
+    };
+    let mut pair = between([&stack, &stack], ["dctcp"; 2]);
+    pair.filter(|sent| {
+        let marked = sent.from == CLIENT && matches!(sent.data_count, 3..=4);
+        if marked { Fate::Mark } else { Fate::Pass }
+    });
+    let mark = pair.mark();
+    // One at a time, so that every ACK can be told.
+    for _ in 0..8 {
+        pair.write(CLIENT, 100);
+        pair.run_ms(2);
+    }
+    pair.run_ms(8);
+    let data = pair.data_since(mark, CLIENT);
+    let end = |i: usize| data[i].end();
+    let acks: Vec<_> = pair
+        .sent_since(mark, SERVER)
+        .iter()
+        .map(|sent| (sent.segment.ack, sent.segment.flags.has(Flags::ECE)))
+        .collect();
+    // RFC 8257 §3.2: what came before the change with the old mark, then the change itself.
+    assert_eq!(
+        acks[..4],
+        [
+            (end(2), false),
+            (end(3), true),
+            (end(4), true),
+            (end(5), false)
+        ]
+    );
+}
+
+#[test]
+fn dctcp_reduces_in_proportion_to_the_marks() {
+    let mut thresholds = Vec::new();
+    for one_in in [1, 10] {
+        let mut pair = between([&ecn(), &ecn()], ["dctcp"; 2]);
+        pair.filter(move |sent| {
+            let marked =
+                sent.from == CLIENT && sent.data_count > 50 && sent.data_count % one_in == 0;
+            if marked { Fate::Mark } else { Fate::Pass }
+        });
+        pair.write(CLIENT, 3_000 * 1448);
+        pair.run_until_acked(Time::from_secs(60));
+        thresholds.push(pair.cwnd());
+        assert_eq!(pair.delivered(SERVER), 3_000 * 1448);
+    }
+    assert!(
+        thresholds[0] < 6 && thresholds[1] > thresholds[0],
+        "{thresholds:?}"
+    );
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut pair = Pair::established(&Stack { ..ecn() });
+    for _ in 0..100 {
+        pair.write(CLIENT, 2 * 1448);
+        pair.run_until_acked(SECOND);
+    }
+    assert_eq!(pair.cwnd(), 10);
+    pair.write(CLIENT, 100 * 1448);
+    pair.run_until_acked(SECOND);
+    assert!(pair.cwnd() > 40, "one that is used does");
+}
+
+#[test]
+fn a_window_that_is_hardly_used_decays() {
+    let mut pair = Pair::established(&ecn());
+    pair.write(CLIENT, 200 * 1448);
+    pair.run_until_acked(SECOND);
+    let before = pair.cwnd();
+    for _ in 0..100 {
+        pair.write(CLIENT, 2 * 1448);
+        pair.run_ms(50);
+    }
+    assert!(
+        before > 60 && pair.cwnd() < before / 2,
+        "{before} {}",
+        pair.cwnd()
+    );
+    assert!(
+        pair.end[CLIENT].tp().snd_ssthresh >= before * 3 / 4,
+        "what was earned is remembered"
+    );
+}
+
+#[test]
+fn after_an_idle_time_the_window_starts_anew() {
+    for (restart, wanted) in [(true, 10), (false, 0)] {
+        let mut pair = Pair::established(&Stack {
+            slow_start_after_idle: restart,
+            ..ecn()
+        });
+        pair.write(CLIENT, 200 * 1448);
+        pair.run_until_acked(SECOND);
+        let before = pair.cwnd();
+        assert!(before > 60);
+        pair.run_for(Time::from_secs(20));
+        let mark = pair.mark();
+        pair.write(CLIENT, 300 * 1448);
+        let sent = pair.data_since(mark, CLIENT).len() as u32;
+        assert_eq!(sent, if restart { wanted } else { before });
+        pair.run_until_acked(SECOND);
+    }
+}
+
+#[test]
+fn a_short_pause_costs_nothing() {
+    let mut pair = Pair::established(&ecn());
+    pair.write(CLIENT, 200 * 1448);
+    pair.run_until_acked(SECOND);
+    let before = pair.cwnd();
+    pair.run_ms(150);
+    let mark = pair.mark();
+    pair.write(CLIENT, 300 * 1448);
+    assert_eq!(pair.data_since(mark, CLIENT).len() as u32, before);
+}
