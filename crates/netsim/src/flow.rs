@@ -1,0 +1,187 @@
+//! A TCP flow: two connections, the routes between them, and the applications at both ends.
+
+use crate::trace::{Pace, Sample, Trace};
+use crate::workload::{Job, Template};
+use trammel_core::histogram::Histogram;
+use trammel_core::time::Time;
+use trammel_tcp::cc::CongestionControl;
+use trammel_tcp::connection::{Connection, Counters};
+use trammel_tcp::stack::Stack;
+
+/// Makes a congestion control for a new connection.
+pub type MakeCc = Box<dyn Fn() -> Box<dyn CongestionControl> + Send>;
+
+/// What a flow is made of.
+pub struct FlowSpec {
+    /// Its name in tables and traces.
+    pub name: String,
+    /// The sender's stack.
+    pub client: Stack,
+    /// The receiver's stack.
+    pub server: Stack,
+    /// The variant, at both ends.
+    pub cc: MakeCc,
+    /// When it connects.
+    pub start: Time,
+    /// When it stops sending; [`Time::MAX`] for the end of the run.
+    pub stop: Time,
+    /// Bytes to send; none is without end.
+    pub bytes: Option<u64>,
+    /// Links from sender to receiver.
+    pub forward: Vec<usize>,
+    /// Links from receiver to sender.
+    pub backward: Vec<usize>,
+    /// How often the receiving application reads, and the slack of its timer; none reads at once. Flows of
+    /// one interval share one application, which reads all of them when it wakes. As in
+    /// a kernel, a timer within its slack goes off with the host's next interrupt, here a segment's arrival.
+    pub reader: Option<(Time, Time)>,
+    /// Overhead of lower layers that links count, bytes a packet.
+    pub overhead_bytes: u32,
+    /// What is traced of it.
+    pub pace: Pace,
+    /// Seed of the flow's own random streams.
+    pub seed: u64,
+}
+
+impl std::fmt::Debug for FlowSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FlowSpec")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The two connections of a flow.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// Sender and receiver.
+    pub(crate) end: [Connection; 2],
+}
+
+/// What a flow achieved, also after its connections are gone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowResult {
+    /// When the handshake was over at the sender.
+    pub established: Option<Time>,
+    /// When the last byte was delivered, for a flow of finite size.
+    pub completed: Option<Time>,
+    /// Payload bytes that the sender knows to be delivered.
+    pub bytes_acked: u64,
+    /// The same at the end of the warm-up.
+    pub bytes_acked_warm: u64,
+    /// Payload bytes delivered in order at the receiver.
+    pub bytes_delivered: u64,
+    /// The same at the end of the warm-up.
+    pub bytes_delivered_warm: u64,
+    /// The sender's counters.
+    pub sender: Counters,
+    /// The receiver's counters.
+    pub receiver: Counters,
+    /// Window, segments.
+    pub cwnd: u32,
+    /// Smoothed round trip, µs.
+    pub srtt_us: u32,
+    /// Smallest round trip, µs.
+    pub min_rtt_us: u32,
+}
+
+/// A flow at work.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) spec: FlowSpec,
+    pub(crate) ends: Option<Box<Ends>>,
+    /// Index of the sender's timer among the engine's slots; the receiver's is the next.
+    pub(crate) slot: usize,
+    /// Which application reads what comes; [`NO_SINK`](crate::network::NO_SINK) reads at once.
+    pub(crate) sink: u32,
+    /// Round trips, µs; made with the first of them, since it is large.
+    pub(crate) rtt: Option<Box<Histogram>>,
+    pub(crate) trace: Trace,
+    pub(crate) result: FlowResult,
+    pub(crate) stopped: bool,
+    /// What it does for a workload.
+    pub(crate) job: Option<Box<Job>>,
+    /// When its job has its next turn.
+    pub(crate) turn_at: Time,
+}
+
+impl Flow {
+    pub(crate) fn new(spec: FlowSpec) -> Flow {
+        let trace = Trace::new(spec.pace);
+        Flow {
+            spec,
+            ends: None,
+            slot: usize::MAX,
+            sink: crate::network::NO_SINK,
+            rtt: None,
+            trace,
+            result: FlowResult::default(),
+            stopped: false,
+            job: None,
+            turn_at: Time::MAX,
+        }
+    }
+
+    /// A flow of a workload, before it has a job.
+    pub(crate) fn waiting(shape: &Template) -> Flow {
+        let spec = FlowSpec {
+            name: String::new(),
+            client: shape.client.clone(),
+            server: shape.server.clone(),
+            cc: Box::new(|| unreachable!("a workload makes its own")),
+            start: Time::ZERO,
+            stop: Time::MAX,
+            bytes: None,
+            forward: Vec::new(),
+            backward: Vec::new(),
+            reader: None,
+            overhead_bytes: shape.overhead_bytes,
+            pace: Pace::Off,
+            seed: 0,
+        };
+        Flow::new(spec)
+    }
+
+    /// Takes in a round trip.
+    #[inline]
+    pub(crate) fn record_rtt(&mut self, rtt_us: u32) {
+        let make = || Box::new(Histogram::of_counts(100_000_000));
+        self.rtt.get_or_insert_with(make).record(u64::from(rtt_us));
+    }
+
+    /// Copies what is to be known of the connections into the result.
+    pub(crate) fn update_result(&mut self) {
+        let Some(ends) = &self.ends else { return };
+        let [sender, receiver] = &ends.end;
+        self.result.bytes_acked = sender.tp().bytes_acked;
+        self.result.bytes_delivered = receiver.counters().bytes_delivered;
+        self.result.sender = *sender.counters();
+        self.result.receiver = *receiver.counters();
+        self.result.cwnd = sender.tp().snd_cwnd;
+        self.result.srtt_us = sender.tp().srtt_us >> 3;
+        self.result.min_rtt_us = sender.tp().min_rtt_us;
+    }
+
+    /// What a trace shows of the sender at `now`.
+    pub(crate) fn sample(&self, now: Time) -> Option<Sample> {
+        let sender = &self.ends.as_ref()?.end[0];
+        let tp = sender.tp();
+        Some(Sample {
+            time: now,
+            cwnd: tp.snd_cwnd,
+            ssthresh: tp.snd_ssthresh,
+            srtt_us: tp.srtt_us >> 3,
+            min_rtt_us: if tp.min_rtt_us == u32::MAX {
+                0
+            } else {
+                tp.min_rtt_us
+            },
+            in_flight: tp.packets_in_flight(),
+            state: tp.ca_state as u8,
+            retransmissions: sender.counters().retransmissions,
+            bytes_acked: tp.bytes_acked,
+            pacing_bytes_per_s: sender.pacing_rate(),
+            delivery_bytes_per_s: sender.delivery_rate(),
+        })
+    }
+}

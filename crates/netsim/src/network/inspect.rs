@@ -1,0 +1,74 @@
+//! What may be known of a network, before, during and after a run.
+
+use super::{NO_RTT, Network, QueueTrace};
+use crate::flow::FlowResult;
+use crate::link::Link;
+use crate::stream::Stream;
+use crate::trace::Trace;
+use crate::wifi::Medium;
+use crate::workload::Workload;
+use trammel_core::histogram::Histogram;
+use trammel_core::time::Time;
+use trammel_tcp::connection::Connection;
+
+impl Network {
+    /// Virtual time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// A link.
+    pub fn link(&self, index: usize) -> &Link {
+        &self.links[index]
+    }
+    /// The medium that link `index` is a direction of.
+    pub fn medium(&self, index: usize) -> Option<&Medium> {
+        Some(&self.mediums[self.links[index].medium()?].medium)
+    }
+    /// Number of links.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+    /// Packets and bytes waiting at a link now.
+    pub fn backlog(&mut self, index: usize) -> (u32, u64) {
+        let now = self.now;
+        self.links[index].backlog(now)
+    }
+    /// A link's queue over time, where it was traced.
+    pub fn queue_trace(&self, index: usize) -> Option<&QueueTrace> {
+        self.queues.get(index)
+    }
+    /// A stream.
+    pub fn stream(&self, index: usize) -> &Stream {
+        &self.streams[index]
+    }
+    /// A workload.
+    pub fn workload(&self, index: usize) -> &Workload {
+        &self.workloads[index]
+    }
+    /// Flows in memory: the named ones and those of workloads, with what is left of them.
+    pub fn flow_places(&self) -> usize {
+        self.flows.len()
+    }
+    /// Packets that reached a host.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+    /// What flow `index` has achieved so far.
+    pub fn flow(&mut self, index: usize) -> &FlowResult {
+        self.flows[index].update_result();
+        &self.flows[index].result
+    }
+    /// Round trips of flow `index`, µs.
+    pub fn flow_rtt(&self, index: usize) -> &Histogram {
+        self.flows[index].rtt.as_deref().unwrap_or(&NO_RTT)
+    }
+    /// Trace of flow `index`.
+    pub fn flow_trace(&self, index: usize) -> &Trace {
+        &self.flows[index].trace
+    }
+    /// Sender and receiver of flow `index`, while they exist.
+    pub fn connections(&self, index: usize) -> Option<(&Connection, &Connection)> {
+        let [sender, receiver] = &self.flows[index].ends.as_ref()?.end;
+        Some((sender, receiver))
+    }
+}

@@ -1,0 +1,132 @@
+//! What happens seldom: flows that start and stop, applications that read, samples, the end of the warm-up.
+
+use super::{Event, Network, Sink};
+use crate::flow::Ends;
+use crate::trace::Pace;
+use trammel_core::rng::Rng;
+use trammel_tcp::connection::{Connection, State};
+
+impl Network {
+    pub(super) fn start_flow(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let spec = &flow.spec;
+        let stream = |end: &str| Rng::new(spec.seed, &format!("flow:{}:{end}", spec.name));
+        let mut sender = Connection::client(&spec.client, (spec.cc)(), stream("client"));
+        let mut receiver = Connection::server(&spec.server, (spec.cc)(), stream("server"));
+        match spec.bytes {
+            Some(bytes) => {
+                sender.write(bytes);
+            }
+            None => sender.write_forever(),
+        }
+        if spec.reader.is_some() {
+            receiver.set_auto_read(false);
+        }
+        if let Pace::Interval(interval) = spec.pace {
+            self.events
+                .push(self.now + interval, Event::Sample(index as u32));
+        }
+        sender.connect(self.now);
+        if spec.bytes.is_some() {
+            sender.close_when_written();
+        }
+        self.start_ends(index, [sender, receiver]);
+    }
+
+    /// Gives flow `index` its connections, of which the first has something to send.
+    pub(super) fn start_ends(&mut self, index: usize, end: [Connection; 2]) {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            let slot = self.event_slot + 1 + 2 * self.owners.len();
+            self.owners.push(0);
+            self.slots.reserve(slot + 2);
+            slot
+        });
+        self.owners[(slot - self.event_slot - 1) / 2] = index as u32;
+        let flow = &mut self.flows[index];
+        flow.slot = slot;
+        flow.ends = Some(Box::new(Ends { end }));
+        self.drain(index, 0);
+    }
+
+    pub(super) fn stop_flow(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        flow.stopped = true;
+        if let Some(ends) = &mut flow.ends {
+            ends.end[0].stop_writing();
+        }
+    }
+
+    /// A receiving application wakes, reads what there is on each of its connections, and sleeps again.
+    /// Its clock starts when it accepts the first of them.
+    pub(super) fn read(&mut self, sink: usize) {
+        let now = self.now;
+        let mut is_awake = false;
+        for at in 0..self.sinks[sink].flows.len() {
+            let index = self.sinks[sink].flows[at] as usize;
+            let Some(ends) = &mut self.flows[index].ends else {
+                continue;
+            };
+            let receiver = &mut ends.end[1];
+            if matches!(receiver.state(), State::Listen | State::SynReceived) {
+                continue;
+            }
+            is_awake = true;
+            if receiver.read(now, u32::MAX) > 0 {
+                self.drain(index, 1);
+            }
+        }
+        if is_awake {
+            let Sink {
+                interval, slack, ..
+            } = self.sinks[sink];
+            let due = now + interval;
+            self.sinks[sink].due = (due, due + slack);
+            self.events.push(due + slack, Event::Read(sink as u32));
+            self.note_events();
+        }
+    }
+
+    pub(super) fn sample(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Pace::Interval(interval) = flow.spec.pace else {
+            return;
+        };
+        if let Some(sample) = flow.sample(self.now) {
+            flow.trace.push(sample);
+            self.events
+                .push(self.now + interval, Event::Sample(index as u32));
+        }
+    }
+
+    pub(super) fn emit(&mut self, index: usize) {
+        let packet = self.streams[index].emit(index as u32, self.now);
+        if let Some(next) = self.streams[index].next_departure() {
+            self.events
+                .push(next.max(self.now), Event::Emit(index as u32));
+        }
+        let first = usize::from(self.stream_routes[index].links[0]);
+        self.enter(first, &packet);
+    }
+
+    pub(super) fn warm(&mut self) {
+        for flow in &mut self.flows {
+            flow.update_result();
+            flow.result.bytes_acked_warm = flow.result.bytes_acked;
+            flow.result.bytes_delivered_warm = flow.result.bytes_delivered;
+            if let Some(rtt) = &mut flow.rtt {
+                rtt.clear();
+            }
+        }
+    }
+
+    pub(super) fn sample_queues(&mut self) {
+        let now = self.now;
+        for (link, trace) in self.links.iter_mut().zip(&mut self.queues) {
+            let (packets, bytes) = link.backlog(now);
+            trace.samples.push((now, packets, bytes));
+        }
+        if let Some(interval) = self.queue_interval {
+            self.events.push(now + interval, Event::Queues);
+        }
+    }
+}

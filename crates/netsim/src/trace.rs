@@ -1,0 +1,88 @@
+//! Traces of a flow: samples at an interval or for every ACK, in bounded memory.
+//!
+//! A trace that has grown to its bound drops every second sample and from then on keeps only every second
+//! of those to come; a long run thus has a coarser trace, never a missing end.
+
+use trammel_core::time::Time;
+
+/// Most samples that a trace keeps.
+pub const MAX_SAMPLES: usize = 1 << 18;
+
+/// When samples are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Never.
+    #[default]
+    Off,
+    /// For every ACK that the sender receives.
+    EveryAck,
+    /// At an interval.
+    Interval(Time),
+}
+
+/// The sender at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub time: Time,
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Smoothed round trip, µs.
+    pub srtt_us: u32,
+    /// Smallest round trip, µs; 0 before one.
+    pub min_rtt_us: u32,
+    /// Segments in flight.
+    pub in_flight: u32,
+    /// Congestion state, in the order of [`trammel_tcp::cc::CaState`].
+    pub state: u8,
+    /// Segments retransmitted so far.
+    pub retransmissions: u64,
+    /// Payload bytes acknowledged so far.
+    pub bytes_acked: u64,
+    /// Pacing rate, bytes/s.
+    pub pacing_bytes_per_s: u64,
+    /// Delivery rate, bytes/s.
+    pub delivery_bytes_per_s: u64,
+}
+
+/// The samples of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// When samples are taken.
+    pub pace: Pace,
+    /// The samples, in the order of time.
+    pub samples: Vec<Sample>,
+    stride: u64,
+    seen: u64,
+}
+
+impl Trace {
+    /// An empty trace.
+    pub fn new(pace: Pace) -> Trace {
+        Trace {
+            pace,
+            samples: Vec::new(),
+            stride: 1,
+            seen: 0,
+        }
+    }
+
+    /// Takes a sample in, or passes it over where the trace has become coarser.
+    pub fn push(&mut self, sample: Sample) {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.stride) {
+            return;
+        }
+        if self.samples.len() == MAX_SAMPLES {
+            let mut index = 0;
+            self.samples.retain(|_| {
+                index += 1;
+                index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        self.samples.push(sample);
+    }
+}

@@ -1,0 +1,66 @@
+//! An application that reads by the clock: when it wakes, and what that does to the ACKs.
+
+use trammel_core::time::Time;
+use trammel_core::units::Rate;
+use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::link::LinkSpec;
+use trammel_netsim::network::Network;
+use trammel_netsim::trace::Pace;
+use trammel_tcp::cc;
+use trammel_tcp::stack::Stack;
+
+const INTERVAL: Time = Time::from_ms(5);
+
+/// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the flow's round trips'
+/// mean in µs and the segments that an ACK answers on average.
+fn run(slack: Time) -> (f64, f64) {
+    let mut net = Network::new();
+    let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(10));
+    bottleneck.rate = Some(Rate::from_bps(10_000_000));
+    let forward = net.add_link(bottleneck);
+    let backward = net.add_link(LinkSpec::wire("return", Time::from_ms(10)));
+    let reno = cc::find("reno").expect("built in");
+    let params = trammel_core::entry::Params::defaults(&reno.about);
+    let mut stack = Stack::linux_6();
+    // Small enough that the window moves with the reads.
+    stack.receive_buffer = 60_000;
+    stack.max_receive_buffer = 60_000;
+    net.add_flow(FlowSpec {
+        name: "flow".to_owned(),
+        client: stack.clone(),
+        server: stack,
+        cc: Box::new(move || (reno.build)(&params)),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        bytes: None,
+        forward: vec![forward],
+        backward: vec![backward],
+        reader: Some((INTERVAL, slack)),
+        overhead_bytes: 14,
+        pace: Pace::Off,
+        seed: 1,
+    });
+    net.run_until(Time::from_secs(2));
+    let rtt = net.flow_rtt(0).mean().expect("round trips were measured");
+    let flow = net.flow(0);
+    let segments = flow.receiver.data_segments_received as f64;
+    assert!(flow.bytes_delivered > 1_500_000, "{}", flow.bytes_delivered);
+    (rtt, segments / flow.receiver.acks_sent as f64)
+}
+
+#[test]
+fn a_timer_within_its_slack_goes_off_with_the_next_arrival() {
+    // More slack than a frame's time is never used up, but for the first round trips' gaps.
+    let (frame, more) = (run(Time::from_us(1_300)), run(Time::from_us(4_000)));
+    assert!((frame.0 / more.0 - 1.0).abs() < 1e-3, "{frame:?} {more:?}");
+    assert_eq!(frame.1, more.1);
+    // Without slack the timer goes off earlier than the arrival, and fewer segments wait.
+    let (_, exact) = run(Time::ZERO);
+    assert!(exact < frame.1, "{exact} {frame:?}");
+}
+
+#[test]
+fn reads_run_on_without_a_trace_to_keep_the_clock_busy() {
+    let (_, segments_per_ack) = run(Time::from_us(50));
+    assert!((1.5..5.0).contains(&segments_per_ack), "{segments_per_ack}");
+}
