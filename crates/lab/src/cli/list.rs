@@ -1,0 +1,115 @@
+//! `trammel list`: the names that scenario files may use.
+
+use super::out;
+use crate::engine::paper;
+use crate::registry::Family;
+use crate::scenario::preset::PRESETS;
+use clap::ValueEnum;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// What there is to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listed {
+    /// Congestion controls
+    #[value(alias = "variant")]
+    Variants,
+    /// Analytic models
+    #[value(alias = "model")]
+    Models,
+    /// Queue disciplines
+    #[value(alias = "discipline")]
+    Disciplines,
+    /// Loss models
+    #[value(alias = "loss")]
+    Losses,
+    /// Distributions
+    #[value(alias = "distribution")]
+    Distributions,
+    /// Named paths
+    #[value(alias = "preset")]
+    Presets,
+    /// Papers whose tables can be reproduced
+    #[value(alias = "paper")]
+    Papers,
+}
+
+impl Listed {
+    /// The family of plug-ins, where it is one.
+    pub(super) fn family(self) -> Option<Family> {
+        match self {
+            Listed::Variants => Some(Family::Variant),
+            Listed::Models => Some(Family::Model),
+            Listed::Disciplines => Some(Family::Discipline),
+            Listed::Losses => Some(Family::Loss),
+            Listed::Distributions => Some(Family::Distribution),
+            Listed::Presets | Listed::Papers => None,
+        }
+    }
+}
+
+/// List the names that scenario files may use
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  trammel list variants")]
+pub(super) struct Args {
+    /// What to list
+    kind: Listed,
+    /// Write the list to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One row: name, aliases, summary.
+type Row = (String, Vec<&'static str>, String);
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let rows = rows(args.kind);
+    if args.json {
+        let kind = args.kind.to_possible_value().expect("no kind is hidden");
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, aliases, summary)| json!({ "name": name, "aliases": aliases, "summary": summary }))
+            .collect();
+        return out(&json!({ "schema": "trammel/1", kind.get_name(): rows }).to_string());
+    }
+    if rows.is_empty() {
+        super::say("none in this build");
+        return Ok(ExitCode::from(super::DONE));
+    }
+    let width = rows
+        .iter()
+        .map(|(name, ..)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|(name, aliases, summary)| {
+            let also = match aliases.as_slice() {
+                [] => String::new(),
+                aliases => format!(" (also {})", aliases.join(", ")),
+            };
+            format!("{name:width$}  {summary}{also}")
+        })
+        .collect();
+    out(&lines.join("\n"))
+}
+
+fn rows(kind: Listed) -> Vec<Row> {
+    if let Some(family) = kind.family() {
+        let members = family.members().into_iter();
+        let row = |a: &'static trammel_core::entry::About| {
+            (a.name.to_owned(), a.aliases.to_vec(), a.summary.to_owned())
+        };
+        return members.map(row).collect();
+    }
+    if kind == Listed::Presets {
+        let row = |p: &crate::scenario::preset::Preset| {
+            (p.name.to_owned(), Vec::new(), p.summary.to_owned())
+        };
+        return PRESETS.iter().map(row).collect();
+    }
+    let papers = paper::known().into_iter();
+    papers
+        .map(|(key, title)| (key, Vec::new(), title))
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! The command line: one file a subcommand, and the exit codes that they share.
+//!
+//! Tables go to standard output; everything that is said to a person goes to standard error.
+
+mod check;
+mod compare;
+mod completions;
+mod doc;
+mod list;
+mod man;
+mod options;
+mod paper;
+pub mod progress;
+mod run;
+mod sweep;
+
+use crate::engine::Lacks;
+use crate::scenario::ReadError;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Everything was done.
+pub const DONE: u8 = 0;
+/// It ran, and a check, threshold or verdict failed.
+pub const FAILED: u8 = 1;
+/// A fault of usage or of a scenario file.
+pub const USAGE: u8 = 2;
+/// The machine or this build lacks something.
+pub const LACKS: u8 = 3;
+/// The user interrupted; what was done is kept.
+pub const INTERRUPTED: u8 = 130;
+
+const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    ran, and a check, threshold or verdict failed
+  2    usage or configuration error
+  3    the machine lacks something; the other engines still run
+  130  interrupted, partial results kept";
+
+/// Predicts, simulates and measures network performance from one description.
+#[derive(Debug, Parser)]
+#[command(name = "trammel", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Sweep(sweep::Args),
+    Paper(paper::Args),
+    Check(check::Args),
+    List(list::Args),
+    Doc(doc::Args),
+    Compare(compare::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Reads the arguments of the process, does what they ask and returns the exit code.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Paper(args) => paper::run(args),
+        Command::Check(args) => check::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Doc(args) => doc::run(&args),
+        Command::Compare(args) => compare::run(args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    };
+    outcome.unwrap_or_else(|error| explain(&error))
+}
+
+/// Shows `error` and returns its exit code.
+fn explain(error: &anyhow::Error) -> ExitCode {
+    if let Some(io) = error.downcast_ref::<std::io::Error>()
+        && io.kind() == std::io::ErrorKind::BrokenPipe
+    {
+        // The reader of our output has what it wanted.
+        return ExitCode::from(DONE);
+    }
+    let code = match error.downcast_ref::<ReadError>() {
+        Some(ReadError::Faults(problems)) => {
+            say(&problems.render(is_coloured()));
+            return ExitCode::from(USAGE);
+        }
+        Some(ReadError::Later { .. }) => LACKS,
+        None if error.downcast_ref::<Lacks>().is_some() => LACKS,
+        _ => USAGE,
+    };
+    say(&format!("error: {error:#}"));
+    ExitCode::from(code)
+}
+
+/// Whether messages may have colours: on a terminal, unless `NO_COLOR` is set (no-color.org).
+fn is_coloured() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// Says `text` to the person at the terminal.
+pub(crate) fn say(text: &str) {
+    // A closed standard error leaves no one to tell.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes `text` and a line end to standard output.
+fn out(text: &str) -> anyhow::Result<ExitCode> {
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(ExitCode::from(DONE))
+}
+
+/// The whole command, for completions and man pages.
+fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,103 @@
+//! Options that `run` and `sweep` share, and the job that they make.
+
+use super::say;
+use crate::engine::run::Job;
+use crate::scenario::File;
+use crate::scenario::model::Engine;
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An engine on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum EngineName {
+    /// Closed form, in milliseconds
+    Predict,
+    /// Virtual time, deterministic
+    Simulate,
+    /// Real packets and real stacks
+    Measure,
+}
+
+/// What a run takes besides its kind.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// Folder to write tables, figures and the report to
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Engines to use in place of the file's, separated by commas
+    #[arg(short, long, value_name = "ENGINES", value_delimiter = ',')]
+    engine: Vec<EngineName>,
+    /// Threads to use [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// First seed, in place of the file's
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A job, and whether an engine that was asked for is left out.
+pub(super) struct Planned {
+    pub(super) job: Job,
+    pub(super) lacks_engine: bool,
+}
+
+/// Reads the scenario and plans the job; says which engine is not built yet.
+pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
+    let mut file = File::read(&options.scenario)?;
+    if let Some(seed) = options.seed {
+        file.reseed(seed);
+    }
+    let of_file = || {
+        file.points
+            .first()
+            .map(|p| p.scenario.engines.clone())
+            .unwrap_or_default()
+    };
+    let mut engines = if options.engine.is_empty() {
+        of_file()
+    } else {
+        let asked = options.engine.iter().map(|name| match name {
+            EngineName::Predict => Engine::Predict,
+            EngineName::Simulate => Engine::Simulate,
+            EngineName::Measure => Engine::Measure,
+        });
+        asked.collect()
+    };
+    engines.sort_unstable();
+    engines.dedup();
+    let lacks_engine = engines.contains(&Engine::Measure);
+    if lacks_engine {
+        say("note: engine `measure` arrives in a later version; the other engines still run");
+        engines.retain(|engine| *engine != Engine::Measure);
+    }
+    let job = Job {
+        file,
+        engines,
+        out: options.out.clone(),
+        threads: options.threads.map(usize::from),
+        json: options.json,
+        resume,
+        interrupted: interrupted()?,
+    };
+    Ok(Planned { job, lacks_engine })
+}
+
+/// A flag that the first interrupt sets; the second one ends the process at once.
+pub(super) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(super::INTERRUPTED));
+        }
+    })?;
+    Ok(flag)
+}

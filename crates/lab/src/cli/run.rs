@@ -1,0 +1,36 @@
+//! `trammel run`: every point of a scenario, all its engines, side by side.
+
+use super::options::{Options, plan};
+use super::{DONE, LACKS};
+use crate::engine;
+use std::process::ExitCode;
+
+/// Run every point of a scenario and compare the engines
+///
+/// The engines are those of the file, or those given with `--engine`. With `-o` the tables, figures and
+/// the report are written to a folder.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel run examples/paper-001.toml -o out --engine predict,simulate"
+)]
+pub(super) struct Args {
+    #[command(flatten)]
+    options: Options,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    carry_out(&args.options, false)
+}
+
+/// Plans and does the job; a missing engine is told by the exit code once the others are done.
+pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitCode> {
+    let planned = plan(options, resume)?;
+    if planned.job.engines.is_empty() {
+        return Ok(ExitCode::from(LACKS));
+    }
+    let code = engine::run::run(&planned.job)?;
+    if planned.lacks_engine && code == ExitCode::from(DONE) {
+        return Ok(ExitCode::from(LACKS));
+    }
+    Ok(code)
+}

@@ -1,0 +1,143 @@
+//! The shape of a file: one point, a matrix of variants, or a sweep with its axis.
+
+use crate::report::figure::Axis;
+use crate::scenario::File;
+use crate::scenario::sweep::Point;
+use std::collections::BTreeMap;
+use trammel_core::table::{CellType, Column};
+
+/// What a file varies.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// Nothing.
+    Single,
+    /// The variants of the first two flows.
+    Matrix(Matrix),
+    /// Something else.
+    Sweep(Sweep),
+}
+
+/// Positions among the swept parameters of the two variants, and of the others.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) others: Vec<usize>,
+}
+
+/// A swept number, if there is one, and the other swept parameters.
+#[derive(Debug)]
+pub(super) struct Sweep {
+    /// Position of the number among the swept parameters.
+    pub(super) axis: Option<usize>,
+    pub(super) others: Vec<usize>,
+}
+
+impl Shape {
+    pub(super) fn of(file: &File) -> Shape {
+        let swept = &file.points[0].swept;
+        if file.points.len() < 2 {
+            return Shape::Single;
+        }
+        let place = |key: &str| swept.iter().position(|swept| swept.key == key);
+        let except = |taken: &[usize]| {
+            let varies = |at: &usize| {
+                let first = &file.points[0].swept[*at].text;
+                file.points
+                    .iter()
+                    .any(|point| point.swept[*at].text != *first)
+            };
+            (0..swept.len())
+                .filter(|at| !taken.contains(at))
+                .filter(varies)
+                .collect()
+        };
+        if let (Some(first), Some(second)) = (place("flow.0.variant"), place("flow.1.variant")) {
+            let others = except(&[first, second]);
+            return Shape::Matrix(Matrix {
+                first,
+                second,
+                others,
+            });
+        }
+        let distinct = |at: usize| {
+            let mut numbers: Vec<f64> = file
+                .points
+                .iter()
+                .filter_map(|point| point.swept[at].number)
+                .collect();
+            let is_number = numbers.len() == file.points.len();
+            numbers.sort_by(f64::total_cmp);
+            numbers.dedup();
+            if is_number { numbers.len() } else { 0 }
+        };
+        let longest = (0..swept.len()).rev().max_by_key(|at| distinct(*at));
+        let axis = longest.filter(|at| distinct(*at) >= 2);
+        let mut others: Vec<usize> = except(&axis.into_iter().collect::<Vec<_>>());
+        if let Some(axis) = axis {
+            // What varies together with the axis says nothing more.
+            others.retain(|other| !follows(file, *other, axis));
+        }
+        Shape::Sweep(Sweep { axis, others })
+    }
+}
+
+/// Whether the parameter `other` has one value for each value of `axis`.
+fn follows(file: &File, other: usize, axis: usize) -> bool {
+    let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+    file.points.iter().all(|point| {
+        let (key, value) = (&point.swept[axis].text, &point.swept[other].text);
+        *values.entry(key).or_insert(value) == value
+    })
+}
+
+/// The value of a swept parameter as a person reads it.
+pub(super) fn value(point: &Point, at: usize) -> String {
+    let swept = &point.swept[at];
+    let text = swept.text.trim_matches('"');
+    // A table says its first value: `{ discipline = "codel", … }`.
+    match text.split_once('=') {
+        Some((_, rest)) if text.starts_with('{') => {
+            let rest = rest.trim().trim_end_matches(['}', ' ']);
+            rest.replace(['"', '\''], "")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The name of a swept parameter as a person reads it, and its unit.
+pub(super) fn name(point: &Point, at: usize) -> (String, &'static str) {
+    let swept = &point.swept[at];
+    let column = Column::new(swept.column.clone(), CellType::Float);
+    let unit = column.unit().unwrap_or_default();
+    // `flow.0.variant` is the variant to a person: the flows have names.
+    let mut parts = swept.key.split('.');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some("flow"), Some(_), Some(last), None) => (last.replace('_', " "), unit),
+        _ => (column.title(), unit),
+    }
+}
+
+/// `probability = 1.5e-4, rtt = 10 ms` for the parameters `which` of `point`.
+pub(super) fn values(point: &Point, which: &[usize]) -> String {
+    let values = which
+        .iter()
+        .map(|at| format!("{} = {}", name(point, *at).0, value(point, *at)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// The axis of a plot for the swept parameter `at`: by factors where its numbers span more than one decade.
+pub(super) fn axis(file: &File, at: usize) -> Axis {
+    const WIDE: f64 = 11.0;
+    let (title, unit) = name(&file.points[0], at);
+    let numbers = file
+        .points
+        .iter()
+        .filter_map(|point| point.swept[at].number);
+    let (low, high) = numbers.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    if low > 0.0 && high / low > WIDE {
+        Axis::log(&title, unit)
+    } else {
+        Axis::linear(&title, unit)
+    }
+}

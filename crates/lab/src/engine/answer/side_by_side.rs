@@ -1,0 +1,183 @@
+//! Engines side by side: goodput and share of every flow, by the simulator, the models and the literature.
+
+use super::axis;
+use crate::engine::points::Outcome;
+use crate::engine::summary::ALL_FLOWS;
+use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
+use crate::report::label::Label;
+use crate::report::{Block, Note, NoteKind};
+use crate::scenario::File;
+use std::collections::BTreeMap;
+
+/// Rows that a person still reads.
+const MOST_ROWS: usize = 120;
+
+/// A row's keys: point, entity, metric.
+type Key = [String; 3];
+
+pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
+    let table = &outcome.comparison;
+    if table.is_empty() {
+        return None;
+    }
+    let mut models: Vec<String> = Vec::new();
+    for row in table.rows() {
+        let model = row.text("model");
+        if !model.is_empty() && !models.iter().any(|known| known == model) {
+            models.push(model.to_owned());
+        }
+    }
+    let has_numbers = |name: &str| table.floats(name).is_ok_and(|numbers| !numbers.is_empty());
+    let mut sources: Vec<Source> = models
+        .iter()
+        .map(|name| Source {
+            label: Label::Predicted,
+            name: name.clone(),
+        })
+        .collect();
+    let others = [
+        Label::Simulated,
+        Label::LinuxVt,
+        Label::Measured,
+        Label::Published,
+    ];
+    let others: Vec<Label> = others
+        .into_iter()
+        .filter(|label| has_numbers(label.key()))
+        .collect();
+    sources.extend(others.iter().map(|label| Source {
+        label: *label,
+        name: String::new(),
+    }));
+    let swept: Vec<&str> = file.columns();
+    let swept: Vec<&str> = swept
+        .into_iter()
+        .filter(|name| table.column(name).is_ok())
+        .collect();
+    let intervals = intervals(outcome);
+    let mut rows: Vec<(Key, Row)> = Vec::new();
+    let has_one_flow = file
+        .points
+        .iter()
+        .all(|point| point.scenario.flows.len() == 1);
+    let compared = table.rows().filter(|row| {
+        // A person looks at what the flows get; the rest is in the table.
+        let is_sum = row.text("entity") == ALL_FLOWS && row.text("model").is_empty();
+        let metric = row.text("metric");
+        // One flow has all there is.
+        if has_one_flow && metric.ends_with("share") {
+            return false;
+        }
+        !(metric.ends_with("cwnd_mean") || is_sum && row.float("published").is_none())
+    });
+    for row in compared {
+        let text = |name: &str| row.text(name).to_owned();
+        let key = [text("point"), text("entity"), text("metric")];
+        let place = rows
+            .iter()
+            .rposition(|(known, _)| *known == key)
+            .unwrap_or_else(|| {
+                let cells = swept
+                    .iter()
+                    .map(|name| row.get(name).map(ToString::to_string).unwrap_or_default());
+                let keys = cells.chain([key[1].clone(), spoken(&key[2])]).collect();
+                let values = vec![None; sources.len()];
+                let (unit, verdict) = (text("unit"), None);
+                rows.push((
+                    key.clone(),
+                    Row {
+                        keys,
+                        unit,
+                        values,
+                        verdict,
+                    },
+                ));
+                rows.len() - 1
+            });
+        let values = &mut rows[place].1.values;
+        if let Some(model) = models.iter().position(|model| model == row.text("model")) {
+            values[model] = row.float("predicted").map(Estimate::from);
+        }
+        for (n, label) in others.iter().enumerate() {
+            let interval = match label {
+                Label::Simulated => intervals.get(&key).copied(),
+                _ => None,
+            };
+            let value = row
+                .float(label.key())
+                .map(|value| Estimate { value, interval });
+            values[models.len() + n] = value;
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    if rows.len() > MOST_ROWS {
+        let text = format!(
+            "{} comparisons are too many for a page: they are in `comparison.csv`.",
+            rows.len()
+        );
+        let has_models = !models.is_empty();
+        return has_models.then_some(Block::Note(Note {
+            kind: NoteKind::Info,
+            text,
+        }));
+    }
+    let of = |label: Label| sources.iter().position(|source| source.label == label);
+    let reference = of(Label::Published).or_else(|| of(Label::Simulated));
+    let reference = reference.filter(|_| sources.len() > 1);
+    let keys = swept.iter().map(|name| {
+        let place = file.points[0]
+            .swept
+            .iter()
+            .position(|swept| swept.column == *name);
+        place.map_or_else(String::new, |at| axis::name(&file.points[0], at).0)
+    });
+    let keys = keys
+        .chain(["flow".to_owned(), "metric".to_owned()])
+        .collect();
+    let late = table
+        .rows()
+        .any(|row| row.text("metric").starts_with("late_"));
+    let caption = if late { "After the warm-up. " } else { "" };
+    let repeats = file
+        .points
+        .iter()
+        .map(|point| point.scenario.repeat)
+        .max()
+        .unwrap_or(1);
+    let spread = match repeats {
+        1 => String::new(),
+        n => format!("Small print: 95 % confidence interval of the mean over {n} repeats."),
+    };
+    Some(Block::Comparison(Comparison {
+        title: "Engines side by side".to_owned(),
+        caption: format!("{caption}{spread}"),
+        keys,
+        sources,
+        reference,
+        bounds: BOUNDS,
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
+    }))
+}
+
+/// A metric as a person says it.
+fn spoken(metric: &str) -> String {
+    metric
+        .strip_prefix("late_")
+        .unwrap_or(metric)
+        .replace('_', " ")
+}
+
+/// The simulator's intervals.
+fn intervals(outcome: &Outcome) -> BTreeMap<Key, (f64, f64)> {
+    let rows = outcome
+        .summary
+        .rows()
+        .filter(|row| row.text("engine") == "simulate");
+    let rows = rows.filter_map(|row| {
+        let key = ["point", "entity", "metric"].map(|name| row.text(name).to_owned());
+        Some((key, row.float("ci_low").zip(row.float("ci_high"))?))
+    });
+    rows.collect()
+}

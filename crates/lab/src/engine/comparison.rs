@@ -1,0 +1,192 @@
+//! `comparison`: every metric that two sources know, side by side with its errors.
+//!
+//! The errors are relative to the published number, or to the simulated one where nothing is published. With
+//! a warm-up, models are compared with what came after it, since they describe the steady state.
+
+use super::columns::{metric_of, swept, swept_cells};
+use super::workloads;
+use crate::scenario::File;
+use std::collections::BTreeMap;
+use trammel_core::stats::relative_error;
+use trammel_core::table::CellType::{Float, Text};
+use trammel_core::table::{Cell, CellType, Column, Table};
+use trammel_core::time::Time;
+
+/// A number that a paper prints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// The point's name.
+    pub point: String,
+    /// The flow, link, stream or `all flows`.
+    pub entity: String,
+    /// The metric, as in `summary`.
+    pub metric: String,
+    /// The number, in the metric's unit.
+    pub value: f64,
+}
+
+/// Metrics that models predict.
+const PREDICTED: &[&str] = &["goodput_mbps", "share", "cwnd_mean_pkts"];
+/// Metrics shown where there is nothing to compare them with.
+const ALWAYS: &[&str] = &["goodput", "share", "late_goodput", "late_share"];
+/// Metrics of workloads that are always shown.
+const OF_WORKLOADS: &[&str] = &["fct_p50", "fct_p99", "slowdown_p50", "slowdown_p99"];
+
+/// Compares what `summary` and `predicted` hold of `file`.
+pub fn comparison(
+    file: &File,
+    summary: &Table,
+    predicted: &Table,
+    published: &[Published],
+) -> Table {
+    let mut columns = vec![Column::new("point", Text)];
+    columns.extend(swept(&file.points));
+    let own: [(&str, CellType); 12] = [
+        ("entity", Text),
+        ("metric", Text),
+        ("unit", Text),
+        ("model", Text),
+        ("predicted", Float),
+        ("simulated", Float),
+        ("linux_vt", Float),
+        ("measured", Float),
+        ("published", Float),
+        ("predicted_error", Float),
+        ("simulated_error", Float),
+        ("linux_vt_error", Float),
+    ];
+    columns.extend(own.map(|(name, cell_type)| Column::new(name, cell_type)));
+    let mut table = Table::new("comparison", columns);
+    let simulated = simulated(summary);
+    let keys = keys(summary);
+    for point in &file.points {
+        let mut lead = vec![Cell::from(point.id.as_str())];
+        lead.extend(swept_cells(point, &file.points));
+        let late = point.scenario.warmup > Time::ZERO && !simulated.is_empty();
+        let models = models(predicted, &point.id, late);
+        for (entity, metric, unit) in keys
+            .iter()
+            .filter(|key| key.0 == point.id)
+            .map(|key| &key.1)
+        {
+            let number = simulated.get(&(point.id.as_str(), entity.as_str(), metric.as_str()));
+            let printed = published.iter().find(|one| {
+                one.point == point.id && one.entity == *entity && one.metric == *metric
+            });
+            let printed = printed.map(|one| one.value);
+            let of_models: Vec<_> = models
+                .iter()
+                .filter(|one| one.1 == *entity && one.2 == *metric)
+                .collect();
+            let is_main = ALWAYS.contains(&metric.as_str()) && metric.starts_with("late_") == late;
+            let is_main = is_main || is_of_workload(entity, metric);
+            if of_models.is_empty() && printed.is_none() && !is_main {
+                continue;
+            }
+            let none = [("", None)];
+            let rows = of_models.iter().map(|one| (one.0.as_str(), Some(one.3)));
+            let rows: Vec<_> = if of_models.is_empty() {
+                none.to_vec()
+            } else {
+                rows.collect()
+            };
+            for (model, predicted) in rows {
+                let reference = printed.or(number.copied());
+                let error = |value: Option<f64>| relative_error(value?, reference?);
+                let mut row = lead.clone();
+                row.extend([
+                    Cell::from(entity.as_str()),
+                    metric.as_str().into(),
+                    unit.as_str().into(),
+                    model.into(),
+                    predicted.into(),
+                    number.copied().into(),
+                    Cell::Empty,
+                    Cell::Empty,
+                    printed.into(),
+                    error(predicted).into(),
+                    printed.and_then(|_| error(number.copied())).into(),
+                    Cell::Empty,
+                ]);
+                table
+                    .push(row)
+                    .expect("the row has the columns of the comparison");
+            }
+        }
+    }
+    super::columns::without_empty_columns(&table)
+}
+
+/// Whether it is what one asks of a workload first; ranges of sizes are left to their table.
+fn is_of_workload(entity: &str, metric: &str) -> bool {
+    OF_WORKLOADS.contains(&metric) && !workloads::is_range(entity)
+}
+
+/// Point with entity, metric and unit of every row of the summary once, in its order.
+fn keys(summary: &Table) -> Vec<(String, (String, String, String))> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut keys = Vec::new();
+    for row in summary.rows() {
+        let text = |name| row.text(name).to_owned();
+        let predicted = row.text("engine") == "predict";
+        let key = (
+            text("point"),
+            (text("entity"), text("metric"), text("unit")),
+        );
+        // What only a model knows is compared under the simulated metric's name.
+        if !predicted && seen.insert(key.clone()) {
+            keys.push(key);
+        }
+    }
+    if keys.is_empty() {
+        // Nothing was simulated: the predictions stand alone.
+        for row in summary.rows() {
+            let text = |name| row.text(name).to_owned();
+            let key = (
+                text("point"),
+                (text("entity"), text("metric"), text("unit")),
+            );
+            if seen.insert(key.clone()) {
+                keys.push(key);
+            }
+        }
+    }
+    keys
+}
+
+fn simulated(summary: &Table) -> BTreeMap<(&str, &str, &str), f64> {
+    let rows = summary
+        .rows()
+        .filter(|row| row.text("engine") == "simulate");
+    let rows = rows.filter_map(|row| {
+        Some((
+            (row.text("point"), row.text("entity"), row.text("metric")),
+            row.float("mean")?,
+        ))
+    });
+    rows.collect()
+}
+
+/// Model, flow, metric and value of each prediction at a point, under the simulated metric's name.
+fn models(predicted: &Table, point: &str, late: bool) -> Vec<(String, String, String, f64)> {
+    let mut all = Vec::new();
+    for row in predicted.rows().filter(|row| row.text("point") == point) {
+        for name in PREDICTED {
+            let Ok(at) = predicted.column(name) else {
+                continue;
+            };
+            let Some(value) = row.float(name) else {
+                continue;
+            };
+            let (metric, _) = metric_of(&predicted.columns()[at]);
+            let metric = if late {
+                format!("late_{metric}")
+            } else {
+                metric
+            };
+            let text = |name| row.text(name).to_owned();
+            all.push((text("model"), text("flow"), metric, value));
+        }
+    }
+    all
+}

@@ -1,0 +1,167 @@
+//! A flow of a scenario as the simulator's: stacks at both ends, when it sends and how much.
+
+use super::{BuiltFlow, Ways};
+use crate::engine::pacing::Paced;
+use crate::registry::Family;
+use crate::scenario::flow::{DelayedAck, Flow};
+use crate::scenario::model::Scenario;
+use crate::scenario::topology::Topology;
+use anyhow::{anyhow, bail};
+use trammel_core::entry::Params;
+use trammel_core::time::Time;
+use trammel_netsim::flow::{FlowSpec, MakeCc};
+use trammel_netsim::trace::Pace;
+use trammel_tcp::cc;
+use trammel_tcp::stack::{AckPolicy, Stack};
+
+/// Bytes of IP and TCP headers without options, and of the timestamp option with its padding.
+const HEADERS: u32 = 40;
+const TIMESTAMP: u32 = 12;
+/// The kernel's timers wake a sleeping reader up to this late.
+const READER_SLACK: Time = Time::from_us(50);
+/// A receiver that acknowledges every second segment waits this long for it (RFC 5681 §4.2 allows 500 ms;
+/// the BSDs wait 100 ms).
+const DELAYED_ACK: Time = Time::from_ms(100);
+/// A window field scaled by the largest factor tells at most this (RFC 7323 §2.3); half a buffer is
+/// offered.
+const LARGEST_BUFFER: u64 = 2 << 30;
+
+pub(super) fn flow_of(
+    scenario: &Scenario,
+    flow: &Flow,
+    ways: &Ways,
+    start: Time,
+    seed: u64,
+    pace: Pace,
+) -> anyhow::Result<(FlowSpec, BuiltFlow)> {
+    let params = flow
+        .variant
+        .params(Family::Variant)
+        .map_err(|why| anyhow!(why))?;
+    let entry = cc::find(&flow.variant.name).expect("its parameters were found");
+    let needs_ecn = (entry.build)(&params).needs_ecn();
+    let (client, server) = stacks(scenario, flow, ways, needs_ecn)?;
+    let stop = flow
+        .duration
+        .map(|length| start.saturating_add(length))
+        .or(flow.stop);
+    let header_bytes = HEADERS + if client.timestamps { TIMESTAMP } else { 0 };
+    let built = BuiltFlow {
+        name: flow.name.clone(),
+        variant: entry.about.name.to_owned(),
+        start,
+        stop: stop.unwrap_or(Time::MAX),
+        rtt: ways.rtt,
+        payload_bytes: ways.mtu.saturating_sub(header_bytes),
+        header_bytes,
+        overhead_bytes: ways.overhead_bytes,
+    };
+    let spec = FlowSpec {
+        name: flow.name.clone(),
+        client,
+        server,
+        cc: controller(entry, params, flow.pacing),
+        start,
+        stop: built.stop,
+        bytes: flow.bytes,
+        forward: ways.forward.clone(),
+        backward: ways.backward.clone(),
+        reader: flow.reader.map(|interval| (interval, READER_SLACK)),
+        overhead_bytes: ways.overhead_bytes,
+        pace,
+        seed,
+    };
+    Ok((spec, built))
+}
+
+/// Makes controllers of a variant, with pacing switched on or off where the scenario says so.
+pub(super) fn controller(
+    entry: &'static cc::Entry,
+    params: Params,
+    pacing: Option<bool>,
+) -> MakeCc {
+    Box::new(move || match pacing {
+        Some(on) => Box::new(Paced::new((entry.build)(&params), on)),
+        None => (entry.build)(&params),
+    })
+}
+
+/// The stacks of sender and receiver.
+pub(super) fn stacks(
+    scenario: &Scenario,
+    flow: &Flow,
+    ways: &Ways,
+    needs_ecn: bool,
+) -> anyhow::Result<(Stack, Stack)> {
+    let name = flow.stack.name();
+    let mut stack = Stack::preset(name).ok_or_else(|| anyhow!("no stack is called `{name}`"))?;
+    if ways.mtu <= HEADERS + TIMESTAMP {
+        bail!(
+            "flow `{}`: an MTU of {} bytes leaves no room for payload",
+            flow.name,
+            ways.mtu
+        );
+    }
+    stack.mss = (ways.mtu - HEADERS) as u16;
+    stack.sack &= flow.sack;
+    stack.dsack &= flow.sack;
+    stack.ecn = flow.ecn.unwrap_or(needs_ecn);
+    stack.offload = flow.offload;
+    if let Some(timestamps) = flow.timestamps {
+        stack.timestamps = timestamps;
+    }
+    if let Some(nagle) = flow.nagle {
+        stack.nagle = nagle;
+    }
+    if let Some(least) = flow.min_rto {
+        stack.min_rto = least;
+    }
+    if let Some(clamp) = flow.cwnd_clamp {
+        stack.cwnd_clamp = clamp;
+    }
+    if let Some(segments) = flow.initial_window {
+        stack.initial_window = segments;
+    }
+    stack.ack_policy = match flow.delayed_ack {
+        DelayedAck::Stack => stack.ack_policy,
+        DelayedAck::Off | DelayedAck::Segments(1) => AckPolicy::EverySegment,
+        DelayedAck::Segments(2) => AckPolicy::Delayed(DELAYED_ACK),
+        DelayedAck::Segments(n) => bail!(
+            "flow `{}`: this build acknowledges every segment or every second one, not every {n}",
+            flow.name
+        ),
+    };
+    let mut client = stack.clone();
+    client.send_buffer = flow.socket_buffer.unwrap_or(u64::MAX);
+    let mut server = stack;
+    if let Some(window) = flow.receive_buffer.or(flow.socket_buffer) {
+        // As for SO_RCVBUF, the kernel takes twice as much memory as the window that it offers.
+        server.receive_buffer = (2 * window).min(LARGEST_BUFFER);
+        server.max_receive_buffer = server.receive_buffer;
+    } else {
+        let needed = (8 * in_flight_bytes(scenario, ways)).min(LARGEST_BUFFER);
+        server.receive_buffer = server.receive_buffer.max(needed);
+        server.max_receive_buffer = server.max_receive_buffer.max(needed);
+    }
+    Ok((client, server))
+}
+
+/// Bytes that the fastest line holds for a round trip, with as much again in a queue of its limit.
+fn in_flight_bytes(scenario: &Scenario, ways: &Ways) -> u64 {
+    let lines: Vec<_> = match &scenario.topology {
+        Topology::Path(path) => vec![&path.line],
+        Topology::Graph(graph) => graph.links.iter().map(|link| &link.line).collect(),
+    };
+    let limits = scenario.queue_packets();
+    let most = lines.iter().zip(limits).map(|(line, limit)| {
+        let rates = line
+            .schedule
+            .iter()
+            .map(|change| change.rate)
+            .chain([line.rate]);
+        let rate = rates.max().unwrap_or(line.rate);
+        let bdp = rate.as_bps() as f64 * ways.rtt.as_secs_f64() / 8.0;
+        bdp as u64 + u64::from(limit) * u64::from(line.mtu)
+    });
+    most.max().unwrap_or_default()
+}

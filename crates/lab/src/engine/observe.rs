@@ -1,0 +1,201 @@
+//! Watches a network while it runs: queues and windows on a grid of instants, delivered bytes by the second.
+//!
+//! The run is made in steps, which changes nothing in it, and looked at between two steps. So occupancy
+//! percentiles and convergence are known of every run, traced or not, in bounded memory.
+
+use super::network_of::Built;
+use super::trace_of::{EntityTrace, Samples};
+use trammel_core::histogram::Histogram;
+use trammel_core::time::Time;
+use trammel_netsim::flow::FlowResult;
+use trammel_netsim::link::LinkCounters;
+use trammel_netsim::network::Network;
+use trammel_netsim::trace::Sample;
+
+/// Instants of a run at which queues and windows are looked at, about.
+const LOOKS: u64 = 2000;
+/// Bins of a run at most; a longer run has longer ones.
+const MOST_BINS: u64 = 4096;
+/// Samples of a curve for the report at most.
+const CURVE_SAMPLES: u64 = 200;
+
+/// What was seen of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowSeen {
+    /// Bytes delivered at the end of each bin.
+    pub delivered: Vec<u64>,
+    /// Sum and number of looks at its window, and the largest.
+    pub cwnd: (u64, u64, u32),
+    /// The same since the end of the warm-up.
+    pub late_cwnd: (u64, u64),
+    /// Its result at the end of the warm-up, and its round trips until then.
+    pub warm: Option<(FlowResult, Histogram)>,
+    curve: Vec<Sample>,
+}
+
+/// What was seen of one link.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSeen {
+    /// Packets in the queue at each look.
+    pub queue: Vec<u32>,
+    /// Of these, looks after the warm-up.
+    pub late_looks: usize,
+    /// Its counters at the end of the warm-up, what waited then not counted as sent.
+    pub warm: LinkCounters,
+    /// The same at the end of the run.
+    pub now: LinkCounters,
+    /// Packets whose time in the queue is counted, at the end of the warm-up and of the run.
+    pub waited: [u64; 2],
+    curve: Vec<(Time, u32, u64)>,
+}
+
+/// Everything that was seen.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Of each flow.
+    pub flows: Vec<FlowSeen>,
+    /// Of each link that has a rate.
+    pub links: Vec<LinkSeen>,
+    /// Length of a bin.
+    pub bin: Time,
+}
+
+/// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not zero.
+/// Short curves for a report are kept where `curves` is set.
+pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen {
+    let bin = Time::from_secs((end.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1));
+    let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
+    let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
+    let step = Time::from_ps((bin.as_ps() / looks_a_bin).max(1));
+    let stride = (bins * looks_a_bin).div_ceil(CURVE_SAMPLES);
+    let mut seen = Seen {
+        flows: vec![FlowSeen::default(); built.flows.len()],
+        links: vec![LinkSeen::default(); built.links.len()],
+        bin,
+    };
+    if warmup > Time::ZERO {
+        built.network.set_warmup(warmup);
+    }
+    let (mut look, mut is_warm) = (0, warmup == Time::ZERO);
+    loop {
+        look += 1;
+        let bin_ends = look % looks_a_bin == 0;
+        // Whole bins end at whole seconds whatever the steps between them round to.
+        let at = if bin_ends {
+            bin * (look / looks_a_bin)
+        } else {
+            bin * (look / looks_a_bin) + step * (look % looks_a_bin)
+        };
+        let at = at.min(end);
+        if !is_warm && at >= warmup {
+            warm(built, warmup, &mut seen);
+            is_warm = true;
+        }
+        built.network.run_until(at);
+        let is_late = at > warmup;
+        for (link, of) in built.links.iter().zip(&mut seen.links) {
+            let (packets, bytes) = built.network.backlog(link.index);
+            of.queue.push(packets);
+            of.late_looks += usize::from(is_late);
+            if curves && look % stride == 0 {
+                of.curve.push((at, packets, bytes));
+            }
+        }
+        for (index, of) in seen.flows.iter_mut().enumerate() {
+            if let Some((sender, _)) = built.network.connections(index) {
+                let tp = sender.tp();
+                of.cwnd.0 += u64::from(tp.snd_cwnd);
+                of.cwnd.1 += 1;
+                of.cwnd.2 = of.cwnd.2.max(tp.snd_cwnd);
+                if is_late {
+                    of.late_cwnd.0 += u64::from(tp.snd_cwnd);
+                    of.late_cwnd.1 += 1;
+                }
+                if curves && look % stride == 0 {
+                    of.curve.push(Sample {
+                        time: at,
+                        cwnd: tp.snd_cwnd,
+                        ssthresh: tp.snd_ssthresh,
+                        srtt_us: tp.srtt_us >> 3,
+                        min_rtt_us: if tp.min_rtt_us == u32::MAX {
+                            0
+                        } else {
+                            tp.min_rtt_us
+                        },
+                        in_flight: tp.packets_in_flight(),
+                        state: tp.ca_state as u8,
+                        retransmissions: sender.counters().retransmissions,
+                        bytes_acked: tp.bytes_acked,
+                        pacing_bytes_per_s: sender.pacing_rate(),
+                        delivery_bytes_per_s: sender.delivery_rate(),
+                    });
+                }
+            }
+            if bin_ends || at == end {
+                of.delivered.push(built.network.flow(index).bytes_delivered);
+            }
+        }
+        if at == end {
+            for (link, of) in built.links.iter().zip(&mut seen.links) {
+                of.waited[1] = built.network.link(link.index).counters.sent_pkts;
+                of.now = counters(&mut built.network, link.index);
+            }
+            return seen;
+        }
+    }
+}
+
+/// Notes what was until the end of the warm-up, at which the network begins to count anew.
+fn warm(built: &mut Built, warmup: Time, seen: &mut Seen) {
+    built
+        .network
+        .run_until(warmup.saturating_sub(Time::from_ps(1)));
+    let until: Vec<_> = (0..seen.flows.len())
+        .map(|index| built.network.flow_rtt(index).clone())
+        .collect();
+    built.network.run_until(warmup);
+    for (index, (of, rtt)) in seen.flows.iter_mut().zip(until).enumerate() {
+        of.warm = Some((built.network.flow(index).clone(), rtt));
+    }
+    for (link, of) in built.links.iter().zip(&mut seen.links) {
+        of.waited[0] = built.network.link(link.index).counters.sent_pkts;
+        of.warm = counters(&mut built.network, link.index);
+    }
+}
+
+/// The counters of a link. A link at a fixed rate counts a packet as sent when it comes, since it knows then
+/// when it will leave: what still waits is taken off.
+fn counters(network: &mut Network, index: usize) -> LinkCounters {
+    let (packets, bytes) = network.backlog(index);
+    let mut counters = network.link(index).counters;
+    let dropped = counters.overflow_pkts + counters.early_pkts;
+    if counters.sent_pkts + dropped == counters.arrived_pkts {
+        counters.sent_pkts -= u64::from(packets);
+        counters.sent_bytes -= bytes;
+    }
+    counters
+}
+
+impl Seen {
+    /// The curves of the flows, and of the queues that ever held a packet.
+    pub fn curves(&self, built: &Built) -> Vec<EntityTrace> {
+        let flows = self
+            .flows
+            .iter()
+            .zip(&built.flows)
+            .map(|(of, flow)| EntityTrace {
+                entity: flow.name.clone(),
+                samples: Samples::Flow(of.curve.clone()),
+            });
+        let links = self
+            .links
+            .iter()
+            .zip(&built.links)
+            .filter(|(_, link)| link.is_forward);
+        let links = links.map(|(of, link)| EntityTrace {
+            entity: link.name.clone(),
+            samples: Samples::Queue(of.curve.clone()),
+        });
+        flows.chain(links).collect()
+    }
+}

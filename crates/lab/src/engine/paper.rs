@@ -1,0 +1,378 @@
+//! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
+
+use super::machine;
+use super::points::{Failure, Watch};
+use super::simulate::RunTables;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::paper::experiment::{self, Done};
+use crate::paper::join::{Count, join, table};
+use crate::paper::page::{Facts, page};
+use crate::paper::spec::Engine;
+use crate::paper::verdict::Outcome;
+use crate::paper::{Paper, library};
+use crate::report::Provenance;
+use crate::run_folder::{RunFolder, RunInfo};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use trammel_core::table::{Table, write_json};
+
+/// What `trammel paper` asks for.
+#[derive(Debug)]
+pub struct Job {
+    /// Keys of the papers; empty means all.
+    pub keys: Vec<String>,
+    /// Every point and repeat, not the two-minute choice.
+    pub full: bool,
+    /// The run folder to write; with several papers, the folder of their run folders.
+    pub out: Option<PathBuf>,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Set when the user interrupts: the run at hand is finished and what was done is kept.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// What came of a paper.
+#[derive(Debug)]
+pub struct Reproduced {
+    /// Its experiments that were run.
+    pub done: Vec<Done>,
+    /// What a reader must know: experiments that were left out, and why.
+    pub notes: Vec<String>,
+    /// Runs that came to nothing.
+    pub failures: Vec<Failure>,
+    /// Whether this build lacks something that an experiment requires.
+    pub lacks: bool,
+    /// Whether the user ended it early.
+    pub is_interrupted: bool,
+}
+
+/// Shows a bar and passes the interrupt on.
+struct Terminal<'a> {
+    bar: Option<indicatif::ProgressBar>,
+    interrupted: &'a AtomicBool,
+}
+
+impl Watch for Terminal<'_> {
+    fn done(&self, _key: &str, _run: &RunTables) {
+        self.bar.iter().for_each(|bar| bar.inc(1));
+    }
+    fn failed(&self, _failure: &Failure) {
+        self.bar.iter().for_each(|bar| bar.inc(1));
+    }
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+/// Does `job`.
+pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+    let all: Vec<String> = library::folders().into_keys().collect();
+    let keys = if job.keys.is_empty() { &all } else { &job.keys };
+    // Every paper is read before the first is run: a slip in the last key costs no minutes.
+    let papers: Vec<Paper> = keys
+        .iter()
+        .map(|key| library::find(key))
+        .collect::<Result<_, _>>()?;
+    let mut codes = Vec::new();
+    let mut tables = Vec::new();
+    for paper in &papers {
+        let out = job.out.as_ref().map(|out| match &papers[..] {
+            [_] => out.clone(),
+            _ => out.join(&paper.key),
+        });
+        let (code, comparison) = one(job, paper, out.as_deref())?;
+        codes.push(code);
+        tables.extend(comparison);
+        if job.interrupted.load(Ordering::SeqCst) {
+            break;
+        }
+    }
+    if job.json {
+        let mut together: Vec<Table> = Vec::new();
+        for table in tables {
+            match together.first_mut() {
+                Some(first) => first.append(table)?,
+                None => together.push(table),
+            }
+        }
+        write_json(together.iter(), &mut std::io::stdout().lock())?;
+    }
+    let worst = [INTERRUPTED, FAILED, LACKS]
+        .into_iter()
+        .find(|code| codes.contains(code));
+    Ok(ExitCode::from(worst.unwrap_or(DONE)))
+}
+
+fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Option<Table>)> {
+    let (started, clock) = (machine::now(), Instant::now());
+    if paper.spec.engine == Engine::Fidelity {
+        return Ok((fidelity(job, paper, out)?, None));
+    }
+    let mut folder = out.map(RunFolder::create).transpose()?;
+    let reproduced = reproduce(paper, job.full, job.threads, &job.interrupted)?;
+    let joined = join(paper, &reproduced.done);
+    let comparison = keyed(&paper.key, &table(paper, &joined));
+    let count = Count::of(joined.iter());
+    if let Some(mut out) = folder.take() {
+        let info = info(job, paper, &reproduced, started, clock);
+        let facts = Facts {
+            is_full: job.full,
+            notes: &reproduced.notes,
+        };
+        let report = page(paper, &reproduced.done, &joined, &facts, provenance(&info));
+        out.write_table(&comparison)?;
+        write_flows(&mut out, paper, &reproduced.done)?;
+        for (id, svg) in report.figures() {
+            out.write_figure(&id, &svg)?;
+        }
+        out.write_report(&report.to_html())?;
+        let path = out.finish(&info)?;
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    tell(paper, &reproduced, &joined, count)?;
+    let code = if reproduced.is_interrupted {
+        INTERRUPTED
+    } else if count.contradicted > 0 || !reproduced.failures.is_empty() {
+        FAILED
+    } else if reproduced.lacks {
+        LACKS
+    } else {
+        DONE
+    };
+    Ok((code, Some(comparison)))
+}
+
+/// Runs every experiment of `paper`.
+pub fn reproduce(
+    paper: &Paper,
+    is_full: bool,
+    threads: Option<usize>,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<Reproduced> {
+    let mut reproduced = Reproduced {
+        done: Vec::new(),
+        notes: Vec::new(),
+        failures: Vec::new(),
+        lacks: false,
+        is_interrupted: false,
+    };
+    let mut runs = 0;
+    // Every scenario is read before the first is run.
+    for experiment in &paper.spec.experiments {
+        let file = experiment::file(paper, experiment, is_full)?;
+        runs += file
+            .points
+            .iter()
+            .map(|point| u64::from(point.scenario.repeat))
+            .sum::<u64>();
+    }
+    let watch = Terminal {
+        bar: Some(progress::bar(runs)),
+        interrupted,
+    };
+    for at in 0..paper.spec.experiments.len() {
+        let id = &paper.spec.experiments[at].id;
+        watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
+        let done = experiment::run(paper, at, is_full, threads, &watch)?;
+        let outcome = &done.outcome;
+        reproduced.is_interrupted |= outcome.is_interrupted;
+        if let Some(what) = &outcome.lacks {
+            reproduced.lacks = true;
+            reproduced
+                .notes
+                .push(format!("Experiment `{id}` was left out: {what}."));
+        }
+        reproduced.failures.extend(outcome.failures.iter().cloned());
+        for failure in &outcome.failures {
+            let Failure { point, seed, why } = failure;
+            let note = format!("Experiment `{id}`, point `{point}`, seed {seed} failed: {why}.");
+            reproduced.notes.push(note);
+        }
+        reproduced.done.push(done);
+        if reproduced.is_interrupted {
+            break;
+        }
+    }
+    watch
+        .bar
+        .iter()
+        .for_each(indicatif::ProgressBar::finish_and_clear);
+    Ok(reproduced)
+}
+
+/// The traces of the kernel are compared by their own engine, which has tables of its own.
+fn fidelity(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<u8> {
+    let outcome = crate::fidelity::command::perform(&crate::fidelity::command::Job {
+        options: crate::fidelity::Options {
+            folder: paper.dir.clone(),
+            full: job.full,
+            threads: job.threads,
+        },
+        out: out.map(Path::to_path_buf),
+        document: None,
+        json: false,
+    })?;
+    let mut err = std::io::stderr().lock();
+    writeln!(err, "{}: {}", paper.key, outcome.report.answer.sentence)?;
+    let is_good = outcome.misses_unexplained.is_empty();
+    Ok(if is_good { DONE } else { FAILED })
+}
+
+/// `table` with the paper's key as its first column.
+fn keyed(key: &str, table: &Table) -> Table {
+    use trammel_core::table::{Cell, CellType, Column};
+    let mut columns = vec![Column::new("paper", CellType::Text)];
+    columns.extend(table.columns().iter().cloned());
+    let mut keyed = Table::new(table.name(), columns);
+    for row in table.rows() {
+        let cells = std::iter::once(Cell::from(key)).chain(row.cells().iter().cloned());
+        keyed
+            .push(cells.collect())
+            .expect("one more column, one more cell");
+    }
+    keyed
+}
+
+/// `flows.csv` of all experiments, each row with its experiment; swept columns differ, so a file each.
+fn write_flows(out: &mut RunFolder, paper: &Paper, done: &[Done]) -> anyhow::Result<()> {
+    for one in done {
+        let id = &paper.spec.experiments[one.at].id;
+        for table in one
+            .outcome
+            .tables()
+            .filter(|table| table.name() != "comparison")
+        {
+            out.write(
+                &format!("experiments/{id}/{}.csv", table.name()),
+                table.to_csv().as_bytes(),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn info(
+    job: &Job,
+    paper: &Paper,
+    reproduced: &Reproduced,
+    started: String,
+    clock: Instant,
+) -> RunInfo {
+    let scenarios: BTreeMap<&str, &str> = reproduced
+        .done
+        .iter()
+        .map(|one| {
+            (
+                paper.spec.experiments[one.at].scenario.as_str(),
+                one.file.text.as_str(),
+            )
+        })
+        .collect();
+    let texts = scenarios
+        .iter()
+        .map(|(name, text)| format!("# {name}\n{text}"));
+    let most = reproduced.done.iter().flat_map(|one| &one.file.points);
+    let seeds = most
+        .flat_map(|point| (0..point.scenario.repeat).map(|n| point.scenario.seed + u64::from(n)));
+    let seeds: std::collections::BTreeSet<u64> = seeds.collect();
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: format!("{}{}", paper.key, if job.full { ", full" } else { "" }),
+        scenario_text: texts.collect::<Vec<_>>().join("\n"),
+        seeds: seeds.into_iter().collect(),
+        machine: machine::facts(),
+        started,
+        wall_s: BTreeMap::from([(
+            "engines".to_owned(),
+            clock.elapsed().as_millis() as f64 / 1e3,
+        )]),
+        interrupted: reproduced.is_interrupted,
+    }
+}
+
+fn provenance(info: &RunInfo) -> Provenance {
+    let mut facts = vec![
+        ("command".to_owned(), info.command.join(" ")),
+        ("version".to_owned(), info.version.clone()),
+        ("started".to_owned(), info.started.clone()),
+    ];
+    facts.extend(
+        info.wall_s
+            .iter()
+            .map(|(stage, s)| (format!("wall time, {stage}"), format!("{s} s"))),
+    );
+    facts.extend(
+        info.machine
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    Provenance {
+        facts,
+        scenario: info.scenario_text.clone(),
+    }
+}
+
+/// The count of verdicts, what contradicts them, and notes, to the person at the terminal.
+fn tell(
+    paper: &Paper,
+    reproduced: &Reproduced,
+    joined: &[crate::paper::join::Joined<'_>],
+    count: Count,
+) -> anyhow::Result<()> {
+    let mut err = std::io::stderr().lock();
+    for note in &reproduced.notes {
+        writeln!(err, "note: {note}")?;
+    }
+    for one in joined
+        .iter()
+        .filter(|one| one.outcome.is_some_and(Outcome::contradicts))
+    {
+        let expected = one.expected;
+        writeln!(
+            err,
+            "{}: table {}, {}, {}: {} {} printed, {} ours: {}",
+            paper.key,
+            expected.table,
+            expected.row,
+            expected.column,
+            expected.printed,
+            expected.unit,
+            one.ours.map_or("nothing".to_owned(), |ours| {
+                trammel_core::table::format_float(ours.mean, 4)
+            }),
+            one.outcome.map_or("", Outcome::words),
+        )?;
+    }
+    writeln!(
+        err,
+        "{}: {} verdicts, {} as stated ({} match, {} differ), {} contradicted, {} not run",
+        paper.key,
+        count.all(),
+        count.as_stated,
+        count.matching,
+        count.as_stated - count.matching,
+        count.contradicted,
+        count.not_run
+    )?;
+    Ok(())
+}
+
+/// The papers at hand, by key, each with its title.
+pub fn known() -> Vec<(String, String)> {
+    let papers = library::folders().into_iter().map(|(key, dir)| {
+        let title = library::read(&key, &dir).map(|paper| paper.spec.title);
+        (
+            key,
+            title.unwrap_or_else(|_| "its paper.toml has faults".to_owned()),
+        )
+    });
+    papers.collect()
+}

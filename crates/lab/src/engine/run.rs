@@ -1,0 +1,265 @@
+//! `trammel run` and `trammel sweep`: runs a file and writes what came of it.
+
+use super::answer::report;
+use super::kept::KeptRuns;
+use super::machine;
+use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
+use super::simulate::RunTables;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress};
+use crate::report::Provenance;
+use crate::run_folder::{RunFolder, RunInfo};
+use crate::scenario::File;
+use crate::scenario::model::{Engine, Tracing};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
+use trammel_core::table::{Table, write_json};
+
+/// What `trammel run` and `trammel sweep` ask for.
+#[derive(Debug)]
+pub struct Job {
+    /// The scenario, its seed set.
+    pub file: File,
+    /// The engines, in order; at least one.
+    pub engines: Vec<Engine>,
+    /// The run folder to write.
+    pub out: Option<PathBuf>,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Points whose hash the run folder holds are kept.
+    pub resume: bool,
+    /// Set when the user interrupts: stop after the points at hand and keep them.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// Shows a bar, keeps runs, and passes the interrupt on.
+struct Terminal<'a> {
+    bar: OnceLock<indicatif::ProgressBar>,
+    kept: Option<&'a KeptRuns>,
+    interrupted: &'a AtomicBool,
+    made: Mutex<BTreeMap<String, RunTables>>,
+}
+
+impl Watch for Terminal<'_> {
+    fn begin(&self, runs: usize) {
+        let bar = self.bar.get_or_init(|| progress::bar(runs as u64));
+        bar.tick();
+    }
+    fn done(&self, key: &str, run: &RunTables) {
+        if let Some(kept) = self.kept {
+            kept.keep(key, run);
+            let mut made = self.made.lock().expect("no panic while a run is kept");
+            made.insert(key.to_owned(), run.clone());
+        }
+        if let Some(bar) = self.bar.get() {
+            bar.inc(1);
+        }
+    }
+    fn failed(&self, _failure: &Failure) {
+        if let Some(bar) = self.bar.get() {
+            bar.inc(1);
+        }
+    }
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+/// Does `job`.
+pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+    let (started, clock) = (machine::now(), Instant::now());
+    // A folder that cannot be written is a fault before the work, not after it.
+    let mut folder = job.out.as_ref().map(RunFolder::create).transpose()?;
+    let kept = job
+        .out
+        .as_ref()
+        .filter(|_| job.resume)
+        .map(|out| KeptRuns::of(out));
+    let options = RunOptions {
+        engines: job.engines.clone(),
+        threads: job.threads,
+        curves: folder.is_some(),
+        known: kept.as_ref().map(KeptRuns::read).unwrap_or_default(),
+        published: Vec::new(),
+        captures: folder.as_ref().map(|out| out.work("pcap")),
+    };
+    let watch = Terminal {
+        bar: OnceLock::new(),
+        kept: kept.as_ref(),
+        interrupted: &job.interrupted,
+        made: Mutex::new(BTreeMap::new()),
+    };
+    let outcome = run_points(&job.file, &options, &watch)?;
+    if let Some(bar) = watch.bar.get() {
+        bar.finish_and_clear();
+    }
+    tell(&outcome, &job.file);
+    let computed_s = clock.elapsed().as_secs_f64();
+    if let Some(mut out) = folder.take() {
+        if let Some(kept) = &kept {
+            let made = watch.made.lock().expect("no panic while a run is kept");
+            keep(&mut out, &outcome, kept, &options.known, &made)?;
+        }
+        out.adopt("pcap")?;
+        write_tables(&mut out, job, &outcome)?;
+        let info = info(job, &outcome, started, computed_s);
+        let provenance = provenance(&info);
+        let report = report(&job.file, &outcome, provenance);
+        for (id, svg) in report.figures() {
+            out.write_figure(&id, &svg)?;
+        }
+        out.write_report(&report.to_html())?;
+        let path = out.finish(&info)?;
+        if let Some(kept) = &kept {
+            kept.clear();
+        }
+        if !report.answer.sentence.is_empty() {
+            crate::cli::say(&report.answer.sentence);
+        }
+        crate::cli::say(&format!("{}", path.join("report.html").display()));
+    }
+    show(job, &outcome)?;
+    Ok(ExitCode::from(code(&outcome)))
+}
+
+fn code(outcome: &Outcome) -> u8 {
+    if outcome.is_interrupted {
+        INTERRUPTED
+    } else if !outcome.failures.is_empty() {
+        FAILED
+    } else if outcome.lacks.is_some() {
+        LACKS
+    } else {
+        DONE
+    }
+}
+
+/// Notes, failures and what was left out, to the person at the terminal.
+fn tell(outcome: &Outcome, file: &File) {
+    const MOST: usize = 20;
+    for note in outcome.notes.iter().take(MOST) {
+        crate::cli::say(&format!("note: {note}"));
+    }
+    for failure in outcome.failures.iter().take(MOST) {
+        let Failure { point, seed, why } = failure;
+        crate::cli::say(&format!(
+            "error: {}, point `{point}`, seed {seed}: {why}",
+            file.name
+        ));
+    }
+    let more =
+        outcome.notes.len().saturating_sub(MOST) + outcome.failures.len().saturating_sub(MOST);
+    if more > 0 {
+        crate::cli::say(&format!("and {more} more"));
+    }
+    if outcome.is_interrupted {
+        let (all, made) = outcome.runs;
+        crate::cli::say(&format!(
+            "interrupted: {made} of {all} runs are done and kept"
+        ));
+    }
+}
+
+/// Writes the runs of this file into the folder, so that a later sweep finds them.
+fn keep(
+    out: &mut RunFolder,
+    outcome: &Outcome,
+    kept: &KeptRuns,
+    known: &BTreeMap<String, RunTables>,
+    made: &BTreeMap<String, RunTables>,
+) -> anyhow::Result<()> {
+    let find = |key: &String| made.get(key).or_else(|| known.get(key));
+    let runs = outcome
+        .keys
+        .iter()
+        .filter_map(|key| Some((key.as_str(), find(key)?)));
+    kept.finish(out, runs)?;
+    Ok(())
+}
+
+fn write_tables(out: &mut RunFolder, job: &Job, outcome: &Outcome) -> anyhow::Result<()> {
+    for table in outcome.tables() {
+        out.write_table(table)?;
+    }
+    for one in &outcome.traces {
+        let point = &job.file.points[one.at];
+        // Short curves are for the report only.
+        if point.scenario.trace != Tracing::Off {
+            let name = match point.scenario.repeat {
+                1 => point.id.clone(),
+                _ => format!("{}.{}", point.id, one.repeat),
+            };
+            out.write_trace(&name, &one.trace.entity, &one.trace.to_table())?;
+        }
+    }
+    Ok(())
+}
+
+fn info(job: &Job, outcome: &Outcome, started: String, computed_s: f64) -> RunInfo {
+    let seeds: BTreeSet<u64> = job
+        .file
+        .points
+        .iter()
+        .flat_map(|point| (0..point.scenario.repeat).map(|n| point.scenario.seed + u64::from(n)))
+        .collect();
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: job.file.name.clone(),
+        scenario_text: job.file.text.clone(),
+        seeds: seeds.into_iter().collect(),
+        machine: machine::facts(),
+        started,
+        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+        interrupted: outcome.is_interrupted,
+    }
+}
+
+fn provenance(info: &RunInfo) -> Provenance {
+    let seeds = match info.seeds[..] {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+    };
+    let mut facts = vec![
+        ("command".to_owned(), info.command.join(" ")),
+        ("version".to_owned(), info.version.clone()),
+        ("scenario".to_owned(), info.scenario.clone()),
+        ("seeds".to_owned(), seeds),
+        ("started".to_owned(), info.started.clone()),
+    ];
+    let wall = info
+        .wall_s
+        .iter()
+        .map(|(stage, s)| (format!("wall time, {stage}"), format!("{s} s")));
+    facts.extend(wall);
+    facts.extend(
+        info.machine
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    Provenance {
+        facts,
+        scenario: info.scenario_text.clone(),
+    }
+}
+
+/// The tables as JSON, or the comparison for a person.
+fn show(job: &Job, outcome: &Outcome) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if job.json {
+        write_json(outcome.tables(), &mut out)?;
+        return Ok(());
+    }
+    if job.out.is_none() {
+        let table: &Table = &outcome.comparison;
+        write!(out, "{table}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! `summary`: every metric of every entity at every point, over the repeats: mean and Student's interval.
+
+use super::columns::{KEYS, leading, metric_of, swept_cells};
+use super::simulate::RunTables;
+use super::workloads;
+use crate::scenario::File;
+use std::collections::BTreeMap;
+use trammel_core::stats::Moments;
+use trammel_core::table::CellType::{Float, Int, Text};
+use trammel_core::table::{Cell, CellType, Column, Table};
+
+/// The level of every interval.
+pub const LEVEL: f64 = 0.95;
+/// What the rows of `groups` are called.
+pub const ALL_FLOWS: &str = "all flows";
+
+/// One of the tables of a run.
+type Pick = fn(&RunTables) -> &Table;
+
+/// The summary of the runs (place of the point, repeat, rows) and of the predictions.
+pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table) -> Table {
+    let mut columns = leading(&file.points);
+    let own: [(&str, CellType); 8] = [
+        ("model", Text),
+        ("entity", Text),
+        ("metric", Text),
+        ("unit", Text),
+        ("mean", Float),
+        ("ci_low", Float),
+        ("ci_high", Float),
+        ("n", Int),
+    ];
+    columns.extend(
+        own.into_iter()
+            .filter(|(name, _)| columns.iter().all(|c| c.name != *name))
+            .map(|(name, cell_type)| Column::new(name, cell_type))
+            .collect::<Vec<_>>(),
+    );
+    let mut table = Table::new("summary", columns);
+    for (at, point) in file.points.iter().enumerate() {
+        let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
+        lead.extend(swept_cells(point, &file.points));
+        let of_point: Vec<_> = runs
+            .iter()
+            .filter(|run| run.0 == at)
+            .map(|run| run.2)
+            .collect();
+        let tables: [(Pick, &str); 5] = [
+            (|run| &run.flows, "flow"),
+            (|run| &run.links, "link"),
+            (|run| &run.workloads, "workload"),
+            (|run| &run.streams, "stream"),
+            (|run| &run.groups, ""),
+        ];
+        for (pick, entity) in tables {
+            for ((entity, column), moments) in moments(&of_point, pick, entity) {
+                push(&mut table, &lead, "", &entity, &column, &moments);
+            }
+        }
+        let of_models = predicted.rows().filter(|row| row.text("point") == point.id);
+        for row in of_models {
+            lead[0] = Cell::from("predict");
+            let numbers = predicted
+                .columns()
+                .iter()
+                .filter(|column| is_metric(column));
+            // Swept parameters are no findings.
+            let numbers = numbers.filter(|column| {
+                super::columns::PREDICTIONS
+                    .iter()
+                    .any(|(name, _)| *name == column.name)
+            });
+            for column in numbers {
+                if let Some(value) = row.float(&column.name) {
+                    let moments = Moments::from_iter([value]);
+                    push(
+                        &mut table,
+                        &lead,
+                        row.text("model"),
+                        row.text("flow"),
+                        column,
+                        &moments,
+                    );
+                }
+            }
+        }
+    }
+    table
+}
+
+fn push(
+    table: &mut Table,
+    lead: &[Cell],
+    model: &str,
+    entity: &str,
+    column: &Column,
+    moments: &Moments,
+) {
+    let (metric, unit) = metric_of(column);
+    let interval = moments.confidence(LEVEL);
+    let mut row = lead.to_vec();
+    row.extend([
+        Cell::from(model),
+        entity.into(),
+        metric.into(),
+        unit.into(),
+        moments.mean().into(),
+        interval.map(|interval| interval.low).into(),
+        interval.map(|interval| interval.high).into(),
+        moments.count().into(),
+    ]);
+    table
+        .push(row)
+        .expect("the row has the columns of the summary");
+}
+
+fn is_metric(column: &Column) -> bool {
+    matches!(column.cell_type, Float | Int) && !KEYS.contains(&column.name.as_str())
+}
+
+/// The numbers of each entity and metric over the runs, in the order of rows and columns.
+fn moments(runs: &[&RunTables], pick: Pick, entity: &str) -> Vec<((String, Column), Moments)> {
+    let mut places: BTreeMap<(String, usize), usize> = BTreeMap::new();
+    let mut all: Vec<((String, Column), Moments)> = Vec::new();
+    for run in runs {
+        let table = pick(run);
+        let columns: Vec<_> = table
+            .columns()
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| is_metric(column))
+            .collect();
+        for row in table.rows() {
+            let name = match entity {
+                "" => ALL_FLOWS.to_owned(),
+                "workload" => workloads::entity(row.text(entity), row.text("flow_size")),
+                _ => row.text(entity).to_owned(),
+            };
+            for (at, column) in &columns {
+                let Some(value) = row.cells()[*at].float().filter(|value| value.is_finite()) else {
+                    continue;
+                };
+                let place = *places.entry((name.clone(), *at)).or_insert_with(|| {
+                    all.push(((name.clone(), (*column).clone()), Moments::new()));
+                    all.len() - 1
+                });
+                all[place].1.push(value);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,94 @@
+//! Results of workloads: completion times and slowdowns, of all flows and by their size.
+//!
+//! What counts began after the warm-up. Flows that the run has not completed are counted beside: where they
+//! are many, the completed ones are the fast ones.
+
+use super::network_of::{Built, BuiltWorkload};
+use super::trace_of::{EntityTrace, Samples};
+use trammel_core::table::{Cell, Table};
+use trammel_core::time::Time;
+use trammel_netsim::workload::{SizeBucket, Spread, Workload};
+
+/// Where ranges of sizes meet, bytes: by the initial window, the round trips of slow start, and beyond.
+const EDGES: [u64; 3] = [10_000, 100_000, 1_000_000];
+/// What the ranges between [`EDGES`] are called.
+const RANGES: [&str; 4] = [
+    "below 10 kB",
+    "10 kB to 100 kB",
+    "100 kB to 1 MB",
+    "from 1 MB",
+];
+/// What the row of all sizes is called.
+pub const ALL_SIZES: &str = "all";
+
+/// The name of a row in a summary: `web`, or `web, below 10 kB`.
+pub(super) fn entity(workload: &str, flow_size: &str) -> String {
+    if flow_size == ALL_SIZES {
+        workload.to_owned()
+    } else {
+        format!("{workload}, {flow_size}")
+    }
+}
+
+/// Whether the entity of a summary is a range of sizes.
+pub(super) fn is_range(entity: &str) -> bool {
+    entity
+        .rsplit_once(", ")
+        .is_some_and(|(_, size)| RANGES.contains(&size))
+}
+
+/// The rows of one workload: all sizes, then the ranges in which flows began.
+pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Workload, warmup: Time) {
+    if !built.is_measured {
+        return;
+    }
+    let mut push = |size: &str, bucket: &SizeBucket| {
+        let mut row = vec![
+            Cell::from(built.name.as_str()),
+            built.variant.as_str().into(),
+            size.into(),
+            bucket.count.into(),
+            bucket.unfinished.into(),
+        ];
+        for Spread {
+            mean,
+            p50,
+            p95,
+            p99,
+        } in [bucket.time_s, bucket.slowdown]
+        {
+            let known = [mean, p50, p95, p99].map(|value| (bucket.count > 0).then_some(value));
+            row.extend(known.map(Cell::from));
+        }
+        table
+            .push(row)
+            .expect("the row has the columns of `WORKLOADS`");
+    };
+    of.by_size(&[], warmup)
+        .iter()
+        .for_each(|all| push(ALL_SIZES, all));
+    for (name, bucket) in RANGES.iter().zip(of.by_size(&EDGES, warmup)) {
+        if bucket.count + bucket.unfinished > 0 {
+            push(name, &bucket);
+        }
+    }
+}
+
+/// What every measured workload completed of what began after the warm-up.
+pub(super) fn traces(built: &Built, warmup: Time) -> Vec<EntityTrace> {
+    let workloads = built.workloads.iter().enumerate();
+    let traces = workloads
+        .filter(|(_, workload)| workload.is_measured)
+        .map(|(index, workload)| {
+            let all = built.network.workload(index).completions().iter();
+            let late = all.filter(|one| one.start >= warmup).copied();
+            EntityTrace {
+                entity: workload.name.clone(),
+                samples: Samples::Completions(late.collect()),
+            }
+        });
+    // A file of samples tells their kind by the first one.
+    traces
+        .filter(|trace| !matches!(&trace.samples, Samples::Completions(all) if all.is_empty()))
+        .collect()
+}

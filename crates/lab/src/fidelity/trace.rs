@@ -1,0 +1,102 @@
+//! A trace: what a sender knew at each stamp. The same for the kernel's and for ours, so that one
+//! function measures both.
+//!
+//! Means are taken over the stamps, which lie at equal distances, from a first stamp on.
+
+/// The sender at one stamp.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stamp {
+    /// When, seconds since the run began.
+    pub time_s: f64,
+    /// Congestion window, segments.
+    pub cwnd_pkts: f64,
+    /// Smoothed round trip, ms.
+    pub srtt_ms: f64,
+    /// Segments retransmitted so far.
+    pub retrans_pkts: f64,
+    /// Payload bytes acknowledged so far.
+    pub acked_bytes: f64,
+}
+
+/// What a whole trace comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Payload acknowledged over the time since the first stamp, Mbit/s.
+    pub goodput_mbps: f64,
+    /// Segments retransmitted.
+    pub retrans_pkts: f64,
+    /// Mean smoothed round trip less the path's own, ms.
+    pub queue_ms: f64,
+    /// Mean congestion window, segments.
+    pub cwnd_pkts: f64,
+}
+
+/// Sums up `stamps`, with means from `from_s` on; nothing of fewer than two stamps.
+pub fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Summary> {
+    let (first, last) = (stamps.first()?, stamps.last()?);
+    let late = || stamps.iter().filter(|stamp| stamp.time_s >= from_s);
+    let count = late().count() as f64;
+    let span_s = last.time_s - first.time_s;
+    (count > 0.0 && span_s > 0.0).then(|| Summary {
+        goodput_mbps: last.acked_bytes * 8e-6 / span_s,
+        retrans_pkts: last.retrans_pkts,
+        queue_ms: late().map(|stamp| stamp.srtt_ms).sum::<f64>() / count - rtt_ms,
+        cwnd_pkts: late().map(|stamp| stamp.cwnd_pkts).sum::<f64>() / count,
+    })
+}
+
+/// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean.
+pub fn cwnd_rms(theirs: &[Stamp], ours: impl Iterator<Item = f64>, from_s: f64) -> Option<f64> {
+    let pairs = theirs.iter().map(|stamp| stamp.cwnd_pkts).zip(ours);
+    let (mut squares, mut sum, mut count) = (0.0, 0.0, 0.0);
+    for (stamp, (theirs, ours)) in theirs.iter().zip(pairs) {
+        if stamp.time_s >= from_s {
+            squares += (ours - theirs).powi(2);
+            sum += theirs;
+            count += 1.0;
+        }
+    }
+    (sum > 0.0).then(|| (squares / count).sqrt() / (sum / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamps(cwnd: &[f64]) -> Vec<Stamp> {
+        let stamp = |(second, &cwnd_pkts): (usize, &f64)| Stamp {
+            time_s: 5.0 + second as f64,
+            cwnd_pkts,
+            srtt_ms: 50.0 + second as f64,
+            retrans_pkts: second as f64,
+            acked_bytes: 1e6 * second as f64,
+        };
+        cwnd.iter().enumerate().map(stamp).collect()
+    }
+
+    #[test]
+    fn goodput_counts_from_the_first_stamp_and_means_from_the_given_one() {
+        let summary = summarise(&stamps(&[10.0, 20.0, 30.0]), 6.0, 50.0).unwrap();
+        assert_eq!(summary.goodput_mbps, 8.0);
+        assert_eq!(summary.retrans_pkts, 2.0);
+        assert_eq!(summary.queue_ms, 1.5);
+        assert_eq!(summary.cwnd_pkts, 25.0);
+    }
+
+    #[test]
+    fn too_little_to_sum_up_is_nothing() {
+        assert_eq!(summarise(&stamps(&[10.0]), 0.0, 50.0), None);
+        assert_eq!(summarise(&stamps(&[10.0, 20.0]), 9.0, 50.0), None);
+        assert_eq!(cwnd_rms(&stamps(&[10.0]), [10.0].into_iter(), 9.0), None);
+    }
+
+    #[test]
+    fn a_constant_offset_is_its_own_rms() {
+        let theirs = stamps(&[999.0, 90.0, 110.0]);
+        let ours = [0.0, 100.0, 120.0];
+        let rms = cwnd_rms(&theirs, ours.into_iter(), 6.0).unwrap();
+        assert!((rms - 0.1).abs() < 1e-12, "10 packets of 100 on average");
+        let same = theirs.iter().map(|stamp| stamp.cwnd_pkts);
+        assert_eq!(cwnd_rms(&theirs, same, 5.0), Some(0.0));
+    }
+}

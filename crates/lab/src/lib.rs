@@ -1,0 +1,18 @@
+//! Scenarios, the engines wired together, papers, reports, and the `trammel` command.
+//!
+//! A scenario comes from a file ([`scenario::File`]) or from Rust ([`Scenario::dumbbell`]).
+#![forbid(unsafe_code)]
+
+pub mod cli;
+pub mod compare;
+pub mod engine;
+pub mod fidelity;
+pub mod paper;
+pub mod registry;
+pub mod report;
+pub mod run_folder;
+pub mod scenario;
+
+pub use scenario::flow::{DelayedAck, Flow, Stack};
+pub use scenario::model::Scenario;
+pub use scenario::path::{Limit, Queue};

@@ -1,0 +1,6 @@
+//! The `trammel` command.
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    trammel::cli::main()
+}

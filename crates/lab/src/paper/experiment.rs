@@ -1,0 +1,310 @@
+//! Runs an experiment of a paper and takes the cells of its tables from what came.
+
+use super::Paper;
+use super::expression::Expression;
+use super::spec::{Answer, Experiment, Gather, Names};
+use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
+use crate::engine::trace_of::Samples;
+use crate::report::label::Label;
+use crate::scenario::File;
+use crate::scenario::model::Engine;
+use anyhow::{Context, bail, ensure};
+use std::collections::{BTreeMap, BTreeSet};
+use trammel_core::stats::spearman;
+use trammel_core::table::Table;
+
+/// What came of an experiment.
+#[derive(Debug)]
+pub struct Done {
+    /// Its place among the experiments of the paper.
+    pub at: usize,
+    /// The file that was run.
+    pub file: File,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The cells that it gives.
+    pub cells: Vec<Cell>,
+}
+
+/// One number of ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The table.
+    pub table: String,
+    /// The row.
+    pub row: String,
+    /// The column.
+    pub column: String,
+    /// One value for each repeat; one alone where points were gathered.
+    pub values: Vec<f64>,
+    /// Whether the verdict is about it.
+    pub is_judged: bool,
+}
+
+/// Runs the experiment at `at` of `paper`.
+pub fn run(
+    paper: &Paper,
+    at: usize,
+    is_full: bool,
+    threads: Option<usize>,
+    watch: &dyn Watch,
+) -> anyhow::Result<Done> {
+    let experiment = &paper.spec.experiments[at];
+    let file = file(paper, experiment, is_full)?;
+    let engine = match experiment.label {
+        Label::Predicted => Engine::Predict,
+        _ => Engine::Simulate,
+    };
+    let options = RunOptions {
+        engines: vec![engine],
+        threads,
+        ..RunOptions::default()
+    };
+    let outcome = run_points(&file, &options, watch)?;
+    let cells = cells(paper, experiment, &file, &outcome);
+    let cells = cells.with_context(|| format!("experiment `{}`", experiment.id))?;
+    Ok(Done {
+        at,
+        file,
+        outcome,
+        cells,
+    })
+}
+
+/// The scenario of `experiment` with its keys set.
+pub fn file(paper: &Paper, experiment: &Experiment, is_full: bool) -> anyhow::Result<File> {
+    let path = paper.dir.join(&experiment.scenario);
+    let choice = if is_full {
+        &experiment.full
+    } else {
+        &experiment.quick
+    };
+    let set: Vec<_> = experiment.set.iter().chain(choice).cloned().collect();
+    Ok(File::read_with(&path, &set)?)
+}
+
+/// What the experiment gives for the cells of its answers.
+fn cells(
+    paper: &Paper,
+    experiment: &Experiment,
+    file: &File,
+    outcome: &Outcome,
+) -> anyhow::Result<Vec<Cell>> {
+    let numbers = Numbers {
+        experiment,
+        file,
+        outcome,
+        runs: runs(outcome),
+    };
+    let mut cells = Vec::new();
+    for answer in &experiment.answers {
+        let found = numbers.found(answer)?;
+        match &answer.gather {
+            Gather::None => cells.extend(found.into_iter().map(|(_, cell)| cell)),
+            Gather::Mean => cells.extend(gathered(found, |all| {
+                let means: Option<Vec<f64>> =
+                    all.iter().map(|(_, cell)| mean(&cell.values)).collect();
+                mean(&means?)
+            })),
+            Gather::Spearman {
+                over,
+                table,
+                column,
+            } => {
+                cells.extend(gathered(found, |all| {
+                    let mut ours = Vec::new();
+                    let mut printed = Vec::new();
+                    for (point, cell) in all {
+                        let row = swept_text(file, *point, over)?;
+                        let expected = paper.expected.iter().find(|expected| {
+                            expected.table == *table
+                                && expected.column == *column
+                                && expected.row == row
+                        });
+                        printed.push(expected?.value);
+                        ours.push(mean(&cell.values)?);
+                    }
+                    spearman(&ours, &printed)
+                }));
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// The cells of one place made one.
+fn gathered(
+    found: Vec<(usize, Cell)>,
+    together: impl Fn(&[(usize, Cell)]) -> Option<f64>,
+) -> Vec<Cell> {
+    let mut places: Vec<Vec<(usize, Cell)>> = Vec::new();
+    for one in found {
+        let same = |other: &&mut Vec<(usize, Cell)>| {
+            let first = &other[0].1;
+            (&first.table, &first.row, &first.column) == (&one.1.table, &one.1.row, &one.1.column)
+        };
+        match places.iter_mut().find(same) {
+            Some(place) => place.push(one),
+            None => places.push(vec![one]),
+        }
+    }
+    let cells = places.into_iter().filter_map(|all| {
+        let values = vec![together(&all)?];
+        let first = all.into_iter().next()?.1;
+        Some(Cell { values, ..first })
+    });
+    cells.collect()
+}
+
+/// The arithmetic mean; nothing of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn swept_text<'a>(file: &'a File, point: usize, key: &str) -> Option<&'a str> {
+    let swept = file.points[point]
+        .swept
+        .iter()
+        .find(|swept| swept.key == key);
+    swept.map(|swept| swept.text.trim_matches('"'))
+}
+
+/// The repeats of each point that were run, by the point's name.
+fn runs(outcome: &Outcome) -> BTreeMap<String, BTreeSet<i64>> {
+    let mut runs: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
+    for row in outcome.flows.rows() {
+        runs.entry(row.text("point").to_owned())
+            .or_default()
+            .extend(row.int("repeat"));
+    }
+    runs
+}
+
+struct Numbers<'a> {
+    experiment: &'a Experiment,
+    file: &'a File,
+    outcome: &'a Outcome,
+    runs: BTreeMap<String, BTreeSet<i64>>,
+}
+
+impl Numbers<'_> {
+    /// The cells of every point for `answer`, with the point's place.
+    fn found(&self, answer: &Answer) -> anyhow::Result<Vec<(usize, Cell)>> {
+        let mut cells = Vec::new();
+        for at in 0..self.file.points.len() {
+            let rows = self.names(&answer.rows, at)?;
+            let columns = self.names(&answer.columns, at)?;
+            for (row, of_row) in &rows {
+                for (column, of_column) in &columns {
+                    let value = of_row.or(*of_column).or(answer.value.as_ref());
+                    let value = value.context("an answer without a value")?;
+                    let values = self.values(value, at);
+                    if !values.is_empty() {
+                        let cell = Cell {
+                            table: answer.table.clone(),
+                            row: row.clone(),
+                            column: column.clone(),
+                            values,
+                            is_judged: answer.is_judged,
+                        };
+                        cells.push((at, cell));
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    fn names<'b>(
+        &self,
+        names: &'b Names,
+        at: usize,
+    ) -> anyhow::Result<Vec<(String, Option<&'b Expression>)>> {
+        Ok(match names {
+            Names::One(name) => vec![(name.clone(), None)],
+            Names::Each(each) => each
+                .iter()
+                .map(|(name, value)| (name.clone(), Some(value)))
+                .collect(),
+            Names::Swept(key, names) => {
+                let Some(text) = swept_text(self.file, at, key) else {
+                    bail!("`{}` does not sweep `{key}`", self.file.name);
+                };
+                if names.is_empty() {
+                    return Ok(vec![(text.to_owned(), None)]);
+                }
+                let mut axis: Vec<&str> = Vec::new();
+                for point in 0..self.file.points.len() {
+                    let value = swept_text(self.file, point, key).unwrap_or_default();
+                    if !axis.contains(&value) {
+                        axis.push(value);
+                    }
+                }
+                ensure!(
+                    axis.len() == names.len(),
+                    "`{key}` has {} values and {} names",
+                    axis.len(),
+                    names.len()
+                );
+                let place = axis.iter().position(|value| *value == text);
+                vec![(names[place.unwrap_or_default()].clone(), None)]
+            }
+        })
+    }
+
+    /// The value at a point, one for each repeat that was run.
+    fn values(&self, value: &Expression, at: usize) -> Vec<f64> {
+        let point = &self.file.points[at].id;
+        if self.experiment.label == Label::Predicted {
+            let look = |flow: &str, metric: &str, _| {
+                let model = self.experiment.model.as_deref().unwrap_or_default();
+                let rows = self.outcome.predictions.rows();
+                let mut rows = rows.filter(|row| row.text("point") == point);
+                rows.find(|row| row.text("model") == model && row.text("flow") == flow)?
+                    .float(metric)
+            };
+            return value.value(&look).into_iter().collect();
+        }
+        let repeats = self.runs.get(point).into_iter().flatten();
+        let values = repeats.filter_map(|repeat| {
+            value.value(&|flow, metric, between| match between {
+                Some(between) => self.between(at, *repeat, flow, between),
+                None => self.metric(point, *repeat, flow, metric),
+            })
+        });
+        values.collect()
+    }
+
+    fn metric(&self, point: &str, repeat: i64, flow: &str, metric: &str) -> Option<f64> {
+        let is_all = flow == "all";
+        let table: &Table = if is_all {
+            &self.outcome.groups
+        } else {
+            &self.outcome.flows
+        };
+        let mut rows = table.rows().filter(|row| {
+            row.text("point") == point
+                && row.int("repeat") == Some(repeat)
+                && (is_all || row.text("flow") == flow)
+        });
+        rows.next()?.float(metric)
+    }
+
+    /// Megabits a second of payload acknowledged between two instants of a traced run.
+    fn between(&self, at: usize, repeat: i64, flow: &str, (from, to): (f64, f64)) -> Option<f64> {
+        let traces = &self.outcome.traces;
+        let trace = traces.iter().find(|one| {
+            one.at == at && i64::from(one.repeat) == repeat && one.trace.entity == flow
+        })?;
+        let Samples::Flow(samples) = &trace.trace.samples else {
+            return None;
+        };
+        let acked = |until: f64| {
+            let before = samples
+                .iter()
+                .take_while(|sample| sample.time.as_secs_f64() <= until);
+            before.last().map_or(0, |sample| sample.bytes_acked)
+        };
+        Some((acked(to) - acked(from)) as f64 * 8e-6 / (to - from))
+    }
+}

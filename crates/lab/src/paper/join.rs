@@ -1,0 +1,210 @@
+//! Joins our cells with the printed numbers: the `comparison` table, and what contradicts a verdict.
+
+use super::Paper;
+use super::expected::Expected;
+use super::experiment::{Cell, Done, mean};
+use super::verdict::{Outcome, judge};
+use crate::report::label::Label;
+use trammel_core::stats::{Moments, relative_error};
+use trammel_core::table::CellType::{Float, Int, Text};
+use trammel_core::table::Table;
+
+/// One printed number with one of ours.
+#[derive(Clone, Debug)]
+pub struct Joined<'a> {
+    /// The printed number.
+    pub expected: &'a Expected,
+    /// The experiment that gave ours, by its place; nothing where none did.
+    pub experiment: Option<usize>,
+    /// Ours, over the repeats.
+    pub ours: Option<Ours>,
+    /// What came of comparing, where the verdict is about this experiment.
+    pub outcome: Option<Outcome>,
+}
+
+/// A number of ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ours {
+    /// The mean over the repeats.
+    pub mean: f64,
+    /// Student's interval at 95 %, where there are repeats.
+    pub interval: Option<(f64, f64)>,
+    /// The repeats.
+    pub n: usize,
+}
+
+impl Ours {
+    fn of(cell: &Cell) -> Option<Ours> {
+        let mean = mean(&cell.values)?;
+        let interval = cell
+            .values
+            .iter()
+            .copied()
+            .collect::<Moments>()
+            .confidence(0.95);
+        let interval = interval.map(|interval| (interval.low, interval.high));
+        Some(Ours {
+            mean,
+            interval,
+            n: cell.values.len(),
+        })
+    }
+}
+
+/// Every printed number with each of ours, in the order of `expected.csv`, then of the experiments.
+pub fn join<'a>(paper: &'a Paper, done: &[Done]) -> Vec<Joined<'a>> {
+    let mut all = Vec::new();
+    for expected in &paper.expected {
+        let before = all.len();
+        let mut is_judged = false;
+        for one in done {
+            let here = |cell: &&Cell| {
+                (&cell.table, &cell.row, &cell.column)
+                    == (&expected.table, &expected.row, &expected.column)
+            };
+            let cell = one.cells.iter().find(here);
+            let Some((judges, ours)) =
+                cell.and_then(|cell| Some((cell.is_judged, Ours::of(cell)?)))
+            else {
+                continue;
+            };
+            is_judged |= judges;
+            let outcome = judges.then(|| {
+                judge(
+                    Some(ours.mean),
+                    &expected.printed,
+                    expected.tolerance,
+                    expected.verdict,
+                )
+            });
+            all.push(Joined {
+                expected,
+                experiment: Some(one.at),
+                ours: Some(ours),
+                outcome,
+            });
+        }
+        if !is_judged {
+            let outcome = Some(Outcome::NotRun);
+            all.insert(
+                before,
+                Joined {
+                    expected,
+                    experiment: None,
+                    ours: None,
+                    outcome,
+                },
+            );
+        }
+    }
+    all
+}
+
+/// The `comparison` table.
+pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
+    let columns = [
+        ("table", Text),
+        ("row", Text),
+        ("column", Text),
+        ("unit", Text),
+        ("hypothesis", Text),
+        ("predicted", Float),
+        ("simulated", Float),
+        ("fitted", Float),
+        ("ci_low", Float),
+        ("ci_high", Float),
+        ("n", Int),
+        ("published", Float),
+        ("error", Float),
+        ("tolerance", Float),
+        ("verdict", Text),
+        ("outcome", Text),
+        ("source", Text),
+        ("reason", Text),
+    ];
+    let mut table = Table::with("comparison", &columns);
+    for one in joined {
+        let expected = one.expected;
+        let experiment = one.experiment.map(|at| &paper.spec.experiments[at]);
+        let ours = |label| {
+            let is_it = experiment.is_some_and(|experiment| experiment.label == label);
+            one.ours.filter(|_| is_it).map(|ours| ours.mean)
+        };
+        let interval = one.ours.and_then(|ours| ours.interval);
+        let hypothesis = experiment.map_or("", |experiment| match experiment.hypothesis.as_str() {
+            "" => "as stated",
+            hypothesis => hypothesis,
+        });
+        let is_judged = one.outcome.is_some();
+        let row = vec![
+            expected.table.as_str().into(),
+            expected.row.as_str().into(),
+            expected.column.as_str().into(),
+            expected.unit.as_str().into(),
+            hypothesis.into(),
+            ours(Label::Predicted).into(),
+            ours(Label::Simulated).into(),
+            ours(Label::Fitted).into(),
+            interval.map(|interval| interval.0).into(),
+            interval.map(|interval| interval.1).into(),
+            one.ours.map(|ours| ours.n).into(),
+            expected.value.into(),
+            one.ours
+                .and_then(|ours| relative_error(ours.mean, expected.value))
+                .into(),
+            expected.tolerance.into(),
+            if is_judged {
+                expected.verdict.word()
+            } else {
+                ""
+            }
+            .into(),
+            one.outcome.map_or("shown beside", Outcome::words).into(),
+            paper
+                .source_of(&expected.table)
+                .unwrap_or("published")
+                .into(),
+            expected.reason.as_str().into(),
+        ];
+        table.push(row).expect("the row has these columns");
+    }
+    table
+}
+
+/// How many verdicts came out as stated, were contradicted, and could not be tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// As stated.
+    pub as_stated: usize,
+    /// Of these, those that match.
+    pub matching: usize,
+    /// Contradicted.
+    pub contradicted: usize,
+    /// Not tried.
+    pub not_run: usize,
+}
+
+impl Count {
+    /// Counts `joined`.
+    pub fn of<'a>(joined: impl Iterator<Item = &'a Joined<'a>>) -> Count {
+        let mut count = Count::default();
+        for one in joined {
+            match one.outcome {
+                Some(Outcome::AsStated) => {
+                    count.as_stated += 1;
+                    let matches = one.expected.verdict == super::verdict::Verdict::Matches;
+                    count.matching += usize::from(matches);
+                }
+                Some(Outcome::NotRun) => count.not_run += 1,
+                Some(_) => count.contradicted += 1,
+                None => {}
+            }
+        }
+        count
+    }
+
+    /// All verdicts.
+    pub fn all(&self) -> usize {
+        self.as_stated + self.contradicted + self.not_run
+    }
+}

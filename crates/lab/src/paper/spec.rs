@@ -1,0 +1,171 @@
+//! `paper.toml`: what a paper claims, and the experiments that answer its tables.
+//!
+//! An experiment runs a scenario of the folder under one hypothesis. Its answers say which cells of
+//! `expected.csv` it gives and by which expression; rows and columns are a swept parameter, a list of
+//! names with an expression each, or one name.
+
+use super::expression::Expression;
+use super::spec_reader;
+use crate::report::label::Label;
+use crate::scenario::diagnose::Problems;
+use crate::scenario::tree::Value;
+
+/// A paper.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Its title.
+    pub title: String,
+    /// Who wrote it.
+    pub authors: String,
+    /// Where and when it appeared.
+    pub venue: String,
+    /// What it claims, in a sentence or two.
+    pub claim: String,
+    /// The question that its reproduction answers.
+    pub question: String,
+    /// What reproduces it.
+    pub engine: Engine,
+    /// Its tables, in the order of the report.
+    pub tables: Vec<TableText>,
+    /// Its experiments.
+    pub experiments: Vec<Experiment>,
+    /// Its figures over time.
+    pub figures: Vec<Figure>,
+}
+
+/// What reproduces a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The scenarios of its folder.
+    Scenarios,
+    /// The comparison with traces of the Linux kernel.
+    Fidelity,
+}
+
+/// What the report says of one table.
+#[derive(Clone, Debug, Default)]
+pub struct TableText {
+    /// Its name in `expected.csv`.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// What to know to read it.
+    pub text: String,
+    /// Who gives the numbers, where it is not the paper.
+    pub source: String,
+}
+
+/// One run of a scenario under one hypothesis.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name, unique in the paper.
+    pub id: String,
+    /// The scenario file in the paper's folder.
+    pub scenario: String,
+    /// What is assumed; as stated in the paper where it is empty.
+    pub hypothesis: String,
+    /// Predicted, simulated, or simulated with a fitted constant.
+    pub label: Label,
+    /// What this build must have, by the name of a key of scenarios.
+    pub requires: Option<String>,
+    /// The model, where it is predicted.
+    pub model: Option<String>,
+    /// Keys of the scenario that are set.
+    pub set: Vec<(String, Value)>,
+    /// Keys that are set for the two-minute choice.
+    pub quick: Vec<(String, Value)>,
+    /// Keys that are set with `--full`.
+    pub full: Vec<(String, Value)>,
+    /// Which cells it gives.
+    pub answers: Vec<Answer>,
+}
+
+/// Cells of one table.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The table.
+    pub table: String,
+    /// The rows.
+    pub rows: Names,
+    /// The columns.
+    pub columns: Names,
+    /// The value, where neither rows nor columns bring one.
+    pub value: Option<Expression>,
+    /// How many points become one cell.
+    pub gather: Gather,
+    /// Whether the verdicts are about these cells; others are shown beside.
+    pub is_judged: bool,
+}
+
+/// The rows or the columns of an answer.
+#[derive(Clone, Debug)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// One for each value of a swept key; without names, the values themselves.
+    Swept(String, Vec<String>),
+    /// One for each expression.
+    Each(Vec<(String, Expression)>),
+}
+
+/// How many points become one cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gather {
+    /// A point is a cell.
+    None,
+    /// Their mean.
+    Mean,
+    /// The rank correlation, over the values of a swept key, with a printed column of another table.
+    Spearman {
+        /// The swept key whose values are the rows of that table.
+        over: String,
+        /// That table.
+        table: String,
+        /// That column.
+        column: String,
+    },
+}
+
+/// A figure over time from an experiment's trace.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its file's stem.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// What to see.
+    pub text: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The point of the sweep, from 0.
+    pub point: usize,
+    /// What is drawn.
+    pub curve: Curve,
+    /// Level lines that a model predicts: the flow and what the model says of its share.
+    pub predicted: Option<String>,
+}
+
+/// What a figure shows over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// The congestion window.
+    Cwnd,
+    /// Acknowledged payload a second.
+    Throughput,
+    /// Each flow's part of all that was acknowledged.
+    Share,
+}
+
+impl Spec {
+    /// Reads the text of a `paper.toml`, called `file` in messages.
+    pub fn parse(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
+        spec_reader::read(file, text)
+    }
+
+    /// The experiment called `id`.
+    pub fn experiment(&self, id: &str) -> Option<&Experiment> {
+        self.experiments
+            .iter()
+            .find(|experiment| experiment.id == id)
+    }
+}

@@ -1,0 +1,149 @@
+//! Verdicts: what comparing a printed number with ours is known to give, and whether it came so.
+//!
+//! `matches` is contradicted by a difference above the tolerance, `differs` by one within it: a printed
+//! number that cannot be right and suddenly agrees is as much a change as one that ceases to agree.
+
+use trammel_core::table::round_to;
+
+/// What comparing is known to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Within the tolerance.
+    Matches,
+    /// Outside it, by a mechanism that is named.
+    Differs,
+}
+
+impl Verdict {
+    /// The verdict of a word in `expected.csv`.
+    pub fn from_word(word: &str) -> Option<Verdict> {
+        [Verdict::Matches, Verdict::Differs]
+            .into_iter()
+            .find(|verdict| verdict.word() == word)
+    }
+    /// The word in `expected.csv`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Matches => "matches",
+            Verdict::Differs => "differs",
+        }
+    }
+}
+
+/// What came of comparing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// As the verdict says.
+    AsStated,
+    /// The verdict says `matches` and ours differs.
+    UnexpectedlyDiffers,
+    /// The verdict says `differs` and ours agrees.
+    UnexpectedlyAgrees,
+    /// Nothing was computed.
+    NotRun,
+}
+
+impl Outcome {
+    /// The words in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::AsStated => "as stated",
+            Outcome::UnexpectedlyDiffers => "unexpectedly differs",
+            Outcome::UnexpectedlyAgrees => "unexpectedly agrees",
+            Outcome::NotRun => "not run",
+        }
+    }
+    /// Whether it contradicts the verdict.
+    pub fn contradicts(self) -> bool {
+        matches!(
+            self,
+            Outcome::UnexpectedlyDiffers | Outcome::UnexpectedlyAgrees
+        )
+    }
+}
+
+/// Whether `ours` is the `printed` number: within `tolerance`, or where that is 0, equal to it once cut
+/// (not rounded) to as many decimals as are printed.
+pub fn agrees(ours: f64, printed: &str, tolerance: f64) -> bool {
+    let Ok(value) = printed.parse::<f64>() else {
+        return false;
+    };
+    if tolerance > 0.0 {
+        // The last bit of a difference of decimals is no difference.
+        return (ours - value).abs() <= tolerance * (1.0 + 1e-9);
+    }
+    cut(ours, decimals(printed)) == format!("{value:.*}", decimals(printed))
+}
+
+/// Judges `ours` against a printed number.
+pub fn judge(ours: Option<f64>, printed: &str, tolerance: f64, verdict: Verdict) -> Outcome {
+    let Some(ours) = ours else {
+        return Outcome::NotRun;
+    };
+    match (verdict, agrees(ours, printed, tolerance)) {
+        (Verdict::Matches, true) | (Verdict::Differs, false) => Outcome::AsStated,
+        (Verdict::Matches, false) => Outcome::UnexpectedlyDiffers,
+        (Verdict::Differs, true) => Outcome::UnexpectedlyAgrees,
+    }
+}
+
+/// Digits behind the point of a printed number.
+pub fn decimals(printed: &str) -> usize {
+    printed
+        .split_once('.')
+        .map_or(0, |(_, behind)| behind.len())
+}
+
+/// `value` with all digits behind the `decimals`th left out.
+pub fn cut(value: f64, decimals: usize) -> String {
+    // Nine digits decide, so that 0.7 computed as 0.69999999999 is 0.7.
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let cut = round_to(round_to(value, 9) * scale, 9).trunc() / scale;
+    format!("{cut:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_cut_and_not_rounded() {
+        assert_eq!(cut(0.0687, 2), "0.06");
+        assert_eq!(cut(0.699_999_999_999, 1), "0.7");
+        assert_eq!(cut(0.57, 2), "0.57");
+        assert_eq!(cut(-1.29, 1), "-1.2");
+    }
+
+    #[test]
+    fn tolerance_zero_asks_for_the_printed_digits() {
+        assert!(agrees(0.4246, "0.42", 0.0));
+        assert!(!agrees(0.4199, "0.42", 0.0));
+        assert!(!agrees(0.1892, "0.19", 0.0), "rounded is not cut");
+        assert!(agrees(0.709, "0.7", 0.0));
+        assert!(agrees(51.0, "51.00", 0.0));
+    }
+
+    #[test]
+    fn a_tolerance_includes_its_end() {
+        assert!(agrees(0.47, "0.42", 0.05));
+        assert!(!agrees(0.4701, "0.42", 0.05));
+        assert!(!agrees(f64::NAN, "0.42", 0.05));
+    }
+
+    #[test]
+    fn both_directions_contradict() {
+        let judge = |ours, verdict| judge(ours, "0.5", 0.1, verdict);
+        assert_eq!(judge(Some(0.55), Verdict::Matches), Outcome::AsStated);
+        assert_eq!(
+            judge(Some(0.65), Verdict::Matches),
+            Outcome::UnexpectedlyDiffers
+        );
+        assert_eq!(judge(Some(0.65), Verdict::Differs), Outcome::AsStated);
+        assert_eq!(
+            judge(Some(0.55), Verdict::Differs),
+            Outcome::UnexpectedlyAgrees
+        );
+        assert_eq!(judge(None, Verdict::Differs), Outcome::NotRun);
+        assert!(!Outcome::NotRun.contradicts() && Outcome::UnexpectedlyAgrees.contradicts());
+    }
+}

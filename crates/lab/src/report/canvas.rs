@@ -1,0 +1,220 @@
+//! A canvas in pixels over plotters' SVG backend.
+//!
+//! The backend's coordinates are whole numbers, so the canvas has ten units a pixel. Fonts are generic
+//! and no text is measured with a system's fonts, so the bytes are the same everywhere.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// Units a pixel.
+const UNIT: f64 = 10.0;
+/// The mean width of a letter, in its size. Wide enough for most sans-serif fonts.
+const LETTER: f64 = 0.56;
+/// What plotters divides a font's size by when it writes it.
+const FONT_FACTOR: f64 = 1.24;
+
+pub(super) const INK: RGBColor = RGBColor(0x1b, 0x1d, 0x1f);
+pub(super) const MUTED: RGBColor = RGBColor(0x5c, 0x61, 0x66);
+pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe5, 0xe1);
+pub(super) const AXIS: RGBColor = RGBColor(0xa8, 0xaa, 0xac);
+
+/// Where a text's anchor lies in it.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+pub(super) struct Canvas<'a> {
+    backend: SVGBackend<'a>,
+}
+
+fn units(v: f64) -> i32 {
+    (v * UNIT).round() as i32
+}
+
+fn place((x, y): (f64, f64)) -> (i32, i32) {
+    (units(x), units(y))
+}
+
+/// How wide `text` is about, in pixels, at a font of `size` pixels.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().count() as f64 * size * LETTER
+}
+
+impl Canvas<'_> {
+    /// Paints on a canvas of `size` pixels and returns the SVG text; `name` is its accessible name.
+    pub(super) fn draw(
+        size: (f64, f64),
+        name: &str,
+        paint: impl FnOnce(&mut Canvas<'_>),
+    ) -> String {
+        let mut text = String::new();
+        let (width, height) = place(size);
+        let backend = SVGBackend::with_string(&mut text, (width as u32, height as u32));
+        let mut canvas = Canvas { backend };
+        // Viewers with a dark ground would swallow the letters.
+        let (right, bottom) = size;
+        let corners = [(0.0, 0.0), (right, 0.0), (right, bottom), (0.0, bottom)];
+        canvas.area(&corners, WHITE, 1.0);
+        paint(&mut canvas);
+        canvas.backend.present().expect("memory takes every write");
+        drop(canvas);
+        // The backend's own first element gives the units as the size on screen.
+        let body = text.find(">\n").map_or("", |at| &text[at + 2..]);
+        let name = super::html::escape(name);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{}\" height=\"{}\" \
+             viewBox=\"0 0 {width} {height}\">\n<title>{name}</title>\n{body}",
+            size.0, size.1,
+        )
+    }
+
+    /// A line through `points`, `width` pixels wide, in strokes and gaps of `dash` pixels.
+    pub(super) fn path(
+        &mut self,
+        points: &[(f64, f64)],
+        colour: RGBColor,
+        width: f64,
+        dash: &[i32],
+    ) {
+        let style = colour.stroke_width(units(width) as u32);
+        let strokes = if dash.is_empty() {
+            vec![points.to_vec()]
+        } else {
+            dashes(points, dash)
+        };
+        for stroke in strokes {
+            let mut path: Vec<_> = stroke.into_iter().map(place).collect();
+            path.dedup();
+            if path.len() > 1 {
+                let drawn = self.backend.draw_path(path, &style);
+                drawn.expect("memory takes every write");
+            }
+        }
+    }
+
+    /// An area of `opacity` from 0 to 1.
+    pub(super) fn area(&mut self, points: &[(f64, f64)], colour: RGBColor, opacity: f64) {
+        let style = colour.mix(opacity).filled();
+        let points = points.iter().copied().map(place);
+        let drawn = self.backend.fill_polygon(points, &style);
+        drawn.expect("memory takes every write");
+    }
+
+    /// A point: disc, square, triangle or diamond.
+    pub(super) fn marker(&mut self, (x, y): (f64, f64), shape: usize, colour: RGBColor) {
+        let corners: &[(f64, f64)] = match shape % 4 {
+            0 => {
+                let style = colour.filled();
+                let drawn =
+                    self.backend
+                        .draw_circle(place((x, y)), units(3.0) as u32, &style, true);
+                drawn.expect("memory takes every write");
+                return;
+            }
+            1 => &[(-2.7, -2.7), (2.7, -2.7), (2.7, 2.7), (-2.7, 2.7)],
+            2 => &[(0.0, -3.6), (3.4, 2.6), (-3.4, 2.6)],
+            _ => &[(0.0, -3.8), (3.8, 0.0), (0.0, 3.8), (-3.8, 0.0)],
+        };
+        let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        self.area(&corners, colour, 1.0);
+    }
+
+    /// A line of text whose middle height is at `y`.
+    pub(super) fn text(
+        &mut self,
+        (x, y): (f64, f64),
+        text: &str,
+        size: f64,
+        colour: RGBColor,
+        anchor: Anchor,
+    ) {
+        self.text_turned((x, y), text, size, colour, anchor, false);
+    }
+
+    /// A line of text, turned to read upwards where `is_upright`.
+    pub(super) fn text_turned(
+        &mut self,
+        at: (f64, f64),
+        text: &str,
+        size: f64,
+        colour: RGBColor,
+        anchor: Anchor,
+        is_upright: bool,
+    ) {
+        let across = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let font = ("sans-serif", size * UNIT * FONT_FACTOR).into_font();
+        let font = if is_upright {
+            font.transform(FontTransform::Rotate270)
+        } else {
+            font
+        };
+        let style = TextStyle::from(font)
+            .color(&colour)
+            .pos(Pos::new(across, VPos::Center));
+        // Characters that XML forbids even when escaped.
+        let text: String = text.chars().filter(|c| !c.is_control()).collect();
+        let drawn = self.backend.draw_text(&text, &style, place(at));
+        drawn.expect("memory takes every write");
+    }
+}
+
+/// Cuts a line into strokes: `dash` gives the lengths of strokes and gaps in turn.
+fn dashes(points: &[(f64, f64)], dash: &[i32]) -> Vec<Vec<(f64, f64)>> {
+    let mut strokes = Vec::new();
+    let mut stroke: Vec<(f64, f64)> = points.first().copied().into_iter().collect();
+    let (mut part, mut left) = (0, f64::from(dash[0]));
+    for pair in points.windows(2) {
+        let ((mut x, mut y), (to_x, to_y)) = (pair[0], pair[1]);
+        let mut length = (to_x - x).hypot(to_y - y);
+        while length > left {
+            let share = left / length;
+            (x, y) = (x + (to_x - x) * share, y + (to_y - y) * share);
+            length -= left;
+            if part % 2 == 0 {
+                stroke.push((x, y));
+                strokes.push(std::mem::take(&mut stroke));
+            } else {
+                stroke = vec![(x, y)];
+            }
+            part = (part + 1) % dash.len();
+            left = f64::from(dash[part]);
+        }
+        left -= length;
+        if part % 2 == 0 {
+            stroke.push((to_x, to_y));
+        }
+    }
+    strokes.push(stroke);
+    strokes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_keep_their_length_round_corners() {
+        let line = [(0.0, 0.0), (3.0, 0.0), (3.0, 9.0)];
+        let strokes = dashes(&line, &[5, 2]);
+        assert_eq!(strokes[0], [(0.0, 0.0), (3.0, 0.0), (3.0, 2.0)]);
+        assert_eq!(strokes[1], [(3.0, 4.0), (3.0, 9.0)]);
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        let svg = Canvas::draw((10.0, 10.0), "a<b", |canvas| {
+            canvas.text((1.0, 1.0), "<&\u{1}", 10.0, INK, Anchor::Start);
+        });
+        assert!(
+            svg.contains("<title>a&lt;b</title>") && svg.contains("&lt;&amp;\n"),
+            "{svg}"
+        );
+    }
+}

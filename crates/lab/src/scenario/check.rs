@@ -1,0 +1,392 @@
+//! What no single key can tell: whether a scenario makes sense as a whole.
+//!
+//! The checks see the model only, so a scenario built from Rust passes the same ones as a file.
+
+use super::flow::Flow;
+use super::model::{Pcap, Scenario};
+use super::named::{plugins, refused_disciplines};
+use super::path::{Line, Path};
+use super::topology::{Graph, Topology};
+use std::collections::BTreeSet;
+use trammel_core::time::Time;
+use trammel_core::units::nearest;
+
+/// One fault, at a dotted place such as `flow.1.stop`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it is.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What to do.
+    pub help: String,
+}
+
+#[derive(Debug, Default)]
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn add(
+        &mut self,
+        place: impl Into<String>,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.0.push(Fault {
+            place: place.into(),
+            what: what.into(),
+            why: why.into(),
+            help: help.into(),
+        });
+    }
+}
+
+impl Scenario {
+    /// Every fault of a scenario that was built from Rust; the engines refuse one that has any.
+    pub fn check(&self) -> Result<(), Vec<Fault>> {
+        let mut all = Faults(faults(self));
+        for (place, plugin, family) in plugins(self) {
+            if let Err(error) = plugin.params(family) {
+                all.add(place, error, "", "");
+            }
+        }
+        if all.0.is_empty() { Ok(()) } else { Err(all.0) }
+    }
+}
+
+/// Every fault but unknown plug-ins and their parameters, which a file's reader underlines itself.
+pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
+    let mut all = Faults::default();
+    if scenario.flows.is_empty() && scenario.workloads.is_empty() && scenario.streams.is_empty() {
+        let help = "add `[[flow]]`, `[[workload]]` or `[[stream]]`";
+        all.add(
+            "",
+            "the scenario has no traffic",
+            "nothing would happen",
+            help,
+        );
+    }
+    if scenario.warmup >= scenario.duration {
+        let why = format!("the run ends at {}", scenario.duration);
+        all.add(
+            "warmup",
+            "`warmup` leaves nothing to measure",
+            why,
+            "shorten it",
+        );
+    }
+    times(scenario, &mut all);
+    names(scenario, &mut all);
+    match &scenario.topology {
+        Topology::Path(path) => on_path(scenario, path, &mut all),
+        Topology::Graph(graph) => on_graph(scenario, graph, &mut all),
+    }
+    for (place, error) in refused_disciplines(scenario) {
+        all.add(place, error, "this combination is impossible", "");
+    }
+    all.0
+}
+
+fn times(scenario: &Scenario, all: &mut Faults) {
+    let end = scenario.duration;
+    let mut one = |place: String, start: Option<Time>, stop: Option<Time>| {
+        if let Some(start) = start.filter(|start| *start >= end) {
+            let what = format!("it would start at {start}, after the end of the run");
+            let help = "start earlier, or lengthen `duration`";
+            all.add(
+                format!("{place}.start"),
+                what,
+                format!("the run ends at {end}"),
+                help,
+            );
+        }
+        if let (Some(start), Some(stop)) = (start, stop)
+            && stop <= start
+        {
+            let what = format!("it would stop at {stop}, before it starts");
+            let why = format!("it starts at {start}");
+            all.add(
+                format!("{place}.stop"),
+                what,
+                why,
+                "stop later, or start earlier",
+            );
+        }
+    };
+    for (n, flow) in scenario.flows.iter().enumerate() {
+        one(format!("flow.{n}"), flow.start, flow.stop);
+    }
+    for (n, workload) in scenario.workloads.iter().enumerate() {
+        one(format!("workload.{n}"), Some(workload.start), workload.stop);
+    }
+    for (n, stream) in scenario.streams.iter().enumerate() {
+        one(format!("stream.{n}"), Some(stream.start), stream.stop);
+    }
+    for (n, flow) in scenario.flows.iter().enumerate() {
+        if flow.stop.is_some() && flow.duration.is_some() {
+            let place = format!("flow.{n}.duration");
+            let what = "`stop` and `duration` exclude each other";
+            all.add(
+                place,
+                what,
+                "each says when the flow ends",
+                "keep one of them",
+            );
+        }
+    }
+}
+
+fn names(scenario: &Scenario, all: &mut Faults) {
+    let mut once = |family: &str, names: Vec<&str>| {
+        let mut seen = BTreeSet::new();
+        for (n, name) in names.iter().enumerate() {
+            if !seen.insert(name) {
+                let what = format!("two of `{family}` are called `{name}`");
+                let why = "results tell them apart by name";
+                all.add(
+                    format!("{family}.{n}.name"),
+                    what,
+                    why,
+                    "give it another name",
+                );
+            }
+        }
+    };
+    once(
+        "flow",
+        scenario
+            .flows
+            .iter()
+            .map(|flow| flow.name.as_str())
+            .collect(),
+    );
+    once(
+        "workload",
+        scenario.workloads.iter().map(|w| w.name.as_str()).collect(),
+    );
+    once(
+        "stream",
+        scenario.streams.iter().map(|s| s.name.as_str()).collect(),
+    );
+    if let Topology::Graph(graph) = &scenario.topology {
+        once("host", graph.hosts.iter().map(String::as_str).collect());
+        once(
+            "link",
+            graph.links.iter().map(|link| link.name.as_str()).collect(),
+        );
+    }
+    let links: Vec<&str> = match &scenario.topology {
+        Topology::Path(_) => vec!["bottleneck"],
+        Topology::Graph(graph) => graph.links.iter().map(|link| link.name.as_str()).collect(),
+    };
+    if let Pcap::Links(wanted) = &scenario.pcap {
+        for (n, name) in wanted.iter().enumerate() {
+            if !links.contains(&name.as_str()) {
+                let what = format!("no link is called `{name}`");
+                all.add(
+                    format!("pcap.{n}"),
+                    what,
+                    "unknown link",
+                    suggest(name, &links),
+                );
+            }
+        }
+    }
+}
+
+fn suggest(name: &str, known: &[&str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("there are `{}`", known.join("`, `")),
+    }
+}
+
+fn on_path(scenario: &Scenario, path: &Path, all: &mut Faults) {
+    on_line("path", &path.line, all);
+    if path.wifi.is_some() && (path.line.trace.is_some() || !path.line.schedule.is_empty()) {
+        let why = "a wireless cell sets its rate itself";
+        all.add(
+            "path.wifi",
+            "`wifi` excludes `trace` and `schedule`",
+            why,
+            "keep one of them",
+        );
+    }
+    let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
+    let too_short = |rtt: Time| rtt < access;
+    if too_short(path.rtt) {
+        let what = format!("the access links alone take {access} of a round trip");
+        let why = format!("`rtt` is {} and holds their four crossings", path.rtt);
+        all.add(
+            "path.access.delay",
+            what,
+            why,
+            "shorten it, or lengthen `path.rtt`",
+        );
+    }
+    for (n, flow) in scenario.flows.iter().enumerate() {
+        if flow.rtt.is_some_and(too_short) && !too_short(path.rtt) {
+            let why = format!("the access links alone take {access}");
+            all.add(
+                format!("flow.{n}.rtt"),
+                "the flow's round trip is too short",
+                why,
+                "",
+            );
+        }
+    }
+    for (place, from, to) in ends(scenario) {
+        for (key, host) in [("from", from), ("to", to)] {
+            if host.is_some() {
+                let what = format!("`{key}` means nothing on a path");
+                let why = "all flows share one path";
+                let help = format!("remove `{key}`, or describe `[topology]` or `[[link]]`");
+                all.add(format!("{place}.{key}"), what, why, help);
+            }
+        }
+    }
+}
+
+/// Where each entity that sends goes from and to.
+fn ends(scenario: &Scenario) -> Vec<(String, Option<&str>, Option<&str>)> {
+    fn pair(flow: &Flow) -> (Option<&str>, Option<&str>) {
+        (flow.from.as_deref(), flow.to.as_deref())
+    }
+    let flows = scenario.flows.iter().map(pair).enumerate();
+    let flows = flows.map(|(n, (from, to))| (format!("flow.{n}"), from, to));
+    let workloads = scenario.workloads.iter().map(|w| pair(&w.flow)).enumerate();
+    let workloads = workloads.map(|(n, (from, to))| (format!("workload.{n}"), from, to));
+    let streams = scenario.streams.iter().enumerate();
+    let streams = streams.map(|(n, s)| (format!("stream.{n}"), s.from.as_deref(), s.to.as_deref()));
+    flows.chain(workloads).chain(streams).collect()
+}
+
+fn on_graph(scenario: &Scenario, graph: &Graph, all: &mut Faults) {
+    let hosts: Vec<&str> = graph.hosts.iter().map(String::as_str).collect();
+    for (n, link) in graph.links.iter().enumerate() {
+        on_line(&format!("link.{n}"), &link.line, all);
+        for (key, host) in [("from", link.from.as_str()), ("to", link.to.as_str())] {
+            if !host.is_empty() && !hosts.contains(&host) {
+                let what = format!("no host is called `{host}`");
+                all.add(
+                    format!("link.{n}.{key}"),
+                    what,
+                    "unknown host",
+                    suggest(host, &hosts),
+                );
+            }
+        }
+        if link.from == link.to && !link.from.is_empty() {
+            let what = format!("the link leads from `{}` to itself", link.from);
+            all.add(
+                format!("link.{n}.to"),
+                what,
+                "both ends are the same host",
+                "",
+            );
+        }
+    }
+    for (n, flow) in scenario.flows.iter().enumerate() {
+        if flow.rtt.is_some() {
+            let why = "the links on its route give its round trip";
+            all.add(
+                format!("flow.{n}.rtt"),
+                "`rtt` means nothing in a network",
+                why,
+                "remove it",
+            );
+        }
+    }
+    for (place, from, to) in ends(scenario) {
+        let mut known = true;
+        for (key, host) in [("from", from), ("to", to)] {
+            let place = format!("{place}.{key}");
+            match host {
+                None => {
+                    let help = format!("add `{key}`, one of `{}`", hosts.join("`, `"));
+                    all.add(
+                        place,
+                        format!("`{key}` is missing"),
+                        "in a network, each needs its hosts",
+                        help,
+                    );
+                    known = false;
+                }
+                Some(host) if !hosts.contains(&host) => {
+                    let what = format!("no host is called `{host}`");
+                    all.add(place, what, "unknown host", suggest(host, &hosts));
+                    known = false;
+                }
+                Some(_) => {}
+            }
+        }
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        if known && from == to {
+            let what = format!("it would send from `{from}` to itself");
+            all.add(
+                format!("{place}.to"),
+                what,
+                "both ends are the same host",
+                "name another",
+            );
+        } else if known && graph.route(from, to).is_none() {
+            let what = format!("no route leads from `{from}` to `{to}`");
+            let help = "add a `[[link]]` between the parts of the network";
+            all.add(format!("{place}.to"), what, "no links connect them", help);
+        }
+    }
+}
+
+fn on_line(place: &str, line: &Line, all: &mut Faults) {
+    for (n, pair) in line.schedule.windows(2).enumerate() {
+        if pair[1].at <= pair[0].at {
+            let why = format!("the change before is at {}", pair[0].at);
+            let place = format!("{place}.schedule.{}.at", n + 1);
+            all.add(
+                place,
+                "the schedule goes back in time",
+                why,
+                "put changes in order of time",
+            );
+        }
+    }
+    let last = line.schedule.last().map(|change| change.at);
+    if let Some(period) = line.schedule_period {
+        let place = format!("{place}.schedule_period");
+        match last {
+            None => {
+                let help = "add `schedule`, or remove it";
+                all.add(
+                    place,
+                    "there is no schedule to repeat",
+                    "`schedule` is missing",
+                    help,
+                );
+            }
+            Some(last) if period <= last => {
+                let why = format!("the last change is at {last}");
+                all.add(
+                    place,
+                    "the schedule does not fit its period",
+                    why,
+                    "lengthen the period",
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    if line.trace.is_some() && !line.schedule.is_empty() {
+        let place = format!("{place}.schedule");
+        all.add(
+            place,
+            "`trace` and `schedule` exclude each other",
+            "each sets the rate",
+            "",
+        );
+    }
+}

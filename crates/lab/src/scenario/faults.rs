@@ -1,0 +1,65 @@
+//! Where a reader notes faults, and how it words them.
+
+use super::diagnose::Problem;
+use super::keys_kind::Section;
+use super::tree::{Entry, Span};
+use std::cell::RefCell;
+use trammel_core::units::{Dimension, nearest};
+
+/// The faults found so far, and where the file lies.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    pub(super) problems: RefCell<Vec<Problem>>,
+    /// The folder of the scenario file, for files that it names.
+    pub(super) dir: &'a std::path::Path,
+}
+
+impl Context<'_> {
+    /// Notes a fault.
+    pub(super) fn fault(
+        &self,
+        span: &Span,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.problems.borrow_mut().push(Problem {
+            span: span.clone(),
+            what: what.into(),
+            why: why.into(),
+            help: help.into(),
+        });
+    }
+}
+
+/// Names a key that a section does not list, with the nearest that it does.
+pub(super) fn unknown_key(cx: &Context<'_>, section: &'static Section, entry: &Entry) {
+    let place = match section.name {
+        "" => "a scenario".to_owned(),
+        name => format!("`{name}`"),
+    };
+    let names = section.keys.iter().map(|key| key.name);
+    let all: Vec<_> = names.clone().map(|name| format!("`{name}`")).collect();
+    let help = match nearest(&entry.key, names) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("{place} has {}", all.join(", ")),
+    };
+    let what = format!("{place} has no key `{}`", entry.key);
+    cx.fault(&entry.span, what, "unknown key", help);
+}
+
+/// What a key means, to go below a fault.
+pub(super) fn explained(help: &str) -> String {
+    format!("meaning: {help}")
+}
+
+/// What a number must be, where it is outside its range.
+pub(super) fn range(dimensions: &[Dimension], low: f64, high: f64) -> String {
+    match dimensions {
+        [Dimension::Ratio] if low == 0.0 => format!("must be from 0 to {high}"),
+        [Dimension::Dbm, ..] => format!("must be from {low} to {high} dBm"),
+        _ if low == 0.0 => "must not be negative".to_owned(),
+        _ if low <= 1.0 => "must be more than zero".to_owned(),
+        _ => format!("must be from {low} to {high}"),
+    }
+}

@@ -1,0 +1,202 @@
+//! One TCP flow: its congestion control, the stack around it, when it sends and how much.
+
+use super::plugin::Plugin;
+use trammel_core::entry::Value;
+use trammel_core::time::Time;
+
+/// The TCP around a congestion control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stack {
+    /// Linux 6: PRR, RACK-TLP, DSACK undo, HyStart, ten segments at first.
+    #[default]
+    Linux6,
+    /// Linux 2.6: rate halving, FACK, three segments at first.
+    Linux26,
+    /// RFC 5681, 6582 and 6675 to the letter.
+    Rfc,
+}
+
+impl Stack {
+    /// The word in a scenario file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stack::Linux6 => "linux-6",
+            Stack::Linux26 => "linux-2.6",
+            Stack::Rfc => "rfc",
+        }
+    }
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAck {
+    /// Every segment at once.
+    Off,
+    /// As the stack does: every second segment, or after its timer.
+    Stack,
+    /// After this many segments, or after the stack's timer.
+    Segments(u32),
+}
+
+/// One TCP flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name in the results; empty until the scenario names it after its variant.
+    pub name: String,
+    /// Its congestion control.
+    pub variant: Plugin,
+    /// When it starts; without it, drawn from the seed.
+    pub start: Option<Time>,
+    /// When it stops to send; without it, at the end of the run.
+    pub stop: Option<Time>,
+    /// How long it sends, in place of `stop`.
+    pub duration: Option<Time>,
+    /// What it has to send; without it, there is no end.
+    pub bytes: Option<u64>,
+    /// Sending host, in a network.
+    pub from: Option<String>,
+    /// Receiving host, in a network.
+    pub to: Option<String>,
+    /// Its own unloaded round trip.
+    pub rtt: Option<Time>,
+    /// The TCP around the congestion control.
+    pub stack: Stack,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// Negotiates ECN; without it, where the variant needs it.
+    pub ecn: Option<bool>,
+    /// Send buffer in bytes.
+    pub socket_buffer: Option<u64>,
+    /// Receive buffer in bytes.
+    pub receive_buffer: Option<u64>,
+    /// Interval at which the receiving application reads; without it, at once.
+    pub reader: Option<Time>,
+    /// When the receiver acknowledges.
+    pub delayed_ack: DelayedAck,
+    /// First congestion window in segments; without it, the stack's.
+    pub initial_window: Option<u32>,
+    /// Least retransmission timeout; without it, the stack's.
+    pub min_rto: Option<Time>,
+    /// Largest congestion window in segments.
+    pub cwnd_clamp: Option<u32>,
+    /// The timestamp option; without it, as the stack does.
+    pub timestamps: Option<bool>,
+    /// Small segments wait while data is unacknowledged; without it, as the stack does.
+    pub nagle: Option<bool>,
+    /// Segments are paced; without it, where the variant asks for it.
+    pub pacing: Option<bool>,
+    /// Segmentation offload.
+    pub offload: bool,
+}
+
+impl Flow {
+    /// A flow of `variant` with all defaults. `newreno` means Reno over stack `rfc` without SACK.
+    pub fn new(variant: &str) -> Flow {
+        let is_newreno = variant == "newreno";
+        Flow {
+            name: String::new(),
+            variant: variant.into(),
+            start: None,
+            stop: None,
+            duration: None,
+            bytes: None,
+            from: None,
+            to: None,
+            rtt: None,
+            stack: if is_newreno {
+                Stack::Rfc
+            } else {
+                Stack::Linux6
+            },
+            sack: !is_newreno,
+            ecn: None,
+            socket_buffer: None,
+            receive_buffer: None,
+            reader: None,
+            delayed_ack: DelayedAck::Stack,
+            initial_window: None,
+            min_rto: None,
+            cwnd_clamp: None,
+            timestamps: None,
+            nagle: None,
+            pacing: None,
+            offload: false,
+        }
+    }
+    /// Sets the name.
+    pub fn name(mut self, name: &str) -> Flow {
+        name.clone_into(&mut self.name);
+        self
+    }
+    /// Sets a parameter of the variant.
+    pub fn param(mut self, key: &str, value: Value) -> Flow {
+        self.variant = self.variant.with(key, value);
+        self
+    }
+    /// Sets when it starts.
+    pub fn start(mut self, at: Time) -> Flow {
+        self.start = Some(at);
+        self
+    }
+    /// Sets when it stops to send.
+    pub fn stop(mut self, at: Time) -> Flow {
+        self.stop = Some(at);
+        self
+    }
+    /// Sets what it has to send.
+    pub fn bytes(mut self, bytes: u64) -> Flow {
+        self.bytes = Some(bytes);
+        self
+    }
+    /// Sets its own unloaded round trip.
+    pub fn rtt(mut self, rtt: Time) -> Flow {
+        self.rtt = Some(rtt);
+        self
+    }
+    /// Sets its hosts.
+    pub fn between(mut self, from: &str, to: &str) -> Flow {
+        self.from = Some(from.to_owned());
+        self.to = Some(to.to_owned());
+        self
+    }
+    /// Sets the TCP around the congestion control.
+    pub fn stack(mut self, stack: Stack) -> Flow {
+        self.stack = stack;
+        self
+    }
+    /// Switches selective acknowledgements.
+    pub fn sack(mut self, on: bool) -> Flow {
+        self.sack = on;
+        self
+    }
+    /// Switches ECN.
+    pub fn ecn(mut self, on: bool) -> Flow {
+        self.ecn = Some(on);
+        self
+    }
+    /// Sets the send buffer in bytes.
+    pub fn socket_buffer(mut self, bytes: u64) -> Flow {
+        self.socket_buffer = Some(bytes);
+        self
+    }
+    /// Sets the receive buffer in bytes.
+    pub fn receive_buffer(mut self, bytes: u64) -> Flow {
+        self.receive_buffer = Some(bytes);
+        self
+    }
+    /// Sets when the receiver acknowledges.
+    pub fn delayed_ack(mut self, delayed_ack: DelayedAck) -> Flow {
+        self.delayed_ack = delayed_ack;
+        self
+    }
+    /// Sets the first congestion window in segments.
+    pub fn initial_window(mut self, segments: u32) -> Flow {
+        self.initial_window = Some(segments);
+        self
+    }
+    /// Switches pacing.
+    pub fn pacing(mut self, on: bool) -> Flow {
+        self.pacing = Some(on);
+        self
+    }
+}

@@ -1,0 +1,350 @@
+//! Every key of a scenario file, in one table: name, kind, default, unit, help.
+//!
+//! From it come the check for unknown keys, the suggestions, the defaults, the JSON Schema and the
+//! reference page. A reader asks for a key by name; a name that is not in the table is a fault of ours
+//! and a test reads every section to find it.
+
+#![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
+
+use super::keys_kind::{Fallback::*, Kind, Kind::*, Section, k};
+use crate::registry::Family;
+use trammel_core::units::Dimension as D;
+
+/// The words of `subject`.
+pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic"];
+/// The words of `engines`.
+pub const ENGINES: &[&str] = &["predict", "simulate", "measure"];
+/// The words of `stack`.
+pub const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
+/// The words of `loss.direction`.
+pub const DIRECTIONS: &[&str] = &["data", "ack", "both"];
+/// The words of `topology.preset`.
+pub const TOPOLOGIES: &[&str] = &["dumbbell", "parking-lot", "four-host"];
+/// The words of `workload.kind`.
+pub const WORKLOADS: &[&str] = &["poisson", "request-response", "on-off", "background"];
+/// The words of `matrix.pairs`.
+pub const PAIRS: &[&str] = &["unordered", "distinct", "ordered"];
+
+const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, 1e7);
+const INSTANT: Kind = Quantity(&[D::Time], 0.0, 1e7);
+const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
+const BYTES: Kind = Quantity(&[D::Bytes], 1.0, 1e15);
+const PROBABILITY: Kind = Quantity(&[D::Ratio], 0.0, 1.0);
+
+/// The file itself.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static ROOT: Section = Section {
+    name: "",
+    help: "the file: what is asked, for how long, how often",
+    extra: None,
+    keys: &[
+        k("title", Text, Is(""), "", "what the scenario shows, in a line"),
+        k("question", Text, Absent, "", "the question that it answers, for the report"),
+        k("subject", Word(SUBJECTS), Is("transport"), "", "what is studied"),
+        k("engines", Words(ENGINES), See("predict and simulate; measure too with `[measure]`"), "", "which engines answer"),
+        k("duration", SPAN, Is("30 s"), "s", "length of a run"),
+        k("warmup", INSTANT, Is("0 s"), "s", "metrics are also computed from this instant on"),
+        k("repeat", Whole(1, 100_000), Is("1"), "", "runs of every point, with seeds `seed`, `seed` + 1, …"),
+        k("seed", Whole(0, i64::MAX), Is("1"), "", "first seed of the random streams"),
+        k("solo", Bool, Is("false"), "", "each flow also runs alone: what the others cost it is its harm"),
+        k("trace", WordOrTime(&["off", "ack"]), Is("off"), "", "what is traced of every flow: nothing, every ACK, or samples at an interval"),
+        k("pcap", BoolOrNames, Is("false"), "", "links whose packets are captured; `true` for all"),
+        k("path", Table(&PATH), Absent, "", "the one path that all flows share"),
+        k("topology", Table(&TOPOLOGY), Absent, "", "a preset network made of `[path]`s"),
+        k("host", Tables(&HOST), Absent, "", "a host or router of an explicit network"),
+        k("link", Tables(&LINK), Absent, "", "a link of an explicit network"),
+        k("flow", Tables(&FLOW), Absent, "", "a TCP flow, or several alike"),
+        k("workload", Tables(&WORKLOAD), Absent, "", "TCP flows that come and go"),
+        k("stream", Tables(&STREAM), Absent, "", "a stream of datagrams"),
+        k("sweep", Sweep, Absent, "", "dotted keys and the lists of values that they take, in all combinations"),
+        k("matrix", Table(&MATRIX), Absent, "", "every pair of a list of variants, for the first two flows"),
+        k("predict", Table(&PREDICT), Absent, "", "what the analytic models are asked"),
+        k("measure", Table(&MEASURE), Absent, "", "how real stacks are measured"),
+    ],
+};
+
+/// `[path]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static PATH: Section = Section {
+    name: "path",
+    help: "one bottleneck between all senders and all receivers",
+    extra: None,
+    keys: &[
+        k("preset", Text, Absent, "", "a named path whose keys apply where they are not given here"),
+        k("rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s", "rate of the bottleneck"),
+        k("rtt", SPAN, See("required without `preset`"), "s", "unloaded round trip of the whole path"),
+        k("access", Table(&ACCESS), Absent, "", "a link of its own for every sender and receiver"),
+        k("wifi", Table(&WIFI), Absent, "", "the bottleneck is an 802.11 cell; `rate` defaults to its fastest mode"),
+        k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
+        k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before the bottleneck"),
+        k("loss", Table(&LOSS), Absent, "", "losses behind the bottleneck"),
+        k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
+        k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
+        k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
+        k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes a link counts beside each IP packet"),
+        k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
+        k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
+        k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
+        k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
+    ],
+};
+
+/// `path.access`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static ACCESS: Section = Section {
+    name: "access",
+    help: "the links between each host and the bottleneck",
+    extra: None,
+    keys: &[
+        k("rate", RATE, Required, "bit/s", "rate of each"),
+        k("delay", INSTANT, Is("0 s"), "s", "one-way delay of each, within the path's `rtt`"),
+    ],
+};
+
+/// `path.wifi`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static WIFI: Section = Section {
+    name: "wifi",
+    help: "an 802.11 cell as the bottleneck",
+    extra: None,
+    keys: &[
+        k("standard", Word(&["802.11g"]), Is("802.11g"), "", "the physical layer"),
+        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at the receiver"),
+        k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss law"),
+        k("stations", Whole(1, 250), Is("1"), "", "stations that contend for the channel"),
+    ],
+};
+
+/// `queue` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static QUEUE: Section = Section {
+    name: "queue",
+    help: "a queue, its law and its limit; further keys are the discipline's parameters",
+    extra: Some(Family::Discipline),
+    keys: &[
+        k("discipline", Plugin(Family::Discipline), Is("droptail"), "", "the queue's law"),
+        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), Is("1 bdp"), "", "packets, bytes or bandwidth-delay products that it holds; a bare number is packets"),
+        k("ecn", Bool, See("the discipline's"), "", "the discipline marks ECN-capable packets in place of dropping them"),
+    ],
+};
+
+/// `loss` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static LOSS: Section = Section {
+    name: "loss",
+    help: "losses that no queue causes; further keys are the model's parameters",
+    extra: Some(Family::Loss),
+    keys: &[
+        k("model", Plugin(Family::Loss), Is("bernoulli"), "", "the law of loss"),
+        k("direction", Word(DIRECTIONS), Is("data"), "", "whose packets are lost"),
+    ],
+};
+
+/// `jitter` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static JITTER: Section = Section {
+    name: "jitter",
+    help: "extra delay of each packet, in seconds; further keys are the distribution's parameters",
+    extra: Some(Family::Distribution),
+    keys: &[k("distribution", Plugin(Family::Distribution), Required, "", "its law")],
+};
+
+/// `reorder` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static REORDER: Section = Section {
+    name: "reorder",
+    help: "packets held back so that later ones overtake them",
+    extra: None,
+    keys: &[
+        k("probability", PROBABILITY, Required, "", "fraction of packets held back"),
+        k("delay", SPAN, Required, "s", "for how long"),
+    ],
+};
+
+/// One row of `schedule`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static CHANGE: Section = Section {
+    name: "schedule",
+    help: "one change of the rate",
+    extra: None,
+    keys: &[
+        k("at", INSTANT, Required, "s", "when"),
+        k("rate", RATE, Required, "bit/s", "the new rate"),
+    ],
+};
+
+/// `[topology]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static TOPOLOGY: Section = Section {
+    name: "topology",
+    help: "a preset network whose bottlenecks are as `[path]` says",
+    extra: None,
+    keys: &[
+        k("preset", Word(TOPOLOGIES), Required, "", "its shape"),
+        k("pairs", Whole(1, 1_000), See("one for every flow"), "", "senders and receivers of a dumbbell"),
+        k("hops", Whole(1, 100), Is("3"), "", "bottlenecks in a row of a parking lot"),
+    ],
+};
+
+/// `[[host]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static HOST: Section = Section {
+    name: "host",
+    help: "a host or router",
+    extra: None,
+    keys: &[k("name", Text, Required, "", "its name, for `from` and `to`")],
+};
+
+/// `[[link]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static LINK: Section = Section {
+    name: "link",
+    help: "a link in both directions; packets take the path of least delay",
+    extra: None,
+    keys: &[
+        k("name", Text, See("`from-to`"), "", "its name in the results"),
+        k("from", Text, Required, "", "the host at one end"),
+        k("to", Text, Required, "", "the host at the other end; data direction is from `from` to `to`"),
+        k("rate", RATE, See("required without `trace`"), "bit/s", "its rate"),
+        k("delay", INSTANT, Is("0 s"), "s", "its one-way delay"),
+        k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
+        k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before it, in both directions; a bdp is that of the longest flow across"),
+        k("loss", Table(&LOSS), Absent, "", "losses on it"),
+        k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
+        k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
+        k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
+        k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes it counts beside each IP packet"),
+        k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
+        k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
+        k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
+        k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
+    ],
+};
+
+/// `[[flow]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static FLOW: Section = Section {
+    name: "flow",
+    help: "a TCP flow, or several alike",
+    extra: None,
+    keys: &[
+        k("name", Text, See("the variant's name, numbered where several share it"), "", "its name in the results"),
+        k("variant", Plugin(Family::Variant), Required, "", "congestion control; `newreno` means reno over stack `rfc` without SACK"),
+        k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
+        k("count", Whole(1, 10_000), Is("1"), "", "flows alike"),
+        k("start", INSTANT, See("drawn from the seed within the first round trip or second, whichever is longer"), "s", "when it starts"),
+        k("stop", SPAN, See("the end of the run"), "s", "when it stops to send"),
+        k("duration", SPAN, Absent, "s", "in place of `stop`: how long it sends"),
+        k("bytes", BYTES, See("no end"), "bytes", "what it has to send"),
+        k("from", Text, Absent, "", "sending host, in a network"),
+        k("to", Text, Absent, "", "receiving host, in a network"),
+        k("rtt", SPAN, See("the path's"), "s", "its own unloaded round trip"),
+        k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
+        k("sack", Bool, Is("true"), "", "selective acknowledgements"),
+        k("ecn", Bool, See("whether the variant needs it"), "", "negotiates ECN"),
+        k("socket_buffer", BYTES, See("no limit"), "bytes", "send buffer"),
+        k("receive_buffer", BYTES, See("no limit"), "bytes", "receive buffer, which bounds the offered window"),
+        k("reader", SPAN, See("at once"), "s", "interval at which the receiving application reads"),
+        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many segments one is sent"),
+        k("initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments", "first congestion window"),
+        k("min_rto", SPAN, See("the stack's: 200 ms, with `rfc` 1 s"), "s", "least retransmission timeout"),
+        k("cwnd_clamp", Whole(1, 1_000_000_000), See("no limit"), "segments", "largest congestion window"),
+        k("timestamps", Bool, See("the stack's: on"), "", "the timestamp option"),
+        k("nagle", Bool, See("the stack's: off"), "", "small segments wait while data is unacknowledged"),
+        k("pacing", Bool, See("where the variant asks for it"), "", "segments are paced"),
+        k("offload", Bool, Is("false"), "", "segmentation offload: bursts leave as super-segments"),
+    ],
+};
+
+/// `[[workload]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static WORKLOAD: Section = Section {
+    name: "workload",
+    help: "TCP flows that come and go",
+    extra: None,
+    keys: &[
+        k("name", Text, See("the kind"), "", "its name in the results"),
+        k("kind", Word(WORKLOADS), Required, "", "how flows come: independently, as transactions, in bursts, or as cross traffic"),
+        k("variant", Plugin(Family::Variant), Is("cubic"), "", "congestion control of its flows"),
+        k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
+        k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
+        k("from", Text, Absent, "", "sending host, in a network"),
+        k("to", Text, Absent, "", "receiving host, in a network"),
+        k("start", INSTANT, Is("0 s"), "s", "when it starts"),
+        k("stop", SPAN, See("the end of the run"), "s", "when no more flows come"),
+        k("load", Quantity(&[D::Ratio], f64::MIN_POSITIVE, 10.0), Absent, "", "poisson, background: offered fraction of the bottleneck"),
+        k("rate", RATE, Absent, "bit/s", "poisson, background: offered payload; on-off: sending rate while on"),
+        k("arrivals", Number(1e-6, 1e9), Absent, "1/s", "poisson, background: flows a second"),
+        k("size", Distribution(D::Bytes), See("background: Pareto, mean 100 kB, shape 1.3"), "bytes", "poisson, background: bytes of a flow"),
+        k("request", Distribution(D::Bytes), Is("300 B"), "bytes", "request-response: bytes of a request"),
+        k("response", Distribution(D::Bytes), Is("10 kB"), "bytes", "request-response: bytes of a response"),
+        k("think", Distribution(D::Time), Is("1 s"), "s", "request-response: pause before the next request"),
+        k("connections", Whole(1, 100_000), Is("1"), "", "request-response, on-off: connections at once"),
+        k("on", Distribution(D::Time), Is("1 s"), "s", "on-off: length of a burst"),
+        k("off", Distribution(D::Time), Is("1 s"), "s", "on-off: length of a pause"),
+    ],
+};
+
+/// `[[stream]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static STREAM: Section = Section {
+    name: "stream",
+    help: "a stream of datagrams",
+    extra: None,
+    keys: &[
+        k("name", Text, See("`stream-1`, `stream-2`, …"), "", "its name in the results"),
+        k("protocol", Word(&["udp"]), Is("udp"), "", "the protocol"),
+        k("size", Distribution(D::Bytes), Is("1400 B"), "bytes", "payload of a datagram"),
+        k("gap", Distribution(D::Time), Required, "s", "time from one datagram to the next; `rate` in packets a second sets the mean"),
+        k("from", Text, Absent, "", "sending host, in a network"),
+        k("to", Text, Absent, "", "receiving host, in a network"),
+        k("start", INSTANT, Is("0 s"), "s", "when it starts"),
+        k("stop", SPAN, See("the end of the run"), "s", "when it stops"),
+    ],
+};
+
+/// `size`, `gap` and the like: a distribution with its parameters.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static RANDOM: Section = Section {
+    name: "distribution",
+    help: "a law of chance; further keys are its parameters. A plain value is always that value",
+    extra: Some(Family::Distribution),
+    keys: &[k("distribution", Plugin(Family::Distribution), Required, "", "its law")],
+};
+
+/// `[matrix]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static MATRIX: Section = Section {
+    name: "matrix",
+    help: "every pair of a list of variants, for the first two flows",
+    extra: None,
+    keys: &[
+        k("variants", Values, Required, "", "names, or tables with `variant` and other keys of a flow"),
+        k("pairs", Word(PAIRS), Is("unordered"), "", "each pair once with a variant against itself, `distinct` without, or `ordered` both ways round"),
+    ],
+};
+
+/// `[predict]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static PREDICT: Section = Section {
+    name: "predict",
+    help: "what the analytic models are asked",
+    extra: None,
+    keys: &[k("models", Names, See("every model that applies"), "", "names, or `name:dialect`")],
+};
+
+/// `[measure]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static MEASURE: Section = Section {
+    name: "measure",
+    help: "how real stacks are measured",
+    extra: None,
+    keys: &[k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack")],
+};
+
+/// Every section once, the file first, in the order of the reference page.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static SECTIONS: &[&Section] = &[
+    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &ACCESS, &WIFI, &TOPOLOGY, &HOST, &LINK, &FLOW, &WORKLOAD,
+    &STREAM, &RANDOM, &MATRIX, &PREDICT, &MEASURE,
+];

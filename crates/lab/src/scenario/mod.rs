@@ -1,0 +1,154 @@
+//! Scenario files: from text to points, each a complete scenario, with every fault shown at once.
+//!
+//! ```text
+//! text → tree (every value knows its place) → sweep edits the tree → parse reads each point → check
+//! ```
+//! The model is plain data that a Rust program may build without any file.
+
+pub mod check;
+pub mod diagnose;
+mod faults;
+pub mod flow;
+pub mod hash;
+pub mod keys;
+pub mod keys_kind;
+pub mod model;
+pub mod named;
+mod parse;
+pub mod path;
+pub mod plugin;
+pub mod preset;
+mod reader;
+pub mod reference;
+pub mod schema;
+pub mod sweep;
+mod sweep_axes;
+mod sweep_edit;
+pub mod topology;
+pub mod tree;
+pub mod workload;
+
+use diagnose::{Problem, Problems};
+use std::cell::RefCell;
+use std::path::Path;
+use sweep::Point;
+
+/// A scenario file that was read without a fault.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name, as the user wrote it.
+    pub name: String,
+    /// Its text, for the run folder.
+    pub text: String,
+    /// Its points, in the order of its sweep; one where it sweeps nothing.
+    pub points: Vec<Point>,
+}
+
+/// Why a scenario file cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error("`{file}` cannot be read: {why}")]
+    Io {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        why: String,
+    },
+    /// The file has faults.
+    #[error("{0}")]
+    Faults(Box<Problems>),
+    /// The subject is not built yet.
+    #[error("`{file}`: subject `{subject}` arrives in a later version; this one runs `transport`")]
+    Later {
+        /// The file.
+        file: String,
+        /// The subject.
+        subject: String,
+    },
+}
+
+impl File {
+    /// Reads the scenario file at `path`.
+    pub fn read(path: &Path) -> Result<File, ReadError> {
+        File::read_with(path, &[])
+    }
+
+    /// Reads the scenario file at `path` with the dotted keys `set` set, as a sweep would set them.
+    pub fn read_with(path: &Path, set: &[(String, tree::Value)]) -> Result<File, ReadError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| ReadError::Io {
+            file: name.clone(),
+            why: error.to_string(),
+        })?;
+        File::parse_with(&name, &text, path.parent().unwrap_or(Path::new(".")), set)
+    }
+
+    /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
+    pub fn parse(name: &str, text: &str, dir: &Path) -> Result<File, ReadError> {
+        File::parse_with(name, text, dir, &[])
+    }
+
+    /// As [`File::parse`], with the dotted keys `set` set.
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        dir: &Path,
+        set: &[(String, tree::Value)],
+    ) -> Result<File, ReadError> {
+        let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
+        let mut root = tree::Node::parse(text).map_err(|error| {
+            refuse(vec![Problem {
+                span: error.span,
+                what: "this is not TOML".to_owned(),
+                why: error.message,
+                help: String::new(),
+            }])
+        })?;
+        let subject = root.as_table().and_then(|table| table.get("subject"));
+        if let Some(subject @ ("forwarding" | "traffic")) = subject.and_then(|s| s.node.as_text()) {
+            return Err(ReadError::Later {
+                file: name.to_owned(),
+                subject: subject.to_owned(),
+            });
+        }
+        let cx = faults::Context {
+            problems: RefCell::new(Vec::new()),
+            dir,
+        };
+        for (key, value) in set {
+            let node = tree::Node {
+                span: 0..0,
+                value: value.clone(),
+            };
+            if let Err(why) = sweep_edit::set(&mut root, key, &node) {
+                cx.fault(&(0..0), format!("`{key}` cannot be set"), why, "");
+            }
+        }
+        let points = sweep::expand(&cx, &root);
+        let problems = cx.problems.into_inner();
+        if problems.is_empty() {
+            Ok(File {
+                name: name.to_owned(),
+                text: text.to_owned(),
+                points,
+            })
+        } else {
+            Err(refuse(problems))
+        }
+    }
+
+    /// The columns of the swept parameters, in order.
+    pub fn columns(&self) -> Vec<&str> {
+        let first = self.points.first().map_or(&[][..], |point| &point.swept);
+        first.iter().map(|swept| swept.column.as_str()).collect()
+    }
+
+    /// Starts the seeds of every point at `seed`.
+    pub fn reseed(&mut self, seed: u64) {
+        for point in &mut self.points {
+            point.scenario.seed = seed;
+            point.hash = hash::of(&point.scenario);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! From the tree of a file to a scenario, every fault noted on the way. One file a concern.
+
+mod path;
+mod plugin;
+mod topology;
+mod traffic;
+
+use super::check;
+use super::faults::Context;
+use super::keys::{ENGINES, ROOT};
+use super::keys_kind::Kind;
+use super::model::{Engine, Kernel, ModelChoice, Pcap, Scenario, Tracing, name_flows};
+use super::preset;
+use super::reader::Reader;
+use super::tree::{Node, Span, Value};
+use crate::registry::Family;
+use trammel_core::time::Time;
+use trammel_core::units::{Dimension, nearest};
+use trammel_tcp::models;
+
+/// Reads the whole tree of one point. What it returns is of use only where no fault was noted.
+pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
+    let root = with_preset(cx, root);
+    let r = Reader::new(cx, &ROOT, &root);
+    let mut scenario = Scenario {
+        title: r.text("title").unwrap_or_default(),
+        question: r.text("question"),
+        duration: r.time("duration").unwrap_or(Time::MAX),
+        warmup: r.time("warmup").unwrap_or_default(),
+        repeat: r.whole("repeat").unwrap_or(1) as u32,
+        seed: r.whole("seed").unwrap_or(1) as u64,
+        solo: r.flag("solo").unwrap_or_default(),
+        trace: tracing(&r),
+        pcap: pcap(&r),
+        measure: measure(&r),
+        ..Scenario::default()
+    };
+    r.word("subject");
+    scenario.engines = engines(&r, scenario.measure.is_some());
+    if let Some(predict) = r.table("predict") {
+        scenario.models = predict_models(&predict);
+    }
+    let (flows, origins) = traffic::flows(&r);
+    scenario.flows = flows;
+    name_flows(&mut scenario.flows);
+    scenario.workloads = traffic::workloads(&r);
+    scenario.streams = traffic::streams(&r);
+    if let Some(topology) = topology::topology(&r, scenario.flows.len()) {
+        scenario.topology = topology;
+        // Traffic with a fault of its own is not missed as well.
+        let sources = ["flow", "workload", "stream", "matrix"];
+        let has_traffic = sources.iter().any(|key| r.entry(key).is_some());
+        for fault in check::faults(&scenario) {
+            if fault.place.is_empty() && has_traffic {
+                continue;
+            }
+            let mut place = in_file(&fault.place, &origins);
+            if place[0] == "link" && r.entry("link").is_none() {
+                // The links of a preset network are as `[path]` says.
+                place.splice(0..2, ["path".to_owned()]);
+            }
+            let span = span_of(&root, &place);
+            cx.fault(&span, fault.what, fault.why, fault.help);
+        }
+    }
+    scenario
+}
+
+/// The tree with the keys of `path.preset` where the file does not give them.
+fn with_preset(cx: &Context<'_>, root: &Node) -> Node {
+    let mut root = root.clone();
+    let Value::Table(top) = &mut root.value else {
+        return root;
+    };
+    let Some(path) = top.0.iter_mut().find(|entry| entry.key == "path") else {
+        return root;
+    };
+    let Value::Table(path) = &mut path.node.value else {
+        return root;
+    };
+    let Some(chosen) = path.get("preset").map(|entry| entry.node.clone()) else {
+        return root;
+    };
+    // A value that is no text is refused where the key is read.
+    let Some(name) = chosen.as_text() else {
+        return root;
+    };
+    let Some(found) = preset::find(name) else {
+        let help = match nearest(name, preset::PRESETS.iter().map(|preset| preset.name)) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "`trammel list presets` shows all".to_owned(),
+        };
+        let what = format!("no path preset is called `{name}`");
+        cx.fault(&chosen.span, what, "unknown preset", help);
+        return root;
+    };
+    let keys = Node::parse(found.keys).expect("a test reads every preset");
+    for entry in &keys.as_table().expect("a file is a table").0 {
+        if path.get(&entry.key).is_none() {
+            path.set(&entry.key, placed(&entry.node, &chosen.span));
+        }
+    }
+    root
+}
+
+/// `node` as if it stood at `span`.
+fn placed(node: &Node, span: &Span) -> Node {
+    let value = match &node.value {
+        Value::Table(table) => {
+            let mut table = table.clone();
+            for entry in &mut table.0 {
+                entry.span = span.clone();
+                entry.node = placed(&entry.node, span);
+            }
+            Value::Table(table)
+        }
+        Value::List(items) => Value::List(items.iter().map(|n| placed(n, span)).collect()),
+        other => other.clone(),
+    };
+    Node {
+        span: span.clone(),
+        value,
+    }
+}
+
+fn tracing(r: &Reader<'_>) -> Tracing {
+    let Some(entry) = r.entry("trace") else {
+        return Tracing::Off;
+    };
+    match entry.node.as_text() {
+        Some("off") => Tracing::Off,
+        Some("ack") => Tracing::Ack,
+        _ => match r.measured("trace", &entry.node, &[Dimension::Time]) {
+            Some(interval) if interval.value > 0.0 => {
+                Tracing::Every(Time::from_secs_f64(interval.value))
+            }
+            Some(_) => {
+                r.wrong("trace", &entry.node);
+                Tracing::Off
+            }
+            None => Tracing::Off,
+        },
+    }
+}
+
+fn pcap(r: &Reader<'_>) -> Pcap {
+    match r.entry("pcap").map(|entry| &entry.node.value) {
+        None | Some(Value::Bool(false)) => Pcap::Off,
+        Some(Value::Bool(true)) => Pcap::All,
+        Some(_) => {
+            let names = r.names("pcap");
+            Pcap::Links(names.iter().map(|(name, _)| (*name).to_owned()).collect())
+        }
+    }
+}
+
+fn measure(r: &Reader<'_>) -> Option<Kernel> {
+    let kernel = r.table("measure")?.word("kernel")?;
+    Some([Kernel::Linux, Kernel::Host][kernel])
+}
+
+fn engines(r: &Reader<'_>, measured: bool) -> Vec<Engine> {
+    let mut engines = vec![Engine::Predict, Engine::Simulate];
+    if measured {
+        engines.push(Engine::Measure);
+    }
+    let Some(entry) = r.entry("engines") else {
+        return engines;
+    };
+    let names = r.names("engines");
+    let words = names
+        .iter()
+        .filter_map(|(_, node)| r.word_of("engines", node, ENGINES));
+    engines = words
+        .filter_map(|n| Engine::from_name(ENGINES[n]))
+        .collect();
+    engines.sort_unstable();
+    engines.dedup();
+    if names.is_empty() && matches!(&entry.node.value, Value::List(_)) {
+        let help = format!("name at least one: {}", ROOT.key("engines").kind.describe());
+        r.cx.fault(
+            &entry.node.span,
+            "`engines` is empty",
+            "no engine would run",
+            help,
+        );
+    }
+    engines
+}
+
+fn predict_models(r: &Reader<'_>) -> Vec<ModelChoice> {
+    let mut choices = Vec::new();
+    for (text, node) in r.names("models") {
+        let (name, dialect) = match text.split_once(':') {
+            Some((name, dialect)) => (name, Some(dialect.to_owned())),
+            None => (text, None),
+        };
+        let Some(entry) = models::find(name) else {
+            plugin::unknown(r.cx, Family::Model, name, &node.span);
+            continue;
+        };
+        if let Some(dialect) = &dialect {
+            let known = entry.dialects.iter().map(|(name, _)| *name);
+            if !known.clone().any(|name| name == dialect) {
+                let what = format!("model `{name}` has no form `{dialect}`");
+                let help = match nearest(dialect, known) {
+                    Some(nearest) => format!("did you mean `{name}:{nearest}`?"),
+                    None => format!("`trammel doc model {name}` shows its forms"),
+                };
+                r.cx.fault(&node.span, what, "unknown form", help);
+            }
+        }
+        choices.push(ModelChoice {
+            name: entry.about.name.to_owned(),
+            dialect,
+        });
+    }
+    choices
+}
+
+/// A place of the model as a place of the file: copies of a flow share one table.
+fn in_file(place: &str, origins: &[usize]) -> Vec<String> {
+    let mut parts: Vec<String> = place.split('.').map(str::to_owned).collect();
+    if parts[0] == "flow"
+        && let Some(index) = parts.get(1).and_then(|n| n.parse::<usize>().ok())
+    {
+        parts[1] = origins[index].to_string();
+    }
+    parts
+}
+
+/// Where `place` stands: the value of its last part, or of the deepest part that is in the file.
+fn span_of(root: &Node, place: &[String]) -> Span {
+    let mut at = root;
+    for part in place {
+        let next = match &at.value {
+            Value::Table(table) => table.get(part).map(|entry| &entry.node),
+            Value::List(items) => part.parse().ok().and_then(|n: usize| items.get(n)),
+            // `[flow]` in place of `[[flow]]` is the only one.
+            _ => None,
+        };
+        match next {
+            Some(next) => at = next,
+            None if part == "0" => {}
+            None => break,
+        }
+    }
+    at.span.clone()
+}
+
+/// The kind of a key, for the places that read it by hand.
+fn kind_of(r: &Reader<'_>, name: &str) -> &'static Kind {
+    &r.section.key(name).kind
+}

@@ -1,0 +1,67 @@
+//! Reads where flows run: `[path]`, `[topology]`, or `[[host]]` and `[[link]]`.
+
+use super::path;
+use crate::scenario::keys::TOPOLOGIES;
+use crate::scenario::path::Line;
+use crate::scenario::reader::Reader;
+use crate::scenario::topology::{Graph, Link, Topology};
+use trammel_core::units::Rate;
+
+/// The topology; nothing after a fault.
+pub(super) fn topology(r: &Reader<'_>, flows: usize) -> Option<Topology> {
+    let explicit = r.entry("link").or_else(|| r.entry("host"));
+    let preset = r.table("topology");
+    if let Some(entry) = explicit {
+        for other in ["path", "topology"] {
+            if r.entry(other).is_some() {
+                let what = format!("`{other}` and `{}` exclude each other", entry.key);
+                let why = format!("`{other}` describes a network too");
+                let help = format!("keep `{other}`, or `[[host]]` and `[[link]]`");
+                r.cx.fault(&entry.span, what, why, help);
+            }
+        }
+        return Some(Topology::Graph(graph(r)));
+    }
+    let Some(path) = r.table("path") else {
+        let what = "the file describes no path";
+        let help = "add `[path]` with `rate` and `rtt`, or `[[host]]` and `[[link]]`";
+        r.cx.fault(&r.span, what, "flows need something to cross", help);
+        return None;
+    };
+    let path = path::path(&path);
+    let Some(preset) = preset else {
+        return path.map(Topology::Path);
+    };
+    let (shape, pairs, hops) = (
+        preset.word("preset"),
+        preset.whole("pairs"),
+        preset.whole("hops"),
+    );
+    let (path, shape) = (path?, TOPOLOGIES[shape?]);
+    Some(Topology::Graph(match shape {
+        "parking-lot" => Graph::parking_lot(&path, hops.unwrap_or(1) as usize),
+        "four-host" => Graph::dumbbell(&path, 2),
+        _ => Graph::dumbbell(&path, pairs.unwrap_or(flows.max(1) as i64) as usize),
+    }))
+}
+
+fn graph(r: &Reader<'_>) -> Graph {
+    let hosts = r.tables("host");
+    let links = r.tables("link");
+    Graph {
+        hosts: hosts.iter().filter_map(|host| host.text("name")).collect(),
+        // A link with a fault keeps its ends, so that routes are not missed as well.
+        links: links.iter().map(link).collect(),
+    }
+}
+
+fn link(r: &Reader<'_>) -> Link {
+    let from = r.text("from").unwrap_or_default();
+    let to = r.text("to").unwrap_or_default();
+    let line = path::line(r, None).unwrap_or_else(|| Line::new(Rate::from_bps(1)));
+    let mut link = Link::new(&from, &to, r.time("delay").unwrap_or_default(), line);
+    if let Some(name) = r.text("name") {
+        link.name = name;
+    }
+    link
+}

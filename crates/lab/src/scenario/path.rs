@@ -1,0 +1,286 @@
+//! What a bottleneck is like: rate, queue, loss, jitter, reordering, changes.
+
+use super::plugin::Plugin;
+use trammel_core::entry::Value;
+use trammel_core::time::Time;
+use trammel_core::units::Rate;
+
+/// What `[path]` and `[[link]]` have in common: how one line treats packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Rate in data direction; the mean rate where a trace sets it.
+    pub rate: Rate,
+    /// Rate of the way back.
+    pub ack_rate: Rate,
+    /// Bytes counted beside each IP packet.
+    pub overhead: u32,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// The queue before it.
+    pub queue: Queue,
+    /// Depth of a token bucket in bytes; without it, packets take their time on the wire.
+    pub burst: Option<u64>,
+    /// Losses that no queue causes.
+    pub loss: Option<Loss>,
+    /// Extra delay of each packet.
+    pub jitter: Option<Jitter>,
+    /// Packets held back.
+    pub reorder: Option<Reorder>,
+    /// Changes of the rate, in the order of time.
+    pub schedule: Vec<Change>,
+    /// The schedule starts anew after this time.
+    pub schedule_period: Option<Time>,
+    /// Delivery opportunities in place of a rate.
+    pub trace: Option<Trace>,
+}
+
+impl Line {
+    /// A line of `rate` in both directions with a droptail queue of one bdp.
+    pub fn new(rate: Rate) -> Line {
+        Line {
+            rate,
+            ack_rate: rate,
+            overhead: 14,
+            mtu: 1500,
+            queue: Queue::default(),
+            burst: None,
+            loss: None,
+            jitter: None,
+            reorder: None,
+            schedule: Vec::new(),
+            schedule_period: None,
+            trace: None,
+        }
+    }
+
+    /// Packets that `rtt` times the rate holds: rate × rtt / 8 / MTU, rounded down, at least one.
+    pub fn bdp_packets(&self, rtt: Time) -> f64 {
+        let bits = self.rate.as_bps() as f64 * rtt.as_secs_f64();
+        (bits / 8.0 / f64::from(self.mtu)).floor().max(1.0)
+    }
+
+    /// The limit of the queue in packets, for a path whose unloaded round trip is `rtt`.
+    pub fn queue_packets(&self, rtt: Time) -> u32 {
+        match self.queue.limit {
+            Limit::Packets(n) => n,
+            Limit::Bytes(n) => (n / u64::from(self.mtu)).max(1) as u32,
+            // The bdp itself is not rounded first: half of 7.8 packets is 3.
+            Limit::Bdp(times) => {
+                let bits = self.rate.as_bps() as f64 * rtt.as_secs_f64() * times;
+                (bits / 8.0 / f64::from(self.mtu)).floor().max(1.0) as u32
+            }
+        }
+    }
+}
+
+/// `[path]`: one bottleneck between all senders and all receivers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// How the bottleneck treats packets.
+    pub line: Line,
+    /// Unloaded round trip of the whole path.
+    pub rtt: Time,
+    /// A link of its own for every host.
+    pub access: Option<Access>,
+    /// The bottleneck is a wireless cell.
+    pub wifi: Option<Wifi>,
+}
+
+/// A queue, its law and its limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// The law.
+    pub discipline: Plugin,
+    /// The limit.
+    pub limit: Limit,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue {
+            discipline: "droptail".into(),
+            limit: Limit::Bdp(1.0),
+        }
+    }
+}
+
+impl Queue {
+    /// The discipline `name` with a limit of one bdp.
+    pub fn new(name: &str) -> Queue {
+        Queue {
+            discipline: name.into(),
+            ..Queue::default()
+        }
+    }
+    /// Sets the limit.
+    pub fn limit(mut self, limit: Limit) -> Queue {
+        self.limit = limit;
+        self
+    }
+    /// Sets a parameter of the discipline.
+    pub fn param(mut self, key: &str, value: Value) -> Queue {
+        self.discipline = self.discipline.with(key, value);
+        self
+    }
+    /// Marks in place of drops, where the discipline can.
+    pub fn ecn(self) -> Queue {
+        self.param("ecn", Value::Bool(true))
+    }
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(u64),
+    /// Bandwidth-delay products of the path.
+    Bdp(f64),
+}
+
+/// Losses that no queue causes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The law.
+    pub model: Plugin,
+    /// Whose packets are lost.
+    pub direction: Direction,
+}
+
+/// A direction of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From senders to receivers.
+    Data,
+    /// From receivers to senders.
+    Ack,
+    /// Both, each with a model of its own.
+    Both,
+}
+
+/// Extra delay of each packet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Jitter {
+    /// Uniform from zero to this.
+    Uniform(Time),
+    /// Seconds drawn from a distribution.
+    Drawn(Plugin),
+}
+
+/// Packets held back so that later ones overtake them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Fraction of packets held back.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Time,
+}
+
+/// One change of a line's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The new rate.
+    pub rate: Rate,
+}
+
+/// A mahimahi trace: at each of these milliseconds a packet of 1504 bytes may leave; then it repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The file, as the scenario names it.
+    pub file: String,
+    /// Milliseconds of the delivery opportunities, never falling; the last one is the period.
+    pub opportunities_ms: Vec<u64>,
+}
+
+impl Trace {
+    /// Bytes of one delivery opportunity (mahimahi, `PACKET_SIZE`).
+    pub const BYTES: u64 = 1504;
+
+    /// Reads the text of a trace file, or says what is wrong with it.
+    pub fn parse(file: &str, text: &str) -> Result<Trace, String> {
+        let mut opportunities_ms = Vec::new();
+        for (n, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, l)| !l.trim().is_empty())
+        {
+            let at: u64 = line.trim().parse().map_err(|_| {
+                format!(
+                    "line {} of `{file}` is no whole number of milliseconds",
+                    n + 1
+                )
+            })?;
+            if opportunities_ms.last().is_some_and(|last| at < *last) {
+                return Err(format!("line {} of `{file}` goes back in time", n + 1));
+            }
+            opportunities_ms.push(at);
+        }
+        if opportunities_ms.last().is_none_or(|last| *last == 0) {
+            return Err(format!("`{file}` has no delivery opportunity after 0 ms"));
+        }
+        Ok(Trace {
+            file: file.to_owned(),
+            opportunities_ms,
+        })
+    }
+
+    /// The mean rate over a period.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.opportunities_ms.len() as u64 * Trace::BYTES * 8;
+        let period_ms = self.opportunities_ms.last().copied().unwrap_or(1).max(1);
+        Rate::from_bps(bits * 1000 / period_ms)
+    }
+}
+
+/// A link of its own for every host of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Rate of each.
+    pub rate: Rate,
+    /// One-way delay of each.
+    pub delay: Time,
+}
+
+/// An 802.11 cell as the bottleneck.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wifi {
+    /// The physical layer; `802.11g` is the only one.
+    pub standard: String,
+    /// Power at the receiver, dBm.
+    pub received_power_dbm: f64,
+    /// Distance in metres, which gives the power in its place.
+    pub distance_m: Option<f64>,
+    /// Stations that contend for the channel.
+    pub stations: u32,
+}
+
+impl Wifi {
+    /// The fastest mode of 802.11g (IEEE 802.11-2020, clause 18).
+    pub const FASTEST: Rate = Rate::from_bps(54_000_000);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_of_one_bdp_is_rounded_down_and_never_empty() {
+        let line = Line::new(Rate::from_bps(1_000_000_000));
+        // 1 Gbit/s × 10 ms / 8 / 1500 B = 833.3
+        assert_eq!(line.queue_packets(Time::from_ms(10)), 833);
+        let slow = Line::new(Rate::from_bps(64_000));
+        assert_eq!(slow.queue_packets(Time::from_ms(10)), 1);
+    }
+
+    #[test]
+    fn a_mahimahi_trace_has_a_mean_rate() {
+        // Two packets in 4 ms: 2 × 1504 × 8 bit / 4 ms.
+        let trace = Trace::parse("t", "2\n4\n").unwrap();
+        assert_eq!(trace.mean_rate(), Rate::from_bps(6_016_000));
+        assert!(Trace::parse("t", "4\n2\n").is_err());
+        assert!(Trace::parse("t", "").is_err());
+    }
+}

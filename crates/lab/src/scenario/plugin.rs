@@ -1,0 +1,129 @@
+//! A plug-in as a scenario names it: its name and the parameters that are given.
+//!
+//! The name is resolved late, so that a variant of another crate may be registered after the scenario
+//! was built.
+
+use crate::registry::Family;
+use trammel_core::aqm::{self, Discipline, LinkFacts};
+use trammel_core::dist::{self, Distribution};
+use trammel_core::entry::{About, Params, Value};
+use trammel_core::loss::{self, LossModel};
+use trammel_tcp::cc::{self, CongestionControl};
+
+/// A plug-in's name with the parameters that differ from its defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plugin {
+    /// The name or alias, as the user wrote it.
+    pub name: String,
+    /// The parameters given; numbers of a distribution are in its user's base unit (seconds, bytes).
+    pub given: Vec<(String, Value)>,
+}
+
+impl From<&str> for Plugin {
+    fn from(name: &str) -> Plugin {
+        Plugin {
+            name: name.to_owned(),
+            given: Vec::new(),
+        }
+    }
+}
+
+impl Plugin {
+    /// The plug-in called `name` with its defaults.
+    pub fn new(name: &str) -> Plugin {
+        name.into()
+    }
+
+    /// Sets the parameter `key`.
+    pub fn with(mut self, key: &str, value: Value) -> Plugin {
+        self.given.push((key.to_owned(), value));
+        self
+    }
+
+    /// What the plug-in says of itself, or why there is none of this name.
+    pub fn about(&self, family: Family) -> Result<&'static About, String> {
+        family.find(&self.name).ok_or_else(|| {
+            let hint = match family.nearest(&self.name) {
+                Some(name) => format!("; did you mean `{name}`?"),
+                None => format!("; `trammel list {}` shows all", family.plural()),
+            };
+            format!("no {} is called `{}`{hint}", family.noun(), self.name)
+        })
+    }
+
+    /// All its parameters, the defaults filled in.
+    pub fn params(&self, family: Family) -> Result<Params, String> {
+        Params::resolve(self.about(family)?, &self.given).map_err(|errors| {
+            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+            errors.join("; ")
+        })
+    }
+
+    /// The congestion control of this name, made anew.
+    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
+        let params = self.params(Family::Variant)?;
+        let entry = cc::find(&self.name).expect("its parameters were found");
+        Ok((entry.build)(&params))
+    }
+
+    /// The queue discipline of this name, made anew for a link.
+    pub fn discipline(&self, facts: &LinkFacts) -> Result<Box<dyn Discipline>, String> {
+        let params = self.params(Family::Discipline)?;
+        let entry = aqm::find(&self.name);
+        (entry.expect("its parameters were found").build)(&params, facts)
+    }
+
+    /// The loss model of this name, made anew.
+    pub fn loss_model(&self) -> Result<Box<dyn LossModel>, String> {
+        let params = self.params(Family::Loss)?;
+        let entry = loss::find(&self.name);
+        (entry.expect("its parameters were found").build)(&params)
+    }
+
+    /// The distribution of this name.
+    pub fn distribution(&self) -> Result<Box<dyn Distribution>, String> {
+        let params = self.params(Family::Distribution)?;
+        let entry = dist::find(&self.name);
+        (entry.expect("its parameters were found").build)(&params)
+    }
+}
+
+/// A random quantity in seconds or bytes: always the same, or drawn from a distribution.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Random {
+    /// Always this value.
+    Always(f64),
+    /// Drawn anew each time.
+    Drawn(Plugin),
+}
+
+impl From<Plugin> for Random {
+    fn from(law: Plugin) -> Random {
+        Random::Drawn(law)
+    }
+}
+
+impl Random {
+    /// The mean, where it exists and the distribution can be made.
+    pub fn mean(&self) -> Option<f64> {
+        match self {
+            Random::Always(value) => Some(*value),
+            Random::Drawn(plugin) => plugin.distribution().ok()?.mean(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_resolves_late_and_a_slip_is_named() {
+        assert!(Plugin::new("newreno").controller().is_ok());
+        let error = Plugin::new("renoo").params(Family::Variant).unwrap_err();
+        assert_eq!(
+            error,
+            "no congestion control is called `renoo`; did you mean `reno`?"
+        );
+    }
+}

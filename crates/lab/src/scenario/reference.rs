@@ -1,0 +1,72 @@
+//! The reference page of scenario files, made from the table of keys, as Markdown.
+
+use super::keys::SECTIONS;
+use super::keys_kind::{Fallback, Key, Section};
+use std::fmt::Write;
+
+/// The page.
+pub fn page() -> String {
+    let mut page = String::from("# Scenario files\n");
+    for section in SECTIONS {
+        page += "\n";
+        page += &of(section);
+    }
+    page
+}
+
+fn of(section: &Section) -> String {
+    let title = if section.name.is_empty() {
+        "the file"
+    } else {
+        section.name
+    };
+    let mut text = format!("## `{title}`\n\n{}.\n\n", section.help);
+    text += "| key | default | unit | value | what it does |\n| --- | --- | --- | --- | --- |\n";
+    for key in section.keys {
+        let (name, value) = (key.name, key.kind.describe());
+        let default = default(key);
+        writeln!(
+            text,
+            "| `{name}` | {default} | {} | {value} | {} |",
+            key.unit, key.help
+        )
+        .expect("a string takes any text");
+    }
+    if let Some(family) = section.extra {
+        let plural = family.plural();
+        writeln!(
+            text,
+            "\nThe parameters are those of `trammel list {plural}`."
+        )
+        .expect("a string takes any text");
+    }
+    text
+}
+
+fn default(key: &Key) -> String {
+    match key.fallback {
+        Fallback::Required => "required".to_owned(),
+        Fallback::Absent | Fallback::Is("") => String::new(),
+        Fallback::Is(value) => format!("`{value}`"),
+        Fallback::See(text) => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_every_key_with_its_default() {
+        let page = page();
+        assert!(page.contains("| `mtu` | `1500` | bytes | a whole number from 68 to 65535 |"));
+        let rows = page.lines().filter(|line| line.starts_with("| `")).count();
+        assert_eq!(
+            rows,
+            SECTIONS
+                .iter()
+                .map(|section| section.keys.len())
+                .sum::<usize>()
+        );
+    }
+}

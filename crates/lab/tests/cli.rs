@@ -1,0 +1,158 @@
+//! The command as a user meets it: output, messages and exit codes.
+
+use std::process::{Command, Output};
+
+const CLEAN: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n";
+
+fn trammel(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.args(args).output().expect("the binary was built")
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn file(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scenario.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.display().to_string();
+    (folder, path)
+}
+
+#[test]
+fn a_clean_file_has_exit_code_0_and_a_faulty_one_2() {
+    let (_folder, path) = file(CLEAN);
+    let output = trammel(&["check", &path]);
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).ends_with("no fault, 1 point\n"));
+    assert!(stdout(&output).is_empty());
+
+    let (_folder, path) = file(&CLEAN.replace("rtt", "rttt"));
+    let output = trammel(&["check", &path]);
+    assert_eq!(code(&output), Some(2));
+    assert!(
+        stderr(&output).contains("did you mean `rtt`?"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        !stderr(&output).contains('\u{1b}'),
+        "colours without a terminal"
+    );
+}
+
+#[test]
+fn an_absent_file_is_a_usage_error() {
+    let output = trammel(&["check", "/no/such/file.toml"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).starts_with("error: `/no/such/file.toml` cannot be read"));
+}
+
+#[test]
+fn a_later_subject_is_refused_in_one_line() {
+    let (_folder, path) = file("subject = 'traffic'\n");
+    for command in ["check", "run", "sweep"] {
+        let output = trammel(&[command, &path]);
+        assert_eq!(code(&output), Some(3));
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("subject `traffic` arrives in a later version"));
+    }
+}
+
+#[test]
+fn the_measure_engine_is_refused_in_one_line() {
+    let (_folder, path) = file(&format!(
+        "engines = ['measure']\n{CLEAN}[measure]\nkernel = 'linux'\n"
+    ));
+    let output = trammel(&["run", &path]);
+    assert_eq!(code(&output), Some(3));
+    assert!(stderr(&output).contains("engine `measure` arrives in a later version"));
+    assert_eq!(stderr(&output).lines().count(), 1);
+}
+
+#[test]
+fn check_writes_points_as_json_on_standard_output_only() {
+    let (_folder, path) = file(&format!("{CLEAN}[sweep]\n'path.rtt' = ['1 ms', '2 ms']\n"));
+    let output = trammel(&["check", "--json", &path]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["schema"], "trammel/1");
+    assert_eq!(json["points"][1]["point"], "rtt_s=2ms");
+    assert_eq!(json["points"][1]["rtt_s"], 0.002);
+}
+
+#[test]
+fn the_schema_is_json() {
+    let output = trammel(&["check", "--schema"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["$defs"]["path"]["properties"]["mtu"]["default"], 1500);
+    assert_eq!(trammel(&["doc", "schema"]).stdout, output.stdout);
+}
+
+#[test]
+fn lists_and_documents_names() {
+    assert!(stdout(&trammel(&["list", "variants"])).contains("reno"));
+    assert!(stdout(&trammel(&["list", "presets"])).contains("satellite-626"));
+    for kind in ["models", "disciplines", "losses", "distributions", "papers"] {
+        assert_eq!(code(&trammel(&["list", kind])), Some(0), "{kind}");
+    }
+    let json = trammel(&["list", "variants", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(
+        json["variants"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|row| row["name"] == "reno")
+    );
+    assert!(stdout(&trammel(&["doc", "variant", "newreno"])).starts_with("# reno\n"));
+    assert!(stdout(&trammel(&["doc", "scenario"])).contains("## `flow`"));
+
+    let output = trammel(&["doc", "variant", "rneo"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("did you mean `reno`?"));
+    let output = trammel(&["doc", "varaint", "reno"]);
+    assert!(stderr(&output).contains("did you mean `variant`?"));
+}
+
+#[test]
+fn every_command_helps_with_an_example() {
+    for command in [
+        "run",
+        "sweep",
+        "paper",
+        "check",
+        "list",
+        "doc",
+        "compare",
+        "completions",
+        "man",
+    ] {
+        let output = trammel(&[command, "--help"]);
+        assert_eq!(code(&output), Some(0));
+        assert!(
+            stdout(&output).contains(&format!("Example:\n  trammel {command}")),
+            "{command}"
+        );
+    }
+    assert!(stdout(&trammel(&["--help"])).contains("Exit codes:"));
+    assert_eq!(code(&trammel(&["no-such-command"])), Some(2));
+}
+
+#[test]
+fn completions_and_man_pages_are_made() {
+    assert!(stdout(&trammel(&["completions", "bash"])).contains("_trammel"));
+    assert!(stdout(&trammel(&["man"])).contains(".TH trammel 1"));
+    let folder = tempfile::tempdir().unwrap();
+    trammel(&["man", "--dir", &folder.path().display().to_string()]);
+    assert!(folder.path().join("trammel-check.1").exists());
+}

@@ -1,0 +1,246 @@
+//! The rules of dependence between the crates of this workspace, read from cargo.
+//!
+//! Each crate enforces one rule. The pure ones have no I/O, no clock and no threads of their own, neither in
+//! their sources nor by what they depend on, so that a simulation cannot depend on its machine.
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A crate, our crates that it may use, and the crates of others that it may use.
+type Rule = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+/// A new crate of the workspace needs a row; what a row lacks is not used.
+const RULES: &[Rule] = &[
+    (
+        "trammel-core",
+        &[],
+        &[
+            "csv",
+            "hdrhistogram",
+            "rand",
+            "rand_distr",
+            "rand_xoshiro",
+            "serde_json",
+            "statrs",
+            "strsim",
+            "thiserror",
+        ],
+    ),
+    ("trammel-tcp", &["trammel-core"], &["thiserror"]),
+    (
+        "trammel-netsim",
+        &["trammel-core", "trammel-tcp"],
+        &["statrs", "thiserror"],
+    ),
+    (
+        "trammel-lab",
+        &["trammel-core", "trammel-tcp", "trammel-netsim"],
+        &[
+            "annotate-snippets",
+            "anyhow",
+            "clap",
+            "clap_complete",
+            "clap_mangen",
+            "csv",
+            "ctrlc",
+            "flate2",
+            "indicatif",
+            "plotters",
+            "rayon",
+            "serde",
+            "serde_json",
+            "sha2",
+            "strsim",
+            "thiserror",
+            "toml_edit",
+        ],
+    ),
+];
+
+/// Crates without I/O, clocks, sockets or threads.
+const PURE: &[&str] = &["trammel-core", "trammel-tcp", "trammel-netsim"];
+
+/// Crates that open the door to the machine, at whatever depth they hide.
+const DOORS: &[&str] = &[
+    "chrono",
+    "crossbeam-utils",
+    "getrandom",
+    "libc",
+    "mio",
+    "nix",
+    "rayon",
+    "rustix",
+    "socket2",
+    "tempfile",
+    "time",
+    "tokio",
+    "windows-sys",
+];
+
+/// What the sources of a pure crate do not name.
+const WORDS: &[&str] = &[
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::thread",
+    "std::time",
+    "Instant::",
+    "SystemTime",
+    "HashMap",
+    "HashSet",
+    "thread_rng",
+    "println!",
+];
+
+/// Where a word is right all the same, and why.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "core/src/table/csv.rs",
+        "std::io",
+        "tables are written to and read from what the caller gives",
+    ),
+    (
+        "core/src/table/json.rs",
+        "std::io",
+        "tables are written to what the caller gives",
+    ),
+    (
+        "netsim/src/network/mod.rs",
+        "std::io",
+        "captures are written to what the caller gives",
+    ),
+    (
+        "netsim/src/pcapng.rs",
+        "std::io",
+        "captures are written to what the caller gives",
+    ),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What the crates of this workspace say of themselves.
+fn metadata() -> Metadata {
+    let mut command = MetadataCommand::new();
+    command
+        .manifest_path(crates().join("lab/Cargo.toml"))
+        .no_deps();
+    command.other_options(["--offline", "--locked"].map(str::to_owned));
+    command.exec().expect("cargo reads the workspace")
+}
+
+#[test]
+fn each_crate_uses_what_its_row_allows() {
+    let metadata = metadata();
+    let mut seen = BTreeSet::new();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        let rule = RULES.iter().find(|(rule, ..)| *rule == name);
+        let (_, ours, others) = rule.unwrap_or_else(|| panic!("`{name}` has no row in RULES"));
+        seen.insert(name.to_owned());
+        for dependency in &package.dependencies {
+            // Tests may use more, but a test that needs the layer above it is in the wrong crate.
+            let is_test = dependency.kind == DependencyKind::Development;
+            let wanted = dependency.name.as_str();
+            let is_allowed = if wanted.starts_with("trammel") {
+                ours.contains(&wanted)
+            } else {
+                is_test || others.contains(&wanted)
+            };
+            assert!(is_allowed, "`{name}` may not depend on `{wanted}`");
+        }
+    }
+    let rows: BTreeSet<_> = RULES.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    assert_eq!(
+        rows, seen,
+        "RULES has a row for every crate and none besides"
+    );
+}
+
+#[test]
+fn nothing_depends_on_lab() {
+    for (name, ours, _) in RULES {
+        assert!(
+            !ours.contains(&"trammel-lab"),
+            "`{name}` is allowed to depend on `trammel-lab`"
+        );
+    }
+}
+
+#[test]
+fn no_door_to_the_machine_opens_at_any_depth_of_a_pure_crate() {
+    for pure in PURE {
+        // Not from the metadata: there, what tests alone turn on in a crate is on for everyone.
+        let mut tree = Command::new(env!("CARGO"));
+        tree.args(["tree", "--offline", "--locked", "--edges", "normal"]);
+        tree.args(["--prefix", "none", "--format", "{p}", "--package", pure]);
+        let output = tree.current_dir(crates()).output().expect("cargo answers");
+        let text = String::from_utf8(output.stdout).expect("cargo writes text");
+        let names: BTreeSet<_> = text
+            .lines()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert!(
+            names.contains("thiserror"),
+            "`{pure}` depends on something: {text}"
+        );
+        for name in names {
+            assert!(!DOORS.contains(&name), "`{pure}` reaches `{name}`");
+        }
+    }
+}
+
+/// The Rust files under `folder`, sorted.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_sources_of_pure_crates_name_no_machine() {
+    let mut excused = BTreeSet::new();
+    for pure in PURE {
+        let folder = pure
+            .strip_prefix("trammel-")
+            .expect("our crates share a prefix");
+        for path in sources(&crates().join(folder).join("src")) {
+            let place = path.strip_prefix(crates()).unwrap().display().to_string();
+            for (n, line) in std::fs::read_to_string(&path).unwrap().lines().enumerate() {
+                if line.trim_start().starts_with("//") {
+                    continue;
+                }
+                for word in WORDS.iter().filter(|word| line.contains(**word)) {
+                    let excuse = EXCEPTIONS
+                        .iter()
+                        .find(|(at, of, _)| *at == place && of == word);
+                    assert!(excuse.is_some(), "crates/{place}:{}: `{word}`", n + 1);
+                    excused.insert((place.clone(), *word));
+                }
+            }
+        }
+    }
+    assert_eq!(
+        excused.len(),
+        EXCEPTIONS.len(),
+        "every exception is still needed"
+    );
+}
