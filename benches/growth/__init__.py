@@ -1,0 +1,1 @@
+"""What a packet costs as flows become many."""

@@ -1,0 +1,1 @@
+"""Instructions a packet, against a committed baseline."""

@@ -1,0 +1,1 @@
+"""Trammel's simulator beside ns-2 and ns-3 on the same scenario."""
