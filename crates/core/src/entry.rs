@@ -24,6 +24,11 @@ pub struct About {
 }
 
 impl About {
+    /// Every name that means this plug-in, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
     /// Whether `name` means this plug-in.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)

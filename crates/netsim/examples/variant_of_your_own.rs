@@ -95,7 +95,7 @@ mod gaimd {
 
 /// Segments that each of the two flows delivers in `seconds` over a link that loses one packet in 500.
 fn share(seconds: u64) -> [u64; 2] {
-    cc::register(&gaimd::ENTRY);
+    cc::register(&gaimd::ENTRY).expect("no built-in variant has its name");
     let mut network = Network::new();
     let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(20));
     bottleneck.rate = Some(Rate::from_bps(100_000_000));

@@ -139,8 +139,10 @@ impl Kind {
                     section.name
                 )
             }
-            Kind::Plugin(family) => format!("the name of a {}", family.noun()),
-            Kind::Params(family) => format!("a table of the {}'s parameters", family.noun()),
+            Kind::Plugin(family) => format!("the name of a {}", family.catalogue().noun()),
+            Kind::Params(family) => {
+                format!("a table of the {}'s parameters", family.catalogue().noun())
+            }
             Kind::Distribution(dimension) => {
                 format!("{} or a table with a `distribution`", dimension.describe())
             }

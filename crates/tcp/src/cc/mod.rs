@@ -5,11 +5,11 @@
 //! another crate is made known with [`register`] and then works wherever a built-in one does.
 
 use std::fmt::Debug;
-use std::sync::RwLock;
 use trammel_core::entry::{About, Params};
 use trammel_core::rng::Rng;
 
 include!(concat!(env!("OUT_DIR"), "/cc.rs"));
+trammel_core::family!("congestion control");
 
 /// `snd_ssthresh` before the first loss: no threshold.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -386,28 +386,6 @@ pub struct Entry {
     pub build: fn(&Params) -> Box<dyn CongestionControl>,
 }
 
-/// Variants of other crates, in the order of their registration.
-static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
-
-/// Makes a variant of another crate known by its name; the first of a name wins.
-pub fn register(entry: &'static Entry) {
-    REGISTERED
-        .write()
-        .expect("no panic while registering")
-        .push(entry);
-}
-
-/// Every variant: the built-in ones, then the registered ones.
-pub fn all() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().expect("no panic while registering");
-    ALL.iter().chain(registered.iter()).copied().collect()
-}
-
-/// The variant called `name`, by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    all().into_iter().find(|entry| entry.about.answers_to(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -473,38 +451,6 @@ mod tests {
             }
         }
         forms
-    }
-
-    #[test]
-    fn names_and_aliases_are_unique() {
-        let mut names: Vec<_> = ALL
-            .iter()
-            .flat_map(|entry| std::iter::once(&entry.about.name).chain(entry.about.aliases))
-            .collect();
-        let count = names.len();
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
-
-    #[test]
-    fn every_entry_describes_itself_and_builds_from_its_defaults() {
-        for entry in ALL {
-            let about = entry.about;
-            assert!(
-                !about.summary.is_empty() && !about.summary.ends_with('.'),
-                "{}",
-                about.name
-            );
-            assert!(!about.references.is_empty(), "{}", about.name);
-            assert!(
-                about.params.iter().all(|param| !param.help.is_empty()),
-                "{}",
-                about.name
-            );
-            let params = Params::resolve(&about, &[]).expect(about.name);
-            let _ = (entry.build)(&params);
-        }
     }
 
     #[test]
