@@ -75,13 +75,8 @@ mod gaimd {
         }
 
         fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-            if !tp.is_cwnd_limited() {
+            let Some(left) = tp.left_after_slow_start(acked) else {
                 return;
-            }
-            let left = if tp.in_slow_start() {
-                tp.slow_start(acked)
-            } else {
-                acked
             };
             self.credit += left * self.rise_thousandths;
             if self.credit >= 1000 * tp.snd_cwnd {

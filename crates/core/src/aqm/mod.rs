@@ -4,7 +4,7 @@
 //! A discipline orders, marks and drops [`Item`]s, which are handles with what a decision needs; the
 //! packets themselves stay with the caller. Time only comes in as an argument.
 
-use crate::entry::{About, Params};
+use crate::entry::{About, Kind, Param, Params};
 use crate::rng::Rng;
 use crate::time::Time;
 use std::fmt::Debug;
@@ -82,6 +82,17 @@ pub trait Discipline: Debug + Send {
     fn bytes(&self) -> u64;
     /// Tells the discipline that the link's rate has changed.
     fn set_rate(&mut self, _rate_bps: u64) {}
+}
+
+/// The parameter `ecn`, of one meaning in every discipline whose signal is a drop or a mark.
+const fn ecn(default: &'static str) -> Param {
+    Param {
+        name: "ecn",
+        kind: Kind::Bool,
+        default,
+        unit: "",
+        help: "mark ECN-capable packets instead of dropping them",
+    }
 }
 
 /// Makes a discipline from its parameters for a link.

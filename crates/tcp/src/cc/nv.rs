@@ -396,22 +396,18 @@ impl CongestionControl for Nv {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-        if !tp.is_cwnd_limited() || !self.allow_growth {
+        if !self.allow_growth {
             return;
         }
-        let mut acked = acked;
-        if tp.in_slow_start() {
-            acked = tp.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
-        }
+        let Some(left) = tp.left_after_slow_start(acked) else {
+            return;
+        };
         let acks = if self.growth_factor < 0 {
             tp.snd_cwnd << -self.growth_factor
         } else {
             (tp.snd_cwnd >> self.growth_factor.min(31)).max(GROWTH_ACKS_MIN)
         };
-        tp.cong_avoid_ai(acks, acked);
+        tp.cong_avoid_ai(acks, left);
     }
 
     fn set_state(&mut self, tp: &mut Tp, new: CaState) {
