@@ -280,6 +280,24 @@ impl Params {
 }
 
 impl Param {
+    /// A whole number from `low` to `high`, for entries that have many.
+    pub const fn int(
+        name: &'static str,
+        low: i64,
+        high: i64,
+        default: &'static str,
+        unit: &'static str,
+        help: &'static str,
+    ) -> Param {
+        Param {
+            name,
+            kind: Kind::Int(low, high),
+            default,
+            unit,
+            help,
+        }
+    }
+
     /// Converts `value` to this parameter's kind, or says what is allowed.
     pub fn check(&self, value: &Value) -> Result<Value, ParamError> {
         self.convert(value).ok_or_else(|| ParamError::Value {

@@ -54,10 +54,16 @@ impl Plugin {
         })
     }
 
-    /// The congestion control of this name, made anew.
-    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
+    /// The entry of the congestion control of this name, with all its parameters.
+    pub fn congestion_control(&self) -> Result<(&'static cc::Entry, Params), String> {
         let params = self.params(Family::Variant)?;
         let entry = cc::find(&self.name).expect("its parameters were found");
+        Ok((entry, params))
+    }
+
+    /// The congestion control of this name, made anew.
+    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
+        let (entry, params) = self.congestion_control()?;
         Ok((entry.build)(&params))
     }
 
