@@ -363,27 +363,6 @@ mod tests {
     }
 
     #[test]
-    fn of_many_threads_that_claim_a_name_one_gets_it() {
-        let family = Family::new("animal", STABLE);
-        let claims = std::thread::scope(|scope| {
-            let claim = |n| {
-                let family = &family;
-                let entry = if n % 2 == 0 { &ZEBRA } else { &ZEBRA_TOO };
-                (n % 2, scope.spawn(move || family.register(entry).is_ok()))
-            };
-            let claims: Vec<_> = (0..16).map(claim).collect();
-            let results = claims.into_iter().map(|(who, claim)| (who, claim.join()));
-            results
-                .filter_map(|(who, won)| won.unwrap().then_some(who))
-                .collect::<Vec<_>>()
-        });
-        // Again and again, for the same entry is taken twice; but never one of each.
-        assert_eq!(claims.len(), 8, "{claims:?}");
-        assert!(claims.iter().all(|who| *who == claims[0]), "{claims:?}");
-        assert_eq!(names(&family), ["horse", "spider", "zebra"]);
-    }
-
-    #[test]
     fn faults_of_built_in_entries_are_told_all_at_once() {
         static BARE: Entry = Entry {
             about: About {
