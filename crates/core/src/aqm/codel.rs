@@ -23,7 +23,7 @@
 //! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5; `tc-codel(8)`;
 //! Linux 6.12 `codel_Newton_step` for the step, which traces of its queue show.
 
-use super::{Discipline, Drop, Entry, Item};
+use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::entry::{About, Kind, Param, Params};
 use crate::fifo::Fifo;
 use crate::rng::Rng;
@@ -36,36 +36,7 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "controlled delay: drops at the head when delay stays above a target",
         references: &["RFC 8289", "Nichols and Jacobson, ACM Queue 10(5), 2012"],
-        params: &[
-            Param {
-                name: "target",
-                kind: Kind::Time,
-                default: "5 ms",
-                unit: "s",
-                help: "delay that a standing queue may have",
-            },
-            Param {
-                name: "interval",
-                kind: Kind::Time,
-                default: "100 ms",
-                unit: "s",
-                help: "how long the delay may exceed the target; the worst usual round trip",
-            },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "false",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
-            Param {
-                name: "ce_threshold",
-                kind: Kind::Time,
-                default: "0 s",
-                unit: "s",
-                help: "mark every ECN-capable packet with a longer delay; 0 s for none",
-            },
-        ],
+        params: &[TARGET, INTERVAL, ecn("false"), CE_THRESHOLD],
     },
     marks: true,
     build: |params, facts| {
@@ -75,6 +46,33 @@ pub static ENTRY: Entry = Entry {
             law: Law::default(),
         }))
     },
+};
+
+/// The delay that CoDel holds.
+pub(super) const TARGET: Param = Param {
+    name: "target",
+    kind: Kind::Time,
+    default: "5 ms",
+    unit: "s",
+    help: "delay that a standing queue may have",
+};
+
+/// How long it may be exceeded.
+pub(super) const INTERVAL: Param = Param {
+    name: "interval",
+    kind: Kind::Time,
+    default: "100 ms",
+    unit: "s",
+    help: "how long the delay may exceed the target; the worst usual round trip",
+};
+
+/// The delay above which everything is marked.
+pub(super) const CE_THRESHOLD: Param = Param {
+    name: "ce_threshold",
+    kind: Kind::Time,
+    default: "0 s",
+    unit: "s",
+    help: "mark every ECN-capable packet with a longer delay; 0 s for none",
 };
 
 /// The parameters of the law, which FQ-CoDel shares among its queues.
