@@ -99,23 +99,31 @@ impl Connection {
 
         let echo = self.tp.ecn_ok && segment.flags.has(Flags::ECE);
         news.ece = echo;
-        // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
-        let fast_path = news.advanced && segment.sack_count == 0 && !window_changed && !echo;
-        let flags = AckFlags {
-            fast_path,
-            window_update: news.not_duplicate,
-            ece: echo,
-        };
-        self.cc.in_ack_event(&mut self.tp, flags);
-
+        let had_holes = self.tp.sacked_out > 0;
         let mut sack_rtt = (-1, -1);
         if segment.sack_count > 0 && self.sack_ok {
             sack_rtt = self.take_sack(segment, &mut news);
         }
         self.take_cumulative(ack, &mut news, sack_rtt, highest_before);
         self.probes = 0;
-        self.answer_tail_loss_probe(ack, &news);
         news.delivered = (self.tp.delivered - delivered_before) as u32;
+        if echo {
+            self.tp.delivered_ce += u64::from(news.delivered);
+            self.rate.delivered_ce = i64::from(news.delivered);
+        }
+        // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
+        // So does the end of a hole: the right edge of the window stays and the field changes, though
+        // not where the receiver's buffer has no limit.
+        let is_predicted = segment.sack_count == 0 && !had_holes && !window_changed && !echo;
+        let fast_path = news.advanced && is_predicted;
+        let flags = AckFlags {
+            fast_path,
+            window_update: news.not_duplicate,
+            ece: echo,
+        };
+        // The variant hears of the ACK when its round trip and its deliveries are known.
+        self.cc.in_ack_event(&mut self.tp, flags);
+        self.answer_tail_loss_probe(ack, &news);
 
         let in_order = self.tp.ca_state == CaState::Open
             && !news.sacked
@@ -129,10 +137,6 @@ impl Connection {
         }
         if news.set_timer {
             self.set_transmit_timer(now);
-        }
-        if echo {
-            self.tp.delivered_ce += u64::from(news.delivered);
-            self.rate.delivered_ce = i64::from(news.delivered);
         }
         let lost = (self.tp.lost - lost_before) as u32;
         self.finish_rate_sample(news.delivered, lost);
