@@ -39,6 +39,7 @@ pub static ENTRY: Entry = Entry {
         params: &[TARGET, INTERVAL, ecn("false"), CE_THRESHOLD],
     },
     marks: true,
+    limit_pkts: Some(1000),
     build: |params, facts| {
         Ok(Box::new(Codel {
             queue: Fifo::new(facts),

@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry {
         params: &[],
     },
     marks: false,
+    limit_pkts: None,
     build: |_, facts| Ok(Box::new(DropTail(Fifo::new(facts)))),
 };
 

@@ -65,6 +65,7 @@ pub static ENTRY: Entry = Entry {
         ],
     },
     marks: true,
+    limit_pkts: Some(10_240),
     build: |params, facts| Ok(Box::new(FqCodel::new(params, facts))),
 };
 

@@ -105,6 +105,8 @@ pub struct Entry {
     pub about: About,
     /// Whether the discipline marks ECN-capable packets instead of dropping them.
     pub marks: bool,
+    /// Packets it holds unless told otherwise, as Linux's; none where the path should say.
+    pub limit_pkts: Option<u32>,
     /// Makes the discipline, or says which combination of parameters is impossible.
     pub build: Build,
 }

@@ -67,6 +67,7 @@ pub static ENTRY: Entry = Entry {
         ],
     },
     marks: true,
+    limit_pkts: None,
     build: |params, facts| {
         let (a, b, interval) = (
             params.float("a"),

@@ -98,6 +98,7 @@ pub static ENTRY: Entry = Entry {
         ],
     },
     marks: true,
+    limit_pkts: Some(1000),
     build: |params, facts| Ok(Box::new(Pie::new(params, facts)?)),
 };
 

@@ -99,6 +99,7 @@ pub static ENTRY: Entry = Entry {
         ],
     },
     marks: true,
+    limit_pkts: None,
     build: |params, facts| Ok(Box::new(Red::new(params, facts)?)),
 };
 

@@ -51,6 +51,7 @@ pub static ENTRY: Entry = Entry {
         ],
     },
     marks: true,
+    limit_pkts: None,
     build: |params, facts| {
         Ok(Box::new(Threshold {
             queue: Fifo::new(facts),

@@ -144,7 +144,7 @@ pub static QUEUE: Section = Section {
     extra: Some(Family::Discipline),
     keys: &[
         k("discipline", Plugin(Family::Discipline), Is("droptail"), "", "the queue's law"),
-        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), Is("1 bdp"), "", "packets, bytes or bandwidth-delay products that it holds; a bare number is packets"),
+        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "", "packets, bytes or bandwidth-delay products that it holds; a bare number is packets"),
         k("ecn", Bool, See("the discipline's"), "", "the discipline marks ECN-capable packets in place of dropping them"),
     ],
 };

@@ -1,6 +1,7 @@
 //! What a bottleneck is like: rate, queue, loss, jitter, reordering, changes.
 
 use super::plugin::Plugin;
+use trammel_core::aqm;
 use trammel_core::entry::Value;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -97,19 +98,16 @@ pub struct Queue {
 
 impl Default for Queue {
     fn default() -> Queue {
-        Queue {
-            discipline: "droptail".into(),
-            limit: Limit::Bdp(1.0),
-        }
+        Queue::new("droptail")
     }
 }
 
 impl Queue {
-    /// The discipline `name` with a limit of one bdp.
+    /// The discipline `name` with its own limit, else one bdp.
     pub fn new(name: &str) -> Queue {
         Queue {
             discipline: name.into(),
-            ..Queue::default()
+            limit: Limit::usual(name),
         }
     }
     /// Sets the limit.
@@ -137,6 +135,15 @@ pub enum Limit {
     Bytes(u64),
     /// Bandwidth-delay products of the path.
     Bdp(f64),
+}
+
+impl Limit {
+    /// The limit of the discipline `name` where none is given: as Linux has it for those that keep the
+    /// delay short by themselves, else one bdp.
+    pub fn usual(name: &str) -> Limit {
+        let own = aqm::find(name).and_then(|entry| entry.limit_pkts);
+        own.map_or(Limit::Bdp(1.0), Limit::Packets)
+    }
 }
 
 /// Losses that no queue causes.
@@ -265,6 +272,14 @@ impl Wifi {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_discipline_that_keeps_the_delay_short_has_its_own_limit() {
+        assert_eq!(Queue::new("codel").limit, Limit::Packets(1000));
+        assert_eq!(Queue::new("fq_codel").limit, Limit::Packets(10_240));
+        assert_eq!(Queue::new("pie").limit, Limit::Packets(1000));
+        assert_eq!(Queue::new("red").limit, Limit::Bdp(1.0));
+    }
 
     #[test]
     fn a_queue_of_one_bdp_is_rounded_down_and_never_empty() {

@@ -94,15 +94,15 @@ pub(super) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
 }
 
 fn queue(r: &Reader<'_>) -> Queue {
+    let discipline = plugin::beside(r, "discipline", None).unwrap_or_else(|| "droptail".into());
     let limit = match r.quantity("limit") {
         Some(limit) => match limit.dimension {
             Dimension::Bytes => Limit::Bytes(limit.value.round() as u64),
             Dimension::Bdp => Limit::Bdp(limit.value),
             _ => Limit::Packets(limit.value.round().max(1.0) as u32),
         },
-        None => Limit::Bdp(1.0),
+        None => Limit::usual(&discipline.name),
     };
-    let discipline = plugin::beside(r, "discipline", None).unwrap_or_else(|| "droptail".into());
     // A discipline that can mark declares `ecn` as its parameter and has taken it from here.
     let can_mark = |about: &About| about.params.iter().any(|param| param.name == "ecn");
     let about = discipline.about(Family::Discipline);
