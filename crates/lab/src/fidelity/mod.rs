@@ -93,6 +93,8 @@ pub struct Outcome {
     pub targets_missed: usize,
     /// Whether it was interrupted, so that cases are left out.
     pub is_interrupted: bool,
+    /// Cases of the study, and those whose runs were all made.
+    pub cases: (usize, usize),
 }
 
 /// What the runs of a case came to: by run and flow.
@@ -137,6 +139,7 @@ pub fn run(options: &Options, watch: &dyn Watch) -> anyhow::Result<Outcome> {
         misses_unexplained: gaps.unexplained,
         mechanisms_stale: gaps.stale,
         is_interrupted,
+        cases: (cases.len(), done.len()),
     })
 }
 
