@@ -1,71 +1,73 @@
 //! Makes a plug-in folder's `mod` lines and its `ALL` table, so that adding an item is adding a file.
 //!
 //! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
-//! `.rs` file in it (and every sub-folder with a `mod.rs`) becomes a public module that must export
-//! `ENTRY`; `ALL` lists the entries in the order of their file names.
+//! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export
+//! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way. `ALL`
+//! lists the entries in the order of their names, a group's in its place.
 
 use std::fmt::Write;
-use std::{env, fs, path::Path};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 fn main() {
     let src = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("src");
     println!("cargo::rerun-if-changed={}", src.display());
-    for family in fs::read_dir(&src).expect("src exists").flatten() {
-        let (folder, family) = (
-            family.path(),
-            family.file_name().into_string().expect("utf-8"),
-        );
+    for folder in listed(&src) {
+        let family = stem(&folder);
         let marker = format!("\"/{family}.rs\"");
         if !fs::read_to_string(folder.join("mod.rs")).is_ok_and(|text| text.contains(&marker)) {
             continue;
         }
-        let mut items: Vec<_> = fs::read_dir(&folder)
-            .expect("folder is readable")
-            .flatten()
-            .map(|entry| entry.path())
-            .map(|path| {
-                if path.is_dir() {
-                    path.join("mod.rs")
-                } else {
-                    path
-                }
-            })
-            .filter(|path| path.exists() && path.extension().is_some_and(|ext| ext == "rs"))
-            .filter(|path| *path != folder.join("mod.rs"))
-            .map(|path| {
-                let module = if path.ends_with("mod.rs") {
-                    path.parent().expect("inside")
-                } else {
-                    &path
-                };
-                (
-                    module
-                        .file_stem()
-                        .expect("named")
-                        .to_str()
-                        .expect("utf-8")
-                        .to_owned(),
-                    path,
-                )
-            })
-            .collect();
-        items.sort();
-        let mut code = String::new();
-        for (name, path) in &items {
-            write!(
-                code,
-                "#[path = {:?}]\npub mod {name};\n",
-                path.display().to_string()
-            )
-            .expect("a string grows");
+        let (mut code, mut entries) = (String::new(), String::new());
+        for path in listed(&folder) {
+            add(&path, "", &mut code, &mut entries);
         }
         code += "/// Every entry of this folder, in the order of the file names.\n";
-        code += "pub static ALL: &[&Entry] = &[";
-        for (name, _) in &items {
-            write!(code, "&{name}::ENTRY, ").expect("a string grows");
-        }
-        code += "];\n";
+        writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string grows");
         let out = env::var("OUT_DIR").expect("set by cargo");
         fs::write(Path::new(&out).join(format!("{family}.rs")), code).expect("OUT_DIR is writable");
     }
+}
+
+/// Declares what stands at `path` as a module of `parent`, and lists its entries.
+fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String) {
+    let name = stem(path);
+    let file = if path.is_dir() {
+        path.join("mod.rs")
+    } else {
+        path.to_owned()
+    };
+    if file.is_file() {
+        if name != "mod" && file.extension().is_some_and(|ext| ext == "rs") {
+            let file = file.display().to_string();
+            write!(code, "#[path = {file:?}]\npub mod {name};\n").expect("a string grows");
+            write!(entries, "&{parent}{name}::ENTRY, ").expect("a string grows");
+        }
+        return;
+    }
+    let (mut inner, parent) = (String::new(), format!("{parent}{name}::"));
+    for path in listed(path) {
+        add(&path, &parent, &mut inner, entries);
+    }
+    if !inner.is_empty() {
+        write!(
+            code,
+            "/// The group `{name}`.\npub mod {name} {{\n{inner}}}\n"
+        )
+        .expect("a string grows");
+    }
+}
+
+/// What a folder has, by name.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).expect("a readable folder");
+    let mut paths: Vec<_> = all.flatten().map(|entry| entry.path()).collect();
+    paths.sort_by_key(|path| stem(path));
+    paths
+}
+
+/// The name of a file or folder without its extension.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().expect("it has a name");
+    stem.to_str().expect("utf-8").to_owned()
 }

@@ -24,6 +24,11 @@ pub struct About {
 }
 
 impl About {
+    /// Every name that means this plug-in, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
     /// Whether `name` means this plug-in.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
@@ -278,6 +283,24 @@ impl Params {
 }
 
 impl Param {
+    /// A whole number from `low` to `high`, for entries that have many.
+    pub const fn int(
+        name: &'static str,
+        low: i64,
+        high: i64,
+        default: &'static str,
+        unit: &'static str,
+        help: &'static str,
+    ) -> Param {
+        Param {
+            name,
+            kind: Kind::Int(low, high),
+            default,
+            unit,
+            help,
+        }
+    }
+
     /// Converts `value` to this parameter's kind, or says what is allowed.
     pub fn check(&self, value: &Value) -> Result<Value, ParamError> {
         self.convert(value).ok_or_else(|| ParamError::Value {

@@ -48,6 +48,23 @@ impl Fifo {
         }
     }
 
+    /// Carries out a law's decision on `item`: one that `is_signalled` is marked where the law `may_mark` and
+    /// the packet is ECN-capable, and else dropped early; what is not dropped is appended.
+    pub(crate) fn admit(
+        &mut self,
+        now: Time,
+        mut item: Item,
+        is_signalled: bool,
+        may_mark: bool,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) {
+        if is_signalled && !(may_mark && item.mark()) {
+            dropped(item, Drop::Early);
+        } else {
+            self.push(now, item, dropped);
+        }
+    }
+
     /// Takes the oldest packet.
     pub(crate) fn pop(&mut self) -> Option<Item> {
         let item = self.waiting.pop_front()?;

@@ -9,6 +9,7 @@ pub mod arrivals;
 pub mod dist;
 pub mod entry;
 pub mod events;
+pub mod family;
 mod fifo;
 pub mod histogram;
 pub mod loss;

@@ -59,8 +59,8 @@ static FILM: dist::Entry = dist::Entry {
 };
 
 fn main() -> anyhow::Result<()> {
-    cc::register(&STUBBORN);
-    dist::register(&FILM);
+    cc::register(&STUBBORN)?;
+    dist::register(&FILM)?;
     let outcome = Scenario::dumbbell()
         .rate(Rate::from_bps(20_000_000))
         .rtt(Time::from_ms(40))

@@ -1,7 +1,6 @@
 //! The families of plug-ins that a scenario may name: one view of their tables for checks and lists.
 
-use trammel_core::entry::About;
-use trammel_core::units::nearest;
+use trammel_core::family::{Catalogue, Unknown};
 use trammel_core::{aqm, dist, loss};
 use trammel_tcp::{cc, models};
 
@@ -30,14 +29,14 @@ impl Family {
         Family::Distribution,
     ];
 
-    /// One of them, to a person: `queue discipline`.
-    pub fn noun(self) -> &'static str {
+    /// Its entries, built-in ones first.
+    pub fn catalogue(self) -> &'static dyn Catalogue {
         match self {
-            Family::Variant => "congestion control",
-            Family::Model => "analytic model",
-            Family::Discipline => "queue discipline",
-            Family::Loss => "loss model",
-            Family::Distribution => "distribution",
+            Family::Variant => &cc::FAMILY,
+            Family::Model => &models::FAMILY,
+            Family::Discipline => &aqm::FAMILY,
+            Family::Loss => &loss::FAMILY,
+            Family::Distribution => &dist::FAMILY,
         }
     }
 
@@ -52,33 +51,12 @@ impl Family {
         }
     }
 
-    /// What every member says of itself, built-in ones first.
-    pub fn members(self) -> Vec<&'static About> {
-        match self {
-            Family::Variant => cc::all().into_iter().map(|e| &e.about).collect(),
-            Family::Model => models::all().into_iter().map(|e| &e.about).collect(),
-            Family::Discipline => aqm::all().into_iter().map(|e| &e.about).collect(),
-            Family::Loss => loss::all().into_iter().map(|e| &e.about).collect(),
-            Family::Distribution => dist::all().into_iter().map(|e| &e.about).collect(),
+    /// What to do about a name that it does not have.
+    pub fn remedy(self, unknown: &Unknown) -> String {
+        match &unknown.nearest {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("`trammel list {}` shows all", self.plural()),
         }
-    }
-
-    /// The member that answers to `name`.
-    pub fn find(self, name: &str) -> Option<&'static About> {
-        self.members()
-            .into_iter()
-            .find(|about| about.answers_to(name))
-    }
-
-    /// The name nearest to `name`, if it may be a slip of the hand.
-    pub fn nearest(self, name: &str) -> Option<String> {
-        let members = self.members();
-        nearest(
-            name,
-            members
-                .iter()
-                .flat_map(|about| std::iter::once(about.name).chain(about.aliases.iter().copied())),
-        )
     }
 }
 
@@ -88,28 +66,10 @@ mod tests {
 
     #[test]
     fn finds_by_name_and_by_alias_and_suggests() {
-        assert_eq!(
-            Family::Variant.find("newreno").map(|a| a.name),
-            Some("reno")
-        );
-        assert!(Family::Variant.find("rneo").is_none());
-        assert_eq!(Family::Variant.nearest("rneo").as_deref(), Some("reno"));
-    }
-
-    #[test]
-    fn every_default_obeys_its_own_range() {
-        for family in Family::ALL {
-            for about in family.members() {
-                for param in about.params.iter().filter(|p| !p.default.is_empty()) {
-                    let default = trammel_core::entry::Value::Text(param.default.to_owned());
-                    assert!(
-                        param.check(&default).is_ok(),
-                        "{} {}",
-                        about.name,
-                        param.name
-                    );
-                }
-            }
-        }
+        let variants = Family::Variant.catalogue();
+        assert_eq!(variants.describe("newreno").map(|a| a.name), Ok("reno"));
+        let remedy = |name| Family::Variant.remedy(&variants.describe(name).unwrap_err());
+        assert_eq!(remedy("rneo"), "did you mean `reno`?");
+        assert_eq!(remedy("submarine"), "`trammel list variants` shows all");
     }
 }

@@ -75,13 +75,8 @@ mod gaimd {
         }
 
         fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-            if !tp.is_cwnd_limited() {
+            let Some(left) = tp.left_after_slow_start(acked) else {
                 return;
-            }
-            let left = if tp.in_slow_start() {
-                tp.slow_start(acked)
-            } else {
-                acked
             };
             self.credit += left * self.rise_thousandths;
             if self.credit >= 1000 * tp.snd_cwnd {
@@ -95,7 +90,7 @@ mod gaimd {
 
 /// Segments that each of the two flows delivers in `seconds` over a link that loses one packet in 500.
 fn share(seconds: u64) -> [u64; 2] {
-    cc::register(&gaimd::ENTRY);
+    cc::register(&gaimd::ENTRY).expect("no built-in variant has its name");
     let mut network = Network::new();
     let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(20));
     bottleneck.rate = Some(Rate::from_bps(100_000_000));

@@ -164,24 +164,7 @@ impl Flow {
 
     /// What a trace shows of the sender at `now`.
     pub(crate) fn sample(&self, now: Time) -> Option<Sample> {
-        let sender = &self.ends.as_ref()?.end[0];
-        let tp = sender.tp();
-        Some(Sample {
-            time: now,
-            cwnd: tp.snd_cwnd,
-            ssthresh: tp.snd_ssthresh,
-            srtt_us: tp.srtt_us >> 3,
-            min_rtt_us: if tp.min_rtt_us == u32::MAX {
-                0
-            } else {
-                tp.min_rtt_us
-            },
-            in_flight: tp.packets_in_flight(),
-            state: tp.ca_state as u8,
-            retransmissions: sender.counters().retransmissions,
-            bytes_acked: tp.bytes_acked,
-            pacing_bytes_per_s: sender.pacing_rate(),
-            delivery_bytes_per_s: sender.delivery_rate(),
-        })
+        let ends = self.ends.as_ref()?;
+        Some(Sample::of(&ends.end[0], now))
     }
 }

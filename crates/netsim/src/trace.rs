@@ -4,6 +4,7 @@
 //! of those to come; a long run thus has a coarser trace, never a missing end.
 
 use trammel_core::time::Time;
+use trammel_tcp::connection::Connection;
 
 /// Most samples that a trace keeps.
 pub const MAX_SAMPLES: usize = 1 << 18;
@@ -45,6 +46,30 @@ pub struct Sample {
     pub pacing_bytes_per_s: u64,
     /// Delivery rate, bytes/s.
     pub delivery_bytes_per_s: u64,
+}
+
+impl Sample {
+    /// `sender` at `now`.
+    pub fn of(sender: &Connection, now: Time) -> Sample {
+        let tp = sender.tp();
+        Sample {
+            time: now,
+            cwnd: tp.snd_cwnd,
+            ssthresh: tp.snd_ssthresh,
+            srtt_us: tp.srtt_us >> 3,
+            min_rtt_us: if tp.min_rtt_us == u32::MAX {
+                0
+            } else {
+                tp.min_rtt_us
+            },
+            in_flight: tp.packets_in_flight(),
+            state: tp.ca_state as u8,
+            retransmissions: sender.counters().retransmissions,
+            bytes_acked: tp.bytes_acked,
+            pacing_bytes_per_s: sender.pacing_rate(),
+            delivery_bytes_per_s: sender.delivery_rate(),
+        }
+    }
 }
 
 /// The samples of one flow.

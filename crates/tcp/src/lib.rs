@@ -6,6 +6,8 @@
 pub mod cc;
 #[cfg(test)]
 mod cc_harness;
+#[cfg(test)]
+mod cc_tests;
 pub mod connection;
 pub mod models;
 mod receiver;
@@ -14,4 +16,5 @@ pub mod segment;
 pub mod seq;
 pub mod stack;
 pub mod timer;
+mod tp;
 pub mod windowed;

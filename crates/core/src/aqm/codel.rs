@@ -9,8 +9,10 @@
 //! interval / √n
 //! ```
 //!
-//! so that the rate of signals grows until the sources give way. A delay below the target, or a queue of
-//! at most one full packet, ends the state. If it begins again soon (16 intervals), the law resumes near the
+//! so that the rate of signals grows until the sources give way. As Linux does, 1/√n is not computed but
+//! improved by one Newton step x ← x·(3 − n·x²)/2 for each signal, so that the second follows the first
+//! after 1/2 of the interval and not 0.71. A delay below the target, or a queue of at most one full packet,
+//! ends the state. If it begins again soon (16 intervals), the law resumes near the
 //! rate that was needed last. A signal is a mark on an ECN-capable packet where `ecn` is on, else a drop.
 //!
 //! # Parameters
@@ -18,9 +20,10 @@
 //! any case (0: off), for DCTCP.
 //!
 //! # References
-//! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5; `tc-codel(8)`.
+//! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5; `tc-codel(8)`;
+//! Linux 6.12 `codel_Newton_step` for the step, which traces of its queue show.
 
-use super::{Discipline, Drop, Entry, Item};
+use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::entry::{About, Kind, Param, Params};
 use crate::fifo::Fifo;
 use crate::rng::Rng;
@@ -33,36 +36,7 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "controlled delay: drops at the head when delay stays above a target",
         references: &["RFC 8289", "Nichols and Jacobson, ACM Queue 10(5), 2012"],
-        params: &[
-            Param {
-                name: "target",
-                kind: Kind::Time,
-                default: "5 ms",
-                unit: "s",
-                help: "delay that a standing queue may have",
-            },
-            Param {
-                name: "interval",
-                kind: Kind::Time,
-                default: "100 ms",
-                unit: "s",
-                help: "how long the delay may exceed the target; the worst usual round trip",
-            },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "false",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
-            Param {
-                name: "ce_threshold",
-                kind: Kind::Time,
-                default: "0 s",
-                unit: "s",
-                help: "mark every ECN-capable packet with a longer delay; 0 s for none",
-            },
-        ],
+        params: &[TARGET, INTERVAL, ecn("false"), CE_THRESHOLD],
     },
     marks: true,
     build: |params, facts| {
@@ -72,6 +46,33 @@ pub static ENTRY: Entry = Entry {
             law: Law::default(),
         }))
     },
+};
+
+/// The delay that CoDel holds.
+pub(super) const TARGET: Param = Param {
+    name: "target",
+    kind: Kind::Time,
+    default: "5 ms",
+    unit: "s",
+    help: "delay that a standing queue may have",
+};
+
+/// How long it may be exceeded.
+pub(super) const INTERVAL: Param = Param {
+    name: "interval",
+    kind: Kind::Time,
+    default: "100 ms",
+    unit: "s",
+    help: "how long the delay may exceed the target; the worst usual round trip",
+};
+
+/// The delay above which everything is marked.
+pub(super) const CE_THRESHOLD: Param = Param {
+    name: "ce_threshold",
+    kind: Kind::Time,
+    default: "0 s",
+    unit: "s",
+    help: "mark every ECN-capable packet with a longer delay; 0 s for none",
 };
 
 /// The parameters of the law, which FQ-CoDel shares among its queues.
@@ -97,11 +98,31 @@ impl Settings {
             ce_threshold: params.time("ce_threshold"),
         }
     }
+}
 
-    /// The time of the signal after the one at `time`, the `count`-th.
-    fn next_signal(&self, time: Time, count: u32) -> Time {
-        let span = self.interval.as_ps() as f64 / f64::from(count).sqrt();
-        time.saturating_add(Time::from_ps(span as u64))
+/// 1/√n by a Newton step a signal, in units of 2⁻¹⁶.
+#[derive(Clone, Copy, Debug)]
+struct InverseRoot(u16);
+
+impl Default for InverseRoot {
+    fn default() -> InverseRoot {
+        InverseRoot(u16::MAX)
+    }
+}
+
+impl InverseRoot {
+    /// One step towards 1/√`count`. Counts grow by one or fall, so `count`·x² stays under three.
+    fn step(&mut self, count: u32) {
+        let x = u64::from(self.0);
+        let excess = (3 << 32) - (u64::from(count) * x * x).min(3 << 32);
+        // At most 1 · 3/2: `count` of 0 does not occur.
+        self.0 = ((x * (excess >> 16)) >> 17).clamp(1, u64::from(u16::MAX)) as u16;
+    }
+
+    /// The part of `interval`.
+    fn of(self, interval: Time) -> Time {
+        let ps = (u128::from(interval.as_ps()) * u128::from(self.0)) >> 16;
+        Time::from_ps(ps as u64)
     }
 }
 
@@ -130,6 +151,8 @@ pub(crate) struct Law {
     /// `count` when this dropping state began.
     count_at_start: u32,
     is_dropping: bool,
+    /// 1/√`count`, as far as the steps have come.
+    inverse_root: InverseRoot,
     /// When the delay will have been above the target for an interval; nothing while it is below.
     ripe_at: Option<Time>,
     next_signal: Time,
@@ -149,8 +172,9 @@ impl Law {
             self.is_dropping = is_ripe;
             while self.is_dropping && now >= self.next_signal {
                 self.count = self.count.saturating_add(1);
+                self.inverse_root.step(self.count);
                 if settings.is_ecn && item.mark() {
-                    self.next_signal = settings.next_signal(self.next_signal, self.count);
+                    self.next_signal = self.signal_after(self.next_signal, settings);
                     break;
                 }
                 dropped(item, Drop::Early);
@@ -158,7 +182,7 @@ impl Law {
                 (item, is_ripe) = self.take(now, settings, store)?;
                 self.is_dropping = is_ripe;
                 if is_ripe {
-                    self.next_signal = settings.next_signal(self.next_signal, self.count);
+                    self.next_signal = self.signal_after(self.next_signal, settings);
                 }
             }
         } else if is_ripe {
@@ -179,10 +203,20 @@ impl Law {
     fn start(&mut self, now: Time, settings: &Settings) {
         let gained = self.count.saturating_sub(self.count_at_start);
         let is_recent = now.saturating_sub(self.next_signal) / 16 < settings.interval;
-        self.count = if gained > 1 && is_recent { gained } else { 1 };
+        if gained > 1 && is_recent {
+            self.count = gained;
+            self.inverse_root.step(gained);
+        } else {
+            self.count = 1;
+            self.inverse_root = InverseRoot::default();
+        }
         self.count_at_start = self.count;
         self.is_dropping = true;
-        self.next_signal = settings.next_signal(now, self.count);
+        self.next_signal = self.signal_after(now, settings);
+    }
+
+    fn signal_after(&self, time: Time, settings: &Settings) -> Time {
+        time.saturating_add(self.inverse_root.of(settings.interval))
     }
 
     /// Takes a packet and says whether the delay has been above the target for an interval.
@@ -284,12 +318,14 @@ mod tests {
         (signals, marks)
     }
 
-    /// When the control law signals: first at `start`, then after interval / √n.
+    /// When the control law signals: first at `start`, then after interval · x, where x follows 1/√n by
+    /// Newton steps.
     fn law_times(start: u64, end: u64) -> Vec<u64> {
-        let (mut times, mut at, mut count) = (vec![start], start as f64, 1.0_f64);
+        let (mut times, mut at, mut count, mut x) = (vec![start], start as f64, 1.0, 1.0);
         loop {
-            at += 100.0 / count.sqrt();
+            at += 100.0 * x;
             count += 1.0;
+            x *= (3.0 - count * x * x) / 2.0;
             // A packet leaves on the whole millisecond only.
             if at.ceil() as u64 >= end {
                 return times;
@@ -298,11 +334,32 @@ mod tests {
         }
     }
 
+    /// The steps keep 16 bits, so that a signal may fall on the departure before or after.
+    fn assert_near(times: &[u64], law: &[u64]) {
+        assert_eq!(times.len(), law.len());
+        for (time, law) in times.iter().zip(law) {
+            assert!(time.abs_diff(*law) <= 1, "{time} ms and not {law} ms");
+        }
+    }
+
+    #[test]
+    fn newton_steps_start_at_a_half_and_come_to_the_inverse_root() {
+        let mut inverse_root = InverseRoot::default();
+        inverse_root.step(2);
+        let half = inverse_root.of(Time::from_ms(100));
+        assert!(half.as_us().abs_diff(50_000) < 10, "{half}");
+        for count in 3..=100 {
+            inverse_root.step(count);
+        }
+        let tenth = inverse_root.of(Time::from_ms(100));
+        assert!(tenth.as_us().abs_diff(10_000) < 20, "{tenth}");
+    }
+
     #[test]
     fn signals_follow_the_control_law() {
         // The delay is 5 ms first at 5 ms, and has been above for 100 ms at 105 ms.
         let (times, marks) = signals(&[], true, 2000);
-        assert_eq!(times, law_times(105, 2000));
+        assert_near(&times, &law_times(105, 2000));
         assert_eq!(marks, 0);
     }
 
@@ -310,7 +367,7 @@ mod tests {
     fn marks_take_the_place_of_drops() {
         let ecn = [("ecn", Value::Bool(true))];
         let (times, marks) = signals(&ecn, true, 2000);
-        assert_eq!(times, law_times(105, 2000));
+        assert_near(&times, &law_times(105, 2000));
         assert_eq!(marks as usize, times.len());
         assert_eq!(signals(&ecn, false, 2000), (times, 0));
     }
@@ -341,15 +398,16 @@ mod tests {
             count: 10,
             count_at_start: 1,
             next_signal: Time::from_secs(1),
+            // 1/√10
+            inverse_root: InverseRoot(20_724),
             ..Law::default()
         };
         let mut later = law.clone();
         law.start(Time::from_secs(2), &settings);
         assert_eq!((law.count, law.is_dropping), (9, true));
-        assert_eq!(
-            law.next_signal,
-            Time::from_secs(2) + Time::from_ps(100_000_000_000 / 3)
-        );
+        let after = law.next_signal - Time::from_secs(2);
+        // One step from 1/√10 comes to 0.3320, the root is 0.3333.
+        assert_eq!(after.as_us(), 33_203);
         later.start(Time::from_ms(2600), &settings);
         assert_eq!(later.count, 1);
     }

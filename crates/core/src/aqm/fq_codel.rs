@@ -23,8 +23,8 @@
 //! RFC 8290; McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; MacGregor and Shi, "Deficits for bursty
 //! latency-critical flows: DRR++", ICON 2000; `tc-fq_codel(8)`.
 
-use super::codel::{Law, Settings, Store};
-use super::{Discipline, Drop, Entry, Item, LinkFacts};
+use super::codel::{CE_THRESHOLD, INTERVAL, Law, Settings, Store, TARGET};
+use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::entry::{About, Kind, Param, Params};
 use crate::rng::Rng;
 use crate::time::Time;
@@ -37,20 +37,8 @@ pub static ENTRY: Entry = Entry {
         summary: "a CoDel queue for each flow, sparse flows first",
         references: &["RFC 8290", "tc-fq_codel(8)"],
         params: &[
-            Param {
-                name: "target",
-                kind: Kind::Time,
-                default: "5 ms",
-                unit: "s",
-                help: "delay that a standing queue may have",
-            },
-            Param {
-                name: "interval",
-                kind: Kind::Time,
-                default: "100 ms",
-                unit: "s",
-                help: "how long the delay may exceed the target; the worst usual round trip",
-            },
+            TARGET,
+            INTERVAL,
             Param {
                 name: "flows",
                 kind: Kind::Int(1, 65_536),
@@ -72,20 +60,8 @@ pub static ENTRY: Entry = Entry {
                 unit: "packets",
                 help: "most packets dropped at once from the longest queue at the limit",
             },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "true",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
-            Param {
-                name: "ce_threshold",
-                kind: Kind::Time,
-                default: "0 s",
-                unit: "s",
-                help: "mark every ECN-capable packet with a longer delay; 0 s for none",
-            },
+            ecn("true"),
+            CE_THRESHOLD,
         ],
     },
     marks: true,

@@ -4,13 +4,13 @@
 //! A discipline orders, marks and drops [`Item`]s, which are handles with what a decision needs; the
 //! packets themselves stay with the caller. Time only comes in as an argument.
 
-use crate::entry::{About, Params};
+use crate::entry::{About, Kind, Param, Params};
 use crate::rng::Rng;
 use crate::time::Time;
 use std::fmt::Debug;
-use std::sync::RwLock;
 
 include!(concat!(env!("OUT_DIR"), "/aqm.rs"));
+crate::family!("queue discipline");
 
 /// A packet as a discipline sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,17 @@ pub trait Discipline: Debug + Send {
     fn set_rate(&mut self, _rate_bps: u64) {}
 }
 
+/// The parameter `ecn`, of one meaning in every discipline whose signal is a drop or a mark.
+const fn ecn(default: &'static str) -> Param {
+    Param {
+        name: "ecn",
+        kind: Kind::Bool,
+        default,
+        unit: "",
+        help: "mark ECN-capable packets instead of dropping them",
+    }
+}
+
 /// Makes a discipline from its parameters for a link.
 pub type Build = fn(&Params, &LinkFacts) -> Result<Box<dyn Discipline>, String>;
 
@@ -96,28 +107,6 @@ pub struct Entry {
     pub marks: bool,
     /// Makes the discipline, or says which combination of parameters is impossible.
     pub build: Build,
-}
-
-/// Disciplines of other crates, in the order of their registration.
-static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
-
-/// Makes a discipline of another crate known by its name; the first of a name wins.
-pub fn register(entry: &'static Entry) {
-    REGISTERED
-        .write()
-        .expect("no panic while registering")
-        .push(entry);
-}
-
-/// Every discipline: the built-in ones, then the registered ones.
-pub fn all() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().expect("no panic while registering");
-    ALL.iter().chain(registered.iter()).copied().collect()
-}
-
-/// The discipline called `name`, by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    all().into_iter().find(|entry| entry.about.answers_to(name))
 }
 
 #[cfg(test)]
@@ -307,18 +296,6 @@ mod tests {
                 let sent = sent.expect("four wait");
                 assert_eq!((sent.id, sent.marked), (id, false), "{}", entry.about.name);
                 assert_eq!(sent.enqueued, Time::from_us(u64::from(id)));
-            }
-        }
-    }
-
-    #[test]
-    fn every_name_is_found_and_unique() {
-        let entries = all();
-        for entry in &entries {
-            for name in std::iter::once(&entry.about.name).chain(entry.about.aliases) {
-                let owners = entries.iter().filter(|e| e.about.answers_to(name)).count();
-                assert_eq!(owners, 1, "{name}");
-                assert_eq!(find(name).expect("listed").about.name, entry.about.name);
             }
         }
     }

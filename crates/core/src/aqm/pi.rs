@@ -21,7 +21,7 @@
 //! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
 //! flows", INFOCOM 2001, §IV and §V.
 
-use super::{Discipline, Drop, Entry, Item};
+use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::entry::{About, Kind, Param};
 use crate::fifo::Fifo;
 use crate::rng::Rng;
@@ -63,13 +63,7 @@ pub static ENTRY: Entry = Entry {
                 unit: "s",
                 help: "span between updates of the probability",
             },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "false",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
+            ecn("false"),
         ],
     },
     marks: true,
@@ -151,17 +145,14 @@ impl Discipline for Pi {
     fn enqueue(
         &mut self,
         now: Time,
-        mut item: Item,
+        item: Item,
         rng: &mut Rng,
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
         self.law.catch_up(now, self.queue.packets());
         let probability = self.law.probability;
-        if probability > 0.0 && rng.chance(probability) && !(self.is_ecn && item.mark()) {
-            dropped(item, Drop::Early);
-        } else {
-            self.queue.push(now, item, dropped);
-        }
+        let signals = probability > 0.0 && rng.chance(probability);
+        self.queue.admit(now, item, signals, self.is_ecn, dropped);
     }
 
     fn dequeue(

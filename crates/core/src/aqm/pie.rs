@@ -24,7 +24,7 @@
 //! Pan et al., "PIE: A lightweight control scheme to address the bufferbloat problem", HPSR 2013; RFC 8033
 //! §4, §5 and appendices A and B; `tc-pie(8)`.
 
-use super::{Discipline, Drop, Entry, Item, LinkFacts};
+use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::entry::{About, Kind, Param, Params};
 use crate::fifo::Fifo;
 use crate::rng::Rng;
@@ -73,13 +73,7 @@ pub static ENTRY: Entry = Entry {
                 unit: "1/s",
                 help: "weight of the change of the delay",
             },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "false",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
+            ecn("false"),
             Param {
                 name: "mark_below",
                 kind: Kind::Float(0.0, 1.0),
@@ -327,7 +321,7 @@ impl Discipline for Pie {
     fn enqueue(
         &mut self,
         now: Time,
-        mut item: Item,
+        item: Item,
         rng: &mut Rng,
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
@@ -339,11 +333,8 @@ impl Discipline for Pie {
             return;
         }
         let may_mark = self.is_ecn && self.law.probability < self.mark_below;
-        if self.signals(rng) && !(may_mark && item.mark()) {
-            dropped(item, Drop::Early);
-        } else {
-            self.queue.push(now, item, dropped);
-        }
+        let signals = self.signals(rng);
+        self.queue.admit(now, item, signals, may_mark, dropped);
     }
 
     fn dequeue(

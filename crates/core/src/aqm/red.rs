@@ -28,7 +28,7 @@
 //! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
 //! Networking 1(4), 1993; Floyd, "Recommendation on using the gentle variant of RED", 2000; RFC 3168 §7.
 
-use super::{Discipline, Drop, Entry, Item, LinkFacts};
+use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::entry::{About, Kind, Param, Params};
 use crate::fifo::Fifo;
 use crate::rng::Rng;
@@ -81,13 +81,7 @@ pub static ENTRY: Entry = Entry {
                 unit: "",
                 help: "go from `max_probability` to 1 over another `max_threshold`, not at once",
             },
-            Param {
-                name: "ecn",
-                kind: Kind::Bool,
-                default: "false",
-                unit: "",
-                help: "mark ECN-capable packets instead of dropping them",
-            },
+            ecn("false"),
             Param {
                 name: "hard_drop",
                 kind: Kind::Bool,
@@ -248,18 +242,14 @@ impl Discipline for Red {
     fn enqueue(
         &mut self,
         now: Time,
-        mut item: Item,
+        item: Item,
         rng: &mut Rng,
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
         self.update_average(now);
         let (signals, is_full) = self.signals(rng);
         let is_markable = self.is_ecn && !(is_full && self.is_hard_drop);
-        if signals && !(is_markable && item.mark()) {
-            dropped(item, Drop::Early);
-        } else {
-            self.queue.push(now, item, dropped);
-        }
+        self.queue.admit(now, item, signals, is_markable, dropped);
         if self.queue.packets() == 0 {
             self.idle_since = Some(now);
         }

@@ -6,9 +6,9 @@
 use crate::entry::{About, Params};
 use crate::rng::Rng;
 use std::fmt::Debug;
-use std::sync::RwLock;
 
 include!(concat!(env!("OUT_DIR"), "/dist.rs"));
+crate::family!("distribution");
 
 /// A distribution of non-negative or real numbers, in the unit that its user gives it.
 pub trait Distribution: Debug + Send + Sync {
@@ -29,28 +29,6 @@ pub struct Entry {
     pub about: About,
     /// Makes the distribution, or says which combination of parameters is impossible.
     pub build: fn(&Params) -> Result<Box<dyn Distribution>, String>,
-}
-
-/// Distributions of other crates, in the order of their registration.
-static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
-
-/// Makes a distribution of another crate known by its name; the first of a name wins.
-pub fn register(entry: &'static Entry) {
-    REGISTERED
-        .write()
-        .expect("no panic while registering")
-        .push(entry);
-}
-
-/// Every distribution: the built-in ones, then the registered ones.
-pub fn all() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().expect("no panic while registering");
-    ALL.iter().chain(registered.iter()).copied().collect()
-}
-
-/// The distribution called `name`, by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    all().into_iter().find(|entry| entry.about.answers_to(name))
 }
 
 /// The number `key` of `params`, or why it cannot be infinite: ranges alone let infinity pass.
@@ -288,31 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_entries_are_described() {
-        let names: Vec<_> = ALL
-            .iter()
-            .flat_map(|entry| entry.about.aliases.iter().chain([&entry.about.name]))
-            .collect();
-        for (at, name) in names.iter().enumerate() {
-            assert!(!names[..at].contains(name), "`{name}` is given twice");
-        }
-        for entry in ALL {
-            let about = &entry.about;
-            assert!(
-                !about.summary.is_empty() && !about.summary.ends_with('.'),
-                "{}",
-                about.name
-            );
-            assert!(!about.references.is_empty(), "{}", about.name);
-            assert!(
-                about.params.iter().all(|param| !param.help.is_empty()),
-                "{}",
-                about.name
-            );
-        }
-    }
-
-    #[test]
     fn infinite_and_zero_parameters_are_refused_with_their_key() {
         for entry in ALL {
             for param in entry.about.params {
@@ -329,24 +282,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_registered_distribution_is_found_but_does_not_hide_a_built_in_one() {
-        static OURS: Entry = Entry {
-            about: About {
-                name: "always-two",
-                aliases: &["normal"],
-                summary: "two",
-                references: &[],
-                params: &[],
-            },
-            build: |_| Ok(Box::new(constant::Constant::new(2.0))),
-        };
-        assert!(find("always-two").is_none());
-        register(&OURS);
-        let law = (find("always-two").unwrap().build)(&Params::default()).unwrap();
-        assert_eq!(law.mean(), Some(2.0));
-        assert_eq!(find("normal").unwrap().about.name, "normal");
     }
 }

@@ -4,9 +4,9 @@ use crate::entry::{About, Params};
 use crate::rng::Rng;
 use crate::time::Time;
 use std::fmt::Debug;
-use std::sync::RwLock;
 
 include!(concat!(env!("OUT_DIR"), "/loss.rs"));
+crate::family!("loss model");
 
 /// Decides packet by packet; the packets of one link direction come in order of time.
 pub trait LossModel: Debug + Send {
@@ -23,28 +23,6 @@ pub struct Entry {
     pub about: About,
     /// Makes the model, or says which combination of parameters is impossible.
     pub build: fn(&Params) -> Result<Box<dyn LossModel>, String>,
-}
-
-/// Models of other crates, in the order of their registration.
-static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
-
-/// Makes a model of another crate known by its name; the first of a name wins.
-pub fn register(entry: &'static Entry) {
-    REGISTERED
-        .write()
-        .expect("no panic while registering")
-        .push(entry);
-}
-
-/// Every model: the built-in ones, then the registered ones.
-pub fn all() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().expect("no panic while registering");
-    ALL.iter().chain(registered.iter()).copied().collect()
-}
-
-/// The model called `name`, by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    all().into_iter().find(|entry| entry.about.answers_to(name))
 }
 
 /// Independent trials of one probability at the cost of one random number a success: the failures before
@@ -116,18 +94,6 @@ mod tests {
         (0..packets)
             .map(|n| model.loses(Time::from_us(n as u64), 1500, &mut rng))
             .collect()
-    }
-
-    #[test]
-    fn every_name_is_found_and_unique() {
-        let entries = all();
-        for entry in &entries {
-            for name in std::iter::once(&entry.about.name).chain(entry.about.aliases) {
-                let owners = entries.iter().filter(|e| e.about.answers_to(name)).count();
-                assert_eq!(owners, 1, "{name}");
-                assert_eq!(find(name).expect("listed").about.name, entry.about.name);
-            }
-        }
     }
 
     #[test]

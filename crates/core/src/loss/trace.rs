@@ -8,7 +8,7 @@
 //! `packets`: the numbers, in any order.
 //!
 //! # References
-//! None: it is a list.
+//! ns-3, `ReceiveListErrorModel`.
 
 use super::{Entry, LossModel};
 use crate::entry::{About, Kind, Param};
@@ -21,7 +21,7 @@ pub static ENTRY: Entry = Entry {
         name: "trace",
         aliases: &["list"],
         summary: "the listed packets are lost, counted from 1",
-        references: &[],
+        references: &["ns-3, ReceiveListErrorModel"],
         params: &[Param {
             name: "packets",
             kind: Kind::Floats,

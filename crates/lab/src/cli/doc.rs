@@ -70,7 +70,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn page(family: Family, about: &About) -> String {
-    let mut page = format!("# {}\n\n{}: {}\n", about.name, family.noun(), about.summary);
+    let mut page = format!(
+        "# {}\n\n{}: {}\n",
+        about.name,
+        family.catalogue().noun(),
+        about.summary
+    );
     if !about.aliases.is_empty() {
         page += "\nAlso called `";
         page += &about.aliases.join("`, `");

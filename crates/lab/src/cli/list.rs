@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn rows(kind: Listed) -> Vec<Row> {
     if let Some(family) = kind.family() {
-        let members = family.members().into_iter();
+        let members = family.catalogue().members().into_iter();
         let row = |a: &'static trammel_core::entry::About| {
             (a.name.to_owned(), a.aliases.to_vec(), a.summary.to_owned())
         };

@@ -112,23 +112,7 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
                     of.late_cwnd.1 += 1;
                 }
                 if curves && look % stride == 0 {
-                    of.curve.push(Sample {
-                        time: at,
-                        cwnd: tp.snd_cwnd,
-                        ssthresh: tp.snd_ssthresh,
-                        srtt_us: tp.srtt_us >> 3,
-                        min_rtt_us: if tp.min_rtt_us == u32::MAX {
-                            0
-                        } else {
-                            tp.min_rtt_us
-                        },
-                        in_flight: tp.packets_in_flight(),
-                        state: tp.ca_state as u8,
-                        retransmissions: sender.counters().retransmissions,
-                        bytes_acked: tp.bytes_acked,
-                        pacing_bytes_per_s: sender.pacing_rate(),
-                        delivery_bytes_per_s: sender.delivery_rate(),
-                    });
+                    of.curve.push(Sample::of(sender, at));
                 }
             }
             if bin_ends || at == end {

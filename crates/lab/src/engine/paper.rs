@@ -2,6 +2,7 @@
 
 use super::machine;
 use super::points::{Failure, Watch};
+use super::run::provenance;
 use super::simulate::RunTables;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 use crate::paper::experiment::{self, Done};
@@ -10,7 +11,6 @@ use crate::paper::page::{Facts, page};
 use crate::paper::spec::Engine;
 use crate::paper::verdict::Outcome;
 use crate::paper::{Paper, library};
-use crate::report::Provenance;
 use crate::run_folder::{RunFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -126,7 +126,8 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
             is_full: job.full,
             notes: &reproduced.notes,
         };
-        let report = page(paper, &reproduced.done, &joined, &facts, provenance(&info));
+        let provenance = provenance(&info, Vec::new());
+        let report = page(paper, &reproduced.done, &joined, &facts, provenance);
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
         for (id, svg) in report.figures() {
@@ -303,28 +304,6 @@ fn info(
             clock.elapsed().as_millis() as f64 / 1e3,
         )]),
         interrupted: reproduced.is_interrupted,
-    }
-}
-
-fn provenance(info: &RunInfo) -> Provenance {
-    let mut facts = vec![
-        ("command".to_owned(), info.command.join(" ")),
-        ("version".to_owned(), info.version.clone()),
-        ("started".to_owned(), info.started.clone()),
-    ];
-    facts.extend(
-        info.wall_s
-            .iter()
-            .map(|(stage, s)| (format!("wall time, {stage}"), format!("{s} s"))),
-    );
-    facts.extend(
-        info.machine
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
-    Provenance {
-        facts,
-        scenario: info.scenario_text.clone(),
     }
 }
 

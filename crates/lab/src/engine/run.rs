@@ -109,7 +109,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         out.adopt("pcap")?;
         write_tables(&mut out, job, &outcome)?;
         let info = info(job, &outcome, started, computed_s);
-        let provenance = provenance(&info);
+        let provenance = provenance(&info, subject(&info));
         let report = report(&job.file, &outcome, provenance);
         for (id, svg) in report.figures() {
             out.write_figure(&id, &svg)?;
@@ -221,29 +221,30 @@ fn info(job: &Job, outcome: &Outcome, started: String, computed_s: f64) -> RunIn
     }
 }
 
-fn provenance(info: &RunInfo) -> Provenance {
+/// What was run, to a person.
+fn subject(info: &RunInfo) -> Vec<(String, String)> {
     let seeds = match info.seeds[..] {
         [] => String::new(),
         [only] => only.to_string(),
         [first, .., last] => format!("{first} to {last}"),
     };
+    vec![
+        ("scenario".to_owned(), info.scenario.clone()),
+        ("seeds".to_owned(), seeds),
+    ]
+}
+
+/// Where a report's numbers come from; `subject` are facts on what was run.
+pub(super) fn provenance(info: &RunInfo, subject: Vec<(String, String)>) -> Provenance {
     let mut facts = vec![
         ("command".to_owned(), info.command.join(" ")),
         ("version".to_owned(), info.version.clone()),
-        ("scenario".to_owned(), info.scenario.clone()),
-        ("seeds".to_owned(), seeds),
-        ("started".to_owned(), info.started.clone()),
     ];
-    let wall = info
-        .wall_s
-        .iter()
-        .map(|(stage, s)| (format!("wall time, {stage}"), format!("{s} s")));
-    facts.extend(wall);
-    facts.extend(
-        info.machine
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
+    facts.extend(subject);
+    facts.push(("started".to_owned(), info.started.clone()));
+    let wall = info.wall_s.iter();
+    facts.extend(wall.map(|(stage, s)| (format!("wall time, {stage}"), format!("{s} s"))));
+    facts.extend(info.machine.clone());
     Provenance {
         facts,
         scenario: info.scenario_text.clone(),

@@ -185,35 +185,75 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
     }
 }
 
-/// The experiments that give a cell of the table, in order, with whether they are judged.
-fn sources<'a>(
-    paper: &'a Paper,
-    joined: &[Joined<'_>],
-    name: &str,
-) -> Vec<(usize, &'a Experiment)> {
-    let of_table = of_table(joined, name);
-    let mut places: Vec<(bool, usize)> = of_table
-        .filter_map(|one| Some((one.outcome.is_none(), one.experiment?)))
-        .collect();
-    // The judged ones first.
-    places.sort_unstable();
-    places.dedup();
-    places
-        .into_iter()
-        .map(|(_, at)| (at, &paper.spec.experiments[at]))
-        .collect()
+/// A column of ours: experiments of one label and name. Those that answer different cells of a table
+/// (one for each rate, say) stand in one column.
+struct Ours<'a> {
+    first: &'a Experiment,
+    experiments: Vec<usize>,
 }
 
-fn named(experiment: &Experiment) -> String {
+impl Ours<'_> {
+    fn is_like(&self, other: &Experiment) -> bool {
+        self.first.label == other.label && named(self.first) == named(other)
+    }
+
+    /// What it says of `cell`.
+    fn of(&self, joined: &[Joined<'_>], cell: &Expected) -> Option<Estimate> {
+        let mut here = joined.iter().filter(|one| {
+            std::ptr::eq(one.expected, cell)
+                && one
+                    .experiment
+                    .is_some_and(|at| self.experiments.contains(&at))
+        });
+        here.find_map(|one| one.ours).map(|ours| Estimate {
+            value: ours.mean,
+            interval: ours.interval,
+        })
+    }
+}
+
+/// Our columns of a table, those that are judged first.
+fn columns<'a>(paper: &'a Paper, joined: &[Joined<'_>], name: &str) -> Vec<Ours<'a>> {
+    let answers = |at: usize| of_table(joined, name).filter(move |one| one.experiment == Some(at));
+    let mut places: Vec<(bool, usize)> = of_table(joined, name)
+        .filter_map(|one| Some((one.outcome.is_none(), one.experiment?)))
+        .collect();
+    places.sort_unstable();
+    let mut columns: Vec<Ours<'a>> = Vec::new();
+    for (_, at) in places {
+        if columns
+            .iter()
+            .any(|column| column.experiments.contains(&at))
+        {
+            continue;
+        }
+        let experiment = &paper.spec.experiments[at];
+        let is_free = |column: &Ours<'_>| {
+            let mut others = column.experiments.iter().flat_map(|other| answers(*other));
+            others.all(|other| answers(at).all(|one| !std::ptr::eq(one.expected, other.expected)))
+        };
+        let mut like = columns.iter_mut();
+        match like.find(|column| column.is_like(experiment) && is_free(column)) {
+            Some(column) => column.experiments.push(at),
+            None => columns.push(Ours {
+                first: experiment,
+                experiments: vec![at],
+            }),
+        }
+    }
+    columns
+}
+
+fn named(experiment: &Experiment) -> &str {
     match experiment.hypothesis.as_str() {
-        "" => "as stated".to_owned(),
-        name => name.to_owned(),
+        "" => "as stated",
+        name => name,
     }
 }
 
 fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
     let text = paper.spec.tables.iter().find(|table| table.name == name);
-    let sources = sources(paper, joined, name);
+    let ours = columns(paper, joined, name);
     let cells: Vec<&Expected> = {
         let mut cells: Vec<&Expected> = Vec::new();
         for one in of_table(joined, name) {
@@ -227,21 +267,12 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
         cells
     };
     let reasons = reasons(&cells);
-    let mut blocks = dot_plots(paper, joined, name, &cells, &sources);
+    let mut blocks = dot_plots(paper, joined, name, &cells, &ours);
     let rows = cells.iter().map(|expected| {
         let here = |one: &&Joined<'_>| std::ptr::eq(one.expected, *expected);
-        let mut values: Vec<Option<Estimate>> = sources
+        let mut values: Vec<Option<Estimate>> = ours
             .iter()
-            .map(|(at, _)| {
-                let one = joined
-                    .iter()
-                    .filter(here)
-                    .find(|one| one.experiment == Some(*at))?;
-                one.ours.map(|ours| Estimate {
-                    value: ours.mean,
-                    interval: ours.interval,
-                })
-            })
+            .map(|column| column.of(joined, expected))
             .collect();
         values.push(Some(Estimate::from(expected.value)));
         let outcome = joined.iter().filter(here).find_map(|one| one.outcome);
@@ -252,11 +283,11 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
             verdict: outcome.map(|outcome| shown(expected, outcome, &reasons)),
         }
     });
-    let mut all: Vec<Source> = sources
+    let mut all: Vec<Source> = ours
         .iter()
-        .map(|(_, one)| Source {
-            label: one.label,
-            name: named(one),
+        .map(|column| Source {
+            label: column.first.label,
+            name: named(column.first).to_owned(),
         })
         .collect();
     let (label, source) = match paper.source_of(name) {
@@ -332,7 +363,7 @@ fn dot_plots(
     joined: &[Joined<'_>],
     name: &str,
     cells: &[&Expected],
-    sources: &[(usize, &Experiment)],
+    ours: &[Ours<'_>],
 ) -> Vec<Block> {
     let distinct = |pick: Pick| {
         let mut all: Vec<&str> = Vec::new();
@@ -361,22 +392,17 @@ fn dot_plots(
             continue;
         }
         let unit = here[0].unit.as_str();
-        let mut series: Vec<DotSeries> = sources
+        let mut series: Vec<DotSeries> = ours
             .iter()
-            .map(|(at, experiment)| {
-                let ours = |cell: &Expected| {
-                    let mut ours = joined.iter().filter(|one| {
-                        std::ptr::eq(one.expected, cell) && one.experiment == Some(*at)
-                    });
-                    ours.find_map(|one| one.ours).map(|ours| ours.mean)
-                };
-                let values = here.iter().map(|cell| ours(cell)).collect();
+            .map(|column| {
+                let value = |cell: &&&Expected| Some(column.of(joined, cell)?.value);
                 DotSeries {
-                    name: named(experiment),
-                    label: experiment.label,
-                    values,
+                    name: named(column.first).to_owned(),
+                    label: column.first.label,
+                    values: here.iter().map(value).collect(),
                 }
             })
+            .filter(|series| series.values.iter().any(Option::is_some))
             .collect();
         let (label, source) = match paper.source_of(name) {
             Some(source) => (Label::Simulated, source),
@@ -428,11 +454,7 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
         let row = vec![
             experiment.id.as_str().into(),
             experiment.label.words().into(),
-            match experiment.hypothesis.as_str() {
-                "" => "as stated",
-                hypothesis => hypothesis,
-            }
-            .into(),
+            named(experiment).into(),
             experiment.scenario.as_str().into(),
             one.file.points.len().into(),
             first

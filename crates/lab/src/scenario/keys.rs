@@ -6,7 +6,7 @@
 
 #![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
 
-use super::keys_kind::{Fallback::*, Kind, Kind::*, Section, k};
+use super::keys_kind::{Fallback::*, Key, Kind, Kind::*, Section, k};
 use crate::registry::Family;
 use trammel_core::units::Dimension as D;
 
@@ -71,7 +71,7 @@ pub static PATH: Section = Section {
     name: "path",
     help: "one bottleneck between all senders and all receivers",
     extra: None,
-    keys: &[
+    keys: &with_line_keys::<8, 16>([
         k("preset", Text, Absent, "", "a named path whose keys apply where they are not given here"),
         k("rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s", "rate of the bottleneck"),
         k("rtt", SPAN, See("required without `preset`"), "s", "unloaded round trip of the whole path"),
@@ -80,16 +80,37 @@ pub static PATH: Section = Section {
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
         k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before the bottleneck"),
         k("loss", Table(&LOSS), Absent, "", "losses behind the bottleneck"),
-        k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
-        k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
-        k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
-        k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes a link counts beside each IP packet"),
-        k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
-        k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
-        k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
-        k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
-    ],
+    ]),
 };
+
+/// The keys that every link has, be it the bottleneck of `[path]` or a `[[link]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+const LINE_KEYS: [Key; 8] = [
+    k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
+    k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
+    k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
+    k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes the link counts beside each IP packet"),
+    k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
+    k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
+    k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
+    k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
+];
+
+/// The keys `own` of a section, then [`LINE_KEYS`].
+const fn with_line_keys<const OWN: usize, const ALL: usize>(own: [Key; OWN]) -> [Key; ALL] {
+    assert!(ALL == OWN + LINE_KEYS.len(), "a key would be left out");
+    let mut all = [LINE_KEYS[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < OWN {
+            own[at]
+        } else {
+            LINE_KEYS[at - OWN]
+        };
+        at += 1;
+    }
+    all
+}
 
 /// `path.access`.
 #[rustfmt::skip] // One row a key reads as the table it is.
@@ -203,7 +224,7 @@ pub static LINK: Section = Section {
     name: "link",
     help: "a link in both directions; packets take the path of least delay",
     extra: None,
-    keys: &[
+    keys: &with_line_keys::<8, 16>([
         k("name", Text, See("`from-to`"), "", "its name in the results"),
         k("from", Text, Required, "", "the host at one end"),
         k("to", Text, Required, "", "the host at the other end; data direction is from `from` to `to`"),
@@ -212,15 +233,7 @@ pub static LINK: Section = Section {
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
         k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before it, in both directions; a bdp is that of the longest flow across"),
         k("loss", Table(&LOSS), Absent, "", "losses on it"),
-        k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
-        k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
-        k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
-        k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes it counts beside each IP packet"),
-        k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
-        k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
-        k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
-        k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
-    ],
+    ]),
 };
 
 /// `[[flow]]`.

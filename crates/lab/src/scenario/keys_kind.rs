@@ -25,7 +25,7 @@ impl Section {
 }
 
 /// One key of a section.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
@@ -57,7 +57,7 @@ pub(super) const fn k(
 }
 
 /// What a key means where it is not given.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Fallback {
     /// It must be given.
     Required,
@@ -70,7 +70,7 @@ pub enum Fallback {
 }
 
 /// What a key may hold.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any text.
     Text,
@@ -139,8 +139,10 @@ impl Kind {
                     section.name
                 )
             }
-            Kind::Plugin(family) => format!("the name of a {}", family.noun()),
-            Kind::Params(family) => format!("a table of the {}'s parameters", family.noun()),
+            Kind::Plugin(family) => format!("the name of a {}", family.catalogue().noun()),
+            Kind::Params(family) => {
+                format!("a table of the {}'s parameters", family.catalogue().noun())
+            }
             Kind::Distribution(dimension) => {
                 format!("{} or a table with a `distribution`", dimension.describe())
             }

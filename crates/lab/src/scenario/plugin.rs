@@ -42,13 +42,8 @@ impl Plugin {
 
     /// What the plug-in says of itself, or why there is none of this name.
     pub fn about(&self, family: Family) -> Result<&'static About, String> {
-        family.find(&self.name).ok_or_else(|| {
-            let hint = match family.nearest(&self.name) {
-                Some(name) => format!("; did you mean `{name}`?"),
-                None => format!("; `trammel list {}` shows all", family.plural()),
-            };
-            format!("no {} is called `{}`{hint}", family.noun(), self.name)
-        })
+        let found = family.catalogue().describe(&self.name);
+        found.map_err(|unknown| format!("{}; {}", unknown.what(), family.remedy(&unknown)))
     }
 
     /// All its parameters, the defaults filled in.
@@ -59,10 +54,16 @@ impl Plugin {
         })
     }
 
-    /// The congestion control of this name, made anew.
-    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
+    /// The entry of the congestion control of this name, with all its parameters.
+    pub fn congestion_control(&self) -> Result<(&'static cc::Entry, Params), String> {
         let params = self.params(Family::Variant)?;
         let entry = cc::find(&self.name).expect("its parameters were found");
+        Ok((entry, params))
+    }
+
+    /// The congestion control of this name, made anew.
+    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
+        let (entry, params) = self.congestion_control()?;
         Ok((entry.build)(&params))
     }
 

@@ -95,6 +95,7 @@ fn shape(kind: &Kind) -> Value {
 
 fn names(family: Family) -> Vec<&'static str> {
     family
+        .catalogue()
         .members()
         .into_iter()
         .map(|about| about.name)

@@ -417,16 +417,9 @@ impl CongestionControl for Cubic {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-        if !tp.is_cwnd_limited() {
+        let Some(left) = tp.left_after_slow_start(acked) else {
             return;
-        }
-        let mut left = acked;
-        if tp.in_slow_start() {
-            left = tp.slow_start(acked);
-            if left == 0 {
-                return;
-            }
-        }
+        };
         self.update(tp.snd_cwnd, left, tp);
         if !self.is_2_6 {
             tp.cong_avoid_ai(self.cnt, left);

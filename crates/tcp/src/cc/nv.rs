@@ -19,7 +19,7 @@
 //! Brakmo, "TCP-NV: an update to TCP-Vegas", 2010; behaviour as in Linux 6.12.
 
 use super::{AckSample, CaState, CongestionControl, Entry, INFINITE_SSTHRESH, Tp};
-use trammel_core::entry::{About, Kind, Param, Params};
+use trammel_core::entry::{About, Param, Params};
 
 /// NV in the table of variants.
 pub static ENTRY: Entry = Entry {
@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry {
         summary: "compares the window with what rate and round trip need",
         references: &["Brakmo 2010", "Linux 6.12 net/ipv4/tcp_nv.c"],
         params: &[
-            int(
+            Param::int(
                 "nv_pad",
                 0,
                 10_000,
@@ -37,7 +37,7 @@ pub static ENTRY: Entry = Entry {
                 "segments",
                 "own packets allowed in the queue",
             ),
-            int(
+            Param::int(
                 "nv_pad_buffer",
                 0,
                 10_000,
@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry {
                 "segments",
                 "space under the limit without change",
             ),
-            int(
+            Param::int(
                 "nv_reset_period",
                 1,
                 3600,
@@ -53,7 +53,7 @@ pub static ENTRY: Entry = Entry {
                 "s",
                 "mean life of the smallest round trip",
             ),
-            int(
+            Param::int(
                 "nv_min_cwnd",
                 2,
                 10_000,
@@ -61,7 +61,7 @@ pub static ENTRY: Entry = Entry {
                 "segments",
                 "least window after a decrease",
             ),
-            int(
+            Param::int(
                 "nv_cong_dec_mult",
                 0,
                 128,
@@ -69,7 +69,7 @@ pub static ENTRY: Entry = Entry {
                 "/128",
                 "share of the excess given up",
             ),
-            int(
+            Param::int(
                 "nv_ssthresh_factor",
                 1,
                 64,
@@ -77,7 +77,7 @@ pub static ENTRY: Entry = Entry {
                 "/8",
                 "ssthresh as a share of the limit",
             ),
-            int(
+            Param::int(
                 "nv_rtt_factor",
                 0,
                 256,
@@ -85,7 +85,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "weight of a new round trip; 0 does not smooth",
             ),
-            int(
+            Param::int(
                 "nv_loss_dec_factor",
                 1,
                 1024,
@@ -93,7 +93,7 @@ pub static ENTRY: Entry = Entry {
                 "/1024",
                 "share of the window kept at a loss",
             ),
-            int(
+            Param::int(
                 "nv_cwnd_growth_rate_neg",
                 0,
                 255,
@@ -101,7 +101,7 @@ pub static ENTRY: Entry = Entry {
                 "verdicts",
                 "verdicts that double slowed growth again",
             ),
-            int(
+            Param::int(
                 "nv_cwnd_growth_rate_pos",
                 0,
                 255,
@@ -109,7 +109,7 @@ pub static ENTRY: Entry = Entry {
                 "verdicts",
                 "verdicts that double growth; 0 never",
             ),
-            int(
+            Param::int(
                 "nv_dec_eval_min_calls",
                 1,
                 255,
@@ -117,7 +117,7 @@ pub static ENTRY: Entry = Entry {
                 "ACKs",
                 "ACKs before a decrease",
             ),
-            int(
+            Param::int(
                 "nv_inc_eval_min_calls",
                 1,
                 255,
@@ -125,7 +125,7 @@ pub static ENTRY: Entry = Entry {
                 "ACKs",
                 "ACKs before growth is allowed",
             ),
-            int(
+            Param::int(
                 "nv_ssthresh_eval_min_calls",
                 1,
                 255,
@@ -133,7 +133,7 @@ pub static ENTRY: Entry = Entry {
                 "ACKs",
                 "ACKs before slow start ends",
             ),
-            int(
+            Param::int(
                 "nv_stop_rtt_cnt",
                 1,
                 255,
@@ -141,7 +141,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "rounds without verdict that stop growth",
             ),
-            int(
+            Param::int(
                 "nv_rtt_min_cnt",
                 1,
                 255,
@@ -153,23 +153,6 @@ pub static ENTRY: Entry = Entry {
     },
     build: |params| Box::new(Nv::new(Config::new(params))),
 };
-
-const fn int(
-    name: &'static str,
-    low: i64,
-    high: i64,
-    default: &'static str,
-    unit: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        kind: Kind::Int(low, high),
-        default,
-        unit,
-        help,
-    }
-}
 
 /// Rates are in 100 bit/s: bytes × 8 × 10⁶ µs/s / 100.
 const RATE_UNITS: u64 = 80_000;
@@ -396,22 +379,18 @@ impl CongestionControl for Nv {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-        if !tp.is_cwnd_limited() || !self.allow_growth {
+        if !self.allow_growth {
             return;
         }
-        let mut acked = acked;
-        if tp.in_slow_start() {
-            acked = tp.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
-        }
+        let Some(left) = tp.left_after_slow_start(acked) else {
+            return;
+        };
         let acks = if self.growth_factor < 0 {
             tp.snd_cwnd << -self.growth_factor
         } else {
             (tp.snd_cwnd >> self.growth_factor.min(31)).max(GROWTH_ACKS_MIN)
         };
-        tp.cong_avoid_ai(acks, acked);
+        tp.cong_avoid_ai(acks, left);
     }
 
     fn set_state(&mut self, tp: &mut Tp, new: CaState) {

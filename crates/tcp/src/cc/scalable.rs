@@ -58,16 +58,9 @@ impl CongestionControl for Scalable {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-        if !tp.is_cwnd_limited() {
+        let Some(left) = tp.left_after_slow_start(acked) else {
             return;
-        }
-        let mut left = acked;
-        if tp.in_slow_start() {
-            left = tp.slow_start(acked);
-            if left == 0 {
-                return;
-            }
-        }
+        };
         if !self.is_2_6 {
             tp.cong_avoid_ai(tp.snd_cwnd.min(100), left);
             return;
@@ -96,13 +89,9 @@ impl CongestionControl for Kelly {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
-        if !tp.is_cwnd_limited() {
+        let Some(left) = tp.left_after_slow_start(acked) else {
             return;
-        }
-        let mut left = acked;
-        if tp.in_slow_start() {
-            left = tp.slow_start(acked);
-        }
+        };
         self.hundredths += left;
         tp.snd_cwnd = (tp.snd_cwnd + self.hundredths / 100).min(tp.snd_cwnd_clamp);
         self.hundredths %= 100;

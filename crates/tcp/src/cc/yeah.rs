@@ -105,19 +105,15 @@ impl Yeah {
     }
 
     fn grow(&self, tp: &mut Tp, acked: u32) {
-        let mut acked = acked;
-        if tp.in_slow_start() {
-            acked = tp.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
-        }
+        let Some(left) = tp.left_after_slow_start(acked) else {
+            return;
+        };
         let segments = if self.slow_rounds == 0 {
             tp.snd_cwnd.min(FAST_SEGMENTS)
         } else {
             tp.snd_cwnd
         };
-        tp.cong_avoid_ai(segments, acked);
+        tp.cong_avoid_ai(segments, left);
     }
 }
 

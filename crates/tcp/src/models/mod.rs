@@ -5,11 +5,11 @@
 
 use crate::cc;
 use std::fmt::Debug;
-use std::sync::RwLock;
 use trammel_core::entry::{About, Params, Value};
 use trammel_core::units::nearest;
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
+trammel_core::family!("analytic model");
 
 /// What a model is asked: the path and the flows that share it.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,48 +130,6 @@ impl Entry {
             }
         })
     }
-}
-
-/// Models of other crates, in the order of their registration.
-static REGISTERED: RwLock<Vec<&'static Entry>> = RwLock::new(Vec::new());
-
-/// Makes a model of another crate known by its name; the first of a name wins.
-pub fn register(entry: &'static Entry) {
-    REGISTERED
-        .write()
-        .expect("no panic while registering")
-        .push(entry);
-}
-
-/// Every model: the built-in ones, then the registered ones.
-pub fn all() -> Vec<&'static Entry> {
-    let registered = REGISTERED.read().expect("no panic while registering");
-    ALL.iter().chain(registered.iter()).copied().collect()
-}
-
-/// The model called `name`, by its name or an alias.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    all().into_iter().find(|entry| entry.about.answers_to(name))
-}
-
-/// The model and dialect that `spelling` names: `model` or `model:dialect`.
-pub fn find_with_dialect(spelling: &str) -> Result<(&'static Entry, &'static str), String> {
-    let (name, dialect) = match spelling.split_once(':') {
-        Some((name, dialect)) => (name, Some(dialect)),
-        None => (spelling, None),
-    };
-    let entry = find(name).ok_or_else(|| {
-        let near = nearest(name, all().iter().map(|entry| entry.about.name));
-        match near {
-            Some(near) => format!("no model `{name}`; did you mean `{near}`?"),
-            None => format!("no model `{name}`"),
-        }
-    })?;
-    let dialect = match dialect {
-        Some(dialect) => entry.dialect(dialect)?,
-        None => entry.default_dialect(),
-    };
-    Ok((entry, dialect))
 }
 
 impl Answer {
@@ -429,42 +387,33 @@ mod tests {
     }
 
     #[test]
-    fn names_and_aliases_are_unique_and_described() {
-        let mut names = Vec::new();
+    fn every_entry_says_where_it_holds_and_names_its_dialects_once() {
         for entry in ALL {
-            names.push(entry.about.name);
-            names.extend(entry.about.aliases);
-            assert!(!entry.about.summary.is_empty() && !entry.about.summary.ends_with('.'));
-            assert!(!entry.about.references.is_empty() && !entry.validity.is_empty());
-            Params::defaults(&entry.about);
+            assert!(!entry.validity.is_empty(), "{}", entry.about.name);
             let mut dialects: Vec<_> = entry.dialects.iter().map(|(name, _)| *name).collect();
             dialects.sort_unstable();
             dialects.dedup();
             assert_eq!(dialects.len(), entry.dialects.len(), "{}", entry.about.name);
         }
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
     }
 
     #[test]
-    fn spellings_select_model_and_dialect() {
-        let (entry, dialect) = find_with_dialect("tekala-2007:corrected").unwrap();
-        assert_eq!((entry.about.name, dialect), ("tekala-2007", "corrected"));
-        assert_eq!(find_with_dialect("tekala-2007").unwrap().1, "as-printed");
-        assert_eq!(find_with_dialect("capacity").unwrap().1, "");
+    fn a_dialect_is_the_first_one_unless_it_is_named_and_a_slip_is_told() {
+        let answer = |name: &str, dialect| {
+            let question = Question::example(&["scalable", "reno"]);
+            find(name).expect("built in").answer(&question, dialect)
+        };
+        let by_name = answer("tekala-2007", "as-printed");
+        assert_eq!(answer("tekala-2007", ""), by_name);
+        assert_ne!(answer("tekala-2007", "corrected"), by_name);
         assert_eq!(
-            find_with_dialect("padhye-1998").unwrap().0.about.name,
-            "pftk"
-        );
-        let error = |spelling| find_with_dialect(spelling).unwrap_err();
-        assert_eq!(error("pftq"), "no model `pftq`; did you mean `pftk`?");
-        assert_eq!(
-            error("tekala-2007:corected"),
+            answer("tekala-2007", "corected").unwrap_err(),
             "`tekala-2007` has no dialect `corected`; did you mean `corrected`?"
         );
-        assert_eq!(error("capacity:fast"), "`capacity` has no dialects");
+        assert_eq!(
+            answer("capacity", "fast").unwrap_err(),
+            "`capacity` has no dialects"
+        );
     }
 
     #[test]
@@ -566,7 +515,7 @@ mod tests {
                 ("scalable-kelly", "scalable"), ("rfc9438", "cubic"),
             ];
             for (model, variant) in responses {
-                let (entry, _) = find_with_dialect(model).unwrap();
+                let entry = find(model).unwrap();
                 for (dialect, _) in entry.dialects.iter().chain(&[("", "")]) {
                     let goodput = |loss: f64, rtt: f64| {
                         let mut question = Question::example(&[variant]);

@@ -16,6 +16,18 @@ pub(super) struct Number {
     pub(super) n: u32,
 }
 
+impl Number {
+    /// The same in a unit of which `scale` make one.
+    pub(super) fn scaled(self, scale: f64) -> Number {
+        let scaled = |(low, high)| (low * scale, high * scale);
+        Number {
+            mean: self.mean * scale,
+            interval: self.interval.map(scaled),
+            n: self.n,
+        }
+    }
+}
+
 /// Point, model (empty for the simulator), entity and metric.
 type Key = (String, String, String, String);
 

@@ -113,13 +113,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                 if colour == MOST_CURVES {
                     break;
                 }
-                let scaled = |number: Number| Number {
-                    mean: number.mean * scale,
-                    interval: number
-                        .interval
-                        .map(|(low, high)| (low * scale, high * scale)),
-                    ..number
-                };
+                let scaled = |number: Number| number.scaled(scale);
                 let find = |point: &Point| {
                     numbers
                         .steady(&point.id, &flow_at(point, n), metric)
@@ -158,14 +152,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
         for (group, points) in groups.iter().take(MOST_CURVES) {
             let find = |point: &Point| {
                 let number = numbers.of_all(&point.id, metric)?;
-                let interval = number
-                    .interval
-                    .map(|(low, high)| (low * scale, high * scale));
-                Some(Number {
-                    mean: number.mean * scale,
-                    interval,
-                    ..number
-                })
+                Some(number.scaled(scale))
             };
             let series = curve(group.clone(), points, at, find);
             figure = figure.with(series.labelled(Label::Simulated));
@@ -199,14 +186,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                 }
                 let find = |point: &Point| {
                     let number = numbers.steady(&point.id, link, metric)?;
-                    let interval = number
-                        .interval
-                        .map(|(low, high)| (low * scale, high * scale));
-                    Some(Number {
-                        mean: number.mean * scale,
-                        interval,
-                        ..number
-                    })
+                    Some(number.scaled(scale))
                 };
                 let name = match (numbers.bottlenecks.len(), group.as_str()) {
                     (1, "") => String::new(),

@@ -7,7 +7,6 @@
 use super::flow_of::{controller, stacks};
 use super::stream_of::law;
 use super::{BuiltLink, BuiltWorkload, Ways};
-use crate::registry::Family;
 use crate::scenario::model::Scenario;
 use crate::scenario::plugin::Random;
 use crate::scenario::workload::{Arrivals, Workload, WorkloadKind};
@@ -16,7 +15,6 @@ use trammel_core::arrivals::Spans;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::workload::{Plan, Template, WorkloadSpec, poisson};
-use trammel_tcp::cc;
 
 pub(super) fn workload_of(
     scenario: &Scenario,
@@ -26,11 +24,10 @@ pub(super) fn workload_of(
     seed: u64,
 ) -> anyhow::Result<(WorkloadSpec, BuiltWorkload)> {
     let flow = &workload.flow;
-    let params = flow
+    let (entry, params) = flow
         .variant
-        .params(Family::Variant)
+        .congestion_control()
         .map_err(|why| anyhow!(why))?;
-    let entry = cc::find(&flow.variant.name).expect("its parameters were found");
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (sender, receiver) = stacks(scenario, flow, ways, needs_ecn)?;
     let (mut client, mut server) = (sender, receiver);

@@ -195,9 +195,12 @@ fn predict_models(r: &Reader<'_>) -> Vec<ModelChoice> {
             Some((name, dialect)) => (name, Some(dialect.to_owned())),
             None => (text, None),
         };
-        let Some(entry) = models::find(name) else {
-            plugin::unknown(r.cx, Family::Model, name, &node.span);
-            continue;
+        let entry = match models::FAMILY.get(name) {
+            Ok(entry) => entry,
+            Err(unknown) => {
+                plugin::unknown(r.cx, Family::Model, &unknown, &node.span);
+                continue;
+            }
         };
         if let Some(dialect) = &dialect {
             let known = entry.dialects.iter().map(|(name, _)| *name);

@@ -7,6 +7,7 @@ use crate::scenario::plugin::{Plugin, Random};
 use crate::scenario::reader::Reader;
 use crate::scenario::tree::{Entry, Node, Span, Value};
 use trammel_core::entry::{About, Kind as ParamKind, ParamError, Params, Value as Given};
+use trammel_core::family::Unknown;
 use trammel_core::units::{Dimension, Quantity, nearest};
 
 /// A plug-in that was found, as the file names it.
@@ -106,23 +107,16 @@ pub(super) fn random(r: &Reader<'_>, name: &str) -> Option<Random> {
 
 /// The plug-in called `name`. A default that this build lacks is left to the engine.
 fn known(r: &Reader<'_>, key: &str, family: Family, name: &str) -> Option<&'static About> {
-    let about = family.find(name);
-    if about.is_none()
-        && let Some(entry) = r.entry(key)
-    {
-        unknown(r.cx, family, name, &entry.node.span);
+    let found = family.catalogue().describe(name);
+    if let (Err(fault), Some(entry)) = (&found, r.entry(key)) {
+        unknown(r.cx, family, fault, &entry.node.span);
     }
-    about
+    found.ok()
 }
 
-/// Notes that no plug-in is called `name`.
-pub(super) fn unknown(cx: &Context<'_>, family: Family, name: &str, span: &Span) {
-    let what = format!("no {} is called `{name}`", family.noun());
-    let help = match family.nearest(name) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("`trammel list {}` shows all", family.plural()),
-    };
-    cx.fault(span, what, "unknown name", help);
+/// Notes that no plug-in has a name.
+pub(super) fn unknown(cx: &Context<'_>, family: Family, fault: &Unknown, span: &Span) {
+    cx.fault(span, fault.what(), "unknown name", family.remedy(fault));
 }
 
 /// Checks the parameters `entries` of the plug-in; `also` are keys that the table takes besides.

@@ -38,7 +38,7 @@ mod tests;
 use super::{CaEvent, CaState, CongestionControl, Entry, INFINITE_SSTHRESH, RateSample, Tp};
 use filter::MaxFilter;
 use policer::Policer;
-use trammel_core::entry::{About, Kind, Param, Params};
+use trammel_core::entry::{About, Param, Params};
 
 /// BBR in the table of variants.
 pub static ENTRY: Entry = Entry {
@@ -52,7 +52,7 @@ pub static ENTRY: Entry = Entry {
             "Linux 6.12 net/ipv4/tcp_bbr.c",
         ],
         params: &[
-            int(
+            Param::int(
                 "bw_rtts",
                 1,
                 1000,
@@ -60,7 +60,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "window of the bandwidth filter",
             ),
-            int(
+            Param::int(
                 "min_rtt_win_sec",
                 1,
                 3600,
@@ -68,7 +68,7 @@ pub static ENTRY: Entry = Entry {
                 "s",
                 "window of the round-trip filter",
             ),
-            int(
+            Param::int(
                 "probe_rtt_mode_ms",
                 0,
                 60_000,
@@ -76,7 +76,7 @@ pub static ENTRY: Entry = Entry {
                 "ms",
                 "time in PROBE_RTT; 0 never enters it",
             ),
-            int(
+            Param::int(
                 "pacing_margin_percent",
                 0,
                 99,
@@ -84,7 +84,7 @@ pub static ENTRY: Entry = Entry {
                 "%",
                 "share of the rate left free",
             ),
-            int(
+            Param::int(
                 "high_gain",
                 257,
                 4096,
@@ -92,7 +92,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "gain of STARTUP: 2/ln 2",
             ),
-            int(
+            Param::int(
                 "drain_gain",
                 1,
                 256,
@@ -100,7 +100,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "pacing gain of DRAIN: ln 2/2",
             ),
-            int(
+            Param::int(
                 "cwnd_gain",
                 256,
                 4096,
@@ -108,7 +108,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "window gain of PROBE_BW",
             ),
-            int(
+            Param::int(
                 "cycle_rand",
                 1,
                 8,
@@ -116,7 +116,7 @@ pub static ENTRY: Entry = Entry {
                 "phases",
                 "range of the random first phase of PROBE_BW",
             ),
-            int(
+            Param::int(
                 "cwnd_min_target",
                 1,
                 1000,
@@ -124,7 +124,7 @@ pub static ENTRY: Entry = Entry {
                 "segments",
                 "window in PROBE_RTT, and the least",
             ),
-            int(
+            Param::int(
                 "full_bw_thresh",
                 257,
                 4096,
@@ -132,7 +132,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "growth a round that STARTUP expects",
             ),
-            int(
+            Param::int(
                 "full_bw_cnt",
                 1,
                 100,
@@ -140,7 +140,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "rounds without it that end STARTUP",
             ),
-            int(
+            Param::int(
                 "lt_intvl_min_rtts",
                 1,
                 30,
@@ -148,7 +148,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "least length of a policer interval",
             ),
-            int(
+            Param::int(
                 "lt_loss_thresh",
                 1,
                 256,
@@ -156,7 +156,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "losses that make an interval suspect",
             ),
-            int(
+            Param::int(
                 "lt_bw_ratio",
                 0,
                 256,
@@ -164,7 +164,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "difference of two intervals of one policer",
             ),
-            int(
+            Param::int(
                 "lt_bw_diff",
                 0,
                 1_000_000,
@@ -172,7 +172,7 @@ pub static ENTRY: Entry = Entry {
                 "bytes/s",
                 "the same, absolutely",
             ),
-            int(
+            Param::int(
                 "lt_bw_max_rtts",
                 1,
                 127,
@@ -180,7 +180,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "rounds for which the policer's rate is used",
             ),
-            int(
+            Param::int(
                 "extra_acked_gain",
                 0,
                 4096,
@@ -188,7 +188,7 @@ pub static ENTRY: Entry = Entry {
                 "/256",
                 "weight of ACK aggregation in the window",
             ),
-            int(
+            Param::int(
                 "extra_acked_win_rtts",
                 1,
                 31,
@@ -196,7 +196,7 @@ pub static ENTRY: Entry = Entry {
                 "rounds",
                 "half the aggregation filter's window",
             ),
-            int(
+            Param::int(
                 "extra_acked_max_us",
                 0,
                 10_000_000,
@@ -208,23 +208,6 @@ pub static ENTRY: Entry = Entry {
     },
     build: |params| Box::new(Bbr::new(Config::new(params))),
 };
-
-const fn int(
-    name: &'static str,
-    low: i64,
-    high: i64,
-    default: &'static str,
-    unit: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        kind: Kind::Int(low, high),
-        default,
-        unit,
-        help,
-    }
-}
 
 /// Fraction bits of a rate in segments per µs: one segment in 2²⁴ µs still is not zero.
 const BW_SCALE: u32 = 24;
