@@ -166,6 +166,27 @@ fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
 }
 
 #[test]
+fn an_interrupted_paper_keeps_what_is_done_and_ends_with_130() {
+    for (key, said) in [
+        ("linux-6.12", "cases of `linux-6.12` are whole"),
+        ("tekala-2007", "`tekala-2007` has begun"),
+    ] {
+        let folder = folder();
+        let args = ["paper", key, "--full", "-o", "out", "-t", "1"];
+        let output = ended_by(folder.path(), &args, "-INT");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{text}");
+        assert!(
+            text.contains("interrupted: ") && text.contains(said),
+            "{text}"
+        );
+        let info = std::fs::read_to_string(folder.path().join("out/run.json")).unwrap();
+        assert!(info.contains("\"interrupted\": true"), "{info}");
+        assert!(folder.path().join("out/report.html").exists());
+    }
+}
+
+#[test]
 fn a_termination_is_an_interrupt_that_keeps_what_is_done() {
     let folder = folder();
     let many = CLEAN.replace("duration = '1 s'", "duration = '20 s'\nrepeat = 4000");

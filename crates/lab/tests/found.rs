@@ -92,7 +92,7 @@ fn a_slow_line_may_have_a_huge_queue_and_a_huge_bucket() {
 
 #[test]
 fn an_initial_window_above_its_clamp_runs_with_every_variant() {
-    for about in trammel::registry::Family::Variant.members() {
+    for about in trammel::registry::Family::Variant.catalogue().members() {
         run(&format!(
             "duration = '1 s'\n{PATH}[[flow]]\nvariant = '{}'\ninitial_window = 60\ncwnd_clamp = 7\n",
             about.name

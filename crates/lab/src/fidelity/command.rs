@@ -75,14 +75,16 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
         bar: OnceLock::new(),
         interrupted: &job.interrupted,
     };
+    // A folder that cannot be written is a fault before the work, not after it.
+    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
     let begun = std::time::Instant::now();
     let outcome = run(&job.options, &terminal)?;
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(bar) = terminal.bar.get() {
         bar.finish_and_clear();
     }
-    if let Some(out) = &job.out {
-        write_folder(out, &outcome, wall_s)?;
+    if let Some(folder) = folder {
+        write_folder(folder, &outcome, wall_s)?;
     }
     if outcome.is_interrupted {
         let (all, whole) = outcome.cases;
@@ -118,8 +120,7 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn write_folder(out: &Path, outcome: &Outcome, wall_s: f64) -> anyhow::Result<()> {
-    let mut folder = RunFolder::create(out)?;
+fn write_folder(mut folder: RunFolder, outcome: &Outcome, wall_s: f64) -> anyhow::Result<()> {
     for table in &outcome.tables {
         folder.write_table(table)?;
     }

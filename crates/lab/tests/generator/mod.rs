@@ -118,7 +118,10 @@ impl Draw {
             (None, Fallback::Is(default)) => (*default).to_owned(),
             (None, _) => unreachable!("a name without a default is required"),
         };
-        let about = family.find(&name).expect("a drawn name exists");
+        let about = family
+            .catalogue()
+            .describe(&name)
+            .expect("a drawn name exists");
         let can_mark = about.params.iter().any(|param| param.name == "ecn");
         if !can_mark {
             table.retain(|(key, value)| key != "ecn" || value == "false");
@@ -178,7 +181,7 @@ pub(crate) fn everything() -> BTreeSet<String> {
         }
     }
     for family in Family::ALL {
-        for about in family.members() {
+        for about in family.catalogue().members() {
             all.insert(format!("{}:{}", family.plural(), about.name));
             for param in about.params {
                 all.insert(format!("{}:{}.{}", family.plural(), about.name, param.name));

@@ -314,7 +314,10 @@ impl Draw {
             return;
         };
         let family = trammel::registry::Family::Variant;
-        let about = family.find(name.trim_matches('"')).expect("a drawn name");
+        let about = family
+            .catalogue()
+            .describe(name.trim_matches('"'))
+            .expect("a drawn name");
         self.used.insert(format!("variants:{}", about.name));
         if self.chance(0.4) {
             let params = self.params(family, about);

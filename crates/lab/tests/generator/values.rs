@@ -206,7 +206,7 @@ impl Draw {
                 _ => quoted(self.pick(words)),
             },
             Kind::Plugin(family) => {
-                let members = family.members();
+                let members = family.catalogue().members();
                 let about = members[self.rng.below(members.len() as u64) as usize];
                 let aliases: Vec<_> = about.aliases.iter().chain([&about.name]).copied().collect();
                 quoted(self.pick(&aliases))
@@ -238,7 +238,7 @@ impl Draw {
             return self.written(dimension, scale);
         }
         for _ in 0..40 {
-            let members = Family::Distribution.members();
+            let members = Family::Distribution.catalogue().members();
             let about = members[self.rng.below(members.len() as u64) as usize];
             if let Some(table) = self.law(about, key, dimension, scale) {
                 return table;
