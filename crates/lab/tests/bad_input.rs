@@ -96,7 +96,7 @@ fn folders_that_cannot_be_written_are_told_once_and_with_a_remedy() {
 #[test]
 fn a_full_standard_output_is_named() {
     if !Path::new("/dev/full").exists() {
-        println!("skipped: this machine has no /dev/full");
+        eprintln!("skipped: this machine has no /dev/full");
         return;
     }
     let folder = folder();

@@ -50,7 +50,7 @@ fn check(seed: u64, dir: &Path) {
     let options = RunOptions {
         engines: file.points[0].scenario.engines.clone(),
         threads: Some(1),
-        curves: seed % 2 == 0,
+        curves: seed.is_multiple_of(2),
         captures: wants_captures.then(|| captures.clone()),
         ..RunOptions::default()
     };
@@ -61,7 +61,7 @@ fn check(seed: u64, dir: &Path) {
     }
     assert_eq!(outcome.runs.0, outcome.runs.1);
     tables_are_sound(&outcome);
-    if seed % 4 == 0 {
+    if seed.is_multiple_of(4) {
         let provenance = Provenance {
             facts: Vec::new(),
             scenario: text,

@@ -195,8 +195,9 @@ fn neighbour(path: &Path) -> String {
     let folder = folder.unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = names
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".toml"))
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
         .collect();
     names.sort();
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();

@@ -93,7 +93,6 @@ impl Draw {
     fn usual(&self, section: &str, key: &str, dimension: D) -> (f64, f64) {
         let (end, most) = (self.limits.duration_s, self.limits.most_bps);
         match (section, key, dimension) {
-            (_, "rate" | "ack_rate", D::Rate) => (most / 30.0, most),
             (_, "reader", _) => (end / 1e4, end),
             (_, "rtt", _) => (1e-4, 1.0),
             (_, "delay", _) => (1e-5, 0.3),
@@ -119,7 +118,8 @@ impl Draw {
         let makes_work = [
             "duration", "rate", "ack_rate", "reader", "at", "stop", "load", "start",
         ];
-        !makes_work.contains(&key) && !(section.is_empty() && ["warmup", "trace"].contains(&key))
+        let is_timing = section.is_empty() && ["warmup", "trace"].contains(&key);
+        !(is_timing || makes_work.contains(&key))
     }
 
     /// A quantity of one of the key's dimensions.
