@@ -2,7 +2,9 @@
 //! must be refused where its fault is.
 
 use std::path::Path;
+use trammel::engine::answer::report;
 use trammel::engine::points::{Outcome, RunOptions, Unwatched, run_points};
+use trammel::report::Provenance;
 use trammel::scenario::File;
 use trammel::scenario::model::Engine;
 
@@ -21,6 +23,13 @@ fn run(text: &str) -> Outcome {
     let outcome = run_points(&file, &options, &Unwatched).unwrap();
     assert_eq!(outcome.failures, []);
     outcome
+}
+
+/// The answer in the report of `text`.
+fn answer(text: &str) -> (String, String) {
+    let file = File::parse("found.toml", text, Path::new(".")).unwrap();
+    let report = report(&file, &run(text), Provenance::default());
+    (report.answer.number, report.answer.sentence)
 }
 
 /// The faults of `text`, as they are shown.
@@ -172,4 +181,29 @@ fn a_receiver_may_acknowledge_every_fifth_segment() {
     }
     // No window is lost here, so every ACK is one of these. RFC 5681 §4.2: fewer ACKs open the window of a sender that counts them more slowly.
     assert!(acks(5).0 < acks(2).0);
+}
+
+#[test]
+fn workloads_alone_have_an_answer_with_its_number() {
+    let web = "[[workload]]\nname = 'web'\nkind = 'poisson'\nload = 0.3\nsize = '20 kB'\n";
+    let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{web}"));
+    assert!(number.ends_with(" times"), "{number}");
+    assert!(sentence.contains("of `web`, 99 take at most"), "{sentence}");
+    assert!(sentence.contains(&number), "{sentence}");
+
+    let sweep = "[sweep]\n'path.rtt' = ['10 ms', '80 ms']\n";
+    let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{web}{sweep}"));
+    assert!(number.contains("times → "), "{number}");
+    assert!(
+        sentence.contains("at a rtt of 10 ms") && sentence.contains("at 80 ms"),
+        "{sentence}"
+    );
+
+    // Cross traffic completes nothing that is measured; it fills the bottleneck.
+    let cross = "[[workload]]\nname = 'cross'\nkind = 'background'\nload = 0.5\n";
+    let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{cross}"));
+    assert!(
+        number.ends_with('%') && sentence.starts_with("`cross` uses the bottleneck to"),
+        "{sentence}"
+    );
 }

@@ -121,6 +121,12 @@ fn of_sweep(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Answer> {
         let number = |point: &Point| point.swept[at].number.unwrap_or_default();
         number(a).total_cmp(&number(b))
     });
+    // After an interrupt there may be one point, which is no sweep.
+    if let [only] = points[..]
+        && file.points.len() > 1
+    {
+        return of_point(numbers, only);
+    }
     if flows.is_empty() {
         return without_flows::of_sweep(numbers, &points, at).or_else(|| best(file, numbers));
     }
