@@ -50,6 +50,9 @@ pub struct Param {
     pub help: &'static str,
 }
 
+/// The longest time that a parameter may be, s: sums of several must come before the end of time.
+const LONGEST_S: f64 = 1e6;
+
 /// The type and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -339,7 +342,7 @@ impl Param {
             (Kind::Time, Value::Time(v)) => Value::Time(*v),
             (Kind::Time, Value::Text(text)) => {
                 let v = quantity(text, Dimension::Time)?;
-                Value::Time(Time::from_secs_f64(in_range(v, 0.0, 1e7)?))
+                Value::Time(Time::from_secs_f64(in_range(v, 0.0, LONGEST_S)?))
             }
             (Kind::Rate, Value::Rate(v)) => Value::Rate(*v),
             (Kind::Rate, Value::Text(text)) => {

@@ -63,12 +63,12 @@ pub enum RunFolderError {
     #[error("`{0}` cannot be a run folder; give the name of a folder, new or of an earlier run")]
     Path(PathBuf),
     /// The operating system refused.
-    #[error("`{path}`: {source}")]
+    #[error("`{}` cannot be written: {why}; {}", path.display(), remedy(why))]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        why: io::Error,
     },
     /// A table could not be written.
     #[error(transparent)]
@@ -248,7 +248,7 @@ fn read_manifest(folder: &Path) -> Option<Manifest> {
 }
 
 /// `text` as a part of a file's name: characters that some file system refuses become `_`.
-fn file_name(text: &str) -> String {
+pub(crate) fn file_name(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_=+,@".contains(c);
     text.chars()
         .map(|c| if plain(c) || c == '.' { c } else { '_' })
@@ -332,7 +332,20 @@ fn sweep_leftovers(parent: &Path, name: &str) {
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> RunFolderError {
     let path = path.to_owned();
-    move |source| RunFolderError::Io { path, source }
+    move |why| RunFolderError::Io { path, why }
+}
+
+/// What to do where the system refuses to write.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder with `-o` in which you may write"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room, or choose a folder on another disk with `-o`"
+        }
+        _ => "choose another folder with `-o`",
+    }
 }
 
 #[cfg(test)]

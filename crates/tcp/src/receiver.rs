@@ -497,15 +497,18 @@ impl Receiver {
     fn decide(&mut self, now: Time) {
         match self.policy {
             AckPolicy::EverySegment => self.now = true,
-            AckPolicy::Delayed(hold) => {
-                let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
-                if !self.gaps.is_empty() || unacked >= 2 * self.mss {
-                    self.now = true;
-                } else if self.delayed == Time::MAX {
-                    self.delayed = now + hold;
-                }
-            }
+            AckPolicy::Delayed(hold) => self.decide_by_count(now, 2, hold),
+            AckPolicy::Stretched(segments, hold) => self.decide_by_count(now, segments, hold),
             AckPolicy::Linux => self.decide_as_linux(now),
+        }
+    }
+
+    fn decide_by_count(&mut self, now: Time, segments: u32, hold: Time) {
+        let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
+        if !self.gaps.is_empty() || unacked >= segments.saturating_mul(self.mss) {
+            self.now = true;
+        } else if self.delayed == Time::MAX {
+            self.delayed = now + hold;
         }
     }
 

@@ -35,6 +35,11 @@ pub enum AckPolicy {
     EverySegment,
     /// Every second full segment or after a fixed time (RFC 5681 §4.2).
     Delayed(Time),
+    /// Every so many full segments or after a fixed time, as by `interval_` of ns-2's `DelAck` and by stacks
+    /// that thin ACKs. A gap is still answered at once. More than two go against RFC 5681 §4.2 ("an ACK
+    /// SHOULD be generated for at least every second full-sized segment"): a sender that counts ACKs opens
+    /// its window more slowly, and sends larger bursts.
+    Stretched(u32, Time),
     /// As Linux: quick ACKs at the start and after loss, then every second segment while the window
     /// moves, with an adaptive timer between 40 and 200 ms.
     Linux,

@@ -50,6 +50,34 @@ fn every_second_full_segment_is_acknowledged_and_the_last_after_the_delay() {
 }
 
 #[test]
+fn every_fifth_segment_is_acknowledged_where_asked_a_gap_at_once_and_the_rest_after_the_delay() {
+    let policy = AckPolicy::Stretched(5, Time::from_ms(20));
+    let mut pair = Pair::established(&with_policy(policy));
+    let mark = pair.mark();
+    pair.write(CLIENT, 12 * 1448);
+    let start = pair.now;
+    // Ten segments of the first window, two after its first ACK: two ACKs by count, one by time.
+    pair.run_ms(35);
+    assert_eq!(acks(&pair, mark).len(), 2);
+    pair.run_ms(120);
+    let all = acks(&pair, mark);
+    assert_eq!(all.len(), 3);
+    let held = all[2].time - start;
+    assert!(
+        held >= Time::from_ms(45) && held <= Time::from_ms(55),
+        "{held}"
+    );
+
+    // The fourth segment of ten is lost: what follows it is answered at once, each segment.
+    let mut pair = Pair::established(&with_policy(policy));
+    pair.drop_data(CLIENT, &[3]);
+    let mark = pair.mark();
+    pair.write(CLIENT, 10 * 1448);
+    pair.run_ms(15);
+    assert_eq!(acks(&pair, mark).len(), 6);
+}
+
+#[test]
 fn linux_acknowledges_the_first_segments_at_once_and_every_second_one_later() {
     let mut stack = with_policy(AckPolicy::Linux);
     stack.receive_buffer = 1 << 20;

@@ -188,13 +188,15 @@ impl Law {
     /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call.
     fn catch_up(&mut self, now: Time, delay_s: f64) {
         while self.next_update <= now {
-            let before = (self.probability, self.last_delay_s, self.burst_left);
+            let before = (self.probability, self.last_delay_s);
             self.update(delay_s);
             self.next_update = self.next_update.saturating_add(self.t_update);
-            if before == (self.probability, self.last_delay_s, self.burst_left) {
-                // Nothing would change any more.
+            if before == (self.probability, self.last_delay_s) {
+                // Nothing would change any more but the burst allowance, which falls evenly.
                 let behind = now.saturating_sub(self.next_update).as_ps() / self.t_update.as_ps();
-                self.next_update = self.next_update.saturating_add(self.t_update * behind);
+                let skipped = self.t_update * behind;
+                self.next_update = self.next_update.saturating_add(skipped);
+                self.burst_left = self.burst_left.saturating_sub(skipped);
             }
         }
     }
@@ -224,6 +226,10 @@ impl Law {
     }
 }
 
+/// Shortest time between two updates: every one is made up for, however long the last packet is ago. It is
+/// 15 ms in RFC 8033.
+const LEAST_T_UPDATE: Time = Time::from_us(10);
+
 /// Small probabilities move in small steps (RFC 8033 §4.2).
 fn scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] = [
@@ -241,8 +247,10 @@ fn scale(probability: f64) -> f64 {
 impl Pie {
     fn new(params: &Params, facts: &LinkFacts) -> Result<Pie, String> {
         let t_update = params.time("t_update");
-        if t_update == Time::ZERO {
-            return Err("`t_update` is 0 s".to_owned());
+        if t_update < LEAST_T_UPDATE {
+            return Err(format!(
+                "`t_update` is {t_update}; it takes at least {LEAST_T_UPDATE}"
+            ));
         }
         Ok(Pie {
             queue: Fifo::new(facts),
@@ -490,6 +498,30 @@ mod tests {
             }
             assert_eq!(at_once, one_by_one);
         }
+    }
+
+    #[test]
+    fn a_long_allowance_of_short_updates_is_skipped_and_not_counted_down() {
+        let mut law = pie(&[]).law;
+        (law.t_update, law.next_update) = (LEAST_T_UPDATE, LEAST_T_UPDATE);
+        law.burst_left = Time::from_secs(900_000);
+        // A hundred thousand million updates: counted down one by one they take minutes.
+        law.catch_up(Time::from_secs(1_000_000), 0.0);
+        assert_eq!(law.burst_left, Time::ZERO);
+        let left = |until: Time| {
+            let mut law = law.clone();
+            (law.burst_left, law.next_update) = (Time::from_secs(10), LEAST_T_UPDATE);
+            law.catch_up(until, 0.0);
+            law.burst_left
+        };
+        assert_eq!(left(Time::from_secs(4)), Time::from_secs(6));
+    }
+
+    #[test]
+    fn updates_too_short_to_be_made_up_for_are_refused() {
+        let two_ps = [("t_update", Value::Text("2 ps".to_owned()))];
+        let refused = Pie::new(&params(&ENTRY, &two_ps), &FACTS).unwrap_err();
+        assert!(refused.contains("at least 10 us"), "{refused}");
     }
 
     #[test]

@@ -83,6 +83,13 @@ fn explain(error: &anyhow::Error) -> ExitCode {
         // The reader of our output has what it wanted.
         return ExitCode::from(DONE);
     }
+    if let Some(io) = error.downcast_ref::<std::io::Error>() {
+        // Files are named by those who write them; what is left is our output.
+        say(&format!(
+            "error: standard output cannot be written: {io}; send it elsewhere, or give `-o DIR`"
+        ));
+        return ExitCode::from(USAGE);
+    }
     let code = match error.downcast_ref::<ReadError>() {
         Some(ReadError::Faults(problems)) => {
             say(&problems.render(is_coloured()));

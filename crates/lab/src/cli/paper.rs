@@ -2,6 +2,8 @@
 
 use crate::engine::paper::{Job, run as reproduce};
 use crate::fidelity;
+use crate::paper::library;
+use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,30 +34,33 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let threads = args.threads.map(usize::from);
     if args.keys == [fidelity::KEY] {
-        return fidelity::command::execute(&args.into());
+        return fidelity::command::execute(&fidelity::command::Job {
+            options: fidelity::Options {
+                folder: library::find(fidelity::KEY)?.dir,
+                full: args.full,
+                threads,
+            },
+            out: args.out,
+            document: args.write_docs.then(|| "docs/fidelity.md".into()),
+            json: args.json,
+            interrupted,
+        });
+    }
+    if args.write_docs {
+        bail!(
+            "`--write-docs` is for one paper: give `trammel paper {} --write-docs`",
+            fidelity::KEY
+        );
     }
     reproduce(&Job {
         keys: args.keys,
         full: args.full,
         out: args.out,
-        threads: args.threads.map(usize::from),
+        threads,
         json: args.json,
-        interrupted: super::options::interrupted()?,
+        interrupted,
     })
-}
-
-impl From<Args> for fidelity::command::Job {
-    fn from(args: Args) -> Self {
-        Self {
-            options: fidelity::Options {
-                full: args.full,
-                threads: args.threads.map(usize::from),
-                ..fidelity::Options::default()
-            },
-            out: args.out,
-            document: args.write_docs.then(|| "docs/fidelity.md".into()),
-            json: args.json,
-        }
-    }
 }

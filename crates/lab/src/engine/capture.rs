@@ -1,6 +1,7 @@
 //! Captures of a simulated run: one pcapng file a link, with both of its directions.
 
 use super::network_of::Built;
+use crate::run_folder::file_name;
 use crate::scenario::model::Pcap;
 use anyhow::Context;
 use std::fs::{File, create_dir_all};
@@ -31,7 +32,7 @@ pub(super) fn begin(
             .flatten()
             .collect();
         create_dir_all(folder).with_context(|| format!("`{}`", folder.display()))?;
-        let path = folder.join(format!("{point}.{}.pcapng", link.name));
+        let path = folder.join(format!("{point}.{}.pcapng", file_name(&link.name)));
         let file = File::create(&path).with_context(|| format!("`{}`", path.display()))?;
         built.network.capture(&both, Box::new(BufWriter::new(file)));
     }

@@ -138,6 +138,14 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
         say(&format!("{}", path.join("report.html").display()));
     }
     tell(paper, &reproduced, &joined, count)?;
+    if reproduced.is_interrupted {
+        let (done, all) = (reproduced.done.len(), paper.spec.experiments.len());
+        let kept = if out.is_some() { " and kept" } else { "" };
+        say(&format!(
+            "interrupted: `{}` has begun {done} of {all} experiments; what they came to is shown{kept}",
+            paper.key
+        ));
+    }
     let code = if reproduced.is_interrupted {
         INTERRUPTED
     } else if count.contradicted > 0 || !reproduced.failures.is_empty() {
@@ -219,11 +227,11 @@ fn fidelity(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<u8> 
         out: out.map(Path::to_path_buf),
         document: None,
         json: false,
+        interrupted: Arc::clone(&job.interrupted),
     })?;
     let mut err = std::io::stderr().lock();
     writeln!(err, "{}: {}", paper.key, outcome.report.answer.sentence)?;
-    let is_good = outcome.misses_unexplained.is_empty();
-    Ok(if is_good { DONE } else { FAILED })
+    Ok(crate::fidelity::command::code(&outcome))
 }
 
 /// `table` with the paper's key as its first column.

@@ -178,18 +178,21 @@ fn stack_of(flow: &Flow) -> Result<Stack, String> {
     let name = flow.stack.name();
     let mut stack = Stack::preset(name).ok_or_else(|| format!("no stack is called `{name}`"))?;
     stack.min_rto = flow.min_rto.unwrap_or(stack.min_rto);
-    if matches!(flow.delayed_ack, DelayedAck::Off | DelayedAck::Segments(1)) {
-        stack.ack_policy = AckPolicy::EverySegment;
+    match flow.delayed_ack {
+        DelayedAck::Off | DelayedAck::Segments(1) => stack.ack_policy = AckPolicy::EverySegment,
+        DelayedAck::Segments(n) if n > 2 => stack.ack_policy = AckPolicy::Stretched(n, Time::ZERO),
+        DelayedAck::Stack | DelayedAck::Segments(_) => {}
     }
     Ok(stack)
 }
 
 /// Data packets for which the sender's law counts one ACK.
 fn ack_ratio(stack: &Stack) -> f64 {
-    if stack.byte_counting || stack.ack_policy == AckPolicy::EverySegment {
-        1.0
-    } else {
-        2.0
+    match stack.ack_policy {
+        _ if stack.byte_counting => 1.0,
+        AckPolicy::EverySegment => 1.0,
+        AckPolicy::Stretched(segments, _) => f64::from(segments),
+        AckPolicy::Delayed(_) | AckPolicy::Linux => 2.0,
     }
 }
 

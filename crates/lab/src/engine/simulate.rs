@@ -66,6 +66,7 @@ pub fn simulate_and_capture(
     let wants_curves = curves || scenario.trace != Tracing::Off;
     let seen = observe(&mut built, warmup, end, wants_curves);
     built.network.finish_captures()?;
+    debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
     let mut run = RunTables {
         flows: table("flows", FLOWS),
         links: table("links", LINKS),

@@ -93,6 +93,8 @@ pub struct Outcome {
     pub targets_missed: usize,
     /// Whether it was interrupted, so that cases are left out.
     pub is_interrupted: bool,
+    /// Cases of the study, and those whose runs were all made.
+    pub cases: (usize, usize),
 }
 
 /// What the runs of a case came to: by run and flow.
@@ -125,18 +127,26 @@ pub fn run(options: &Options, watch: &dyn Watch) -> anyhow::Result<Outcome> {
         gaps: &gaps,
         e1_seeds: seeds,
     };
+    let mut report = page::render(&study, &done);
+    if is_interrupted {
+        let (part, all) = (done.len(), cases.len());
+        let sentence = &mut report.answer.sentence;
+        *sentence =
+            format!("{sentence} The study was interrupted: {part} of {all} cases are whole.");
+    }
     Ok(Outcome {
         tables: vec![
             tables::of_targets(&targets),
             tables::of_findings(&findings),
             tables::of_misses(&findings, &mechanisms),
         ],
-        report: page::render(&study, &done),
+        report,
         markdown: markdown::render(&study),
         targets_missed: targets.iter().filter(|t| t.is_main && !t.is_met()).count(),
         misses_unexplained: gaps.unexplained,
         mechanisms_stale: gaps.stale,
         is_interrupted,
+        cases: (cases.len(), done.len()),
     })
 }
 

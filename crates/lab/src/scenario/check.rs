@@ -7,9 +7,11 @@ use super::model::{Pcap, Scenario};
 use super::named::{plugins, refused_disciplines};
 use super::path::{Line, Path};
 use super::topology::{Graph, Topology};
+use super::workload::{Arrivals, WorkloadKind};
 use std::collections::BTreeSet;
 use trammel_core::time::Time;
 use trammel_core::units::nearest;
+use trammel_netsim::network::MAX_HOPS;
 
 /// One fault, at a dotted place such as `flow.1.stop`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +81,7 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
         );
     }
     times(scenario, &mut all);
+    laws(scenario, &mut all);
     names(scenario, &mut all);
     match &scenario.topology {
         Topology::Path(path) => on_path(scenario, path, &mut all),
@@ -135,6 +138,41 @@ fn times(scenario: &Scenario, all: &mut Faults) {
                 "each says when the flow ends",
                 "keep one of them",
             );
+        }
+    }
+}
+
+/// Laws of chance that are possible but not where they stand.
+fn laws(scenario: &Scenario, all: &mut Faults) {
+    let why = "as good as every draw is 0, so that time would not go on";
+    for (n, stream) in scenario.streams.iter().enumerate() {
+        if stream.gap.stands_still() {
+            let what = format!("the gap of `{}` is never above 0", stream.name);
+            let help = "make gaps longer than 0";
+            all.add(format!("stream.{n}.gap"), what, why, help);
+        }
+    }
+    for (n, workload) in scenario.workloads.iter().enumerate() {
+        match &workload.kind {
+            WorkloadKind::OnOff { on, off, .. } if on.stands_still() && off.stands_still() => {
+                let what = "bursts and pauses are both without length";
+                let help = "make `on` longer than 0";
+                all.add(format!("workload.{n}.on"), what, why, help);
+            }
+            WorkloadKind::Poisson { arrivals, size }
+            | WorkloadKind::Background { arrivals, size }
+                if !matches!(arrivals, Arrivals::PerSecond(_))
+                    && size.is_known()
+                    && size
+                        .mean()
+                        .is_none_or(|mean| !mean.is_finite() || mean <= 0.0) =>
+            {
+                let what = "sizes without a mean make no load";
+                let why = "flows a second are the load over the mean size";
+                let help = "give `arrivals` in place of `load` or `rate`, or bound the sizes";
+                all.add(format!("workload.{n}.size"), what, why, help);
+            }
+            _ => {}
         }
     }
 }
@@ -334,10 +372,22 @@ fn on_graph(scenario: &Scenario, graph: &Graph, all: &mut Faults) {
                 "both ends are the same host",
                 "name another",
             );
-        } else if known && graph.route(from, to).is_none() {
-            let what = format!("no route leads from `{from}` to `{to}`");
-            let help = "add a `[[link]]` between the parts of the network";
-            all.add(format!("{place}.to"), what, "no links connect them", help);
+        }
+        if !known || from == to {
+            continue;
+        }
+        match graph.route(from, to).map(|route| route.len()) {
+            None => {
+                let what = format!("no route leads from `{from}` to `{to}`");
+                let help = "add a `[[link]]` between the parts of the network";
+                all.add(format!("{place}.to"), what, "no links connect them", help);
+            }
+            Some(links) if links > MAX_HOPS => {
+                let what = format!("the route from `{from}` to `{to}` crosses {links} links");
+                let why = format!("at most {MAX_HOPS} are simulated");
+                all.add(format!("{place}.to"), what, why, "take fewer hops");
+            }
+            Some(_) => {}
         }
     }
 }

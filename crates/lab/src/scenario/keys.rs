@@ -25,8 +25,10 @@ pub const WORKLOADS: &[&str] = &["poisson", "request-response", "on-off", "backg
 /// The words of `matrix.pairs`.
 pub const PAIRS: &[&str] = &["unordered", "distinct", "ordered"];
 
-const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, 1e7);
-const INSTANT: Kind = Quantity(&[D::Time], 0.0, 1e7);
+/// The longest time, s: simulated time ends after 213 days, and sums of several times must come before.
+const LONGEST_S: f64 = 1e6;
+const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, LONGEST_S);
+const INSTANT: Kind = Quantity(&[D::Time], 0.0, LONGEST_S);
 const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
 const BYTES: Kind = Quantity(&[D::Bytes], 1.0, 1e15);
 const PROBABILITY: Kind = Quantity(&[D::Ratio], 0.0, 1.0);
@@ -130,7 +132,7 @@ pub static WIFI: Section = Section {
     extra: None,
     keys: &[
         k("standard", Word(&["802.11g"]), Is("802.11g"), "", "the physical layer"),
-        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at the receiver"),
+        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at each receiver, which sets the rate and the losses of frames and of their ACKs"),
         k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss law"),
         k("stations", Whole(1, 250), Is("1"), "", "stations that contend for the channel"),
     ],
@@ -258,7 +260,7 @@ pub static FLOW: Section = Section {
         k("socket_buffer", BYTES, See("no limit"), "bytes", "send buffer"),
         k("receive_buffer", BYTES, See("no limit"), "bytes", "receive buffer, which bounds the offered window"),
         k("reader", SPAN, See("at once"), "s", "interval at which the receiving application reads"),
-        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many segments one is sent"),
+        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many full segments one is sent, at the latest after 100 ms; more than 2 is against RFC 5681 §4.2"),
         k("initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments", "first congestion window"),
         k("min_rto", SPAN, See("the stack's: 200 ms, with `rfc` 1 s"), "s", "least retransmission timeout"),
         k("cwnd_clamp", Whole(1, 1_000_000_000), See("no limit"), "segments", "largest congestion window"),

@@ -112,6 +112,26 @@ impl Random {
             Random::Drawn(plugin) => plugin.distribution().ok()?.mean(),
         }
     }
+
+    /// Whether its law exists and can be made.
+    pub(super) fn is_known(&self) -> bool {
+        match self {
+            Random::Always(_) => true,
+            Random::Drawn(plugin) => plugin.distribution().is_ok(),
+        }
+    }
+
+    /// Whether as good as no draw is above 0, so that a sum of many goes nowhere.
+    pub(super) fn stands_still(&self) -> bool {
+        const AS_GOOD_AS_ALWAYS: f64 = 0.999;
+        match self {
+            Random::Always(value) => *value <= 0.0,
+            Random::Drawn(plugin) => {
+                let law = plugin.distribution();
+                law.is_ok_and(|law| law.cdf(0.0) > AS_GOOD_AS_ALWAYS)
+            }
+        }
+    }
 }
 
 #[cfg(test)]

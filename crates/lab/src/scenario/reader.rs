@@ -238,6 +238,9 @@ impl<'a> Reader<'a> {
             Ok(quantity) if wanted.contains(&quantity.dimension) && quantity.value.is_finite() => {
                 return Some(quantity);
             }
+            Ok(quantity) if wanted.contains(&quantity.dimension) => {
+                "too large to be meant".to_owned()
+            }
             Ok(quantity) if quantity.dimension == Dimension::Ratio => "this has no unit".to_owned(),
             Ok(quantity) => {
                 let example = quantity.dimension.describe();

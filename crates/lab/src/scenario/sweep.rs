@@ -192,6 +192,8 @@ fn name_columns(axes: &mut [Axis]) {
         "engine", "point", "repeat", "seed", "flow", "link", "stream", "variant", "metric",
         "entity", "unit", "name", "start", "stop", "bytes", "duration",
     ];
+    // Columns that every table begins with.
+    const LEADING: &[&str] = &["seed", "repeat"];
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let columns = axes.iter().flat_map(|axis| &axis.columns);
     let lasts: Vec<String> = columns.map(|column| last(&column.key)).collect();
@@ -200,7 +202,9 @@ fn name_columns(axes: &mut [Axis]) {
             let short = last(&column.key);
             let shared = lasts.iter().filter(|other| **other == short).count() > 1;
             if column.name.is_empty() {
-                column.name = if shared || TAKEN.contains(&short.as_str()) {
+                column.name = if LEADING.contains(&column.key.as_str()) {
+                    format!("swept_{short}")
+                } else if shared || TAKEN.contains(&short.as_str()) {
                     column.key.replace('*', "all").replace('.', "_")
                 } else {
                     short

@@ -1,5 +1,6 @@
 //! The engine: links, flows and streams, and the loop that moves them through virtual time.
 
+mod audit;
 mod inspect;
 mod seldom;
 
@@ -65,7 +66,7 @@ enum Target {
 }
 
 /// Links of the longest route.
-const MAX_HOPS: usize = 8;
+pub const MAX_HOPS: usize = 8;
 
 /// A route as the loop reads it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,6 +138,7 @@ pub struct Network {
     is_capturing: bool,
     /// Packets handed to a host.
     delivered: u64,
+    standstill: audit::Standstill,
 }
 
 impl Default for Network {
@@ -171,6 +173,7 @@ impl Network {
             captures: Vec::new(),
             is_capturing: false,
             delivered: 0,
+            standstill: audit::Standstill::default(),
         }
     }
 
@@ -350,6 +353,9 @@ impl Network {
                 break;
             }
             debug_assert!(time >= self.now, "time never goes back");
+            if cfg!(debug_assertions) {
+                self.standstill.note(time);
+            }
             self.now = time;
             if slot < self.links.len() {
                 self.on_link(slot);

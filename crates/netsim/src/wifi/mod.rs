@@ -7,6 +7,11 @@
 //! the station draws a new backoff, also where it has nothing more to send. A frame that collides or is
 //! received in error is repeated with a window twice as large, up to the retry limit.
 //!
+//! An ACK is a frame too: at its basic rate and of its 14 bytes, it is received in error as often as the power
+//! at the sender of the data says. A sender that misses the ACK repeats its frame, which the receiver has
+//! already and drops by its sequence number (§10.3.2.14), acknowledging it anew; a frame whose every ACK was
+//! lost is given up by its sender and was delivered all the same.
+//!
 //! ```text
 //!   … DIFS | slots | data ———————— | SIFS | ACK | DIFS | slots | …
 //! ```
@@ -14,10 +19,10 @@
 //! Both directions of traffic share the medium, so that TCP's ACKs contend with its data. Each end queues
 //! its packets before one frame that is on its way.
 //!
-//! Simplifications: everyone hears everyone; a collision destroys all frames in it; ACKs, which go at a basic
-//! rate, are not lost; after a failed frame everyone waits for as long as an ACK would have taken (in the
-//! standard the sender waits for its ACK timeout and the others for EIFS, of about that length); the rate
-//! is chosen once, for the received power, and not by sampling.
+//! Simplifications: everyone hears everyone; a collision destroys all frames in it; after a failed frame
+//! everyone waits for as long as an ACK would have taken (in the standard the sender waits for its ACK timeout
+//! and the others for EIFS, of about that length); the rate is chosen once, for the received power, and not
+//! by sampling.
 //!
 //! Sources: IEEE 802.11-2016, §10.3 and §18; Bianchi 2000; Jun, Peddabachagari and Sichitiu 2003.
 
@@ -53,7 +58,8 @@ pub enum RateChoice {
 pub struct WifiSpec {
     /// Its name; the directions are called `name:down` and `name:up`.
     pub name: String,
-    /// Power received at the station and at the access point, dBm.
+    /// Power received at the station and at the access point, dBm. It decides which data frames are received
+    /// in error, and which ACKs on the opposite way.
     pub received_dbm: [f64; 2],
     /// Noise at the receivers, noise figure included, dBm.
     pub noise_dbm: f64,
@@ -116,8 +122,12 @@ pub struct MediumCounters {
     pub collided: u64,
     /// Of these, frames that were alone and received in error.
     pub errors: u64,
-    /// Frames given up at the retry limit.
+    /// Frames given up at the retry limit, delivered or not.
     pub given_up: u64,
+    /// ACKs that were received in error.
+    pub acks_lost: u64,
+    /// Frames received again after their ACK was lost, and dropped.
+    pub duplicates: u64,
     /// Frames of contenders that were received.
     pub contender_frames: u64,
     /// Time in which frames or ACKs were on the air, ns.
@@ -131,6 +141,8 @@ struct Frame {
     packet: Option<Packet>,
     bytes: u32,
     attempts: u32,
+    /// It was received and its ACK lost: what is received again is dropped.
+    is_delivered: bool,
 }
 
 #[derive(Debug)]
@@ -144,6 +156,8 @@ struct Station {
     rate: OfdmRate,
     /// Logarithm of the probability that a bit is decoded.
     ln_bit_success: f64,
+    /// Probability that the ACK of its frame reaches it.
+    ack_success: f64,
     is_sending: bool,
 }
 
@@ -169,6 +183,8 @@ pub struct Medium {
     contender_bytes: u32,
     wire_overhead_bytes: u32,
     rng: Rng,
+    /// Decides on ACKs, apart from all else: a signal that loses none leaves the rest as it was.
+    ack_rng: Rng,
     /// When the last frame and its ACK are off the air.
     free_at: Time,
     /// When counting down begins.
@@ -189,7 +205,9 @@ impl Medium {
             SHORT_SLOT
         };
         let difs = SIFS + slot * 2;
-        let station = |received_dbm: f64| {
+        let bit_success =
+            |rate: OfdmRate, dbm: f64| (-rate.bit_failure_rate(dbm - spec.noise_dbm)).ln_1p();
+        let station = |received_dbm: f64, answered_dbm: f64| {
             let snr_db = received_dbm - spec.noise_dbm;
             let rate = match spec.rate {
                 RateChoice::Fixed(rate) => rate,
@@ -201,13 +219,15 @@ impl Medium {
                 is_expired: true,
                 window: spec.cw_min,
                 rate,
-                ln_bit_success: (-rate.bit_failure_rate(snr_db)).ln_1p(),
+                ln_bit_success: bit_success(rate, received_dbm),
+                ack_success: decoded(bit_success(rate.control(), answered_dbm), ACK_BYTES),
                 is_sending: false,
             }
         };
-        let mut stations: Vec<_> = spec.received_dbm.iter().map(|dbm| station(*dbm)).collect();
-        // Contenders reach the access point as well as the station does.
-        stations.extend((0..spec.contenders).map(|_| station(spec.received_dbm[1])));
+        let [down, up] = spec.received_dbm;
+        let mut stations = vec![station(down, up), station(up, down)];
+        // Contenders reach the access point, and it them, as the station does.
+        stations.extend((0..spec.contenders).map(|_| station(up, down)));
         let mut medium = Medium {
             stations,
             slot,
@@ -219,6 +239,7 @@ impl Medium {
             contender_bytes: spec.contender_bytes,
             wire_overhead_bytes: spec.wire_overhead_bytes,
             rng: Rng::new(spec.seed, &format!("wifi:{}", spec.name)),
+            ack_rng: Rng::new(spec.seed, &format!("wifi:{}:ack", spec.name)),
             free_at: Time::ZERO,
             anchor: difs,
             sending_until: None,
@@ -263,6 +284,7 @@ impl Medium {
             packet: Some(packet),
             bytes,
             attempts: 0,
+            is_delivered: false,
         });
         if self.sending_until.is_some() || now < self.free_at {
             // A busy medium asks for a backoff of a station that has none left to count.
@@ -315,11 +337,12 @@ impl Medium {
             packet: None,
             bytes,
             attempts: 0,
+            is_delivered: false,
         });
     }
 
     fn success_rate(&self, index: usize, bytes: u32) -> f64 {
-        (self.stations[index].ln_bit_success * f64::from(8 * bytes + 22)).exp()
+        decoded(self.stations[index].ln_bit_success, bytes)
     }
 
     fn start_sending(&mut self, now: Time) {
@@ -370,34 +393,41 @@ impl Medium {
         }
     }
 
-    /// The frame of station `index` is off the air; says whether it was received.
+    /// The frame of station `index` is off the air; says whether it was received, and so an ACK sent.
     fn end_frame(
         &mut self,
         index: usize,
         is_alone: bool,
         outcomes: &mut [Option<Outcome>; 2],
     ) -> bool {
-        let frame = self.stations[index]
-            .frame
-            .as_ref()
-            .expect("who sends has a frame");
-        let (bytes, attempts) = (frame.bytes, frame.attempts);
-        let is_received = is_alone && self.rng.unit() < self.success_rate(index, bytes);
-        let is_given_up = !is_received && attempts >= self.retry_limit;
+        let bytes = self.stations[index].frame.as_ref().map(|f| f.bytes);
+        let success = self.success_rate(index, bytes.expect("who sends has a frame"));
+        let is_received = is_alone && self.rng.unit() < success;
+        let station = &mut self.stations[index];
+        let is_acknowledged = is_received && self.ack_rng.unit() < station.ack_success;
+        let frame = station.frame.as_mut().expect("just looked at");
+        let is_given_up = !is_acknowledged && frame.attempts >= self.retry_limit;
+        let is_new = is_received && !frame.is_delivered;
+        frame.is_delivered |= is_received;
         self.counters.collided += u64::from(!is_alone);
         self.counters.errors += u64::from(is_alone && !is_received);
         self.counters.given_up += u64::from(is_given_up);
-        let station = &mut self.stations[index];
-        if is_received || is_given_up {
+        self.counters.acks_lost += u64::from(is_received && !is_acknowledged);
+        self.counters.duplicates += u64::from(is_received && !is_new);
+        // What becomes of a packet is said once: when it is received first, or when it is given up unseen.
+        let is_lost = is_given_up && !frame.is_delivered;
+        if let Some(packet) = frame.packet.filter(|_| is_new || is_lost) {
+            outcomes[index] = Some(Outcome {
+                packet,
+                is_received,
+            });
+        }
+        let is_contender = frame.packet.is_none();
+        self.counters.contender_frames += u64::from(is_contender && is_new);
+        if is_acknowledged || is_given_up {
             station.window = self.cw_min;
-            let frame = station.frame.take().expect("just looked at");
-            if let Some(packet) = frame.packet {
-                outcomes[index] = Some(Outcome {
-                    packet,
-                    is_received,
-                });
-            } else {
-                self.counters.contender_frames += u64::from(is_received);
+            station.frame = None;
+            if is_contender {
                 self.refill(index);
             }
         } else {
@@ -406,6 +436,11 @@ impl Medium {
         self.draw(index);
         is_received
     }
+}
+
+/// Probability that all bits of a frame of `bytes` bytes are decoded, from the logarithm of that of one.
+fn decoded(ln_bit_success: f64, bytes: u32) -> f64 {
+    (ln_bit_success * f64::from(8 * bytes + 22)).exp()
 }
 
 #[cfg(test)]

@@ -126,6 +126,42 @@ fn frames_in_error_are_repeated_up_to_the_limit() {
     );
 }
 
+#[test]
+fn a_lost_ack_repeats_a_frame_that_the_receiver_has_already() {
+    // Data go out strongly, ACKs come back weakly.
+    let mut spec = WifiSpec::ieee80211g("one-way", -50.0);
+    spec.rate = RateChoice::Fixed(OfdmRate::of_mbps(6).unwrap());
+    spec.received_dbm = [-50.0, -94.2];
+    let mut medium = Medium::new(&spec);
+    let ack = OfdmRate::of_mbps(6).unwrap();
+    let per = ack.frame_error_rate(-94.2 - NOISE_DBM, ACK_BYTES);
+    assert!((0.05..0.6).contains(&per), "{per}");
+    let received = saturate(&mut medium, [true, false], Time::from_secs(60))[0];
+    let c = medium.counters;
+    assert_eq!((c.errors, c.collided), (0, 0), "every data frame is heard");
+    // Every transmission is received and acknowledged; the ACKs get lost as often as the power says.
+    let lost = c.acks_lost as f64 / c.transmissions as f64;
+    assert!((lost / per - 1.0).abs() < 0.05, "{lost}, {per}");
+    // Each frame is handed up once, and every other transmission of it is a duplicate.
+    assert_eq!(received + c.duplicates, c.transmissions);
+    let given_up = c.given_up as f64 / received as f64;
+    assert!(
+        (given_up - per.powi(7)).abs() < 0.002,
+        "{given_up}, {}",
+        per.powi(7)
+    );
+}
+
+#[test]
+fn acks_of_a_strong_signal_are_not_lost() {
+    let mut medium = Medium::new(&WifiSpec::ieee80211g("strong", -60.0));
+    saturate(&mut medium, [true, true], Time::from_secs(5));
+    assert_eq!(
+        (medium.counters.acks_lost, medium.counters.duplicates),
+        (0, 0)
+    );
+}
+
 /// Goodput over a path, Mbit/s: of TCP, or of a saturating stream of datagrams.
 fn goodput(spec: WifiSpec, tcp: bool) -> (f64, Network) {
     let mut net = Network::new();

@@ -28,8 +28,6 @@ pub(crate) struct Case {
     pub(crate) bytes: Vec<Option<u64>>,
     /// Number of workloads.
     pub(crate) workloads: usize,
-    /// Number of streams.
-    pub(crate) streams: usize,
     /// When flows without end stop.
     pub(crate) stop: Time,
     /// When everything must be over.
@@ -336,7 +334,6 @@ pub(crate) fn case(seed: u64) -> Case {
         workloads,
         capacity,
         bytes,
-        streams,
         stop,
         end: stop + Time::from_secs(900),
         story,

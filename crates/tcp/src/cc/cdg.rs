@@ -385,7 +385,9 @@ impl CongestionControl for Cdg {
         }
         let before = tp.snd_cwnd;
         tp.reno_cong_avoid(acked);
-        self.state.shadow_wnd = self.state.shadow_wnd.saturating_add(tp.snd_cwnd - before);
+        // The window falls here where it was above its clamp, as an initial window may be.
+        let grown = tp.snd_cwnd.saturating_sub(before);
+        self.state.shadow_wnd = self.state.shadow_wnd.saturating_add(grown);
     }
 
     fn cwnd_event(&mut self, tp: &mut Tp, event: CaEvent) {
@@ -456,6 +458,17 @@ mod tests {
         };
         cc.init(&mut tp);
         (cc, tp)
+    }
+
+    #[test]
+    fn a_window_above_its_clamp_falls_to_it_and_the_shadow_stays() {
+        // An initial window may be larger than the clamp that a scenario gives.
+        let (mut cc, mut tp) = started(8);
+        (tp.snd_cwnd, tp.snd_cwnd_clamp) = (40, 12);
+        let shadow = cc.state.shadow_wnd;
+        cc.cong_avoid(&mut tp, 1, 1);
+        assert!(tp.snd_cwnd <= 12, "{}", tp.snd_cwnd);
+        assert_eq!(cc.state.shadow_wnd, shadow);
     }
 
     #[test]

@@ -312,7 +312,8 @@ impl Connection {
         }
         let unsent = self.unsent();
         let wants_fin = self.app.closed && !self.fin_sent;
-        if (unsent == 0 && !wants_fin) || self.is_paced_out(now) {
+        // A super-segment is paced as a whole: what is left of one goes at once.
+        if (unsent == 0 && !wants_fin) || (self.burst_left == 0 && self.is_paced_out(now)) {
             return false;
         }
         let Some(len) = self.sendable(unsent) else {
@@ -398,6 +399,8 @@ impl Connection {
         let limited = self.limited_in_burst || self.tp.packets_in_flight() >= self.tp.snd_cwnd;
         let sent = std::mem::take(&mut self.sent_in_burst);
         self.limited_in_burst = false;
+        // What was not sent at once with a super-segment is no part of it.
+        self.burst_left = 0;
         if sent > 0 || limited {
             self.validate_window(limited);
         }

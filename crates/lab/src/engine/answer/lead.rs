@@ -6,6 +6,8 @@
 use super::axis::{Matrix, Shape, Sweep, name, value, values};
 use super::matrix::{share, variants};
 use super::numbers::{Number, Numbers, micros, percent, rate, three};
+use super::without_flows;
+use crate::engine::points::Outcome;
 use crate::report::label::Label;
 use crate::report::{Answer, Highlight};
 use crate::scenario::File;
@@ -14,20 +16,34 @@ use crate::scenario::sweep::Point;
 /// Less than this part of its fair share is starving.
 const STARVED: f64 = 0.1;
 
-pub(super) fn answer(file: &File, numbers: &Numbers, shape: &Shape) -> Answer {
+pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &Shape) -> Answer {
     let answer = match shape {
         Shape::Matrix(matrix) => of_matrix(file, numbers, matrix),
         Shape::Sweep(sweep) => of_sweep(file, numbers, sweep),
         Shape::Single => of_point(numbers, &file.points[0]),
     };
     let answer = answer.or_else(|| predicted(file, numbers));
-    answer.unwrap_or_else(|| Answer {
+    let mut answer = answer.unwrap_or_else(|| Answer {
         sentence: "No engine has given a number.".to_owned(),
         ..Answer::default()
-    })
+    });
+    let (all, made) = outcome.runs;
+    if made < all {
+        // Whoever reads the sentence alone must not take a part for the whole.
+        let why = if outcome.is_interrupted {
+            "was interrupted"
+        } else {
+            "has failures"
+        };
+        answer.sentence = format!(
+            "After {made} of {all} runs, for the job {why}: {}",
+            answer.sentence
+        );
+    }
+    answer
 }
 
-fn simulated(number: String, sentence: String) -> Answer {
+pub(super) fn simulated(number: String, sentence: String) -> Answer {
     Answer {
         number,
         sentence,
@@ -36,7 +52,7 @@ fn simulated(number: String, sentence: String) -> Answer {
 }
 
 /// `62 % (58 % to 66 %)`.
-fn with_interval(number: Number, say: impl Fn(f64) -> String) -> String {
+pub(super) fn with_interval(number: Number, say: impl Fn(f64) -> String) -> String {
     match number.interval {
         Some((low, high)) if number.n > 1 => {
             format!(
@@ -70,6 +86,11 @@ fn of_matrix(file: &File, numbers: &Numbers, matrix: &Matrix) -> Option<Answer> 
         .collect();
     let most = means.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let least = means.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let of_asked = if means.len() < names.len() {
+        format!(" that have run, of {} asked for,", names.len())
+    } else {
+        String::new()
+    };
     let fair = means
         .iter()
         .filter(|(_, mean)| (mean - 0.5).abs() <= 0.1)
@@ -77,11 +98,10 @@ fn of_matrix(file: &File, numbers: &Numbers, matrix: &Matrix) -> Option<Answer> 
     Some(simulated(
         percent(most.1),
         format!(
-            "`{}` takes most: {} of the goodput on the mean of its {} rivals; `{}` takes least, {}. {fair} of {} \
-             variants stay within 40 and 60 %.",
+            "`{}` takes most: {} of the goodput on the mean of its rivals; `{}` takes least, {}. {fair} of {} \
+             variants{of_asked} stay within 40 and 60 %.",
             most.0,
             percent(most.1),
-            names.len() - 1,
             least.0,
             percent(least.1),
             means.len()
@@ -94,22 +114,24 @@ fn of_sweep(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Answer> {
     let Some(at) = sweep.axis.filter(|_| sweep.others.is_empty()) else {
         return best(file, numbers);
     };
-    let mut points: Vec<&Point> = file.points.iter().collect();
+    // Points without a run say nothing; the axis ends where the runs do.
+    let has_run = |point: &&Point| numbers.has(&point.id);
+    let mut points: Vec<&Point> = file.points.iter().filter(has_run).collect();
     points.sort_by(|a, b| {
         let number = |point: &Point| point.swept[at].number.unwrap_or_default();
         number(a).total_cmp(&number(b))
     });
-    let (axis, unit) = name(&file.points[0], at);
-    let place = |point: &Point| {
-        let text = value(point, at);
-        // What the user wrote mostly has its own unit.
-        let is_bare = text.parse::<f64>().is_ok();
-        if is_bare {
-            format!("{text} {unit}").trim().to_owned()
-        } else {
-            text
-        }
-    };
+    // After an interrupt there may be one point, which is no sweep.
+    if let [only] = points[..]
+        && file.points.len() > 1
+    {
+        return of_point(numbers, only);
+    }
+    if flows.is_empty() {
+        return without_flows::of_sweep(numbers, &points, at).or_else(|| best(file, numbers));
+    }
+    let (axis, _) = name(&file.points[0], at);
+    let place = |point: &Point| placed(point, at);
     if flows.len() == 2 && flows[0].name != flows[1].name {
         if let Some(answer) = starving(numbers, &points, &axis, &place) {
             return Some(answer);
@@ -152,6 +174,19 @@ fn of_sweep(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Answer> {
             place(last)
         ),
     ))
+}
+
+/// The value of a point on the axis `at`, with its unit.
+pub(super) fn placed(point: &Point, at: usize) -> String {
+    let (_, unit) = name(point, at);
+    let text = value(point, at);
+    // What the user wrote mostly has its own unit.
+    let is_bare = text.parse::<f64>().is_ok();
+    if is_bare {
+        format!("{text} {unit}").trim().to_owned()
+    } else {
+        text
+    }
 }
 
 /// Where along the axis one of two flows has less than a tenth of the goodput.
@@ -271,7 +306,7 @@ fn best(file: &File, numbers: &Numbers) -> Option<Answer> {
     ))
 }
 
-fn use_of(numbers: &Numbers, point: &Point) -> Option<Number> {
+pub(super) fn use_of(numbers: &Numbers, point: &Point) -> Option<Number> {
     numbers.steady(&point.id, numbers.bottlenecks.first()?, "utilisation")
 }
 
@@ -287,7 +322,7 @@ fn of_point(numbers: &Numbers, point: &Point) -> Option<Answer> {
         format!(" Jain's index is {}.", three(jain.mean))
     });
     match flows.len() {
-        0 => of_stream(numbers, point),
+        0 => without_flows::of_point(numbers, point),
         1 => {
             let number = goodput(0)?;
             let completion = numbers.get(&point.id, &flows[0].name, "completion");
@@ -337,20 +372,6 @@ fn of_point(numbers: &Numbers, point: &Point) -> Option<Answer> {
             ))
         }
     }
-}
-
-fn of_stream(numbers: &Numbers, point: &Point) -> Option<Answer> {
-    let stream = &point.scenario.streams.first()?.name;
-    let loss = numbers.get(&point.id, stream, "loss")?;
-    let delay = numbers.get(&point.id, stream, "delay_p95")?;
-    let (number, unit) = micros(delay.mean);
-    Some(simulated(
-        percent(loss.mean),
-        format!(
-            "`{stream}` loses {} of its datagrams; 95 % of the others take less than {number} {unit}.",
-            percent(loss.mean)
-        ),
-    ))
 }
 
 /// What the first model says, where nothing was simulated.

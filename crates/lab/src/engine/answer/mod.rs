@@ -11,6 +11,7 @@ mod matrix;
 mod numbers;
 mod side_by_side;
 mod sweep;
+mod without_flows;
 
 use super::points::Outcome;
 use crate::report::{Block, Note, NoteKind, Provenance, Report, Section, TableView};
@@ -60,7 +61,7 @@ pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report 
     Report {
         title,
         question: scenario.question.clone().unwrap_or_default(),
-        answer: lead::answer(file, &numbers, &shape),
+        answer: lead::answer(file, outcome, &numbers, &shape),
         highlights: lead::highlights(file, &numbers),
         sections,
         provenance,

@@ -76,6 +76,12 @@ impl Numbers {
         }
     }
 
+    /// Whether anything of `point` was simulated.
+    pub(super) fn has(&self, point: &str) -> bool {
+        let mut all = self.all.keys();
+        all.any(|(of, model, _, _)| of == point && model.is_empty())
+    }
+
     /// A simulated number.
     pub(super) fn get(&self, point: &str, entity: &str, metric: &str) -> Option<Number> {
         self.of_model(point, "", entity, metric)

@@ -18,8 +18,8 @@ const HEADERS: u32 = 40;
 const TIMESTAMP: u32 = 12;
 /// The kernel's timers wake a sleeping reader up to this late.
 const READER_SLACK: Time = Time::from_us(50);
-/// A receiver that acknowledges every second segment waits this long for it (RFC 5681 §4.2 allows 500 ms;
-/// the BSDs wait 100 ms).
+/// A receiver that acknowledges every so many segments waits this long for the last of them (RFC 5681 §4.2
+/// allows 500 ms; the BSDs wait 100 ms).
 const DELAYED_ACK: Time = Time::from_ms(100);
 /// A window field scaled by the largest factor tells at most this (RFC 7323 §2.3); half a buffer is
 /// offered.
@@ -124,10 +124,7 @@ pub(super) fn stacks(
         DelayedAck::Stack => stack.ack_policy,
         DelayedAck::Off | DelayedAck::Segments(1) => AckPolicy::EverySegment,
         DelayedAck::Segments(2) => AckPolicy::Delayed(DELAYED_ACK),
-        DelayedAck::Segments(n) => bail!(
-            "flow `{}`: this build acknowledges every segment or every second one, not every {n}",
-            flow.name
-        ),
+        DelayedAck::Segments(n) => AckPolicy::Stretched(n, DELAYED_ACK),
     };
     let mut client = stack.clone();
     client.send_buffer = flow.socket_buffer.unwrap_or(u64::MAX);

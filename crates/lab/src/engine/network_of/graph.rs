@@ -4,11 +4,8 @@ use super::line::{BackQueue, Placed};
 use super::{Laid, Ways};
 use crate::scenario::model::Scenario;
 use crate::scenario::topology::{Graph, Step};
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use trammel_netsim::network::Network;
-
-/// Links of the longest route that the simulator follows.
-const MOST_HOPS: usize = 8;
 
 pub(super) fn lay(
     network: &mut Network,
@@ -33,11 +30,6 @@ pub(super) fn lay(
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
         let route = graph.route(from, to);
         let route = route.with_context(|| format!("no route leads from `{from}` to `{to}`"))?;
-        ensure!(
-            route.len() <= MOST_HOPS,
-            "the route from `{from}` to `{to}` crosses {} links; at most {MOST_HOPS} are simulated",
-            route.len()
-        );
         Ok(over(graph, &pairs, &route))
     };
     for flow in &scenario.flows {

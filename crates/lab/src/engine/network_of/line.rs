@@ -11,6 +11,7 @@ use trammel_core::entry::Value;
 use trammel_core::loss::LossModel;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
+use trammel_core::units::Rate;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 
@@ -73,7 +74,7 @@ impl Placed<'_> {
         let mut spec = LinkSpec::wire(self.name, self.delay);
         spec.seed = self.seed;
         spec.rate = Some(line.rate);
-        spec.burst_bytes = line.burst;
+        spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.rate)));
         spec.queue = queue(line, self.limit_packets)?;
         spoil(&mut spec, line)?;
         spec.schedule = schedule(line)?;
@@ -93,12 +94,19 @@ impl Placed<'_> {
             BackQueue::Same => queue(line, self.limit_packets)?,
             BackQueue::Host => Queue::DropTail {
                 packets: self.limit_packets.max(BACK_QUEUE_PKTS),
-                bytes: u64::MAX,
+                bytes: most_bytes(line.ack_rate),
             },
         };
         spec.loss = loss(line, Direction::Ack)?;
         Ok(spec)
     }
+}
+
+/// What a line may hold at most, in its queue or token bucket: as much as it sends in a million seconds, which
+/// no run lasts, so that instants stay within time.
+fn most_bytes(rate: Rate) -> u64 {
+    const LONGEST_S: u64 = 1_000_000;
+    (rate.as_bps() / 8).max(1).saturating_mul(LONGEST_S)
 }
 
 /// Loses, delays and reorders packets of the data direction as the line says.
@@ -122,11 +130,11 @@ pub(super) fn queue(line: &Line, limit_packets: u32) -> anyhow::Result<Queue> {
         return Ok(match line.queue.limit {
             Limit::Bytes(bytes) => Queue::DropTail {
                 packets: u32::MAX,
-                bytes,
+                bytes: bytes.min(most_bytes(line.rate.min(line.ack_rate))),
             },
             Limit::Packets(_) | Limit::Bdp(_) => Queue::DropTail {
                 packets: limit_packets,
-                bytes: u64::MAX,
+                bytes: most_bytes(line.rate.min(line.ack_rate)),
             },
         });
     }

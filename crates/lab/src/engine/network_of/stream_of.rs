@@ -21,9 +21,6 @@ pub(super) fn stream_of(
     seed: u64,
 ) -> anyhow::Result<StreamSpec> {
     let gaps = Spans::seconds(law(&stream.gap)?);
-    if gaps.mean_secs() == Some(0.0) {
-        return Err(anyhow!("stream `{}`: the gap must be above 0", stream.name));
-    }
     let rng = Rng::new(seed, &format!("stream:{}:gap", stream.name));
     Ok(StreamSpec {
         name: stream.name.clone(),

@@ -10,7 +10,7 @@ use super::{BuiltLink, BuiltWorkload, Ways};
 use crate::scenario::model::Scenario;
 use crate::scenario::plugin::Random;
 use crate::scenario::workload::{Arrivals, Workload, WorkloadKind};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use trammel_core::arrivals::Spans;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -106,9 +106,6 @@ fn plan(
             connections,
         } => {
             let (on, off) = (Spans::seconds(law(on)?), Spans::seconds(law(off)?));
-            if on.mean_secs() == Some(0.0) && off.mean_secs() == Some(0.0) {
-                bail!("bursts and pauses are both without length; make `on` longer than 0");
-            }
             Plan::Bursts {
                 connections: *connections,
                 on,

@@ -2,9 +2,10 @@
 
 use super::path;
 use crate::scenario::keys::TOPOLOGIES;
-use crate::scenario::path::Line;
+use crate::scenario::path::{Line, Path};
 use crate::scenario::reader::Reader;
 use crate::scenario::topology::{Graph, Link, Topology};
+use trammel_core::time::Time;
 use trammel_core::units::Rate;
 
 /// The topology; nothing after a fault.
@@ -38,11 +39,34 @@ pub(super) fn topology(r: &Reader<'_>, flows: usize) -> Option<Topology> {
         preset.whole("hops"),
     );
     let (path, shape) = (path?, TOPOLOGIES[shape?]);
+    means_something(r, &path, shape);
     Some(Topology::Graph(match shape {
         "parking-lot" => Graph::parking_lot(&path, hops.unwrap_or(1) as usize),
         "four-host" => Graph::dumbbell(&path, 2),
         _ => Graph::dumbbell(&path, pairs.unwrap_or(flows.max(1) as i64) as usize),
     }))
+}
+
+/// Notes keys of `[path]` that a network of the shape would not follow.
+fn means_something(r: &Reader<'_>, path: &Path, shape: &str) {
+    let Some(table) = r.table("path") else { return };
+    if let (Some(entry), Some(_)) = (table.entry("wifi").or(table.entry("preset")), &path.wifi) {
+        let what = "`wifi` means nothing in a `[topology]`";
+        let why = "its links are wires";
+        let help = "remove `[topology]`, or give the path a `rate` in place of `wifi`";
+        r.cx.fault(&entry.span, what, why, help);
+    }
+    let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
+    if let Some(entry) = table.entry("access").filter(|_| path.rtt < access) {
+        let what = format!("the access links of a `{shape}` alone take {access} of a round trip");
+        let why = format!("`rtt` is {} and holds their four crossings", path.rtt);
+        r.cx.fault(
+            &entry.span,
+            what,
+            why,
+            "shorten their `delay`, or lengthen `path.rtt`",
+        );
+    }
 }
 
 fn graph(r: &Reader<'_>) -> Graph {

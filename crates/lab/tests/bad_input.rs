@@ -1,0 +1,211 @@
+//! What a user may do wrong on the command line: every message says where, what, why and what to do.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const CLEAN: &str =
+    "duration = '1 s'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n";
+
+fn trammel(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    let output = command.args(args).current_dir(folder).output();
+    output.expect("the binary was built")
+}
+
+/// What is said of `args` in `folder`; it must be a usage error.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = trammel(folder, args);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+    text
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("clean.toml"), CLEAN).unwrap();
+    folder
+}
+
+#[test]
+fn files_that_are_no_scenarios_say_what_they_are() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("empty.toml"), "\n").unwrap();
+    std::fs::write(at.join("binary.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    std::fs::write(at.join("twice.toml"), format!("duration = '2 s'\n{CLEAN}")).unwrap();
+    std::fs::create_dir(at.join("folder.toml")).unwrap();
+    for (file, what, to_do) in [
+        (
+            "empty.toml",
+            "the file is empty",
+            "begin with a file of `examples`",
+        ),
+        ("binary.toml", "not text in UTF-8", "a text file in TOML"),
+        ("twice.toml", "duplicate key", "keep one of the two"),
+        (
+            "folder.toml",
+            "it is a folder",
+            "give a scenario file in it",
+        ),
+        (
+            "clena.toml",
+            "there is no such file",
+            "did you mean `clean.toml`?",
+        ),
+    ] {
+        let said = refused(at, &["run", file]);
+        assert!(
+            said.contains(what) && said.contains(to_do),
+            "{file}: {said}"
+        );
+        assert!(said.contains(file), "{said}");
+    }
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_told_once_and_with_a_remedy() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("file"), "").unwrap();
+    std::fs::create_dir(at.join("letters")).unwrap();
+    std::fs::write(at.join("letters/letter.txt"), "Dear").unwrap();
+    for (out, what) in [
+        ("file", "cannot be a run folder"),
+        ("letters", "is not a run folder"),
+        ("/proc/trammel", "cannot be written"),
+    ] {
+        let said = refused(at, &["run", "clean.toml", "-o", out]);
+        assert!(said.contains(what), "{said}");
+        assert!(
+            said.contains("give the name") || said.contains("choose another"),
+            "{said}"
+        );
+        assert_eq!(
+            said.matches("(os error").count(),
+            usize::from(out.starts_with('/')),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        std::fs::read_to_string(at.join("letters/letter.txt")).unwrap(),
+        "Dear"
+    );
+}
+
+#[test]
+fn a_full_standard_output_is_named() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("skipped: this machine has no /dev/full");
+        return;
+    }
+    let folder = folder();
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command
+        .args(["run", "clean.toml"])
+        .current_dir(folder.path());
+    let output = command
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("standard output cannot be written"), "{said}");
+}
+
+#[test]
+fn a_quantity_too_large_for_a_number_says_so() {
+    let folder = folder();
+    let text = CLEAN.replace("10 ms", "1e400 s");
+    std::fs::write(folder.path().join("large.toml"), text).unwrap();
+    let said = refused(folder.path(), &["check", "large.toml"]);
+    assert!(said.contains("too large to be meant"), "{said}");
+    assert!(!said.contains("`1e400 s` is a time"), "{said}");
+}
+
+#[test]
+fn an_unknown_paper_suggests_the_nearest_and_runs_nothing() {
+    let said = refused(folder().path(), &["paper", "tekala-2007", "linux-6.21"]);
+    assert!(said.contains("did you mean `linux-6.12`?"), "{said}");
+    let said = refused(folder().path(), &["paper", "tekala-2007", "--write-docs"]);
+    assert!(
+        said.contains("trammel paper linux-6.12 --write-docs"),
+        "{said}"
+    );
+}
+
+/// Starts `args` in `folder` and ends it by `signal` once its work has begun.
+fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.args(args).current_dir(folder);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let id = child.id();
+    let has_begun = || {
+        let entries = std::fs::read_dir(folder).unwrap().flatten();
+        let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.any(|name| name.contains(".partial-"))
+    };
+    while !has_begun() {
+        std::thread::yield_now();
+    }
+    // The handler is set before the folder is begun.
+    let sent = Command::new("kill")
+        .args([signal, &id.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn an_interrupted_paper_keeps_what_is_done_and_ends_with_130() {
+    for (key, said) in [
+        ("linux-6.12", "cases of `linux-6.12` are whole"),
+        ("tekala-2007", "`tekala-2007` has begun"),
+    ] {
+        let folder = folder();
+        let args = ["paper", key, "--full", "-o", "out", "-t", "1"];
+        let output = ended_by(folder.path(), &args, "-INT");
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{text}");
+        assert!(
+            text.contains("interrupted: ") && text.contains(said),
+            "{text}"
+        );
+        let info = std::fs::read_to_string(folder.path().join("out/run.json")).unwrap();
+        assert!(info.contains("\"interrupted\": true"), "{info}");
+        assert!(folder.path().join("out/report.html").exists());
+    }
+}
+
+#[test]
+fn a_termination_is_an_interrupt_that_keeps_what_is_done() {
+    let folder = folder();
+    let many = CLEAN.replace("duration = '1 s'", "duration = '20 s'\nrepeat = 4000");
+    std::fs::write(folder.path().join("many.toml"), many).unwrap();
+    let output = ended_by(
+        folder.path(),
+        &["run", "many.toml", "-o", "out", "-t", "1"],
+        "-TERM",
+    );
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.signal(), None, "{said}");
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("of 4000 runs are done and kept"), "{said}");
+    let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(
+        report.contains("for the job was interrupted"),
+        "the answer says that it is a part"
+    );
+    let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let left = names.filter(|entry| entry.file_name().to_string_lossy().contains("partial"));
+    assert_eq!(left.count(), 0);
+}
