@@ -4,7 +4,7 @@
 //! writes that made it would stall the processor until they have reached the cache.
 
 /// A queue over a power-of-two buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
     buffer: Box<[T]>,
     head: u64,
@@ -36,6 +36,18 @@ impl<T: Clone + Default> Ring<T> {
         (self.head != self.tail).then(|| &self.buffer[self.index(self.head)])
     }
 
+    /// Elements removed so far.
+    #[inline]
+    pub(crate) fn removed(&self) -> u64 {
+        self.head
+    }
+
+    /// Whether the next element needs a larger buffer.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == self.buffer.len()
+    }
+
     /// Removes the first element; its place is not written before the next [`Ring::next`].
     #[inline]
     pub(crate) fn pop(&mut self) {
@@ -46,7 +58,7 @@ impl<T: Clone + Default> Ring<T> {
     /// The place of the next element; it holds what was there before.
     #[inline]
     pub(crate) fn next(&mut self) -> &mut T {
-        if self.len() == self.buffer.len() {
+        if self.is_full() {
             self.grow();
         }
         let index = self.index(self.tail);

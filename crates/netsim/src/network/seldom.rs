@@ -104,8 +104,8 @@ impl Network {
             self.events
                 .push(next.max(self.now), Event::Emit(index as u32));
         }
-        let first = usize::from(self.stream_routes[index].links[0]);
-        self.enter(first, &packet);
+        let route = self.stream_routes[index];
+        self.enter(&route, 0, &packet);
     }
 
     pub(super) fn warm(&mut self) {

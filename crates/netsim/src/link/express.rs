@@ -1,0 +1,150 @@
+//! A drop-tail queue at a fixed rate: when a packet leaves is known as it comes.
+
+use super::LinkCounters;
+use crate::ring::Ring;
+use trammel_core::time::Time;
+use trammel_core::units::TxTime;
+
+/// The queue, its rate, and what has been counted of it.
+#[derive(Clone, Debug)]
+pub(super) struct Express {
+    limit_packets: u64,
+    limit_bytes: u64,
+    /// Time per byte; none where the link is infinitely fast.
+    tx: Option<TxTime>,
+    /// Depth of the token bucket in time at the link's rate.
+    burst: Option<Time>,
+    /// When the last packet has left, or when the bucket is full again.
+    free_at: Time,
+    last_departure: Time,
+    /// Packets that have not left yet: when they do, and their bytes.
+    waiting: Ring<(Time, u32)>,
+    waiting_bytes: u64,
+    tally: Tally,
+}
+
+/// What is counted of packets that came; what was sent follows from it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    arrived_pkts: u64,
+    arrived_bytes: u64,
+    overflow_pkts: u64,
+    overflow_bytes: u64,
+    wait_ns: u64,
+    peak_pkts: u64,
+}
+
+impl Express {
+    pub(super) fn new(
+        packets: u32,
+        bytes: u64,
+        tx: Option<TxTime>,
+        burst: Option<Time>,
+    ) -> Express {
+        Express {
+            // As many as a number of packets can say is no limit.
+            limit_packets: match packets {
+                u32::MAX => u64::MAX,
+                packets => u64::from(packets),
+            },
+            limit_bytes: bytes,
+            tx,
+            burst,
+            free_at: Time::ZERO,
+            last_departure: Time::ZERO,
+            waiting: Ring::new(),
+            waiting_bytes: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Whether some packet may find the queue full.
+    pub(super) fn has_limit(&self) -> bool {
+        self.tx.is_some() && (self.limit_packets, self.limit_bytes) != (u64::MAX, u64::MAX)
+    }
+
+    /// The tally as counters, of which `lost_pkts` were lost behind the queue.
+    pub(super) fn counters(&self, lost_pkts: u64) -> LinkCounters {
+        let tally = &self.tally;
+        LinkCounters {
+            arrived_pkts: tally.arrived_pkts,
+            arrived_bytes: tally.arrived_bytes,
+            sent_pkts: tally.arrived_pkts - tally.overflow_pkts,
+            sent_bytes: tally.arrived_bytes - tally.overflow_bytes,
+            overflow_pkts: tally.overflow_pkts,
+            lost_pkts,
+            wait_ns: tally.wait_ns,
+            peak_pkts: tally.peak_pkts as u32,
+            ..LinkCounters::default()
+        }
+    }
+
+    /// Packets and bytes that have not left by `now`.
+    pub(super) fn backlog(&mut self, now: Time) -> (u32, u64) {
+        self.expire(now);
+        (self.waiting.len() as u32, self.waiting_bytes)
+    }
+
+    /// Forgets the packets that have left by `now`.
+    #[inline]
+    fn expire(&mut self, now: Time) {
+        while let Some(&(departs, bytes)) = self.waiting.front() {
+            if departs > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(bytes);
+            self.waiting.pop();
+        }
+    }
+
+    /// Takes in a packet that comes at `now`: when it leaves, or nothing where the queue is full.
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, bytes: u32) -> Option<Time> {
+        let wire_bytes = u64::from(bytes);
+        self.tally.arrived_pkts += 1;
+        self.tally.arrived_bytes += wire_bytes;
+        let Some(tx) = self.tx else {
+            return Some(now);
+        };
+        self.expire(now);
+        if self.waiting.len() as u64 >= self.limit_packets
+            || self.waiting_bytes + wire_bytes > self.limit_bytes
+        {
+            self.tally.overflow_pkts += 1;
+            self.tally.overflow_bytes += wire_bytes;
+            return None;
+        }
+        let departs = self.leave(tx, now, wire_bytes);
+        if departs > now {
+            self.waiting.push((departs, bytes));
+            self.waiting_bytes += wire_bytes;
+            self.tally.peak_pkts = self.tally.peak_pkts.max(self.waiting.len() as u64);
+        }
+        self.tally.wait_ns += (departs - now).as_ns();
+        Some(departs)
+    }
+
+    /// When a packet leaves that comes at `now` to a queue without a limit; nothing is counted.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Time, bytes: u32) -> Time {
+        match self.tx {
+            Some(tx) => self.leave(tx, now, u64::from(bytes)),
+            None => now,
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, tx: TxTime, now: Time, bytes: u64) -> Time {
+        let cost = tx.of(bytes);
+        let Some(burst) = self.burst else {
+            self.free_at = self.free_at.max(now) + cost;
+            return self.free_at;
+        };
+        // The bucket is full at `free_at`; a packet needs `cost` of its `burst`.
+        let tokens_at = self.free_at.saturating_sub(burst.saturating_sub(cost));
+        let departs = tokens_at.max(now).max(self.last_departure);
+        self.free_at = self.free_at.max(departs) + cost;
+        self.last_departure = departs;
+        departs
+    }
+}
