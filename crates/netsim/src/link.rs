@@ -159,6 +159,8 @@ pub struct Link {
     spoil: Option<Box<Spoil>>,
     /// The queue in the present, where the link is crossed ahead of time.
     ahead: Option<Box<Ahead>>,
+    /// When a link that gathers has to take in what has come to it (`network::gather`).
+    pub(crate) due: Time,
     /// Packets that reached the other end without lying in the pipe, and those on the way to it.
     passed_pkts: u64,
     passing_pkts: usize,
@@ -214,6 +216,7 @@ impl Link {
             pipe: Ring::new(),
             spoil,
             ahead: None,
+            due: Time::MAX,
             passed_pkts: 0,
             passing_pkts: 0,
         }
@@ -258,7 +261,10 @@ impl Link {
     /// When the link next has something to do; [`Time::MAX`] for never.
     #[inline]
     pub fn next(&self) -> Time {
-        let mut next = self.pipe.front().map_or(Time::MAX, |first| first.arrives);
+        let mut next = self
+            .pipe
+            .front()
+            .map_or(self.due, |first| first.arrives.min(self.due));
         if let Some(spoil) = &self.spoil {
             next = next.min(spoil.next());
         }
@@ -364,6 +370,12 @@ impl Link {
             .front()
             .filter(|first| first.arrives <= now)
             .map(|first| &first.packet)
+    }
+
+    /// The first packet in the pipe.
+    #[inline]
+    pub(crate) fn first(&self) -> &Packet {
+        &self.pipe.front().expect("a packet is on its way").packet
     }
 
     /// Removes the packet that [`arrived`](Link::arrived).

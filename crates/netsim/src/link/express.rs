@@ -17,7 +17,7 @@ pub(super) struct Express {
     /// When the last packet has left, or when the bucket is full again.
     free_at: Time,
     last_departure: Time,
-    /// Packets that have not left yet: when they do, and their bytes.
+    /// Packets that had not left when this was looked at last: when they do, and their bytes.
     waiting: Ring<(Time, u32)>,
     waiting_bytes: u64,
     tally: Tally,
@@ -106,19 +106,28 @@ impl Express {
         let Some(tx) = self.tx else {
             return Some(now);
         };
-        self.expire(now);
-        if self.waiting.len() as u64 >= self.limit_packets
-            || self.waiting_bytes + wire_bytes > self.limit_bytes
-        {
-            self.tally.overflow_pkts += 1;
-            self.tally.overflow_bytes += wire_bytes;
-            return None;
+        // While fewer are remembered than ever waited, a packet more is neither too much nor the most ever,
+        // so those that have left need not be forgotten yet.
+        let is_watched = self.waiting.len() as u64 >= self.tally.peak_pkts
+            || self.waiting_bytes + wire_bytes > self.limit_bytes;
+        if is_watched {
+            self.expire(now);
+            if self.waiting.len() as u64 >= self.limit_packets
+                || self.waiting_bytes + wire_bytes > self.limit_bytes
+            {
+                self.tally.overflow_pkts += 1;
+                self.tally.overflow_bytes += wire_bytes;
+                return None;
+            }
         }
         let departs = self.leave(tx, now, wire_bytes);
         if departs > now {
             self.waiting.push((departs, bytes));
             self.waiting_bytes += wire_bytes;
-            self.tally.peak_pkts = self.tally.peak_pkts.max(self.waiting.len() as u64);
+            if is_watched {
+                let most = self.tally.peak_pkts.max(self.waiting.len() as u64);
+                self.tally.peak_pkts = most;
+            }
         }
         self.tally.wait_ns += (departs - now).as_ns();
         Some(departs)

@@ -46,7 +46,8 @@ impl Network {
     pub fn add_flow(&mut self, spec: FlowSpec) -> usize {
         assert!(!self.started, "traffic is added before the run");
         let index = self.flows.len();
-        self.flow_routes
+        self.routes
+            .flows
             .push([Route::new(&spec.forward), Route::new(&spec.backward)]);
         self.events.push(spec.start, Event::Start(index as u32));
         if spec.stop != Time::MAX {
@@ -82,7 +83,7 @@ impl Network {
     pub fn add_stream(&mut self, spec: StreamSpec) -> usize {
         assert!(!self.started, "traffic is added before the run");
         let index = self.streams.len();
-        self.stream_routes.push(Route::new(&spec.route));
+        self.routes.streams.push(Route::new(&spec.route));
         let mut stream = Stream::new(spec);
         if let Some(first) = stream.next_departure() {
             self.events.push(first, Event::Emit(index as u32));
@@ -95,7 +96,7 @@ impl Network {
     pub fn add_workload(&mut self, spec: WorkloadSpec) -> usize {
         assert!(!self.started, "traffic is added before the run");
         let index = self.workloads.len();
-        self.workload_routes.push([
+        self.routes.workloads.push([
             Route::new(&spec.flow.forward),
             Route::new(&spec.flow.backward),
         ]);

@@ -1,9 +1,10 @@
 //! What the hosts do with the segments that come and with their timers.
 
+use super::gather::note_first;
 use super::transit::cross;
 use super::{Event, NO_SINK, Network, QUARANTINE};
 use crate::flow::Flow;
-use crate::packet::Course;
+use crate::packet::{Course, Packet};
 use crate::trace::Pace;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -100,18 +101,18 @@ impl Network {
         }
         flow.job = Some(Box::new(job));
         let turn_at = flow.turn_at;
-        let routes = self.workload_routes[number];
+        let routes = self.routes.workloads[number];
         let index = match self.retired.front() {
             Some((since, index)) if *since + QUARANTINE <= self.now => {
                 let index = *index as usize;
                 self.retired.pop_front();
                 self.flows[index] = flow;
-                self.flow_routes[index] = routes;
+                self.routes.flows[index] = routes;
                 index
             }
             _ => {
                 self.flows.push(flow);
-                self.flow_routes.push(routes);
+                self.routes.flows.push(routes);
                 self.flows.len() - 1
             }
         };
@@ -147,7 +148,7 @@ impl Network {
         let flow = &mut self.flows[index];
         let Some(ends) = &mut flow.ends else { return };
         let connection = &mut ends.end[end];
-        let route = &self.flow_routes[index][end];
+        let route = &self.routes.flows[index][end];
         let course = if end == 0 {
             Course::Forward
         } else {
@@ -155,7 +156,8 @@ impl Network {
         };
         let overhead = flow.spec.overhead_bytes;
         let first = route.link(0);
-        let last = route.link(route.end(0));
+        let hop = route.end(0);
+        let last = route.link(hop);
         let is_foreseen = self.links[first].is_foreseen();
         let mut earlier = false;
         loop {
@@ -166,14 +168,19 @@ impl Network {
             }
             packet.flow = index as u32;
             packet.course = course;
-            packet.hop = 0;
             packet.wire_bytes = packet.segment.ip_bytes() + overhead;
             let wire_bytes = packet.wire_bytes;
             if is_foreseen {
-                let (links, slots) = (&mut self.links, &mut self.slots);
-                cross(links, slots, self.now, route, 0, wire_bytes);
+                packet.hop = hop;
+                let (links, now) = (&mut self.links, self.now);
+                if let Some(at) = cross(links, now, now, route, 0, wire_bytes)
+                    && links[last].lay(at)
+                {
+                    let (slots, gathers) = (&mut self.slots, &mut self.gathers);
+                    note_first(links, slots, gathers, &self.timers, last, at);
+                }
             } else {
-                let packet = *packet;
+                let packet = Packet { hop: 0, ..*packet };
                 earlier |= self.links[first].accept(self.now, &packet);
             }
         }

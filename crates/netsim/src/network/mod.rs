@@ -1,6 +1,7 @@
 //! The engine: links, flows and streams, and the loop that moves them through virtual time.
 
 mod assembly;
+mod gather;
 mod hosts;
 mod inspect;
 mod seldom;
@@ -13,9 +14,10 @@ use crate::pcapng::Capture;
 use crate::stream::Stream;
 use crate::wifi::Medium;
 use crate::workload::Workload;
+use gather::{Gather, Timer};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
-use stretch::Route;
+use stretch::Routes;
 use trammel_core::events::EventQueue;
 use trammel_core::histogram::Histogram;
 use trammel_core::slots::Slots;
@@ -81,14 +83,14 @@ pub struct Network {
     sinks: Vec<Sink>,
     streams: Vec<Stream>,
     workloads: Vec<Workload>,
-    workload_routes: Vec<[Route; 2]>,
     /// Flows of workloads that are over, and since when.
     retired: VecDeque<(Time, u32)>,
-    /// Forward and backward route of each flow, then one a stream.
-    flow_routes: Vec<[Route; 2]>,
-    stream_routes: Vec<Route>,
+    routes: Routes,
     /// Links that run ahead of time, each with the one that feeds it.
     ahead: Vec<(usize, usize)>,
+    /// Links that gather what access links bring, and where each link's timer is.
+    gathers: Vec<Gather>,
+    timers: Vec<Timer>,
     /// One timer a link, one a medium, that of the events, then two a flow with open connections.
     slots: Slots,
     /// The slot of the events.
@@ -123,11 +125,11 @@ impl Network {
             sinks: Vec::new(),
             streams: Vec::new(),
             workloads: Vec::new(),
-            workload_routes: Vec::new(),
             retired: VecDeque::new(),
-            flow_routes: Vec::new(),
-            stream_routes: Vec::new(),
+            routes: Routes::default(),
             ahead: Vec::new(),
+            gathers: Vec::new(),
+            timers: Vec::new(),
             slots: Slots::new(2),
             event_slot: 0,
             owners: Vec::new(),

@@ -8,6 +8,10 @@
 //! ahead show what they hold and have counted as if packets came one by one (`link::ahead`).
 
 use super::Network;
+use super::gather::{Gather, Timer, catch_up};
+use crate::packet::{Course, Packet};
+use std::collections::BTreeSet;
+use trammel_core::time::Time;
 
 /// Links of the longest route.
 const MAX_HOPS: usize = 8;
@@ -32,6 +36,10 @@ impl Route {
             ..Route::default()
         };
         for (hop, link) in links.iter().enumerate() {
+            assert!(
+                hop == 0 || links[hop - 1] != *link,
+                "a route leads from link to link"
+            );
             route.links[hop] = *link as u16;
             route.ends[hop] = hop as u8;
         }
@@ -50,10 +58,6 @@ impl Route {
         self.ends[usize::from(hop) % MAX_HOPS]
     }
 
-    fn links(&self) -> &[u16] {
-        &self.links[..usize::from(self.hops)]
-    }
-
     fn find_stretches(&mut self, is_ahead: &[bool]) {
         for hop in (1..self.hops).rev() {
             if is_ahead[self.link(hop)] {
@@ -63,56 +67,141 @@ impl Route {
     }
 }
 
-/// Who gives a link its packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feeder {
-    Nobody,
-    Link(u16),
-    /// A host, or several links.
-    Others,
+/// The routes of everything that sends.
+#[derive(Debug, Default)]
+pub(super) struct Routes {
+    /// Forward and backward, of each flow and of each workload.
+    pub(super) flows: Vec<[Route; 2]>,
+    pub(super) workloads: Vec<[Route; 2]>,
+    pub(super) streams: Vec<Route>,
+}
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// To the link at a hop of its route.
+    Hop(u8),
+    Host {
+        flow: usize,
+        end: usize,
+    },
+    Sink(usize),
+}
+
+impl Routes {
+    fn all(&mut self) -> impl Iterator<Item = &mut Route> {
+        let pairs = self.flows.iter_mut().chain(&mut self.workloads);
+        pairs.flatten().chain(&mut self.streams)
+    }
+
+    /// The route of a packet, and where on it it goes that has crossed one more link.
+    #[inline]
+    pub(super) fn target(&self, packet: &Packet) -> (&Route, Target) {
+        let index = packet.flow as usize;
+        let (route, end) = match packet.course {
+            Course::Forward => (&self.flows[index][0], 1),
+            Course::Backward => (&self.flows[index][1], 0),
+            Course::Datagram => (&self.streams[index], 2),
+        };
+        let hop = packet.hop + 1;
+        let target = if hop < route.hops {
+            Target::Hop(hop)
+        } else if end < 2 {
+            Target::Host { flow: index, end }
+        } else {
+            Target::Sink(index)
+        };
+        (route, target)
+    }
+}
+
+/// What surrounds a link on all routes.
+#[derive(Clone, Debug, Default)]
+struct Around {
+    /// Links that feed it, and whether hosts do.
+    before: BTreeSet<usize>,
+    is_first: bool,
+    /// Links that it feeds, and whether packets reach their host at its end.
+    behind: BTreeSet<usize>,
+    is_last: bool,
 }
 
 impl Network {
-    /// Finds the links that run ahead, and the stretches of all routes.
+    /// Finds the links that run ahead or gather, and the stretches of all routes.
     pub(super) fn find_stretches(&mut self) {
-        let mut feeders = vec![Feeder::Nobody; self.links.len()];
-        let pairs = self.flow_routes.iter().chain(&self.workload_routes);
-        for route in pairs.flatten().chain(&self.stream_routes) {
-            let mut from = Feeder::Others;
-            for link in route.links() {
-                let feeder = &mut feeders[usize::from(*link)];
-                *feeder = match *feeder {
-                    Feeder::Nobody => from,
-                    same if same == from => from,
-                    _ => Feeder::Others,
-                };
-                from = Feeder::Link(*link);
+        let mut around = vec![Around::default(); self.links.len()];
+        for route in self.routes.all() {
+            for hop in 0..route.hops {
+                let here = &mut around[route.link(hop)];
+                here.is_first |= hop == 0;
+                here.is_last |= hop + 1 == route.hops;
+                if hop > 0 {
+                    here.before.insert(route.link(hop - 1));
+                    around[route.link(hop - 1)].behind.insert(route.link(hop));
+                }
             }
         }
+        // What leaves a captured link is recorded one by one.
         let is_captured = |link: usize| self.captures.iter().any(|capture| capture.has(link));
-        for (link, feeder) in feeders.iter().enumerate() {
-            // What leaves a captured link is recorded one by one.
-            if let Feeder::Link(feeder) = *feeder
-                && self.links[usize::from(feeder)].is_foreseen()
-                && !is_captured(usize::from(feeder))
-                && self.links[link].is_foreseen()
-            {
-                self.ahead.push((usize::from(feeder), link));
+        let is_open = |link: &usize| self.links[*link].is_foreseen() && !is_captured(*link);
+        let is_access = |link: &usize| {
+            let Around {
+                before,
+                behind,
+                is_last,
+                ..
+            } = &around[*link];
+            let is_delayed = self.links[*link].delay() > Time::ZERO;
+            is_delayed && before.is_empty() && behind.len() == 1 && !is_last && is_open(link)
+        };
+        let (mut ahead, mut gathers) = (Vec::new(), Vec::new());
+        for (
+            link,
+            Around {
+                before, is_first, ..
+            },
+        ) in around.iter().enumerate()
+        {
+            if *is_first || !self.links[link].is_foreseen() {
+                continue;
+            }
+            if before.len() == 1 && before.iter().all(is_open) {
+                ahead.extend(before.iter().map(|feeder| (*feeder, link)));
+            }
+            let delay = self.links[link].delay();
+            if before.len() > 1 && before.iter().all(is_access) && delay > Time::ZERO {
+                gathers.push(Gather::new(link, delay, before.iter().copied().collect()));
             }
         }
         let mut is_ahead = vec![false; self.links.len()];
-        for (_, link) in &self.ahead {
+        for (_, link) in &ahead {
             is_ahead[*link] = true;
             self.links[*link].run_ahead();
         }
-        let pairs = self.flow_routes.iter_mut().chain(&mut self.workload_routes);
-        for route in pairs.flatten().chain(&mut self.stream_routes) {
+        self.timers = vec![Timer::Own; self.links.len()];
+        for (number, gather) in gathers.iter().enumerate() {
+            self.timers[gather.link] = Timer::Gathering(number as u32);
+            for (place, feeder) in gather.feeders().iter().enumerate() {
+                self.timers[*feeder] = Timer::Gathered(number as u32, place as u32);
+            }
+        }
+        (self.ahead, self.gathers) = (ahead, gathers);
+        for route in self.routes.all() {
             route.find_stretches(&is_ahead);
         }
     }
 
     /// Makes all links show the present.
     pub(super) fn settle(&mut self) {
+        for gather in &mut self.gathers {
+            catch_up(
+                &mut self.links,
+                &mut self.slots,
+                gather,
+                &self.routes,
+                self.now,
+            );
+        }
         for (feeder, _) in &self.ahead {
             self.links[*feeder].forget_passing();
         }

@@ -1,23 +1,11 @@
 //! How packets get from link to link, and to the hosts and sinks at the ends of their routes.
 
-use super::stretch::Route;
+use super::gather::{Timer, catch_up, note_first};
+use super::stretch::{Route, Target};
 use super::{Network, SharedMedium};
 use crate::link::Link;
-use crate::packet::{Course, Packet};
-use trammel_core::slots::Slots;
+use crate::packet::Packet;
 use trammel_core::time::Time;
-
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug)]
-enum Target {
-    /// To the link at a hop of its route.
-    Hop(u8),
-    Host {
-        flow: usize,
-        end: usize,
-    },
-    Sink(usize),
-}
 
 impl Network {
     #[inline]
@@ -29,7 +17,7 @@ impl Network {
         let Some(packet) = link.arrived(self.now) else {
             return self.on_link_slowly(index);
         };
-        let (route, target) = self.target(packet);
+        let (route, target) = self.routes.target(packet);
         match target {
             Target::Host { flow, end } => {
                 // The host looks at the segment where it lies in the pipe.
@@ -42,9 +30,22 @@ impl Network {
                 self.after_segment(flow, end);
             }
             Target::Hop(hop) => {
-                let (packet, route) = (*packet, *route);
-                self.remove(index);
-                self.enter(&route, hop, &packet);
+                if self.links[route.link(hop)].is_foreseen() {
+                    let (end, wire_bytes) = (route.end(hop), packet.wire_bytes);
+                    let now = self.now;
+                    let arrives = cross(&mut self.links, now, now, route, hop, wire_bytes);
+                    let last = route.link(end);
+                    if let Some(at) = arrives
+                        && hand_on(&mut self.links, index, last, end, at)
+                    {
+                        self.slots.set(last, at);
+                    }
+                    self.remove(index);
+                } else {
+                    let (packet, route) = (*packet, *route);
+                    self.remove(index);
+                    self.enter(&route, hop, &packet);
+                }
             }
             Target::Sink(stream) => {
                 let packet = *packet;
@@ -65,6 +66,9 @@ impl Network {
 
     /// A link whose pipe has nothing to deliver: its queue is served, or a late packet arrives.
     fn on_link_slowly(&mut self, index: usize) {
+        if self.links[index].due <= self.now {
+            return self.gather(index);
+        }
         let mut packet = Packet::default();
         let link = &mut self.links[index];
         let arrived = link.advance(self.now, &mut packet);
@@ -74,7 +78,7 @@ impl Network {
             if self.is_capturing {
                 self.record(index, &packet);
             }
-            let (route, target) = self.target(&packet);
+            let (route, target) = self.routes.target(&packet);
             match target {
                 Target::Host { flow, end } => {
                     if let Some(ends) = &mut self.flows[flow].ends {
@@ -92,19 +96,13 @@ impl Network {
         }
     }
 
-    /// Where a packet goes that has crossed one more link of its route.
-    #[inline]
-    fn target(&self, packet: &Packet) -> (&Route, Target) {
-        let index = packet.flow as usize;
-        let host = |end| Target::Host { flow: index, end };
-        let (route, last) = match packet.course {
-            Course::Forward => (&self.flow_routes[index][0], host(1)),
-            Course::Backward => (&self.flow_routes[index][1], host(0)),
-            Course::Datagram => (&self.stream_routes[index], Target::Sink(index)),
-        };
-        let hop = packet.hop + 1;
-        let is_over = hop >= route.hops;
-        (route, if is_over { last } else { Target::Hop(hop) })
+    /// Makes link `index` catch up with what has come to it, if it gathers.
+    pub(super) fn gather(&mut self, index: usize) {
+        if let Timer::Gathering(number) = self.timers[index] {
+            let (links, slots) = (&mut self.links, &mut self.slots);
+            let gather = &mut self.gathers[number as usize];
+            catch_up(links, slots, gather, &self.routes, self.now);
+        }
     }
 
     fn sink(&mut self, stream: usize, packet: &Packet) {
@@ -123,10 +121,17 @@ impl Network {
             }
             return;
         }
-        let slot = self.links[route.link(route.end(hop))].slot();
-        *slot = *packet;
-        let (links, slots) = (&mut self.links, &mut self.slots);
-        cross(links, slots, self.now, route, hop, packet.wire_bytes);
+        let now = self.now;
+        if let Some(at) = cross(&mut self.links, now, now, route, hop, packet.wire_bytes) {
+            let hop = route.end(hop);
+            let last = route.link(hop);
+            let link = &mut self.links[last];
+            *link.slot() = Packet { hop, ..*packet };
+            if link.lay(at) {
+                let (links, slots) = (&mut self.links, &mut self.slots);
+                note_first(links, slots, &mut self.gathers, &self.timers, last, at);
+            }
+        }
     }
 
     /// A link may have something to do earlier than thought.
@@ -177,6 +182,7 @@ impl Network {
 
     #[cold]
     pub(super) fn record(&mut self, link: usize, packet: &Packet) {
+        self.gather(link);
         self.links[link].settle(self.now);
         let dropped = self.links[link].counters().dropped_pkts();
         for capture in self.captures.iter_mut().filter(|capture| capture.has(link)) {
@@ -185,28 +191,37 @@ impl Network {
     }
 }
 
-/// The packet in the slot of the last link of the stretch that begins with `hop` crosses the stretch.
+/// A packet crosses at once the stretch that begins with `hop`, to which it comes at `at`: when it arrives at the end of it, if it does.
 #[inline]
 pub(super) fn cross(
     links: &mut [Link],
-    slots: &mut Slots,
     now: Time,
+    mut at: Time,
     route: &Route,
     hop: u8,
     wire_bytes: u32,
-) {
-    let end = route.end(hop);
-    let mut at = now;
-    for hop in hop..=end {
-        match links[route.link(hop)].cross(now, at, wire_bytes) {
-            Some(arrives) => at = arrives,
-            None => return,
-        }
+) -> Option<Time> {
+    for hop in hop..=route.end(hop) {
+        at = links[route.link(hop)].cross(now, at, wire_bytes)?;
     }
-    let last = route.link(end);
-    let link = &mut links[last];
-    link.slot().hop = end;
-    if link.lay(at) {
-        slots.set(last, at);
-    }
+    Some(at)
+}
+
+/// Lays the packet that has arrived from link `from` into the pipe of link `last`, which is at `hop` of its
+/// route; it comes out at `arrives`. Returns whether it is the first there.
+#[inline]
+pub(super) fn hand_on(
+    links: &mut [Link],
+    from: usize,
+    last: usize,
+    hop: u8,
+    arrives: Time,
+) -> bool {
+    let Ok([from, last]) = links.get_disjoint_mut([from, last]) else {
+        unreachable!("a route leads from link to link");
+    };
+    let slot = last.slot();
+    *slot = *from.first();
+    slot.hop = hop;
+    last.lay(arrives)
 }
