@@ -155,9 +155,10 @@ pub struct Link {
     delay: Time,
     rate: Option<Rate>,
     service: Service,
+    is_foreseen: bool,
     pipe: Ring<InPipe>,
     spoil: Option<Box<Spoil>>,
-    /// The queue in the present, where the link is crossed ahead of time.
+    /// What is seen of it, where the link is crossed ahead of time.
     ahead: Option<Box<Ahead>>,
     /// When a link that gathers has to take in what has come to it (`network::gather`).
     pub(crate) due: Time,
@@ -193,6 +194,7 @@ impl Link {
                 Service::Served(Box::new(served))
             }
         };
+        let is_foreseen = matches!(service, Service::Express(_)) && spec.reorder.is_none();
         let is_spoilt = spec.loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
         let spoil = is_spoilt.then(|| {
             Box::new(Spoil {
@@ -213,6 +215,7 @@ impl Link {
             delay: spec.delay,
             rate: spec.rate,
             service,
+            is_foreseen,
             pipe: Ring::new(),
             spoil,
             ahead: None,
@@ -251,8 +254,8 @@ impl Link {
                 lost_pkts: served.counters.lost_pkts + lost_pkts,
                 ..served.counters
             },
-            (Service::Express(express), None) => express.counters(lost_pkts),
-            (Service::Express(_), Some(ahead)) => ahead.seen.counters(ahead.lost_pkts),
+            (Service::Express(express), None) => express.tally.counters(lost_pkts),
+            (Service::Express(_), Some(ahead)) => ahead.tally.counters(ahead.lost_pkts),
         };
         counters.delivered_pkts = self.pipe.removed() + late_pkts + self.passed_pkts;
         counters
@@ -261,62 +264,72 @@ impl Link {
     /// When the link next has something to do; [`Time::MAX`] for never.
     #[inline]
     pub fn next(&self) -> Time {
-        let mut next = self
-            .pipe
-            .front()
-            .map_or(self.due, |first| first.arrives.min(self.due));
-        if let Some(spoil) = &self.spoil {
-            next = next.min(spoil.next());
+        let first = self.pipe.front().map_or(Time::MAX, |first| first.arrives);
+        let next = first.min(self.due);
+        if self.is_foreseen {
+            return next;
         }
-        if let Service::Served(served) = &self.service {
-            next = next.min(served.gate);
+        let late = self.spoil.as_ref().map_or(Time::MAX, |spoil| spoil.next());
+        match &self.service {
+            Service::Express(_) => next.min(late),
+            Service::Served(served) => next.min(late).min(served.gate),
         }
-        next
     }
 
     /// Whether it is known as a packet comes when it will arrive at the other end, and none overtakes
     /// another: then [`cross`](Link::cross) is the way through the link, else [`accept`](Link::accept).
+    #[inline]
     pub(crate) fn is_foreseen(&self) -> bool {
-        let keeps_order = |spoil: &Spoil| spoil.reorder.is_none();
-        matches!(self.service, Service::Express(_)) && self.spoil.as_deref().is_none_or(keeps_order)
+        self.is_foreseen
     }
 
     /// From now on packets cross this link before they come to it.
     pub(crate) fn run_ahead(&mut self) {
-        let Service::Express(express) = &self.service else {
-            unreachable!("only what is foreseen runs ahead");
-        };
-        self.ahead = Some(Box::new(Ahead::of(express)));
+        debug_assert!(self.is_foreseen, "only what is foreseen runs ahead");
+        self.ahead = Some(Box::new(Ahead::new()));
     }
 
-    /// A packet comes to a foreseen link at `at`, which lies behind `now` only where the link runs ahead:
-    /// when it arrives at the other end, if it does.
+    /// A packet comes to a foreseen link at `at`: when it arrives at the other end, if it does.
     #[inline]
-    pub(crate) fn cross(&mut self, now: Time, at: Time, wire_bytes: u32) -> Option<Time> {
-        let Service::Express(express) = &mut self.service else {
-            unreachable!("only departures from an express queue are foreseen");
-        };
-        let departs = match &self.ahead {
-            Some(_) if !express.has_limit() => Some(express.pass(at, wire_bytes)),
-            _ => express.admit(at, wire_bytes),
-        };
-        let mut arrives = departs.map(|departs| departs + self.delay);
-        if let (Some(spoil), Some(departs), Some(unspoilt)) = (&mut self.spoil, departs, arrives) {
-            arrives = match spoil.fate(departs, unspoilt, wire_bytes) {
-                Fate::InOrder(arrives) => Some(arrives),
-                Fate::Lost => None,
-                Fate::Late(_) => unreachable!("a link that reorders is not foreseen"),
-            };
+    pub(crate) fn cross(&mut self, at: Time, wire_bytes: u32) -> Option<Time> {
+        let departs = self.express().admit(at, wire_bytes)?;
+        match &mut self.spoil {
+            None => Some(departs + self.delay),
+            Some(spoil) => spoil.foreseen(departs, self.delay, wire_bytes),
         }
+    }
+
+    /// The same of a link that runs ahead, at `now`.
+    #[inline]
+    pub(crate) fn cross_ahead(&mut self, now: Time, at: Time, wire_bytes: u32) -> Option<Time> {
+        let express = self.express();
+        let departs = if express.has_limit() {
+            express.admit(at, wire_bytes)
+        } else {
+            Some(express.pass(at, wire_bytes))
+        };
+        let arrives = match (departs, &mut self.spoil) {
+            (None, _) => None,
+            (Some(departs), None) => Some(departs + self.delay),
+            (Some(departs), Some(spoil)) => spoil.foreseen(departs, self.delay, wire_bytes),
+        };
+        let end = match (departs, arrives) {
+            (None, _) => End::Dropped,
+            (Some(_), None) => End::Lost,
+            (Some(_), Some(_)) => End::Through,
+        };
         if let Some(ahead) = &mut self.ahead {
-            let end = match (departs, arrives) {
-                (None, _) => End::Dropped,
-                (Some(_), None) => End::Lost,
-                (Some(_), Some(_)) => End::Through,
-            };
-            ahead.note(now, at, wire_bytes, end);
+            ahead.note(now, at, departs.unwrap_or(at), wire_bytes, end);
         }
         arrives
+    }
+
+    #[inline]
+    fn express(&mut self) -> &mut Express {
+        match &mut self.service {
+            Service::Express(express) => express,
+            Service::Served(_) => unreachable!("only what express queues do is foreseen"),
+        }
     }
 
     /// The place to write a packet to that [`lay`](Link::lay) then lays into the pipe.
@@ -329,7 +342,7 @@ impl Link {
     /// whether it is the first there.
     #[inline]
     pub(crate) fn lay(&mut self, arrives: Time) -> bool {
-        self.pipe.next().arrives = arrives;
+        self.pipe.written().arrives = arrives;
         self.pipe.commit();
         self.pipe.len() == 1
     }
@@ -429,10 +442,7 @@ impl Link {
         match (&mut self.service, &mut self.ahead) {
             (Service::Served(served), _) => served.backlog(),
             (Service::Express(express), None) => express.backlog(now),
-            (Service::Express(_), Some(ahead)) => {
-                ahead.settle(now);
-                ahead.seen.backlog(now)
-            }
+            (Service::Express(_), Some(ahead)) => ahead.backlog(now),
         }
     }
 

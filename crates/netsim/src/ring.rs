@@ -4,7 +4,7 @@
 //! writes that made it would stall the processor until they have reached the cache.
 
 /// A queue over a power-of-two buffer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Ring<T> {
     buffer: Box<[T]>,
     head: u64,
@@ -36,6 +36,13 @@ impl<T: Clone + Default> Ring<T> {
         (self.head != self.tail).then(|| &self.buffer[self.index(self.head)])
     }
 
+    /// Element number `at` of all that ever were, where it is there.
+    #[inline]
+    pub(crate) fn get(&self, at: u64) -> Option<&T> {
+        let is_there = at.wrapping_sub(self.head) < self.tail - self.head;
+        is_there.then(|| &self.buffer[self.index(at)])
+    }
+
     /// Elements removed so far.
     #[inline]
     pub(crate) fn removed(&self) -> u64 {
@@ -61,6 +68,13 @@ impl<T: Clone + Default> Ring<T> {
         if self.is_full() {
             self.grow();
         }
+        let index = self.index(self.tail);
+        &mut self.buffer[index]
+    }
+
+    /// The place that [`Ring::next`] gave.
+    #[inline]
+    pub(crate) fn written(&mut self) -> &mut T {
         let index = self.index(self.tail);
         &mut self.buffer[index]
     }

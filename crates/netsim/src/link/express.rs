@@ -6,7 +6,7 @@ use trammel_core::time::Time;
 use trammel_core::units::TxTime;
 
 /// The queue, its rate, and what has been counted of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Express {
     limit_packets: u64,
     limit_bytes: u64,
@@ -16,22 +16,42 @@ pub(super) struct Express {
     burst: Option<Time>,
     /// When the last packet has left, or when the bucket is full again.
     free_at: Time,
+    /// Size of the last packet, and the time that it takes.
+    last_bytes: u64,
+    last_cost: Time,
     last_departure: Time,
     /// Packets that had not left when this was looked at last: when they do, and their bytes.
     waiting: Ring<(Time, u32)>,
     waiting_bytes: u64,
-    tally: Tally,
+    pub(super) tally: Tally,
 }
 
 /// What is counted of packets that came; what was sent follows from it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    arrived_pkts: u64,
-    arrived_bytes: u64,
-    overflow_pkts: u64,
-    overflow_bytes: u64,
-    wait_ns: u64,
-    peak_pkts: u64,
+pub(super) struct Tally {
+    pub(super) arrived_pkts: u64,
+    pub(super) arrived_bytes: u64,
+    pub(super) overflow_pkts: u64,
+    pub(super) overflow_bytes: u64,
+    pub(super) wait_ns: u64,
+    pub(super) peak_pkts: u64,
+}
+
+impl Tally {
+    /// As counters of a link that has lost `lost_pkts` packets behind its queue.
+    pub(super) fn counters(&self, lost_pkts: u64) -> LinkCounters {
+        LinkCounters {
+            arrived_pkts: self.arrived_pkts,
+            arrived_bytes: self.arrived_bytes,
+            sent_pkts: self.arrived_pkts - self.overflow_pkts,
+            sent_bytes: self.arrived_bytes - self.overflow_bytes,
+            overflow_pkts: self.overflow_pkts,
+            lost_pkts,
+            wait_ns: self.wait_ns,
+            peak_pkts: self.peak_pkts as u32,
+            ..LinkCounters::default()
+        }
+    }
 }
 
 impl Express {
@@ -51,6 +71,8 @@ impl Express {
             tx,
             burst,
             free_at: Time::ZERO,
+            last_bytes: 0,
+            last_cost: Time::ZERO,
             last_departure: Time::ZERO,
             waiting: Ring::new(),
             waiting_bytes: 0,
@@ -61,22 +83,6 @@ impl Express {
     /// Whether some packet may find the queue full.
     pub(super) fn has_limit(&self) -> bool {
         self.tx.is_some() && (self.limit_packets, self.limit_bytes) != (u64::MAX, u64::MAX)
-    }
-
-    /// The tally as counters, of which `lost_pkts` were lost behind the queue.
-    pub(super) fn counters(&self, lost_pkts: u64) -> LinkCounters {
-        let tally = &self.tally;
-        LinkCounters {
-            arrived_pkts: tally.arrived_pkts,
-            arrived_bytes: tally.arrived_bytes,
-            sent_pkts: tally.arrived_pkts - tally.overflow_pkts,
-            sent_bytes: tally.arrived_bytes - tally.overflow_bytes,
-            overflow_pkts: tally.overflow_pkts,
-            lost_pkts,
-            wait_ns: tally.wait_ns,
-            peak_pkts: tally.peak_pkts as u32,
-            ..LinkCounters::default()
-        }
     }
 
     /// Packets and bytes that have not left by `now`.
@@ -144,7 +150,11 @@ impl Express {
 
     #[inline]
     fn leave(&mut self, tx: TxTime, now: Time, bytes: u64) -> Time {
-        let cost = tx.of(bytes);
+        // Nearly all packets of a link are of one size.
+        if bytes != self.last_bytes {
+            (self.last_bytes, self.last_cost) = (bytes, tx.of(bytes));
+        }
+        let cost = self.last_cost;
         let Some(burst) = self.burst else {
             self.free_at = self.free_at.max(now) + cost;
             return self.free_at;

@@ -62,6 +62,15 @@ impl Spoil {
         Fate::InOrder(self.last_arrival)
     }
 
+    /// When a packet that leaves at `departs` and takes `delay` arrives, if it does, where none is late.
+    pub(super) fn foreseen(&mut self, departs: Time, delay: Time, bytes: u32) -> Option<Time> {
+        match self.fate(departs, departs + delay, bytes) {
+            Fate::InOrder(arrives) => Some(arrives),
+            Fate::Lost => None,
+            Fate::Late(_) => unreachable!("a link that reorders is not foreseen"),
+        }
+    }
+
     /// Keeps a packet that others may overtake.
     pub(super) fn delay(&mut self, arrives: Time, packet: Packet) {
         self.late.push(Reverse(Late {

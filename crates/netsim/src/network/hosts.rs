@@ -4,7 +4,7 @@ use super::gather::note_first;
 use super::transit::cross;
 use super::{Event, NO_SINK, Network, QUARANTINE};
 use crate::flow::Flow;
-use crate::packet::{Course, Packet};
+use crate::packet::Course;
 use crate::trace::Pace;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -159,29 +159,34 @@ impl Network {
         let hop = route.end(0);
         let last = route.link(hop);
         let is_foreseen = self.links[first].is_foreseen();
+        let (links, now) = (&mut self.links, self.now);
         let mut earlier = false;
-        loop {
+        while connection.wants_to_transmit() {
             // Segments are written where they will lie in the pipe.
-            let packet = self.links[last].slot();
-            if !connection.poll_transmit_into(self.now, &mut packet.segment) {
+            let link = &mut links[last];
+            let packet = link.slot();
+            if !connection.poll_transmit_into(now, &mut packet.segment) {
                 break;
             }
+            let wire_bytes = packet.segment.ip_bytes() + overhead;
             packet.flow = index as u32;
             packet.course = course;
-            packet.wire_bytes = packet.segment.ip_bytes() + overhead;
-            let wire_bytes = packet.wire_bytes;
-            if is_foreseen {
-                packet.hop = hop;
-                let (links, now) = (&mut self.links, self.now);
-                if let Some(at) = cross(links, now, now, route, 0, wire_bytes)
-                    && links[last].lay(at)
-                {
-                    let (slots, gathers) = (&mut self.slots, &mut self.gathers);
-                    note_first(links, slots, gathers, &self.timers, last, at);
-                }
-            } else {
-                let packet = Packet { hop: 0, ..*packet };
-                earlier |= self.links[first].accept(self.now, &packet);
+            packet.wire_bytes = wire_bytes;
+            packet.hop = hop;
+            if !is_foreseen {
+                let packet = *packet;
+                earlier |= link.accept(now, &packet);
+                continue;
+            }
+            let arrives = match hop {
+                0 => link.cross(now, wire_bytes),
+                _ => cross(links, now, now, route, 0, wire_bytes),
+            };
+            if let Some(at) = arrives
+                && links[last].lay(at)
+            {
+                let (slots, gathers) = (&mut self.slots, &mut self.gathers);
+                note_first(links, slots, gathers, &self.timers, last, at);
             }
         }
         let timer = connection.next_timer();

@@ -196,13 +196,14 @@ impl Network {
 pub(super) fn cross(
     links: &mut [Link],
     now: Time,
-    mut at: Time,
+    at: Time,
     route: &Route,
     hop: u8,
     wire_bytes: u32,
 ) -> Option<Time> {
-    for hop in hop..=route.end(hop) {
-        at = links[route.link(hop)].cross(now, at, wire_bytes)?;
+    let mut at = links[route.link(hop)].cross(at, wire_bytes)?;
+    for behind in hop + 1..=route.end(hop) {
+        at = links[route.link(behind)].cross_ahead(now, at, wire_bytes)?;
     }
     Some(at)
 }
