@@ -73,7 +73,9 @@ impl Slots {
         nodes[node] = best;
         while node > 1 {
             let other = nodes[node ^ 1];
-            let other_wins = (other.time, other.slot) < (best.time, best.slot);
+            // Equal times go to the left, where the lower slots are.
+            let bound = best.time.as_ps().saturating_add((node & 1) as u64);
+            let other_wins = other.time.as_ps() < bound;
             best = if other_wins { other } else { best };
             node /= 2;
             nodes[node] = best;

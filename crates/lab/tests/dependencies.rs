@@ -114,7 +114,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "tables are written to what the caller gives",
     ),
     (
-        "netsim/src/network/mod.rs",
+        "netsim/src/network/assembly.rs",
         "std::io",
         "captures are written to what the caller gives",
     ),

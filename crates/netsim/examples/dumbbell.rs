@@ -294,7 +294,7 @@ impl Options {
             writeln!(out, " mean_rtt_us={mean_rtt_us:.1}")?;
         }
         let goodput_mbps = delivered_bytes as f64 * 8e-6 / self.duration.as_secs_f64();
-        let bottleneck = network.link(0).counters;
+        let bottleneck = network.link(0).counters();
         write!(
             out,
             "run data_packets={data_packets} acks={acks} goodput_mbps={goodput_mbps:.4}"

@@ -9,18 +9,25 @@
 //! it, so that after an idle time several leave at once; a link without one takes the time that the packet
 //! needs on the wire.
 
+mod ahead;
+mod express;
+mod served;
+mod spoil;
+
 use crate::packet::Packet;
 use crate::ring::Ring;
-use std::cmp::{Ordering, Reverse};
+use ahead::{Ahead, End};
+use express::Express;
+use served::Served;
+use spoil::{Fate, Spoil};
 use std::collections::BinaryHeap;
-use trammel_core::aqm::{Discipline, Drop, Item};
+use trammel_core::aqm::Discipline;
 use trammel_core::arrivals::Spans;
 use trammel_core::loss::LossModel;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
-use trammel_tcp::segment::Ecn;
 
 /// What a link is made of.
 #[derive(Debug)]
@@ -131,30 +138,6 @@ struct InPipe {
     packet: Packet,
 }
 
-/// A packet that others may overtake, ordered by its arrival, then by its coming.
-#[derive(Debug)]
-struct Late {
-    arrives: Time,
-    order: u64,
-    packet: Packet,
-}
-impl PartialEq for Late {
-    fn eq(&self, other: &Late) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-impl Eq for Late {}
-impl PartialOrd for Late {
-    fn partial_cmp(&self, other: &Late) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Late {
-    fn cmp(&self, other: &Late) -> Ordering {
-        (self.arrives, self.order).cmp(&(other.arrives, other.order))
-    }
-}
-
 /// How packets get from the queue to the pipe.
 #[derive(Debug)]
 enum Service {
@@ -164,68 +147,24 @@ enum Service {
     Served(Box<Served>),
 }
 
-/// A drop-tail queue at a fixed rate.
-#[derive(Debug)]
-struct Express {
-    limit_packets: u32,
-    limit_bytes: u64,
-    /// Time per byte; none where the link is infinitely fast.
-    tx: Option<TxTime>,
-    /// Depth of the token bucket in time at the link's rate.
-    burst: Option<Time>,
-    /// When the last packet has left, or when the bucket is full again.
-    free_at: Time,
-    last_departure: Time,
-    /// Packets that have not left yet: when they do, and their bytes.
-    waiting: Ring<(Time, u32)>,
-    waiting_bytes: u64,
-}
-
-/// A queue served packet by packet.
-#[derive(Debug)]
-struct Served {
-    discipline: Box<dyn Discipline>,
-    packets: Vec<Packet>,
-    free: Vec<u32>,
-    tx: Option<TxTime>,
-    schedule: Option<RateSchedule>,
-    deliveries: Option<DeliverySchedule>,
-    /// Number of the next delivery opportunity that may be used.
-    opportunity: u64,
-    burst: Option<Time>,
-    full_at: Time,
-    /// When the next packet may be taken; [`Time::MAX`] while the queue is empty.
-    gate: Time,
-    /// Earliest next service, also over an empty queue.
-    ready_at: Time,
-    next_rate_change: Time,
-    /// The medium that takes the packets, and which of its ends this is.
-    medium: Option<(u32, u32)>,
-    /// The packet that the medium has.
-    on_air: Option<Item>,
-    /// The packet that waits for tokens: only the queue knows which is next, and only its size tells when.
-    held: Option<(Item, Packet)>,
-}
-
 /// A link at work.
 #[derive(Debug)]
 pub struct Link {
     /// Its name.
     pub name: String,
     delay: Time,
-    service: Service,
-    pipe: Ring<InPipe>,
-    late: BinaryHeap<Reverse<Late>>,
-    last_arrival: Time,
-    loss: Option<Box<dyn LossModel>>,
-    jitter: Option<Spans>,
-    reorder: Option<(f64, Time)>,
-    queue_rng: Rng,
-    loss_rng: Rng,
-    delay_rng: Rng,
     rate: Option<Rate>,
-    /// Counters since the start.
-    pub counters: LinkCounters,
+    service: Service,
+    is_foreseen: bool,
+    pipe: Ring<InPipe>,
+    spoil: Option<Box<Spoil>>,
+    /// What is seen of it, where the link is crossed ahead of time.
+    ahead: Option<Box<Ahead>>,
+    /// When a link that gathers has to take in what has come to it (`network::gather`).
+    pub(crate) due: Time,
+    /// Packets that reached the other end without lying in the pipe, and those on the way to it.
+    passed_pkts: u64,
+    passing_pkts: usize,
 }
 
 impl Link {
@@ -240,70 +179,49 @@ impl Link {
         Link::build(spec, Some((medium, side)))
     }
 
-    fn build(spec: LinkSpec, medium: Option<(u32, u32)>) -> Link {
-        let is_shared = medium.is_some();
+    fn build(mut spec: LinkSpec, medium: Option<(u32, u32)>) -> Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
         let tx = spec.rate.map(TxTime::new);
         let burst = spec.burst_bytes.and_then(|bytes| tx.map(|tx| tx.of(bytes)));
-        let fixed = spec.schedule.is_none() && spec.deliveries.is_none();
+        let is_fixed = spec.schedule.is_none() && spec.deliveries.is_none() && medium.is_none();
         let service = match spec.queue {
-            Queue::DropTail { packets, bytes } if fixed && !is_shared => {
-                Service::Express(Express {
-                    limit_packets: packets,
-                    limit_bytes: bytes,
-                    tx,
-                    burst,
-                    free_at: Time::ZERO,
-                    last_departure: Time::ZERO,
-                    waiting: Ring::new(),
-                    waiting_bytes: 0,
-                })
+            Queue::DropTail { packets, bytes } if is_fixed => {
+                Service::Express(Express::new(packets, bytes, tx, burst))
             }
-            queue => {
-                let discipline = match queue {
-                    Queue::Discipline(discipline) => discipline,
-                    Queue::DropTail { packets, bytes } => droptail(packets, bytes),
-                };
-                let next_rate_change = spec
-                    .schedule
-                    .as_ref()
-                    .and_then(|schedule| schedule.next_change(Time::ZERO))
-                    .map_or(Time::MAX, |(time, _)| time);
-                Service::Served(Box::new(Served {
-                    discipline,
-                    packets: Vec::new(),
-                    free: Vec::new(),
-                    tx,
-                    schedule: spec.schedule,
-                    deliveries: spec.deliveries,
-                    opportunity: 0,
-                    burst,
-                    full_at: Time::ZERO,
-                    gate: Time::MAX,
-                    ready_at: Time::ZERO,
-                    next_rate_change,
-                    medium,
-                    on_air: None,
-                    held: None,
-                }))
+            _ => {
+                let served = Served::new(&mut spec, tx, burst, medium, queue_rng);
+                Service::Served(Box::new(served))
             }
         };
+        let is_foreseen = matches!(service, Service::Express(_)) && spec.reorder.is_none();
+        let is_spoilt = spec.loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
+        let spoil = is_spoilt.then(|| {
+            Box::new(Spoil {
+                loss: spec.loss,
+                jitter: spec.jitter,
+                reorder: spec.reorder,
+                loss_rng,
+                delay_rng,
+                last_arrival: Time::ZERO,
+                late: BinaryHeap::new(),
+                passed: 0,
+                lost_pkts: 0,
+                late_pkts: 0,
+            })
+        });
         Link {
             name: spec.name,
             delay: spec.delay,
-            service,
-            pipe: Ring::new(),
-            late: BinaryHeap::new(),
-            last_arrival: Time::ZERO,
-            loss: spec.loss,
-            jitter: spec.jitter,
-            reorder: spec.reorder,
-            queue_rng,
-            loss_rng,
-            delay_rng,
             rate: spec.rate,
-            counters: LinkCounters::default(),
+            service,
+            is_foreseen,
+            pipe: Ring::new(),
+            spoil,
+            ahead: None,
+            due: Time::MAX,
+            passed_pkts: 0,
+            passing_pkts: 0,
         }
     }
 
@@ -326,88 +244,136 @@ impl Link {
         self.delay
     }
 
+    /// Counters since the start.
+    pub fn counters(&self) -> LinkCounters {
+        let spoil = self.spoil.as_deref();
+        let lost_pkts = spoil.map_or(0, |spoil| spoil.lost_pkts);
+        let late_pkts = spoil.map_or(0, |spoil| spoil.late_pkts);
+        let mut counters = match (&self.service, &self.ahead) {
+            (Service::Served(served), _) => LinkCounters {
+                lost_pkts: served.counters.lost_pkts + lost_pkts,
+                ..served.counters
+            },
+            (Service::Express(express), None) => express.tally.counters(lost_pkts),
+            (Service::Express(_), Some(ahead)) => ahead.tally.counters(ahead.lost_pkts),
+        };
+        counters.delivered_pkts = self.pipe.removed() + late_pkts + self.passed_pkts;
+        counters
+    }
+
     /// When the link next has something to do; [`Time::MAX`] for never.
     #[inline]
     pub fn next(&self) -> Time {
-        let mut next = self.pipe.front().map_or(Time::MAX, |first| first.arrives);
-        if let Some(Reverse(late)) = self.late.peek() {
-            next = next.min(late.arrives);
+        let first = self.pipe.front().map_or(Time::MAX, |first| first.arrives);
+        let next = first.min(self.due);
+        if self.is_foreseen {
+            return next;
         }
-        if let Service::Served(served) = &self.service {
-            next = next.min(served.gate);
+        let late = self.spoil.as_ref().map_or(Time::MAX, |spoil| spoil.next());
+        match &self.service {
+            Service::Express(_) => next.min(late),
+            Service::Served(served) => next.min(late).min(served.gate),
         }
-        next
     }
 
-    /// The place to write a packet to that is to enter the link by [`enter`](Link::enter).
+    /// Whether it is known as a packet comes when it will arrive at the other end, and none overtakes
+    /// another: then [`cross`](Link::cross) is the way through the link, else [`accept`](Link::accept).
     #[inline]
-    pub fn slot(&mut self) -> &mut Packet {
+    pub(crate) fn is_foreseen(&self) -> bool {
+        self.is_foreseen
+    }
+
+    /// From now on packets cross this link before they come to it.
+    pub(crate) fn run_ahead(&mut self) {
+        debug_assert!(self.is_foreseen, "only what is foreseen runs ahead");
+        self.ahead = Some(Box::new(Ahead::new()));
+    }
+
+    /// A packet comes to a foreseen link at `at`: when it arrives at the other end, if it does.
+    #[inline]
+    pub(crate) fn cross(&mut self, at: Time, wire_bytes: u32) -> Option<Time> {
+        let departs = self.express().admit(at, wire_bytes)?;
+        match &mut self.spoil {
+            None => Some(departs + self.delay),
+            Some(spoil) => spoil.foreseen(departs, self.delay, wire_bytes),
+        }
+    }
+
+    /// The same of a link that runs ahead, at `now`.
+    #[inline]
+    pub(crate) fn cross_ahead(&mut self, now: Time, at: Time, wire_bytes: u32) -> Option<Time> {
+        let express = self.express();
+        let departs = if express.has_limit() {
+            express.admit(at, wire_bytes)
+        } else {
+            Some(express.pass(at, wire_bytes))
+        };
+        let arrives = match (departs, &mut self.spoil) {
+            (None, _) => None,
+            (Some(departs), None) => Some(departs + self.delay),
+            (Some(departs), Some(spoil)) => spoil.foreseen(departs, self.delay, wire_bytes),
+        };
+        let end = match (departs, arrives) {
+            (None, _) => End::Dropped,
+            (Some(_), None) => End::Lost,
+            (Some(_), Some(_)) => End::Through,
+        };
+        if let Some(ahead) = &mut self.ahead {
+            ahead.note(now, at, departs.unwrap_or(at), wire_bytes, end);
+        }
+        arrives
+    }
+
+    #[inline]
+    fn express(&mut self) -> &mut Express {
+        match &mut self.service {
+            Service::Express(express) => express,
+            Service::Served(_) => unreachable!("only what express queues do is foreseen"),
+        }
+    }
+
+    /// The place to write a packet to that [`lay`](Link::lay) then lays into the pipe.
+    #[inline]
+    pub(crate) fn slot(&mut self) -> &mut Packet {
         &mut self.pipe.next().packet
     }
 
-    /// A packet comes at `now`. Returns whether [`next`](Link::next) may have become earlier.
+    /// Lays the packet in [`slot`](Link::slot) into the pipe, out of which it comes at `arrives`. Returns
+    /// whether it is the first there.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: &Packet) -> bool {
-        *self.slot() = *packet;
-        self.enter(now)
-    }
-
-    /// The packet in [`slot`](Link::slot) enters the link at `now`. Returns whether
-    /// [`next`](Link::next) may have become earlier.
-    #[inline]
-    pub fn enter(&mut self, now: Time) -> bool {
-        let wire_bytes = self.pipe.next().packet.wire_bytes;
-        self.counters.arrived_pkts += 1;
-        self.counters.arrived_bytes += u64::from(wire_bytes);
-        match &mut self.service {
-            Service::Express(express) => {
-                let Some(departs) = express.admit(now, wire_bytes, &mut self.counters) else {
-                    return false;
-                };
-                self.launch(departs, wire_bytes)
-            }
-            Service::Served(_) => {
-                let packet = *self.slot();
-                self.enqueue(now, &packet)
-            }
-        }
-    }
-
-    /// Sends the packet in the pipe's next place, which leaves the queue at `departs`, on its way.
-    #[inline]
-    fn launch(&mut self, departs: Time, wire_bytes: u32) -> bool {
-        self.counters.sent_pkts += 1;
-        self.counters.sent_bytes += u64::from(wire_bytes);
-        if let Some(loss) = &mut self.loss
-            && loss.loses(departs, wire_bytes, &mut self.loss_rng)
-        {
-            self.counters.lost_pkts += 1;
-            return false;
-        }
-        let mut arrives = departs + self.delay;
-        if self.jitter.is_some() || self.reorder.is_some() {
-            if let Some(jitter) = &mut self.jitter {
-                arrives += jitter.draw(&mut self.delay_rng);
-            }
-            if let Some((probability, extra)) = self.reorder
-                && self.delay_rng.chance(probability)
-            {
-                let packet = *self.slot();
-                let order = self.counters.sent_pkts;
-                self.late.push(Reverse(Late {
-                    arrives: arrives + extra,
-                    order,
-                    packet,
-                }));
-                return true;
-            }
-            // The pipe keeps the order: jitter alone never reorders.
-            arrives = arrives.max(self.last_arrival);
-            self.last_arrival = arrives;
-        }
-        self.pipe.next().arrives = arrives;
+    pub(crate) fn lay(&mut self, arrives: Time) -> bool {
+        self.pipe.written().arrives = arrives;
         self.pipe.commit();
         self.pipe.len() == 1
+    }
+
+    /// A packet comes at `now`, to a link of any kind. Returns whether [`next`](Link::next) may have become
+    /// earlier.
+    pub fn accept(&mut self, now: Time, packet: &Packet) -> bool {
+        match &mut self.service {
+            Service::Express(express) => match express.admit(now, packet.wire_bytes) {
+                Some(departs) => self.launch(departs, packet),
+                None => false,
+            },
+            Service::Served(served) => served.enqueue(now, packet),
+        }
+    }
+
+    /// Sends a packet that leaves the queue at `departs` on its way.
+    fn launch(&mut self, departs: Time, packet: &Packet) -> bool {
+        let mut arrives = departs + self.delay;
+        if let Some(spoil) = &mut self.spoil {
+            match spoil.fate(departs, arrives, packet.wire_bytes) {
+                Fate::InOrder(spoilt) => arrives = spoilt,
+                Fate::Lost => return false,
+                Fate::Late(arrives) => {
+                    spoil.delay(arrives, *packet);
+                    return true;
+                }
+            }
+        }
+        *self.slot() = *packet;
+        self.lay(arrives)
     }
 
     /// The packet that reaches the other end at `now`, where it lies; [`remove`](Link::remove) removes it.
@@ -419,10 +385,15 @@ impl Link {
             .map(|first| &first.packet)
     }
 
+    /// The first packet in the pipe.
+    #[inline]
+    pub(crate) fn first(&self) -> &Packet {
+        &self.pipe.front().expect("a packet is on its way").packet
+    }
+
     /// Removes the packet that [`arrived`](Link::arrived).
     #[inline]
     pub fn remove(&mut self) {
-        self.counters.delivered_pkts += 1;
         self.pipe.pop();
     }
 
@@ -433,146 +404,70 @@ impl Link {
             self.remove();
             return true;
         }
-        self.advance_slowly(now, arrived)
-    }
-
-    fn advance_slowly(&mut self, now: Time, arrived: &mut Packet) -> bool {
-        if self
-            .late
-            .peek()
-            .is_some_and(|Reverse(late)| late.arrives <= now)
-        {
-            let Some(Reverse(late)) = self.late.pop() else {
-                unreachable!("just seen")
-            };
-            *arrived = late.packet;
-            self.counters.delivered_pkts += 1;
+        if let Some(packet) = self.spoil.as_mut().and_then(|spoil| spoil.arrived(now)) {
+            *arrived = packet;
             return true;
         }
-        if let Service::Served(served) = &self.service
+        if let Service::Served(served) = &mut self.service
             && served.gate <= now
+            && let Some((packet, departs)) = served.serve(now)
         {
-            self.serve(now);
+            self.launch(departs, &packet);
         }
         false
-    }
-
-    fn enqueue(&mut self, now: Time, packet: &Packet) -> bool {
-        let Service::Served(served) = &mut self.service else {
-            unreachable!("only served links queue");
-        };
-        let id = served.free.pop().unwrap_or_else(|| {
-            served.packets.push(*packet);
-            served.packets.len() as u32 - 1
-        });
-        served.packets[id as usize] = *packet;
-        let item = Item {
-            id,
-            bytes: packet.wire_bytes,
-            flow: packet.flow_hash(),
-            ecn_capable: packet.is_ecn_capable(),
-            marked: false,
-            enqueued: now,
-        };
-        let was_idle = served.gate == Time::MAX;
-        let (free, counters) = (&mut served.free, &mut self.counters);
-        served
-            .discipline
-            .enqueue(now, item, &mut self.queue_rng, &mut |item, why| {
-                free.push(item.id);
-                match why {
-                    Drop::Overflow => counters.overflow_pkts += 1,
-                    Drop::Early => counters.early_pkts += 1,
-                }
-            });
-        counters.peak_pkts = counters.peak_pkts.max(served.discipline.packets());
-        if served.medium.is_some() {
-            return served.on_air.is_none();
-        }
-        if was_idle && served.discipline.packets() > 0 {
-            served.gate = served.earliest(now);
-            return true;
-        }
-        false
-    }
-
-    /// Takes the next packet from the queue at `now`.
-    fn serve(&mut self, now: Time) {
-        let Service::Served(served) = &mut self.service else {
-            unreachable!("only served links are served");
-        };
-        if served.next_rate_change <= now {
-            served.change_rate(now);
-        }
-        let next = served
-            .held
-            .take()
-            .or_else(|| served.pop(now, &mut self.queue_rng, &mut self.counters));
-        let Some((item, packet)) = next else {
-            served.gate = Time::MAX;
-            return;
-        };
-        let tokens_at = served.tokens_at(item.bytes);
-        if tokens_at > now {
-            served.held = Some((item, packet));
-            served.gate = tokens_at;
-            return;
-        }
-        let departs = served.depart(now, item.bytes);
-        self.counters.wait_ns += departs.saturating_sub(item.enqueued).as_ns();
-        served.gate = if served.discipline.packets() > 0 {
-            served.earliest(now)
-        } else {
-            Time::MAX
-        };
-        *self.slot() = packet;
-        self.launch(departs, packet.wire_bytes);
     }
 
     /// The next packet for the medium, which has none of this link's.
     pub(crate) fn take(&mut self, now: Time) -> Option<Packet> {
-        let Service::Served(served) = &mut self.service else {
-            unreachable!("a medium takes from served links");
-        };
-        debug_assert!(served.on_air.is_none(), "one frame at a time");
-        let (item, packet) = served.pop(now, &mut self.queue_rng, &mut self.counters)?;
-        served.on_air = Some(item);
-        Some(packet)
+        self.medium_queue().take(now)
     }
 
     /// The medium has sent the packet that it took, or given it up.
     pub(crate) fn leave(&mut self, now: Time, packet: Packet, is_received: bool) {
-        let Service::Served(served) = &mut self.service else {
-            unreachable!("a medium takes from served links");
-        };
-        let item = served.on_air.take().expect("what leaves was taken");
-        self.counters.wait_ns += now.saturating_sub(item.enqueued).as_ns();
+        self.medium_queue().leave(now, is_received);
         if is_received {
-            *self.slot() = packet;
-            self.launch(now, packet.wire_bytes);
-        } else {
-            self.counters.sent_pkts += 1;
-            self.counters.sent_bytes += u64::from(packet.wire_bytes);
-            self.counters.lost_pkts += 1;
+            self.launch(now, &packet);
+        }
+    }
+
+    fn medium_queue(&mut self) -> &mut Served {
+        match &mut self.service {
+            Service::Served(served) => served,
+            Service::Express(_) => unreachable!("a medium takes from served links"),
         }
     }
 
     /// Packets and bytes in the queue at `now`, the one being sent included.
     pub fn backlog(&mut self, now: Time) -> (u32, u64) {
-        match &mut self.service {
-            Service::Express(express) => {
-                express.expire(now);
-                (express.waiting.len() as u32, express.waiting_bytes)
-            }
-            Service::Served(served) => {
-                let held = served.held.map(|(item, _)| item).or(served.on_air);
-                let held_bytes = held.map_or(0, |item| u64::from(item.bytes));
-                (
-                    served.packets_held(),
-                    served.discipline.bytes() + held_bytes,
-                )
-            }
+        match (&mut self.service, &mut self.ahead) {
+            (Service::Served(served), _) => served.backlog(),
+            (Service::Express(express), None) => express.backlog(now),
+            (Service::Express(_), Some(ahead)) => ahead.backlog(now),
         }
+    }
+
+    /// Brings what is seen of a link that runs ahead up to `now`.
+    pub(crate) fn settle(&mut self, now: Time) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.settle(now);
+        }
+    }
+
+    /// Packets that have come to a link that runs ahead since this was asked last, and those on their way.
+    pub(crate) fn landed(&mut self) -> (u64, usize) {
+        self.ahead.as_mut().map_or((0, 0), |ahead| ahead.landed())
+    }
+
+    /// Of what this link sends to links that run ahead, `passed` packets more have got there, and `passing`
+    /// have not.
+    pub(crate) fn note_passed(&mut self, passed: u64, passing: usize) {
+        self.passed_pkts += passed;
+        self.passing_pkts += passing;
+    }
+
+    /// Before all [`note_passed`](Link::note_passed) of an instant.
+    pub(crate) fn forget_passing(&mut self) {
+        self.passing_pkts = 0;
     }
 
     /// Packets that have not been given a time of departure: those of a queue served packet by packet.
@@ -585,154 +480,9 @@ impl Link {
 
     /// Packets in the pipe.
     pub fn in_pipe(&self) -> usize {
-        self.pipe.len() + self.late.len()
-    }
-}
-
-fn droptail(packets: u32, bytes: u64) -> Box<dyn Discipline> {
-    use trammel_core::{aqm, entry::Params};
-    let entry = aqm::find("droptail").expect("drop-tail is built in");
-    let facts = aqm::LinkFacts {
-        rate_bps: 0,
-        mtu: 1500,
-        limit_packets: packets,
-        limit_bytes: bytes,
-    };
-    (entry.build)(&Params::defaults(&entry.about), &facts).expect("drop-tail takes any limit")
-}
-
-impl Express {
-    /// Forgets the packets that have left by `now`.
-    #[inline]
-    fn expire(&mut self, now: Time) {
-        while let Some(&(departs, bytes)) = self.waiting.front() {
-            if departs > now {
-                break;
-            }
-            self.waiting_bytes -= u64::from(bytes);
-            self.waiting.pop();
-        }
-    }
-
-    /// Takes in a packet: when it leaves, or nothing where the queue is full.
-    #[inline]
-    fn admit(&mut self, now: Time, bytes: u32, counters: &mut LinkCounters) -> Option<Time> {
-        let Some(tx) = self.tx else {
-            return Some(now);
-        };
-        self.expire(now);
-        if self.waiting.len() as u64 >= u64::from(self.limit_packets)
-            || self.waiting_bytes + u64::from(bytes) > self.limit_bytes
-        {
-            counters.overflow_pkts += 1;
-            return None;
-        }
-        let cost = tx.of(u64::from(bytes));
-        let departs = match self.burst {
-            None => {
-                self.free_at = self.free_at.max(now) + cost;
-                self.free_at
-            }
-            Some(burst) => {
-                // The bucket is full at `free_at`; a packet needs `cost` of its `burst`.
-                let tokens_at = self.free_at.saturating_sub(burst.saturating_sub(cost));
-                let departs = tokens_at.max(now).max(self.last_departure);
-                self.free_at = self.free_at.max(departs) + cost;
-                departs
-            }
-        };
-        self.last_departure = departs;
-        if departs > now {
-            self.waiting.push((departs, bytes));
-            self.waiting_bytes += u64::from(bytes);
-            counters.peak_pkts = counters.peak_pkts.max(self.waiting.len() as u32);
-        }
-        counters.wait_ns += (departs - now).as_ns();
-        Some(departs)
-    }
-}
-
-impl Served {
-    fn packets_held(&self) -> u32 {
-        let held = self.on_air.is_some() || self.held.is_some();
-        self.discipline.packets() + u32::from(held)
-    }
-
-    /// The packet that the discipline sends next, marked where it says so.
-    fn pop(
-        &mut self,
-        now: Time,
-        rng: &mut Rng,
-        counters: &mut LinkCounters,
-    ) -> Option<(Item, Packet)> {
-        let free = &mut self.free;
-        let item = self.discipline.dequeue(now, rng, &mut |item, why| {
-            free.push(item.id);
-            match why {
-                Drop::Overflow => counters.overflow_pkts += 1,
-                Drop::Early => counters.early_pkts += 1,
-            }
-        })?;
-        let mut packet = self.packets[item.id as usize];
-        self.free.push(item.id);
-        if item.marked {
-            packet.segment.ecn = Ecn::Ce;
-            counters.marked_pkts += 1;
-        }
-        Some((item, packet))
-    }
-
-    /// When the bucket has tokens for `bytes` bytes.
-    fn tokens_at(&self, bytes: u32) -> Time {
-        match (self.burst, self.tx) {
-            (Some(burst), Some(tx)) if self.deliveries.is_none() && self.schedule.is_none() => self
-                .full_at
-                .saturating_sub(burst.saturating_sub(tx.of(u64::from(bytes)))),
-            _ => Time::ZERO,
-        }
-    }
-
-    /// When the next packet may be taken, at `now` or later.
-    fn earliest(&mut self, now: Time) -> Time {
-        if let Some(deliveries) = &self.deliveries {
-            let (number, at) = deliveries.next_opportunity(now);
-            let number = number.max(self.opportunity);
-            self.opportunity = number;
-            return if number == deliveries.next_opportunity(now).0 {
-                at
-            } else {
-                deliveries.time_of(number)
-            };
-        }
-        self.ready_at.max(now)
-    }
-
-    /// A packet of `bytes` bytes is taken at `now`: when it has left.
-    fn depart(&mut self, now: Time, bytes: u32) -> Time {
-        if self.deliveries.is_some() {
-            self.opportunity += 1;
-            return now;
-        }
-        if let Some(schedule) = &self.schedule {
-            self.ready_at = schedule.finish(now, u64::from(bytes));
-            return self.ready_at;
-        }
-        let cost = self.tx.map_or(Time::ZERO, |tx| tx.of(u64::from(bytes)));
-        if self.burst.is_some() {
-            self.full_at = self.full_at.max(now) + cost;
-            return now;
-        }
-        self.ready_at = now + cost;
-        self.ready_at
-    }
-
-    fn change_rate(&mut self, now: Time) {
-        if let Some(schedule) = &self.schedule {
-            self.discipline.set_rate(schedule.at(now).as_bps());
-            self.next_rate_change = schedule
-                .next_change(now)
-                .map_or(Time::MAX, |(time, _)| time);
-        }
+        let late = self.spoil.as_ref().map_or(0, |spoil| spoil.late.len());
+        let coming = self.ahead.as_ref().map_or(0, |ahead| ahead.through());
+        self.pipe.len() + late + self.passing_pkts - coming
     }
 }
 

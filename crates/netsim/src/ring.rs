@@ -36,6 +36,25 @@ impl<T: Clone + Default> Ring<T> {
         (self.head != self.tail).then(|| &self.buffer[self.index(self.head)])
     }
 
+    /// Element number `at` of all that ever were, where it is there.
+    #[inline]
+    pub(crate) fn get(&self, at: u64) -> Option<&T> {
+        let is_there = at.wrapping_sub(self.head) < self.tail - self.head;
+        is_there.then(|| &self.buffer[self.index(at)])
+    }
+
+    /// Elements removed so far.
+    #[inline]
+    pub(crate) fn removed(&self) -> u64 {
+        self.head
+    }
+
+    /// Whether the next element needs a larger buffer.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == self.buffer.len()
+    }
+
     /// Removes the first element; its place is not written before the next [`Ring::next`].
     #[inline]
     pub(crate) fn pop(&mut self) {
@@ -46,9 +65,16 @@ impl<T: Clone + Default> Ring<T> {
     /// The place of the next element; it holds what was there before.
     #[inline]
     pub(crate) fn next(&mut self) -> &mut T {
-        if self.len() == self.buffer.len() {
+        if self.is_full() {
             self.grow();
         }
+        let index = self.index(self.tail);
+        &mut self.buffer[index]
+    }
+
+    /// The place that [`Ring::next`] gave.
+    #[inline]
+    pub(crate) fn written(&mut self) -> &mut T {
         let index = self.index(self.tail);
         &mut self.buffer[index]
     }

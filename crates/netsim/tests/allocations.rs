@@ -78,8 +78,8 @@ const BDP_PACKETS: u32 = 166;
 /// SACKed segments pile up behind it.
 const FIRST_FLIGHT: u32 = 16 * BDP_PACKETS;
 
-/// Two flows of `variant` over 100 Mbit/s, 20 ms.
-fn dumbbell(variant: &str, losses: Losses) -> Network {
+/// Two flows of `variant` over 100 Mbit/s, 20 ms, with access links at all hosts or none.
+fn dumbbell(variant: &str, losses: Losses, has_access: bool) -> Network {
     let mut network = Network::new();
     let loss = match losses {
         Losses::Periodic(every) => {
@@ -108,6 +108,19 @@ fn dumbbell(variant: &str, losses: Losses) -> Network {
         } else {
             stack.initial_window = FIRST_FLIGHT;
         }
+        let (mut forward, mut backward) = (vec![bottleneck], vec![back]);
+        if has_access {
+            for route in [&mut forward, &mut backward] {
+                let [before, behind] = ["before", "behind"].map(|side| {
+                    network.add_link(LinkSpec {
+                        rate: Some(Rate::from_bps(10_000_000_000)),
+                        ..LinkSpec::wire(side, RTT / 20)
+                    })
+                });
+                route.insert(0, before);
+                route.push(behind);
+            }
+        }
         network.add_flow(FlowSpec {
             name: format!("flow {index}"),
             client: stack.clone(),
@@ -116,8 +129,8 @@ fn dumbbell(variant: &str, losses: Losses) -> Network {
             start: Time::from_ms(index),
             stop: Time::MAX,
             bytes: None,
-            forward: vec![bottleneck],
-            backward: vec![back],
+            forward,
+            backward,
             reader: None,
             overhead_bytes: 14,
             pace: Pace::Off,
@@ -142,9 +155,11 @@ fn progress(network: &mut Network) -> (u64, u64) {
 fn nothing_is_allocated_after_the_warm_up() {
     let mut table = String::new();
     let mut faults = 0;
+    let all = [Losses::None, Losses::Overflow, Losses::Periodic(5_000)];
+    let cases = [false, true].map(|has_access| all.map(|losses| (has_access, losses)));
     for variant in ["reno", "cubic", "scalable", "bbr"] {
-        for losses in [Losses::None, Losses::Overflow, Losses::Periodic(5_000)] {
-            let mut network = dumbbell(variant, losses);
+        for (has_access, losses) in cases.concat() {
+            let mut network = dumbbell(variant, losses, has_access);
             network.run_until(Time::from_secs(10));
             let before = progress(&mut network);
             let (allocations, bytes) = (ALLOCATIONS.load(Relaxed), BYTES.load(Relaxed));
@@ -155,9 +170,9 @@ fn nothing_is_allocated_after_the_warm_up() {
             let (packets, recoveries) = (after.0 - before.0, after.1 - before.1);
             writeln!(
                 table,
-                "{variant:9} {:15} {packets:7} packets {recoveries:4} recoveries \
+                "{variant:9} {:23} {packets:7} packets {recoveries:4} recoveries \
                  {allocations:3} allocations {bytes:6} bytes",
-                format!("{losses:?}"),
+                format!("{losses:?}{}", if has_access { ", access" } else { "" }),
             )
             .expect("a string takes any text");
             faults += allocations;

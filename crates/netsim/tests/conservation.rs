@@ -27,7 +27,7 @@ fn capacity_holds(case: &mut Case) {
             continue;
         };
         let (_, waiting) = case.net.backlog(index);
-        let sent = case.net.link(index).counters.sent_bytes as f64 - waiting as f64;
+        let sent = case.net.link(index).counters().sent_bytes as f64 - waiting as f64;
         // A packet that is being sent counts as sent where the queue is served packet by packet.
         let most = bytes_per_s * seconds + *burst as f64 + 9100.0;
         assert!(
@@ -173,7 +173,7 @@ fn outcome(seed: u64, salt: u64) -> String {
     case.net.run_until(case.stop);
     let mut text = String::new();
     for index in 0..case.net.link_count() {
-        text += &format!("{:?}\n", case.net.link(index).counters);
+        text += &format!("{:?}\n", case.net.link(index).counters());
     }
     for index in 0..case.bytes.len() {
         text += &format!("{:?}\n", case.net.flow(index));

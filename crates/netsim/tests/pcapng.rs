@@ -125,7 +125,7 @@ fn blocks_follow_one_another_and_hold_every_packet() {
         at += length;
     }
     assert_eq!(at, bytes.len());
-    let delivered = |index: usize| net.link(index).counters.delivered_pkts;
+    let delivered = |index: usize| net.link(index).counters().delivered_pkts;
     assert_eq!(packets, delivered(0) + delivered(1));
 }
 

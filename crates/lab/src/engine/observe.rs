@@ -121,7 +121,7 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
         }
         if at == end {
             for (link, of) in built.links.iter().zip(&mut seen.links) {
-                of.waited[1] = built.network.link(link.index).counters.sent_pkts;
+                of.waited[1] = built.network.link(link.index).counters().sent_pkts;
                 of.now = counters(&mut built.network, link.index);
             }
             return seen;
@@ -142,7 +142,7 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen) {
         of.warm = Some((built.network.flow(index).clone(), rtt));
     }
     for (link, of) in built.links.iter().zip(&mut seen.links) {
-        of.waited[0] = built.network.link(link.index).counters.sent_pkts;
+        of.waited[0] = built.network.link(link.index).counters().sent_pkts;
         of.warm = counters(&mut built.network, link.index);
     }
 }
@@ -151,7 +151,7 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen) {
 /// when it will leave: what still waits is taken off.
 fn counters(network: &mut Network, index: usize) -> LinkCounters {
     let (packets, bytes) = network.backlog(index);
-    let mut counters = network.link(index).counters;
+    let mut counters = network.link(index).counters();
     let dropped = counters.overflow_pkts + counters.early_pkts;
     if counters.sent_pkts + dropped == counters.arrived_pkts {
         counters.sent_pkts -= u64::from(packets);

@@ -1,9 +1,11 @@
 //! Tests of `link`.
 
+use super::served::droptail;
 use super::*;
 use proptest::prelude::*;
 use trammel_core::dist;
 use trammel_core::entry::{Params, Value};
+use trammel_tcp::segment::Ecn;
 
 /// 1000 bytes take 1 ms.
 const RATE: Rate = Rate::from_bps(8_000_000);
@@ -57,7 +59,7 @@ fn numbers(out: &[(u32, Time)]) -> Vec<u32> {
 }
 
 fn conserves(link: &Link) {
-    let c = link.counters;
+    let c = link.counters();
     let queued = u64::from(link.queued());
     assert_eq!(
         c.arrived_pkts,
@@ -88,7 +90,7 @@ fn packets_follow_one_another_by_their_time_on_the_wire_and_then_the_delay() {
         let out = run(&mut link, &[(0, 1000), (0, 500), (1, 2000), (100, 1000)]);
         assert_eq!(times_ms(&out), [11.0, 11.5, 13.5, 111.0]);
         // Waiting and sending: 1, 1.5, 2.5 and 1 ms.
-        assert_eq!(link.counters.wait_ns, 6_000_000);
+        assert_eq!(link.counters().wait_ns, 6_000_000);
         conserves(&link);
     }
 }
@@ -100,7 +102,7 @@ fn an_infinitely_fast_link_only_delays() {
         times_ms(&run(&mut link, &[(0, 1), (0, 1500), (3, 9000)])),
         [5.0, 5.0, 8.0]
     );
-    assert_eq!(link.counters.wait_ns, 0);
+    assert_eq!(link.counters().wait_ns, 0);
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn a_full_queue_drops_exactly_what_exceeds_its_limit() {
     let mut link = Link::new(LinkSpec { queue, ..spec() });
     assert_eq!(numbers(&run(&mut link, &arrivals)), [0, 1, 2, 3, 4]);
     assert_eq!(
-        (link.counters.overflow_pkts, link.counters.peak_pkts),
+        (link.counters().overflow_pkts, link.counters().peak_pkts),
         (5, 5)
     );
     conserves(&link);
@@ -249,7 +251,11 @@ fn losses_come_behind_the_queue() {
     });
     let out = run(&mut link, &[(0, 1000); 9]);
     assert_eq!(
-        (out.len(), link.counters.lost_pkts, link.counters.sent_pkts),
+        (
+            out.len(),
+            link.counters().lost_pkts,
+            link.counters().sent_pkts
+        ),
         (6, 3, 9)
     );
     // A lost packet has taken its time on the wire.
@@ -324,7 +330,7 @@ fn a_discipline_that_marks_sends_the_mark_on() {
         marked += u64::from(packet.is_some_and(|packet| packet.segment.ecn == Ecn::Ce));
     }
     assert!(marked > 0 && marked < 6, "{marked}");
-    assert_eq!(link.counters.marked_pkts, marked);
+    assert_eq!(link.counters().marked_pkts, marked);
 }
 
 proptest! {
@@ -344,7 +350,7 @@ proptest! {
         let spec = || LinkSpec { delay: Time::from_ms(delay_ms), ..spec() };
         let (mut express, mut other) = (Link::new(spec()), Link::new(served(spec())));
         prop_assert_eq!(run(&mut express, &arrivals), run(&mut other, &arrivals));
-        prop_assert_eq!(express.counters.wait_ns, other.counters.wait_ns);
+        prop_assert_eq!(express.counters().wait_ns, other.counters().wait_ns);
         conserves(&express);
         conserves(&other);
     }

@@ -9,7 +9,7 @@ impl Network {
     pub fn audit(&mut self) -> Result<(), String> {
         for index in 0..self.links.len() {
             let link = &self.links[index];
-            let (c, name) = (link.counters, &link.name);
+            let (c, name) = (link.counters(), &link.name);
             let held = u64::from(link.queued());
             if c.arrived_pkts != c.sent_pkts + c.overflow_pkts + c.early_pkts + held {
                 return Err(format!(

@@ -37,6 +37,10 @@ impl Network {
     pub fn queue_trace(&self, index: usize) -> Option<&QueueTrace> {
         self.queues.get(index)
     }
+    /// Number of streams.
+    pub fn stream_count(&self) -> usize {
+        self.streams.len()
+    }
     /// A stream.
     pub fn stream(&self, index: usize) -> &Stream {
         &self.streams[index]

@@ -104,8 +104,8 @@ impl Network {
             self.events
                 .push(next.max(self.now), Event::Emit(index as u32));
         }
-        let first = usize::from(self.stream_routes[index].links[0]);
-        self.enter(first, &packet);
+        let route = self.routes.streams[index];
+        self.enter(&route, 0, &packet);
     }
 
     pub(super) fn warm(&mut self) {
@@ -120,6 +120,7 @@ impl Network {
     }
 
     pub(super) fn sample_queues(&mut self) {
+        self.settle();
         let now = self.now;
         for (link, trace) in self.links.iter_mut().zip(&mut self.queues) {
             let (packets, bytes) = link.backlog(now);

@@ -239,7 +239,7 @@ fn packets_are_conserved_and_a_run_repeats() {
         let (_, net) = goodput(spec, true);
         for index in 0..2 {
             let link = net.link(index);
-            let c = link.counters;
+            let c = link.counters();
             let held = u64::from(link.queued());
             assert_eq!(
                 c.arrived_pkts,
@@ -250,10 +250,10 @@ fn packets_are_conserved_and_a_run_repeats() {
                 c.delivered_pkts + c.lost_pkts + link.in_pipe() as u64
             );
         }
-        assert!(net.link(0).counters.lost_pkts > 0);
+        assert!(net.link(0).counters().lost_pkts > 0);
         (
-            net.link(0).counters,
-            net.link(1).counters,
+            net.link(0).counters(),
+            net.link(1).counters(),
             net.medium(0).unwrap().counters,
         )
     };

@@ -202,14 +202,14 @@ fn bursts_come_and_go() {
     net.trace_queues(Time::from_ms(10));
     net.run_until(Time::from_secs(30));
     // A fifth of the time at 1 Mbit/s of payload, 20 s long.
-    let bytes = net.link(0).counters.sent_bytes as f64;
+    let bytes = net.link(0).counters().sent_bytes as f64;
     assert!((bytes / 500_000.0 - 1.0).abs() < 0.15, "{bytes}");
     assert!(net.connections(0).is_none());
 
     let mut net = network(10, 20);
     net.add_workload(workload(bursts(None), Time::from_secs(20)));
     net.run_until(Time::from_secs(30));
-    let bytes = net.link(0).counters.sent_bytes as f64;
+    let bytes = net.link(0).counters().sent_bytes as f64;
     // As fast as TCP sends in a fifth of the time: at most the rate, at least half of it.
     assert!((2_500_000.0..6_500_000.0).contains(&bytes), "{bytes}");
     assert!(net.connections(0).is_none());

@@ -18,11 +18,18 @@ impl Connection {
             .then_some(segment)
     }
 
+    /// Whether there may be something to send: without it, [`poll_transmit`](Connection::poll_transmit) gives
+    /// nothing.
+    #[inline]
+    pub fn wants_to_transmit(&self) -> bool {
+        self.want_new || self.want_retransmit || self.receiver.now || self.want_other
+    }
+
     /// As [`poll_transmit`](Connection::poll_transmit), into a segment of the caller's; false where there
     /// is nothing more to send.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Segment) -> bool {
-        if !(self.want_new || self.want_retransmit || self.receiver.now || self.want_other) {
+        if !self.wants_to_transmit() {
             return false;
         }
         self.tp.now_us = now.as_us();

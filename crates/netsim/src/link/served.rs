@@ -1,0 +1,260 @@
+//! A queue served packet by packet: a discipline with a law, a rate that changes, a medium.
+
+use super::{LinkCounters, LinkSpec, Queue};
+use crate::packet::Packet;
+use trammel_core::aqm::{Discipline, Drop, Item};
+use trammel_core::rng::Rng;
+use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+use trammel_core::time::Time;
+use trammel_core::units::TxTime;
+use trammel_tcp::segment::Ecn;
+
+/// The queue, what serves it, and what has been counted of it.
+#[derive(Debug)]
+pub(super) struct Served {
+    discipline: Box<dyn Discipline>,
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+    tx: Option<TxTime>,
+    schedule: Option<RateSchedule>,
+    deliveries: Option<DeliverySchedule>,
+    /// Number of the next delivery opportunity that may be used.
+    opportunity: u64,
+    burst: Option<Time>,
+    full_at: Time,
+    /// When the next packet may be taken; [`Time::MAX`] while the queue is empty.
+    pub(super) gate: Time,
+    /// Earliest next service, also over an empty queue.
+    ready_at: Time,
+    next_rate_change: Time,
+    /// The medium that takes the packets, and which of its ends this is.
+    pub(super) medium: Option<(u32, u32)>,
+    /// The packet that the medium has.
+    on_air: Option<Item>,
+    /// The packet that waits for tokens: only the queue knows which is next, and only its size tells when.
+    held: Option<(Item, Packet)>,
+    rng: Rng,
+    /// What was counted of the queue; what happens behind it is counted there.
+    pub(super) counters: LinkCounters,
+}
+
+impl Served {
+    pub(super) fn new(
+        spec: &mut LinkSpec,
+        tx: Option<TxTime>,
+        burst: Option<Time>,
+        medium: Option<(u32, u32)>,
+        rng: Rng,
+    ) -> Served {
+        let discipline = match std::mem::replace(&mut spec.queue, Queue::UNLIMITED) {
+            Queue::Discipline(discipline) => discipline,
+            Queue::DropTail { packets, bytes } => droptail(packets, bytes),
+        };
+        let schedule = spec.schedule.take();
+        let next_rate_change = schedule
+            .as_ref()
+            .and_then(|schedule| schedule.next_change(Time::ZERO))
+            .map_or(Time::MAX, |(time, _)| time);
+        Served {
+            discipline,
+            packets: Vec::new(),
+            free: Vec::new(),
+            tx,
+            schedule,
+            deliveries: spec.deliveries.take(),
+            opportunity: 0,
+            burst,
+            full_at: Time::ZERO,
+            gate: Time::MAX,
+            ready_at: Time::ZERO,
+            next_rate_change,
+            medium,
+            on_air: None,
+            held: None,
+            rng,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// A packet comes at `now`. Returns whether there may be something to do earlier than before.
+    pub(super) fn enqueue(&mut self, now: Time, packet: &Packet) -> bool {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.packets.push(*packet);
+            self.packets.len() as u32 - 1
+        });
+        self.packets[id as usize] = *packet;
+        let item = Item {
+            id,
+            bytes: packet.wire_bytes,
+            flow: packet.flow_hash(),
+            ecn_capable: packet.is_ecn_capable(),
+            marked: false,
+            enqueued: now,
+        };
+        let was_idle = self.gate == Time::MAX;
+        let (free, counters) = (&mut self.free, &mut self.counters);
+        counters.arrived_pkts += 1;
+        counters.arrived_bytes += u64::from(packet.wire_bytes);
+        self.discipline
+            .enqueue(now, item, &mut self.rng, &mut |item, why| {
+                free.push(item.id);
+                match why {
+                    Drop::Overflow => counters.overflow_pkts += 1,
+                    Drop::Early => counters.early_pkts += 1,
+                }
+            });
+        counters.peak_pkts = counters.peak_pkts.max(self.discipline.packets());
+        if self.medium.is_some() {
+            return self.on_air.is_none();
+        }
+        if was_idle && self.discipline.packets() > 0 {
+            self.gate = self.earliest(now);
+            return true;
+        }
+        false
+    }
+
+    /// Takes the next packet from the queue at `now`: what it is, and when it has left.
+    pub(super) fn serve(&mut self, now: Time) -> Option<(Packet, Time)> {
+        if self.next_rate_change <= now {
+            self.change_rate(now);
+        }
+        let Some((item, packet)) = self.held.take().or_else(|| self.pop(now)) else {
+            self.gate = Time::MAX;
+            return None;
+        };
+        let tokens_at = self.tokens_at(item.bytes);
+        if tokens_at > now {
+            self.held = Some((item, packet));
+            self.gate = tokens_at;
+            return None;
+        }
+        let departs = self.depart(now, item.bytes);
+        self.gate = if self.discipline.packets() > 0 {
+            self.earliest(now)
+        } else {
+            Time::MAX
+        };
+        self.count_sent(departs, item);
+        Some((packet, departs))
+    }
+
+    /// The next packet for the medium, which has none of this link's.
+    pub(super) fn take(&mut self, now: Time) -> Option<Packet> {
+        debug_assert!(self.on_air.is_none(), "one frame at a time");
+        let (item, packet) = self.pop(now)?;
+        self.on_air = Some(item);
+        Some(packet)
+    }
+
+    /// The medium has sent the packet that it took, or given it up.
+    pub(super) fn leave(&mut self, now: Time, is_received: bool) {
+        let item = self.on_air.take().expect("what leaves was taken");
+        self.count_sent(now, item);
+        self.counters.lost_pkts += u64::from(!is_received);
+    }
+
+    fn count_sent(&mut self, departs: Time, item: Item) {
+        self.counters.wait_ns += departs.saturating_sub(item.enqueued).as_ns();
+        self.counters.sent_pkts += 1;
+        self.counters.sent_bytes += u64::from(item.bytes);
+    }
+
+    pub(super) fn packets_held(&self) -> u32 {
+        let held = self.on_air.is_some() || self.held.is_some();
+        self.discipline.packets() + u32::from(held)
+    }
+
+    /// Packets and bytes in the queue, the one being sent included.
+    pub(super) fn backlog(&self) -> (u32, u64) {
+        let held = self.held.map(|(item, _)| item).or(self.on_air);
+        let held_bytes = held.map_or(0, |item| u64::from(item.bytes));
+        (self.packets_held(), self.discipline.bytes() + held_bytes)
+    }
+
+    /// The packet that the discipline sends next, marked where it says so.
+    fn pop(&mut self, now: Time) -> Option<(Item, Packet)> {
+        let (free, counters) = (&mut self.free, &mut self.counters);
+        let item = self
+            .discipline
+            .dequeue(now, &mut self.rng, &mut |item, why| {
+                free.push(item.id);
+                match why {
+                    Drop::Overflow => counters.overflow_pkts += 1,
+                    Drop::Early => counters.early_pkts += 1,
+                }
+            })?;
+        let mut packet = self.packets[item.id as usize];
+        self.free.push(item.id);
+        if item.marked {
+            packet.segment.ecn = Ecn::Ce;
+            self.counters.marked_pkts += 1;
+        }
+        Some((item, packet))
+    }
+
+    /// When the bucket has tokens for `bytes` bytes.
+    fn tokens_at(&self, bytes: u32) -> Time {
+        match (self.burst, self.tx) {
+            (Some(burst), Some(tx)) if self.deliveries.is_none() && self.schedule.is_none() => self
+                .full_at
+                .saturating_sub(burst.saturating_sub(tx.of(u64::from(bytes)))),
+            _ => Time::ZERO,
+        }
+    }
+
+    /// When the next packet may be taken, at `now` or later.
+    fn earliest(&mut self, now: Time) -> Time {
+        if let Some(deliveries) = &self.deliveries {
+            let (number, at) = deliveries.next_opportunity(now);
+            let number = number.max(self.opportunity);
+            self.opportunity = number;
+            return if number == deliveries.next_opportunity(now).0 {
+                at
+            } else {
+                deliveries.time_of(number)
+            };
+        }
+        self.ready_at.max(now)
+    }
+
+    /// A packet of `bytes` bytes is taken at `now`: when it has left.
+    fn depart(&mut self, now: Time, bytes: u32) -> Time {
+        if self.deliveries.is_some() {
+            self.opportunity += 1;
+            return now;
+        }
+        if let Some(schedule) = &self.schedule {
+            self.ready_at = schedule.finish(now, u64::from(bytes));
+            return self.ready_at;
+        }
+        let cost = self.tx.map_or(Time::ZERO, |tx| tx.of(u64::from(bytes)));
+        if self.burst.is_some() {
+            self.full_at = self.full_at.max(now) + cost;
+            return now;
+        }
+        self.ready_at = now + cost;
+        self.ready_at
+    }
+
+    fn change_rate(&mut self, now: Time) {
+        if let Some(schedule) = &self.schedule {
+            self.discipline.set_rate(schedule.at(now).as_bps());
+            self.next_rate_change = schedule
+                .next_change(now)
+                .map_or(Time::MAX, |(time, _)| time);
+        }
+    }
+}
+
+pub(super) fn droptail(packets: u32, bytes: u64) -> Box<dyn Discipline> {
+    use trammel_core::{aqm, entry::Params};
+    let entry = aqm::find("droptail").expect("drop-tail is built in");
+    let facts = aqm::LinkFacts {
+        rate_bps: 0,
+        mtu: 1500,
+        limit_packets: packets,
+        limit_bytes: bytes,
+    };
+    (entry.build)(&Params::defaults(&entry.about), &facts).expect("drop-tail takes any limit")
+}

@@ -1,0 +1,248 @@
+//! What the hosts do with the segments that come and with their timers.
+
+use super::gather::note_first;
+use super::transit::cross;
+use super::{Event, NO_SINK, Network, QUARANTINE};
+use crate::flow::Flow;
+use crate::packet::Course;
+use crate::trace::Pace;
+use trammel_core::rng::Rng;
+use trammel_core::time::Time;
+use trammel_tcp::connection::{Connection, State};
+
+impl Network {
+    /// A connection has taken in a segment.
+    #[inline]
+    pub(super) fn after_segment(&mut self, flow: usize, end: usize) {
+        if self.flows[flow].job.is_some() {
+            self.after_job_segment(flow, end);
+        } else if end == 0 {
+            self.after_ack(flow);
+        } else if self.flows[flow].spec.bytes.is_some() {
+            self.after_data(flow);
+        }
+        self.drain(flow, end);
+        let sink = self.flows[flow].sink;
+        if end == 1 && sink != NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
+            self.read(sink as usize);
+        }
+    }
+
+    /// The sender has processed an ACK.
+    #[inline]
+    pub(super) fn after_ack(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(ends) = &flow.ends else { return };
+        let sender = &ends.end[0];
+        let rtt_us = sender.last_rtt_us();
+        if flow.result.established.is_none() && sender.state() == State::Established {
+            flow.result.established = Some(self.now);
+        }
+        if let Some(rtt_us) = rtt_us {
+            flow.record_rtt(rtt_us);
+        }
+        if flow.spec.pace == Pace::EveryAck
+            && let Some(sample) = flow.sample(self.now)
+        {
+            flow.trace.push(sample);
+        }
+    }
+
+    /// The receiver of a flow of finite size has processed a segment.
+    pub(super) fn after_data(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(ends) = &mut flow.ends else { return };
+        if flow.result.completed.is_none()
+            && flow
+                .spec
+                .bytes
+                .is_some_and(|bytes| ends.end[1].counters().bytes_delivered >= bytes)
+        {
+            flow.result.completed = Some(self.now);
+        }
+        if ends.end[1].state() == State::CloseWait {
+            ends.end[1].close();
+        }
+    }
+
+    /// One end of a workload's connection has processed a segment.
+    pub(super) fn after_job_segment(&mut self, index: usize, end: usize) {
+        let flow = &mut self.flows[index];
+        let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
+            return;
+        };
+        let workload = &mut self.workloads[job.workload as usize];
+        if end == 1 {
+            return workload.on_server(self.now, job, &mut ends.end[1]);
+        }
+        if let Some(turn_at) = workload.on_client(self.now, job, &mut ends.end[0]) {
+            flow.turn_at = turn_at;
+            self.events.push(turn_at, Event::Turn(index as u32));
+            self.note_events();
+        }
+    }
+
+    /// Opens the next connection of a workload.
+    pub(super) fn open(&mut self, number: usize) {
+        let workload = &mut self.workloads[number];
+        let (mut job, next) = workload.open(self.now, number as u32);
+        if let Some(next) = next {
+            self.events
+                .push(next.max(self.now), Event::Open(number as u32));
+        }
+        let name = format!("workload:{}:{}", workload.name(), workload.opened());
+        let shape = &workload.spec.flow;
+        let stream = |end: &str| Rng::new(workload.spec.seed, &format!("{name}:{end}"));
+        let mut client = Connection::client(&shape.client, (shape.cc)(), stream("client"));
+        let server = Connection::server(&shape.server, (shape.cc)(), stream("server"));
+        let mut flow = Flow::waiting(shape);
+        if let Some(turn_at) = workload.begin(self.now, &mut job, &mut client) {
+            flow.turn_at = turn_at;
+        }
+        flow.job = Some(Box::new(job));
+        let turn_at = flow.turn_at;
+        let routes = self.routes.workloads[number];
+        let index = match self.retired.front() {
+            Some((since, index)) if *since + QUARANTINE <= self.now => {
+                let index = *index as usize;
+                self.retired.pop_front();
+                self.flows[index] = flow;
+                self.routes.flows[index] = routes;
+                index
+            }
+            _ => {
+                self.flows.push(flow);
+                self.routes.flows.push(routes);
+                self.flows.len() - 1
+            }
+        };
+        if turn_at != Time::MAX {
+            self.events.push(turn_at, Event::Turn(index as u32));
+        }
+        client.connect(self.now);
+        self.start_ends(index, [client, server]);
+    }
+
+    /// The time that a workload's connection asked for has come.
+    pub(super) fn turn(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
+            return;
+        };
+        if flow.turn_at != self.now {
+            // The connection that asked for it is gone.
+            return;
+        }
+        let workload = &mut self.workloads[job.workload as usize];
+        let next = workload.turn(self.now, job, &mut ends.end[0]);
+        flow.turn_at = next.unwrap_or(Time::MAX);
+        if let Some(next) = next {
+            self.events.push(next, Event::Turn(index as u32));
+        }
+        self.drain(index, 0);
+    }
+
+    /// Sends what a connection has to send, and notes its next timer.
+    #[inline]
+    pub(super) fn drain(&mut self, index: usize, end: usize) {
+        let flow = &mut self.flows[index];
+        let Some(ends) = &mut flow.ends else { return };
+        let connection = &mut ends.end[end];
+        let route = &self.routes.flows[index][end];
+        let course = if end == 0 {
+            Course::Forward
+        } else {
+            Course::Backward
+        };
+        let overhead = flow.spec.overhead_bytes;
+        let first = route.link(0);
+        let hop = route.end(0);
+        let last = route.link(hop);
+        let is_foreseen = self.links[first].is_foreseen();
+        let (links, now) = (&mut self.links, self.now);
+        let mut earlier = false;
+        while connection.wants_to_transmit() {
+            // Segments are written where they will lie in the pipe.
+            let link = &mut links[last];
+            let packet = link.slot();
+            if !connection.poll_transmit_into(now, &mut packet.segment) {
+                break;
+            }
+            let wire_bytes = packet.segment.ip_bytes() + overhead;
+            packet.flow = index as u32;
+            packet.course = course;
+            packet.wire_bytes = wire_bytes;
+            packet.hop = hop;
+            if !is_foreseen {
+                let packet = *packet;
+                earlier |= link.accept(now, &packet);
+                continue;
+            }
+            let arrives = match hop {
+                0 => link.cross(now, wire_bytes),
+                _ => cross(links, now, now, route, 0, wire_bytes),
+            };
+            if let Some(at) = arrives
+                && links[last].lay(at)
+            {
+                let (slots, gathers) = (&mut self.slots, &mut self.gathers);
+                note_first(links, slots, gathers, &self.timers, last, at);
+            }
+        }
+        let timer = connection.next_timer();
+        let slot = flow.slot + end;
+        if timer < self.slots.get(slot) {
+            self.slots.set(slot, timer);
+        }
+        if earlier {
+            self.note_link(first);
+        }
+        let flow = &self.flows[index];
+        if flow.spec.bytes.is_some() || flow.job.is_some() {
+            self.release_if_done(index);
+        }
+    }
+
+    /// Frees the connections of a flow that is over.
+    pub(super) fn release_if_done(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        let Some(ends) = &flow.ends else { return };
+        let over = |state| matches!(state, State::Closed | State::TimeWait);
+        let [client, server] = [ends.end[0].state(), ends.end[1].state()];
+        // Whom the client of a workload has left does not count.
+        let is_left = flow.job.is_some() && client == State::Closed;
+        if is_left || (over(client) && over(server)) {
+            let failed = ends.end[0].failure().is_some();
+            flow.update_result();
+            flow.ends = None;
+            if let Some(job) = flow.job.take() {
+                if failed {
+                    self.workloads[job.workload as usize].note_failure();
+                }
+                self.retired.push_back((self.now, index as u32));
+            }
+            let slot = flow.slot;
+            self.slots.set(slot, Time::MAX);
+            self.slots.set(slot + 1, Time::MAX);
+            self.free_slots.push(slot);
+        }
+    }
+
+    pub(super) fn on_connection_timer(&mut self, slot: usize) {
+        let base = self.event_slot + 1;
+        let index = self.owners[(slot - base) / 2] as usize;
+        let end = (slot - base) % 2;
+        let Some(ends) = &mut self.flows[index].ends else {
+            self.slots.set(slot, Time::MAX);
+            return;
+        };
+        let connection = &mut ends.end[end];
+        // The timer may have moved away since the slot was set.
+        if connection.next_timer() <= self.now {
+            connection.on_timer(self.now);
+        }
+        let next = connection.next_timer();
+        self.slots.set(slot, next);
+        self.drain(index, end);
+    }
+}
