@@ -82,6 +82,8 @@ pub struct Stack {
     pub hz: u32,
     /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's growth.
     pub byte_counting: bool,
+    /// Timestamps begin at a random value (Linux since 4.10); otherwise with the run.
+    pub random_timestamps: bool,
     /// When the receiver acknowledges.
     pub ack_policy: AckPolicy,
     /// Thin the ACKs that carry SACK (`tcp_comp_sack_nr`, Linux since 4.18).
@@ -127,6 +129,7 @@ impl Stack {
             linux_rtt: true,
             hz: 1000,
             byte_counting: true,
+            random_timestamps: true,
             ack_policy: AckPolicy::Linux,
             compress_sack: true,
             receive_buffer: 64 << 20,
@@ -151,6 +154,7 @@ impl Stack {
             frto: false,
             initial_rto: Time::from_secs(3),
             byte_counting: false,
+            random_timestamps: false,
             compress_sack: false,
             ..Stack::linux_6()
         }

@@ -1,7 +1,8 @@
 //! One TCP flow: its congestion control, the stack around it, when it sends and how much.
 
 use super::plugin::Plugin;
-use trammel_core::entry::Value;
+use crate::registry::Family;
+use trammel_core::entry::{Kind, Params, Value};
 use trammel_core::time::Time;
 
 /// The TCP around a congestion control.
@@ -90,6 +91,23 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The variant's parameters, the defaults filled in. A variant with a dialect called after the stack
+    /// speaks it unless another is given.
+    pub fn params(&self) -> Result<Params, String> {
+        let about = self.variant.about(Family::Variant)?;
+        let stack = self.stack.name();
+        let speaks = about.params.iter().any(|param| {
+            param.name == "dialect"
+                && matches!(param.kind, Kind::Choice(words) if words.contains(&stack))
+        });
+        let is_given = self.variant.given.iter().any(|(key, _)| key == "dialect");
+        if speaks && !is_given {
+            let dialect = Value::Text(stack.to_owned());
+            return self.variant.clone().with("dialect", dialect).params(Family::Variant);
+        }
+        self.variant.params(Family::Variant)
+    }
+
     /// A flow of `variant` with all defaults. `newreno` means Reno over stack `rfc` without SACK.
     pub fn new(variant: &str) -> Flow {
         let is_newreno = variant == "newreno";

@@ -163,6 +163,10 @@ pub struct Tp {
     pub now_us: u64,
     /// The kernel's clock ticks per second, the grain of `jiffies`.
     pub hz: u32,
+    /// An ACK counts as one however many segments it covers, and the window grows by the rules of Linux
+    /// 2.6: see [`in_slow_start`](Tp::in_slow_start), [`slow_start`](Tp::slow_start) and
+    /// [`cong_avoid_ai`](Tp::cong_avoid_ai).
+    pub counts_acks: bool,
     /// Pacing rate in bytes/s; `u64::MAX` without a limit.
     pub pacing_rate: u64,
     /// The controller wants its segments paced.
@@ -213,6 +217,7 @@ impl Tp {
             lsndtime_us: 0,
             now_us: 0,
             hz: 1000,
+            counts_acks: false,
             pacing_rate: u64::MAX,
             pacing: false,
             rcv_tsval: 0,
@@ -230,10 +235,11 @@ impl Tp {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
-    /// Whether the window grows by slow start.
+    /// Whether the window grows by slow start; Linux 2.6 goes one segment beyond `ssthresh`.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
+            || (self.counts_acks && self.snd_cwnd == self.snd_ssthresh)
     }
 
     /// Whether the flow uses its window, so that it may grow (RFC 7661 §3; in slow start a flow that
@@ -262,18 +268,32 @@ impl Tp {
     }
 
     /// Slow start over `acked` segments: one segment for each, up to `ssthresh`. Returns the segments
-    /// that are left for congestion avoidance.
+    /// that are left for congestion avoidance. In Linux 2.6 an ACK serves one or the other.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
+        if self.counts_acks {
+            self.snd_cwnd = (self.snd_cwnd + acked).min(self.snd_cwnd_clamp);
+            return 0;
+        }
         let cwnd = (self.snd_cwnd + acked).min(self.snd_ssthresh);
         let left = acked - (cwnd - self.snd_cwnd);
         self.snd_cwnd = cwnd.min(self.snd_cwnd_clamp);
         left
     }
 
-    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept.
+    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept. In Linux
+    /// 2.6 the ACK that grants the segment is not counted itself: one for every `w` + 1 ACKs.
     #[inline]
     pub fn cong_avoid_ai(&mut self, w: u32, acked: u32) {
+        if self.counts_acks {
+            if self.snd_cwnd_cnt >= w {
+                self.snd_cwnd = (self.snd_cwnd + 1).min(self.snd_cwnd_clamp);
+                self.snd_cwnd_cnt = 0;
+            } else {
+                self.snd_cwnd_cnt += acked;
+            }
+            return;
+        }
         // Credit gathered under a larger `w` buys one segment at once.
         if self.snd_cwnd_cnt >= w {
             self.snd_cwnd_cnt = 0;
@@ -359,6 +379,11 @@ pub trait CongestionControl: Debug + Send {
     /// Whether the sender marks its segments ECN-capable and reacts to marks by this variant's own law.
     fn needs_ecn(&self) -> bool {
         false
+    }
+
+    /// How low rate halving may bring the window, segments; asked by stacks that halve the rate.
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh / 2
     }
 
     /// Multiple of `snd_cwnd` that the send buffer should hold.

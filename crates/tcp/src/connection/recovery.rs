@@ -19,6 +19,9 @@ use crate::seq::{after, before};
 use crate::stack::{LossDetection, Reduction};
 use trammel_core::time::Time;
 
+/// Segments that a dubious ACK may release where the rate is halved.
+const MAX_BURST: u32 = 3;
+
 impl Connection {
     /// An ACK that is not plain progress, or one in a state other than Open. Returns whether lost segments
     /// may be retransmitted now.
@@ -264,14 +267,14 @@ impl Connection {
         self.tp.snd_cwnd = (i64::from(in_flight) + send).max(1) as u32;
     }
 
-    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK, never above
-    /// what is in flight.
+    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK as far as the
+    /// variant lets it, never above what is in flight.
     fn halve_rate(&mut self, news: &AckNews) {
         if news.delivered == 0 && !news.not_duplicate && !news.dsack {
             return;
         }
         self.halving_ack = !self.halving_ack;
-        if !self.halving_ack && self.tp.snd_cwnd > self.tp.snd_ssthresh {
+        if !self.halving_ack && self.tp.snd_cwnd > self.cc.min_cwnd(&self.tp) {
             self.tp.snd_cwnd -= 1;
         }
         self.tp.snd_cwnd = self.tp.snd_cwnd.min(self.tp.packets_in_flight() + 1).max(1);
@@ -323,6 +326,14 @@ impl Connection {
         self.keep_open();
     }
 
+    /// Linux of rate halving sends no bursts: after a dubious ACK the window is what is in flight and three.
+    fn moderate_window(&mut self) {
+        if self.stack.reduction == Reduction::RateHalving && !self.owns_window {
+            let most = self.tp.packets_in_flight() + MAX_BURST;
+            self.tp.snd_cwnd = self.tp.snd_cwnd.min(most);
+        }
+    }
+
     fn try_to_open(&mut self, news: &AckNews) {
         if self.tp.retrans_out == 0 {
             self.retrans_stamp_us = 0;
@@ -332,6 +343,7 @@ impl Connection {
         }
         if self.tp.ca_state != CaState::Cwr {
             self.keep_open();
+            self.moderate_window();
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::{BuiltFlow, Ways};
 use crate::engine::pacing::Paced;
-use crate::registry::Family;
 use crate::scenario::flow::{DelayedAck, Flow};
 use crate::scenario::model::Scenario;
 use crate::scenario::topology::Topology;
@@ -34,10 +33,7 @@ pub(super) fn flow_of(
     seed: u64,
     pace: Pace,
 ) -> anyhow::Result<(FlowSpec, BuiltFlow)> {
-    let params = flow
-        .variant
-        .params(Family::Variant)
-        .map_err(|why| anyhow!(why))?;
+    let params = flow.params().map_err(|why| anyhow!(why))?;
     let entry = cc::find(&flow.variant.name).expect("its parameters were found");
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (client, server) = stacks(scenario, flow, ways, needs_ecn)?;

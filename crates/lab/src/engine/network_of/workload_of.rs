@@ -7,7 +7,6 @@
 use super::flow_of::{controller, stacks};
 use super::stream_of::law;
 use super::{BuiltLink, BuiltWorkload, Ways};
-use crate::registry::Family;
 use crate::scenario::model::Scenario;
 use crate::scenario::plugin::Random;
 use crate::scenario::workload::{Arrivals, Workload, WorkloadKind};
@@ -26,10 +25,7 @@ pub(super) fn workload_of(
     seed: u64,
 ) -> anyhow::Result<(WorkloadSpec, BuiltWorkload)> {
     let flow = &workload.flow;
-    let params = flow
-        .variant
-        .params(Family::Variant)
-        .map_err(|why| anyhow!(why))?;
+    let params = flow.params().map_err(|why| anyhow!(why))?;
     let entry = cc::find(&flow.variant.name).expect("its parameters were found");
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (sender, receiver) = stacks(scenario, flow, ways, needs_ecn)?;
