@@ -69,7 +69,8 @@ class Cell:
             "rate_mbps": self.rate_mbps,
             "rtt_ms": self.rtt_ms,
             "duration_s": DURATION_S,
-            "buffer_packets": self.rate_mbps * self.rtt_ms * 125 // WIRE_BYTES,
+            # ns-2's DropTail keeps one place free: this limit lets as many wait as ours does.
+            "buffer_packets": self.rate_mbps * self.rtt_ms * 125 // WIRE_BYTES + 1,
             "access_mbps": 10 * self.rate_mbps,
             "access_delay_ms": ACCESS_DELAY_MS,
             "ack": "every",
@@ -94,13 +95,11 @@ def cells() -> Iterator[Cell]:
         yield from single(100, rtt, 0.0, 1)
         yield from single(100, rtt, 1e-4, 5)
     for rtt in (10, 100):
-        yield from single(1000, rtt, 0.0, 1)
-    for rtt in (10, 100):
         yield from share(100, rtt, 5)
-    for rtt in (10, 100):
-        yield from single(1000, rtt, 1e-4, 3)
-    yield from share(1000, 10, 3)
     yield from single(1000, 100, 1e-6, 3)
+    for rtt in (10, 100):
+        yield from single(1000, rtt, 0.0, 1)
+    yield from share(1000, 10, 3)
 
 
 def run(cell: Cell, seed: int) -> float:
@@ -152,7 +151,7 @@ def write(path: Path) -> None:
         out.writerow("table row column value unit tolerance verdict reason".split())
         for cell in cells():
             runs = [done[key(cell, s)] for s in range(1, cell.seeds + 1) if key(cell, s) in done]
-            if not runs:
+            if len(runs) < cell.seeds:
                 continue
             unit, digits = ("1", 3) if cell.table == "share" else ("Mbit/s", 2)
             verdict, reason = kept.get((cell.name, cell.variant, cell.column), ("matches", ""))

@@ -82,6 +82,8 @@ pub struct Stack {
     pub hz: u32,
     /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's growth.
     pub byte_counting: bool,
+    /// Segments that one ACK may add in slow start, however many it covers (RFC 5681 §3.1: one).
+    pub slow_start_per_ack: u32,
     /// Timestamps begin at a random value (Linux since 4.10); otherwise with the run.
     pub random_timestamps: bool,
     /// When the receiver acknowledges.
@@ -129,6 +131,7 @@ impl Stack {
             linux_rtt: true,
             hz: 1000,
             byte_counting: true,
+            slow_start_per_ack: u32::MAX,
             random_timestamps: true,
             ack_policy: AckPolicy::Linux,
             compress_sack: true,
@@ -176,6 +179,7 @@ impl Stack {
             max_rto: Time::from_secs(60),
             linux_rtt: false,
             hz: 0,
+            slow_start_per_ack: 1,
             ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
             compress_sack: false,
             ..Stack::linux_6()

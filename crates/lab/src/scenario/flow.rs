@@ -103,7 +103,11 @@ impl Flow {
         let is_given = self.variant.given.iter().any(|(key, _)| key == "dialect");
         if speaks && !is_given {
             let dialect = Value::Text(stack.to_owned());
-            return self.variant.clone().with("dialect", dialect).params(Family::Variant);
+            return self
+                .variant
+                .clone()
+                .with("dialect", dialect)
+                .params(Family::Variant);
         }
         self.variant.params(Family::Variant)
     }
@@ -216,5 +220,25 @@ impl Flow {
     pub fn pacing(mut self, on: bool) -> Flow {
         self.pacing = Some(on);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_speaks_its_stack_s_dialect_unless_another_is_given() {
+        let dialect = |flow: &Flow| flow.params().unwrap().text("dialect").to_owned();
+        let mut flow = Flow::new("scalable");
+        assert_eq!(dialect(&flow), "linux");
+        flow.stack = Stack::Linux26;
+        assert_eq!(dialect(&flow), "linux-2.6");
+        flow.variant = flow
+            .variant
+            .with("dialect", Value::Text("kelly".to_owned()));
+        assert_eq!(dialect(&flow), "kelly");
+        flow.variant = "reno".into();
+        assert!(flow.params().is_ok());
     }
 }

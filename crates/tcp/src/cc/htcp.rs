@@ -122,7 +122,8 @@ impl Htcp {
         }
         // Linux 2.6.22 leaves out the first slow start and the rounds just after a back-off.
         let is_steady = !self.is_2_6
-            || (tp.snd_ssthresh < 0xffff && (tp.jiffies() - self.last_cong) / self.min_rtt.max(1) > 3);
+            || (tp.snd_ssthresh < 0xffff
+                && (tp.jiffies() - self.last_cong) / self.min_rtt.max(1) > 3);
         if tp.ca_state == CaState::Open && is_steady {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
             // A jump of more than 20 ms is taken for an outlier.

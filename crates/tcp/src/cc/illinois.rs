@@ -244,7 +244,7 @@ impl CongestionControl for Illinois {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::entry::Params;
+    use trammel_core::entry::{Params, Value};
     use trammel_core::rng::Rng;
 
     fn tp(cwnd: u32) -> Tp {
@@ -332,5 +332,26 @@ mod tests {
         assert_eq!(alpha_beta(&*cc), (10.0, 0.125));
         cc.set_state(&mut tp, CaState::Loss);
         assert_eq!(alpha_beta(&*cc), (1.0, 0.5));
+    }
+
+    #[test]
+    fn linux_2_6_keeps_the_share_that_the_paper_takes_away() {
+        for (dialect, left) in [("linux", 140), ("linux-2.6", 20)] {
+            let given = [("dialect".to_owned(), Value::Text(dialect.to_owned()))];
+            let params = Params::resolve(&ENTRY.about, &given).unwrap();
+            let (mut cc, mut tp) = ((ENTRY.build)(&params), tp(160));
+            cc.init(&mut tp);
+            // A round without queueing delay: β is an eighth.
+            let sample = AckSample {
+                pkts_acked: 1,
+                rtt_us: 50_000,
+                in_flight: 160,
+            };
+            cc.pkts_acked(&mut tp, &sample);
+            let end = tp.snd_nxt.wrapping_add(1);
+            cc.cong_avoid(&mut tp, end, 1);
+            tp.snd_cwnd = 160;
+            assert_eq!(cc.ssthresh(&mut tp), left, "{dialect}");
+        }
     }
 }

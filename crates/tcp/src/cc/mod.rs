@@ -648,4 +648,23 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn where_acks_are_counted_growth_is_that_of_linux_2_6() {
+        let mut tp = Tp::new(10, 1448, Rng::new(1, "acks"));
+        tp.snd_ssthresh = 10;
+        assert!(!tp.in_slow_start());
+        tp.counts_acks = true;
+        // Slow start goes one segment beyond the threshold, and its ACK does not count twice.
+        assert!(tp.in_slow_start());
+        assert_eq!((tp.slow_start(1), tp.snd_cwnd), (0, 11));
+        assert!(!tp.in_slow_start());
+        // Eleven ACKs are counted, the twelfth grants the segment.
+        for _ in 0..11 {
+            tp.cong_avoid_ai(11, 1);
+        }
+        assert_eq!(tp.snd_cwnd, 11);
+        tp.cong_avoid_ai(11, 1);
+        assert_eq!((tp.snd_cwnd, tp.snd_cwnd_cnt), (12, 0));
+    }
 }

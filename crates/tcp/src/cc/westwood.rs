@@ -34,15 +34,13 @@ pub static ENTRY: Entry = Entry {
             "Grieco, Mascolo 2004, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas",
             "Linux 6.12 net/ipv4/tcp_westwood.c",
         ],
-        params: &[
-            Param {
-                name: "dialect",
-                kind: Kind::Choice(&["linux", "linux-2.6"]),
-                default: "linux",
-                unit: "",
-                help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Reno's answer to timeouts",
-            },
-        ],
+        params: &[Param {
+            name: "dialect",
+            kind: Kind::Choice(&["linux", "linux-2.6"]),
+            default: "linux",
+            unit: "",
+            help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Reno's answer to timeouts",
+        }],
     },
     build: |params| {
         Box::new(Westwood {

@@ -33,15 +33,13 @@ pub static ENTRY: Entry = Entry {
             "Baiocchi, Castellani, Vacirca 2007",
             "Linux 6.12 net/ipv4/tcp_yeah.c",
         ],
-        params: &[
-            Param {
-                name: "dialect",
-                kind: Kind::Choice(&["linux", "linux-2.6"]),
-                default: "linux",
-                unit: "",
-                help: "Linux 6.12, or Linux 2.6.22, whose counts begin anew at each increase",
-            },
-        ],
+        params: &[Param {
+            name: "dialect",
+            kind: Kind::Choice(&["linux", "linux-2.6"]),
+            default: "linux",
+            unit: "",
+            help: "Linux 6.12, or Linux 2.6.22, whose counts begin anew at each increase",
+        }],
     },
     build: |params| {
         Box::new(Yeah {

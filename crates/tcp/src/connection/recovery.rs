@@ -453,13 +453,22 @@ impl Connection {
     pub(super) fn enter_loss(&mut self) {
         let first = self.tp.ca_state < CaState::Recovery;
         self.mark_timed_out();
+        // Linux reduces once a window, in fast recovery or for the timeout; the RFC for every first timeout.
+        let by_rfc = self.stack.reduction == Reduction::Immediate;
         if self.tp.ca_state <= CaState::Disorder
             || !after(self.high_seq, self.tp.snd_una)
-            || (self.tp.ca_state == CaState::Loss && self.retransmits == 0)
+            || (self.retransmits == 0 && (by_rfc || self.tp.ca_state == CaState::Loss))
         {
             self.prior_ssthresh = self.current_ssthresh();
             self.tp.prior_cwnd = self.tp.snd_cwnd;
             self.tp.snd_ssthresh = self.cc.ssthresh(&mut self.tp);
+            if by_rfc {
+                //= rfc5681 §3.1
+                //# the value of ssthresh MUST be set to no more than the value given in equation (4):
+                //# ssthresh = max (FlightSize / 2, 2*SMSS)
+                let most = (self.tp.packets_out / 2).max(2);
+                self.tp.snd_ssthresh = self.tp.snd_ssthresh.min(most);
+            }
             self.cc.cwnd_event(&mut self.tp, CaEvent::Loss);
             self.start_undo();
         }
