@@ -172,7 +172,8 @@ impl Vegas {
                 tp.snd_ssthresh = 2;
                 tp.snd_cwnd = u64::from(tp.snd_cwnd).min(target / 2 + 1) as u32;
             }
-            tp.slow_start(acked);
+            // Not bounded by the threshold just set.
+            tp.snd_cwnd += acked;
         } else {
             let wanted = if diff > 2 * self.beta {
                 old_cwnd.saturating_sub(1)
