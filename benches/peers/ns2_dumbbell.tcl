@@ -6,7 +6,12 @@
 # Flows are TCP-Linux agents (ns-2.35: congestion controls of Linux 2.6) with timestamps and SACK sinks;
 # packets of 1500 bytes on the wire. Only the headers in use are kept and nothing is traced, which is how
 # ns-2 runs fastest. Results are key=value lines as those of the other programs.
+#
+# Optional: loss=<probability of each data packet behind the bottleneck>, seed=<of the losses>,
+# starts_s=<one for each flow, with commas>, window=<packets>, initial_window=<packets>, abc=<the sysctl
+# tcp_abc: 1 as ns-2 ships it, 0 as Linux 2.6.22 does>, trace_s=<interval of lines `trace <s> <cwnd> …`>.
 
+array set option {loss 0 seed 1 starts_s "" window 10000000 initial_window 10 abc 1 trace_s 0}
 foreach word $argv {
     lassign [split $word =] key value
     set option($key) $value
@@ -16,7 +21,9 @@ remove-all-packet-headers
 add-packet-header Flags IP TCP
 Agent/TCP set useHeaders_ true
 
-set payload 1460
+# 1500 bytes on the wire with 40 of IP and TCP and 12 of the timestamp option, which ns-2 counts as 10.
+set payload 1448
+Agent/TCP set ts_option_size_ 12
 set sim [new Simulator]
 set left [$sim node]
 set right [$sim node]
@@ -31,10 +38,25 @@ proc link {from to mbps delay_ms packets} {
 
 link $left $right $option(rate_mbps) $core_delay $option(buffer_packets)
 link $right $left $option(rate_mbps) $core_delay $unlimited
+if {$option(loss) > 0} {
+    set generator [new RNG]
+    $generator seed $option(seed)
+    set draw [new RandomVariable/Uniform]
+    $draw use-rng $generator
+    set losses [new ErrorModel]
+    $losses unit pkt
+    $losses set rate_ $option(loss)
+    $losses ranvar $draw
+    $losses drop-target [new Agent/Null]
+    $sim link-lossmodel $losses $left $right
+}
 
 set names [split $option(flows) ,]
+set starts [split $option(starts_s) ,]
 set agents {}
 foreach name $names {
+    set start [lindex $starts [llength $agents]]
+    if {$start eq ""} { set start 0 }
     set from [$sim node]
     set to [$sim node]
     foreach {a b} [list $from $left $left $from $right $to $to $right] {
@@ -43,10 +65,10 @@ foreach name $names {
     set sender [new Agent/TCP/Linux]
     $sender set timestamps_ true
     $sender set packetSize_ $payload
-    $sender set windowInit_ 10
+    $sender set windowInit_ $option(initial_window)
     # Neither the peer's window nor the slow-start limit of RFC 3742 is to bind.
-    $sender set window_ 10000000
-    $sender set maxcwnd_ 10000000
+    $sender set window_ $option(window)
+    $sender set maxcwnd_ $option(window)
     $sender set max_ssthresh_ 0
     $sender set overhead_ 0
     if {$option(ack) eq "every"} {
@@ -61,9 +83,21 @@ foreach name $names {
     $sim at 0 "$sender select_ca $name"
     set source [new Application/FTP]
     $source attach-agent $sender
-    $sim at 0 "$source start"
+    $sim at $start "$source start"
     lappend agents $sender
 }
+# Each of these writes a whole int over a byte; the second mends what the first spoils.
+[lindex $agents 0] set_ca_default_param linux sysctl_tcp_abc $option(abc)
+[lindex $agents 0] set_ca_default_param linux tcp_max_burst 3
+
+proc trace {} {
+    global sim agents option
+    set line "trace [$sim now]"
+    foreach agent $agents { append line " [$agent set cwnd_] [$agent set ssthresh_] [$agent set ack_]" }
+    puts $line
+    $sim at [expr {[$sim now] + $option(trace_s)}] trace
+}
+if {$option(trace_s) > 0} { $sim at 0 trace }
 
 proc peak_rss_kb {} {
     if {[catch {open /proc/self/status} file]} { return "" }

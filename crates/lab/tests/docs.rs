@@ -14,10 +14,12 @@ const DOCUMENTS: &[&str] = &[
     "docs/architecture.md",
     "docs/decisions.md",
     "docs/fidelity.md",
+    "docs/linux-2.6.md",
     "docs/scenarios.md",
     "fuzz/README.md",
     "papers/callegari-2012/README.md",
     "papers/linux-6.12/README.md",
+    "papers/ns-2-linux/README.md",
     "papers/tekala-2007/README.md",
 ];
 

@@ -87,6 +87,10 @@ pub struct Stack {
     pub hz: u32,
     /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's growth.
     pub byte_counting: bool,
+    /// Segments that one ACK may add in slow start, however many it covers (RFC 5681 §3.1: one).
+    pub slow_start_per_ack: u32,
+    /// Timestamps begin at a random value (Linux since 4.10); otherwise with the run.
+    pub random_timestamps: bool,
     /// When the receiver acknowledges.
     pub ack_policy: AckPolicy,
     /// Thin the ACKs that carry SACK (`tcp_comp_sack_nr`, Linux since 4.18).
@@ -132,6 +136,8 @@ impl Stack {
             linux_rtt: true,
             hz: 1000,
             byte_counting: true,
+            slow_start_per_ack: u32::MAX,
+            random_timestamps: true,
             ack_policy: AckPolicy::Linux,
             compress_sack: true,
             receive_buffer: 64 << 20,
@@ -156,6 +162,7 @@ impl Stack {
             frto: false,
             initial_rto: Time::from_secs(3),
             byte_counting: false,
+            random_timestamps: false,
             compress_sack: false,
             ..Stack::linux_6()
         }
@@ -177,6 +184,7 @@ impl Stack {
             max_rto: Time::from_secs(60),
             linux_rtt: false,
             hz: 0,
+            slow_start_per_ack: 1,
             ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
             compress_sack: false,
             ..Stack::linux_6()

@@ -82,6 +82,10 @@ pub struct Tp {
     pub now_us: u64,
     /// The kernel's clock ticks per second, the grain of `jiffies`.
     pub hz: u32,
+    /// An ACK counts as one however many segments it covers, and the window grows by the rules of Linux
+    /// 2.6: see [`in_slow_start`](Tp::in_slow_start), [`slow_start`](Tp::slow_start) and
+    /// [`cong_avoid_ai`](Tp::cong_avoid_ai).
+    pub counts_acks: bool,
     /// Pacing rate in bytes/s; `u64::MAX` without a limit.
     pub pacing_rate: u64,
     /// The controller wants its segments paced.
@@ -132,6 +136,7 @@ impl Tp {
             lsndtime_us: 0,
             now_us: 0,
             hz: 1000,
+            counts_acks: false,
             pacing_rate: u64::MAX,
             pacing: false,
             rcv_tsval: 0,
@@ -149,10 +154,11 @@ impl Tp {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
-    /// Whether the window grows by slow start.
+    /// Whether the window grows by slow start; Linux 2.6 goes one segment beyond `ssthresh`.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
+            || (self.counts_acks && self.snd_cwnd == self.snd_ssthresh)
     }
 
     /// Whether the flow uses its window, so that it may grow (RFC 7661 §3; in slow start a flow that
@@ -181,9 +187,13 @@ impl Tp {
     }
 
     /// Slow start over `acked` segments: one segment for each, up to `ssthresh`. Returns the segments
-    /// that are left for congestion avoidance.
+    /// that are left for congestion avoidance. In Linux 2.6 an ACK serves one or the other.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
+        if self.counts_acks {
+            self.snd_cwnd = (self.snd_cwnd + acked).min(self.snd_cwnd_clamp);
+            return 0;
+        }
         let cwnd = (self.snd_cwnd + acked).min(self.snd_ssthresh);
         let left = acked - (cwnd - self.snd_cwnd);
         self.snd_cwnd = cwnd.min(self.snd_cwnd_clamp);
@@ -203,9 +213,19 @@ impl Tp {
         Some(self.slow_start(acked)).filter(|left| *left > 0)
     }
 
-    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept.
+    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept. In Linux
+    /// 2.6 the ACK that grants the segment is not counted itself: one for every `w` + 1 ACKs.
     #[inline]
     pub fn cong_avoid_ai(&mut self, w: u32, acked: u32) {
+        if self.counts_acks {
+            if self.snd_cwnd_cnt >= w {
+                self.snd_cwnd = (self.snd_cwnd + 1).min(self.snd_cwnd_clamp);
+                self.snd_cwnd_cnt = 0;
+            } else {
+                self.snd_cwnd_cnt += acked;
+            }
+            return;
+        }
         // Credit gathered under a larger `w` buys one segment at once.
         if self.snd_cwnd_cnt >= w {
             self.snd_cwnd_cnt = 0;
@@ -238,5 +258,29 @@ impl Tp {
     #[inline]
     pub fn reno_undo_cwnd(&self) -> u32 {
         self.snd_cwnd.max(self.prior_cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_acks_are_counted_growth_is_that_of_linux_2_6() {
+        let mut tp = Tp::new(10, 1448, Rng::new(1, "acks"));
+        tp.snd_ssthresh = 10;
+        assert!(!tp.in_slow_start());
+        tp.counts_acks = true;
+        // Slow start goes one segment beyond the threshold, and its ACK does not count twice.
+        assert!(tp.in_slow_start());
+        assert_eq!((tp.slow_start(1), tp.snd_cwnd), (0, 11));
+        assert!(!tp.in_slow_start());
+        // Eleven ACKs are counted, the twelfth grants the segment.
+        for _ in 0..11 {
+            tp.cong_avoid_ai(11, 1);
+        }
+        assert_eq!(tp.snd_cwnd, 11);
+        tp.cong_avoid_ai(11, 1);
+        assert_eq!((tp.snd_cwnd, tp.snd_cwnd_cnt), (12, 0));
     }
 }

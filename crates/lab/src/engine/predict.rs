@@ -215,7 +215,7 @@ fn flow_question(flow: &Flow, stack: &Stack, path: &Path) -> Result<FlowQuestion
     let clamp = flow.cwnd_clamp.map(f64::from);
     Ok(FlowQuestion {
         variant: variant_of(flow),
-        params: flow.variant.params(Family::Variant)?,
+        params: flow.params()?,
         rtt_s: rtt.as_secs_f64(),
         rto_s: rto.as_secs_f64(),
         max_window_pkts: windows.chain(clamp).fold(f64::INFINITY, f64::min),

@@ -1,8 +1,10 @@
 //! One TCP flow: its congestion control, the stack around it, when it sends and how much.
 
 use super::plugin::Plugin;
-use trammel_core::entry::Value;
+use crate::registry::Family;
+use trammel_core::entry::{Kind, Params, Value};
 use trammel_core::time::Time;
+use trammel_tcp::cc;
 
 /// The TCP around a congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +92,36 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The variant as the stack speaks it: in the dialect called after the stack, where it has one and no
+    /// other is given.
+    fn spoken(&self) -> Result<Plugin, String> {
+        let about = self.variant.about(Family::Variant)?;
+        let stack = self.stack.name();
+        let speaks = about.params.iter().any(|param| {
+            param.name == "dialect"
+                && matches!(param.kind, Kind::Choice(words) if words.contains(&stack))
+        });
+        let is_given = self.variant.given.iter().any(|(key, _)| key == "dialect");
+        let variant = self.variant.clone();
+        Ok(if speaks && !is_given {
+            variant.with("dialect", Value::Text(stack.to_owned()))
+        } else {
+            variant
+        })
+    }
+
+    /// The variant's parameters, the defaults filled in.
+    pub fn params(&self) -> Result<Params, String> {
+        self.spoken()?.params(Family::Variant)
+    }
+
+    /// The entry of the congestion control, with all its parameters.
+    pub fn congestion_control(&self) -> Result<(&'static cc::Entry, Params), String> {
+        let params = self.params()?;
+        let entry = cc::find(&self.variant.name).expect("its parameters were found");
+        Ok((entry, params))
+    }
+
     /// A flow of `variant` with all defaults. `newreno` means Reno over stack `rfc` without SACK.
     pub fn new(variant: &str) -> Flow {
         let is_newreno = variant == "newreno";
@@ -198,5 +230,25 @@ impl Flow {
     pub fn pacing(mut self, on: bool) -> Flow {
         self.pacing = Some(on);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_speaks_its_stack_s_dialect_unless_another_is_given() {
+        let dialect = |flow: &Flow| flow.params().unwrap().text("dialect").to_owned();
+        let mut flow = Flow::new("scalable");
+        assert_eq!(dialect(&flow), "linux");
+        flow.stack = Stack::Linux26;
+        assert_eq!(dialect(&flow), "linux-2.6");
+        flow.variant = flow
+            .variant
+            .with("dialect", Value::Text("kelly".to_owned()));
+        assert_eq!(dialect(&flow), "kelly");
+        flow.variant = "reno".into();
+        assert!(flow.params().is_ok());
     }
 }

@@ -8,7 +8,6 @@ use trammel_core::aqm::{self, Discipline, LinkFacts};
 use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::{About, Params, Value};
 use trammel_core::loss::{self, LossModel};
-use trammel_tcp::cc::{self, CongestionControl};
 
 /// A plug-in's name with the parameters that differ from its defaults.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,19 +51,6 @@ impl Plugin {
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
             errors.join("; ")
         })
-    }
-
-    /// The entry of the congestion control of this name, with all its parameters.
-    pub fn congestion_control(&self) -> Result<(&'static cc::Entry, Params), String> {
-        let params = self.params(Family::Variant)?;
-        let entry = cc::find(&self.name).expect("its parameters were found");
-        Ok((entry, params))
-    }
-
-    /// The congestion control of this name, made anew.
-    pub fn controller(&self) -> Result<Box<dyn CongestionControl>, String> {
-        let (entry, params) = self.congestion_control()?;
-        Ok((entry.build)(&params))
     }
 
     /// The queue discipline of this name, made anew for a link.
@@ -140,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_name_resolves_late_and_a_slip_is_named() {
-        assert!(Plugin::new("newreno").controller().is_ok());
+        assert!(Plugin::new("newreno").params(Family::Variant).is_ok());
         let error = Plugin::new("renoo").params(Family::Variant).unwrap_err();
         assert_eq!(
             error,

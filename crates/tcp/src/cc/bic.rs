@@ -187,6 +187,10 @@ impl CongestionControl for Bic {
         }
     }
 
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh
+    }
+
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
         let Some(left) = tp.left_after_slow_start(acked) else {
             return;

@@ -416,6 +416,10 @@ impl CongestionControl for Cubic {
         ((cwnd * self.beta / SHARE) as u32).max(2)
     }
 
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh
+    }
+
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
         let Some(left) = tp.left_after_slow_start(acked) else {
             return;

@@ -12,6 +12,9 @@
 //! RTT scaling divides f by 0.1 s/RTTmin, kept in \[0.5, 10\], so that flows of different round trips grow
 //! alike in time. Times are whole clock ticks, as in the kernel.
 //!
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, the longest is not
+//! learnt in the first slow start nor within three rounds of a loss, and Δ counts from the end of recovery.
+//!
 //! # Parameters
 //! `use_rtt_scaling`, `use_bandwidth_switch`: as in the kernel's module.
 //!
@@ -35,6 +38,13 @@ pub static ENTRY: Entry = Entry {
         ],
         params: &[
             Param {
+                name: "dialect",
+                kind: Kind::Choice(&["linux", "linux-2.6"]),
+                default: "linux",
+                unit: "",
+                help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Δ from the end of recovery",
+            },
+            Param {
                 name: "use_rtt_scaling",
                 kind: Kind::Bool,
                 default: "true",
@@ -52,6 +62,7 @@ pub static ENTRY: Entry = Entry {
     },
     build: |params| {
         Box::new(Htcp {
+            is_2_6: params.text("dialect") == "linux-2.6",
             use_rtt_scaling: params.bool("use_rtt_scaling"),
             use_bandwidth_switch: params.bool("use_bandwidth_switch"),
             ..Htcp::default()
@@ -77,6 +88,7 @@ struct Undo {
 /// Times in clock ticks, throughputs in segments per second.
 #[derive(Debug, Default)]
 struct Htcp {
+    is_2_6: bool,
     use_rtt_scaling: bool,
     use_bandwidth_switch: bool,
     alpha: u64,
@@ -98,12 +110,21 @@ struct Htcp {
     bi: u32,
 }
 
+/// The smoothed round trip in whole clock ticks, as Linux 2.6 keeps it.
+fn smoothed_ticks(tp: &Tp) -> u64 {
+    u64::from(tp.srtt_us >> 3) * u64::from(tp.hz) / 1_000_000
+}
+
 impl Htcp {
     fn measure_rtt(&mut self, tp: &Tp, rtt: u64) {
         if self.min_rtt > rtt || self.min_rtt == 0 {
             self.min_rtt = rtt;
         }
-        if tp.ca_state == CaState::Open {
+        // Linux 2.6.22 leaves out the first slow start and the rounds just after a back-off.
+        let is_steady = !self.is_2_6
+            || (tp.snd_ssthresh < 0xffff
+                && (tp.jiffies() - self.last_cong) / self.min_rtt.max(1) > 3);
+        if tp.ca_state == CaState::Open && is_steady {
             self.max_rtt = self.max_rtt.max(self.min_rtt);
             // A jump of more than 20 ms is taken for an outlier.
             let credible = self.max_rtt + u64::from(tp.hz) / 50;
@@ -185,6 +206,7 @@ impl Htcp {
 impl CongestionControl for Htcp {
     fn init(&mut self, tp: &mut Tp) {
         *self = Htcp {
+            is_2_6: self.is_2_6,
             use_rtt_scaling: self.use_rtt_scaling,
             use_bandwidth_switch: self.use_bandwidth_switch,
             alpha: ALPHA_BASE,
@@ -206,6 +228,10 @@ impl CongestionControl for Htcp {
         (((u64::from(tp.snd_cwnd) * self.beta) >> SHIFT) as u32).max(2)
     }
 
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh
+    }
+
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
         if !tp.is_cwnd_limited() {
             return;
@@ -213,6 +239,9 @@ impl CongestionControl for Htcp {
         if tp.in_slow_start() {
             tp.slow_start(acked);
             return;
+        }
+        if self.is_2_6 {
+            self.measure_rtt(tp, smoothed_ticks(tp));
         }
         if (u64::from(tp.snd_cwnd_cnt) * self.alpha) >> SHIFT >= u64::from(tp.snd_cwnd) {
             if tp.snd_cwnd < tp.snd_cwnd_clamp {
@@ -229,7 +258,7 @@ impl CongestionControl for Htcp {
     fn set_state(&mut self, tp: &mut Tp, new: CaState) {
         match new {
             CaState::Open => {
-                if self.undo.take().is_some() {
+                if self.undo.take().is_some() || self.is_2_6 {
                     self.last_cong = tp.jiffies();
                 }
             }
@@ -249,7 +278,7 @@ impl CongestionControl for Htcp {
         if tp.ca_state == CaState::Open {
             self.pkts_acked = sample.pkts_acked;
         }
-        if sample.rtt_us > 0 {
+        if sample.rtt_us > 0 && !self.is_2_6 {
             let rtt = (sample.rtt_us as u64 * u64::from(tp.hz)).div_ceil(1_000_000);
             self.measure_rtt(tp, rtt);
         }

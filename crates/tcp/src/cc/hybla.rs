@@ -106,7 +106,7 @@ impl CongestionControl for Hybla {
             tp.reno_cong_avoid(acked);
             return;
         }
-        let is_slow_start = tp.in_slow_start();
+        let is_slow_start = tp.snd_cwnd < tp.snd_ssthresh;
         let increment = if is_slow_start {
             self.slow_start_increment()
         } else {

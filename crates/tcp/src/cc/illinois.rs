@@ -12,6 +12,9 @@
 //! After a round with delay α returns to 10 only when `theta` rounds without delay have passed. A window
 //! under `win_thresh` and a timeout mean Reno's α = 1, β = 1/2.
 //!
+//! Dialect `linux-2.6` is the module of Linux 2.6.22, which took β for the share that a loss leaves: an
+//! eighth where the queue was short.
+//!
 //! # Parameters
 //! `win_thresh`, `theta`: as in the kernel's module.
 //!
@@ -34,6 +37,13 @@ pub static ENTRY: Entry = Entry {
         ],
         params: &[
             Param {
+                name: "dialect",
+                kind: Kind::Choice(&["linux", "linux-2.6"]),
+                default: "linux",
+                unit: "",
+                help: "Linux 6.12, or Linux 2.6.22 with the loss turned round",
+            },
+            Param {
                 name: "win_thresh",
                 kind: Kind::Int(0, 1_000_000),
                 default: "15",
@@ -51,6 +61,7 @@ pub static ENTRY: Entry = Entry {
     },
     build: |params| {
         Box::new(Illinois {
+            is_2_6: params.text("dialect") == "linux-2.6",
             win_thresh: params.int("win_thresh") as u32,
             theta: params.int("theta") as u32,
             alpha: ALPHA_MAX,
@@ -82,6 +93,7 @@ const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
 #[derive(Debug)]
 struct Illinois {
+    is_2_6: bool,
     win_thresh: u32,
     theta: u32,
     /// Segments added a window × 128.
@@ -170,8 +182,12 @@ impl CongestionControl for Illinois {
     }
 
     fn ssthresh(&mut self, tp: &mut Tp) -> u32 {
-        let decrease = (u64::from(tp.snd_cwnd) * u64::from(self.beta)) >> BETA_SHIFT;
-        (tp.snd_cwnd - decrease as u32).max(2)
+        let share = ((u64::from(tp.snd_cwnd) * u64::from(self.beta)) >> BETA_SHIFT) as u32;
+        if self.is_2_6 {
+            share.max(2)
+        } else {
+            (tp.snd_cwnd - share).max(2)
+        }
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, ack: u32, acked: u32) {
@@ -228,7 +244,7 @@ impl CongestionControl for Illinois {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::entry::Params;
+    use trammel_core::entry::{Params, Value};
     use trammel_core::rng::Rng;
 
     fn tp(cwnd: u32) -> Tp {
@@ -316,5 +332,26 @@ mod tests {
         assert_eq!(alpha_beta(&*cc), (10.0, 0.125));
         cc.set_state(&mut tp, CaState::Loss);
         assert_eq!(alpha_beta(&*cc), (1.0, 0.5));
+    }
+
+    #[test]
+    fn linux_2_6_keeps_the_share_that_the_paper_takes_away() {
+        for (dialect, left) in [("linux", 140), ("linux-2.6", 20)] {
+            let given = [("dialect".to_owned(), Value::Text(dialect.to_owned()))];
+            let params = Params::resolve(&ENTRY.about, &given).unwrap();
+            let (mut cc, mut tp) = ((ENTRY.build)(&params), tp(160));
+            cc.init(&mut tp);
+            // A round without queueing delay: β is an eighth.
+            let sample = AckSample {
+                pkts_acked: 1,
+                rtt_us: 50_000,
+                in_flight: 160,
+            };
+            cc.pkts_acked(&mut tp, &sample);
+            let end = tp.snd_nxt.wrapping_add(1);
+            cc.cong_avoid(&mut tp, end, 1);
+            tp.snd_cwnd = 160;
+            assert_eq!(cc.ssthresh(&mut tp), left, "{dialect}");
+        }
     }
 }

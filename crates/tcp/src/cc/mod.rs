@@ -130,6 +130,11 @@ pub trait CongestionControl: Debug + Send {
         false
     }
 
+    /// How low rate halving may bring the window, segments; asked by stacks that halve the rate.
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh / 2
+    }
+
     /// Multiple of `snd_cwnd` that the send buffer should hold.
     fn sndbuf_expand(&self) -> u32 {
         2

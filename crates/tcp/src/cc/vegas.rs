@@ -16,14 +16,17 @@
 //! every round trip in slow start, not every other one as the paper does, and forgets `base_rtt` when the
 //! connection sends again after an idle time. It does not ask whether the flow uses its window.
 //!
-//! Linux 2.6.22 differs: its bounds are 1, 3 and 1, the backlog is cwnd · (1 − base_rtt/rtt) as in the paper,
-//! counted in half segments, and the end of slow start sets `ssthresh` to 2.
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: the backlog is w · (1 − base_rtt/rtt) as in the paper,
+//! counted in half segments, where w is what was sent between the beginnings of the last two rounds and
+//! not the window; the window moves from that of the last round; the end of slow start sets `ssthresh`
+//! to 2, after which the ACK still adds its segment.
 //!
 //! # References
 //! Brakmo, Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", 1995;
 //! Linux 6.12 `tcp_vegas`.
 
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};
+use std::cmp::Ordering;
 use trammel_core::entry::{About, Kind, Param, Params};
 
 /// Vegas in the table of variants.
@@ -37,6 +40,13 @@ pub static ENTRY: Entry = Entry {
             "Linux 6.12 net/ipv4/tcp_vegas.c",
         ],
         params: &[
+            Param {
+                name: "dialect",
+                kind: Kind::Choice(&["linux", "linux-2.6"]),
+                default: "linux",
+                unit: "",
+                help: "Linux 6.12, or Linux 2.6.22, which judges what was sent, in half segments",
+            },
             Param {
                 name: "alpha",
                 kind: Kind::Int(0, 1_000_000),
@@ -122,10 +132,13 @@ impl RttRound {
 /// The state of Vegas.
 #[derive(Debug)]
 struct Vegas {
+    is_2_6: bool,
     alpha: u64,
     beta: u64,
     gamma: u64,
     rtt: RttRound,
+    /// Where the round before the present one began, and the window then; `linux-2.6` only.
+    last_round: (u32, u32),
     /// Vegas decides, not Reno: the state is Open.
     is_enabled: bool,
 }
@@ -133,12 +146,47 @@ struct Vegas {
 impl Vegas {
     fn new(params: &Params) -> Vegas {
         Vegas {
+            is_2_6: params.text("dialect") == "linux-2.6",
             alpha: params.int("alpha") as u64,
             beta: params.int("beta") as u64,
             gamma: params.int("gamma") as u64,
             rtt: RttRound::new(),
+            last_round: (0, 0),
             is_enabled: false,
         }
+    }
+
+    /// The decision at the end of a round as Linux 2.6.22 takes it.
+    fn end_round_2_6(&mut self, tp: &mut Tp, acked: u32) {
+        let (began, old_cwnd) = self.last_round;
+        let sent = u64::from(self.rtt.beg_snd_nxt.wrapping_sub(began) / tp.mss);
+        self.last_round = (self.rtt.beg_snd_nxt, tp.snd_cwnd);
+        if self.rtt.cnt_rtt <= 2 {
+            tp.reno_cong_avoid(acked);
+            return;
+        }
+        let target = 2 * sent * u64::from(self.rtt.base_rtt) / u64::from(self.rtt.min_rtt);
+        let diff = 2 * sent - target;
+        if tp.in_slow_start() {
+            if diff > 2 * self.gamma {
+                tp.snd_ssthresh = 2;
+                tp.snd_cwnd = u64::from(tp.snd_cwnd).min(target / 2 + 1) as u32;
+            }
+            // Not bounded by the threshold just set.
+            tp.snd_cwnd += acked;
+        } else {
+            let wanted = if diff > 2 * self.beta {
+                old_cwnd.saturating_sub(1)
+            } else {
+                old_cwnd + u32::from(diff < 2 * self.alpha)
+            };
+            tp.snd_cwnd = match wanted.cmp(&tp.snd_cwnd) {
+                Ordering::Less => tp.snd_cwnd - 1,
+                Ordering::Equal => tp.snd_cwnd,
+                Ordering::Greater => tp.snd_cwnd + 1,
+            };
+        }
+        tp.snd_cwnd = tp.snd_cwnd.max(2).min(tp.snd_cwnd_clamp);
     }
 
     /// The decision at the end of a round.
@@ -181,6 +229,8 @@ pub(crate) fn current_ssthresh(tp: &Tp) -> u32 {
 
 impl CongestionControl for Vegas {
     fn init(&mut self, tp: &mut Tp) {
+        // Differs from Linux 2.6.22, whose first round begins at sequence number 0 wherever the stream does.
+        self.last_round = (tp.snd_nxt, tp.snd_cwnd);
         self.rtt = RttRound::new();
         self.rtt.enable(tp);
         self.is_enabled = true;
@@ -194,8 +244,12 @@ impl CongestionControl for Vegas {
         if !self.is_enabled {
             tp.reno_cong_avoid(acked);
         } else if self.rtt.is_over(ack) {
+            if self.is_2_6 {
+                self.end_round_2_6(tp, acked);
+            } else {
+                self.end_round(tp, acked);
+            }
             self.rtt.beg_snd_nxt = tp.snd_nxt;
-            self.end_round(tp, acked);
             self.rtt.forget_round();
         } else if tp.in_slow_start() {
             tp.slow_start(acked);

@@ -96,6 +96,10 @@ impl CongestionControl for Veno {
         }
     }
 
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        tp.snd_ssthresh
+    }
+
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
         if !self.is_enabled {
             tp.reno_cong_avoid(acked);

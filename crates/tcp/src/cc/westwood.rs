@@ -11,14 +11,17 @@
 //! When a window reduction ends, and at a timeout, `ssthresh` is est · rtt_min / mss, at least 2; the end
 //! of a reduction sets the window to it too. The window grows as Reno's. A duplicate ACK counts a segment
 //! and the cumulative ACK that follows is relieved of what was counted. `rtt_min` starts anew after a
-//! timeout. Times are in clock ticks, round trips rounded up. Linux 2.6.22 ships the same law.
+//! timeout. Times are in clock ticks, round trips rounded up.
+//!
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, and a timeout takes
+//! half the window as Reno does (the module waited for an event that only F-RTO, off by default, sent).
 //!
 //! # References
 //! Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links", 2001;
 //! Grieco, Mascolo 2004 (Westwood+); Linux 6.12 `tcp_westwood`.
 
 use super::{AckFlags, AckSample, CaEvent, CongestionControl, Entry, Tp};
-use trammel_core::entry::About;
+use trammel_core::entry::{About, Kind, Param};
 
 /// Westwood+ in the table of variants.
 pub static ENTRY: Entry = Entry {
@@ -31,14 +34,26 @@ pub static ENTRY: Entry = Entry {
             "Grieco, Mascolo 2004, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas",
             "Linux 6.12 net/ipv4/tcp_westwood.c",
         ],
-        params: &[],
+        params: &[Param {
+            name: "dialect",
+            kind: Kind::Choice(&["linux", "linux-2.6"]),
+            default: "linux",
+            unit: "",
+            help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Reno's answer to timeouts",
+        }],
     },
-    build: |_| Box::new(Westwood::default()),
+    build: |params| {
+        Box::new(Westwood {
+            is_2_6: params.text("dialect") == "linux-2.6",
+            ..Westwood::default()
+        })
+    },
 };
 
 /// The state of Westwood+. Bandwidths are bytes a clock tick, times are ticks.
 #[derive(Debug, Default)]
 struct Westwood {
+    is_2_6: bool,
     /// After the first filter.
     bw_ns_est: u32,
     /// After both filters.
@@ -109,6 +124,7 @@ impl CongestionControl for Westwood {
         // Twenty seconds stand for "no sample yet".
         let no_rtt = 20 * tp.hz;
         *self = Westwood {
+            is_2_6: self.is_2_6,
             sample_start: tp.jiffies(),
             snd_una: tp.snd_una,
             rtt: no_rtt,
@@ -121,6 +137,10 @@ impl CongestionControl for Westwood {
 
     fn ssthresh(&mut self, tp: &mut Tp) -> u32 {
         tp.reno_ssthresh()
+    }
+
+    fn min_cwnd(&self, tp: &Tp) -> u32 {
+        self.bdp(tp)
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
@@ -143,7 +163,12 @@ impl CongestionControl for Westwood {
     }
 
     fn pkts_acked(&mut self, tp: &mut Tp, sample: &AckSample) {
-        if sample.rtt_us > 0 {
+        if self.is_2_6 {
+            if sample.pkts_acked > 0 {
+                let ticks = u64::from(tp.srtt_us >> 3) * u64::from(tp.hz) / 1_000_000;
+                self.rtt = ticks as u32;
+            }
+        } else if sample.rtt_us > 0 {
             self.rtt = tp.us_to_jiffies(sample.rtt_us as u64) as u32;
         }
     }
@@ -154,7 +179,7 @@ impl CongestionControl for Westwood {
                 tp.snd_ssthresh = self.bdp(tp);
                 tp.snd_cwnd = tp.snd_ssthresh;
             }
-            CaEvent::Loss => {
+            CaEvent::Loss if !self.is_2_6 => {
                 tp.snd_ssthresh = self.bdp(tp);
                 self.is_rtt_min_stale = true;
             }

@@ -11,6 +11,9 @@
 //! loss:  cwnd − min(max(Q, cwnd/8), cwnd/2);  by half after 16 rounds of slow mode
 //! ```
 //!
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: the count of ACKed segments starts from 0 at each
+//! increase, and fast mode counts segments, slow mode ACKs.
+//!
 //! The assumed window of a competing Reno flow (`reno_count`) keeps it from starving beside greedy flows.
 //!
 //! # References
@@ -18,7 +21,7 @@
 
 use super::vegas::{NO_RTT, RttRound};
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};
-use trammel_core::entry::About;
+use trammel_core::entry::{About, Kind, Param};
 
 /// YeAH in the table of variants.
 pub static ENTRY: Entry = Entry {
@@ -30,9 +33,20 @@ pub static ENTRY: Entry = Entry {
             "Baiocchi, Castellani, Vacirca 2007",
             "Linux 6.12 net/ipv4/tcp_yeah.c",
         ],
-        params: &[],
+        params: &[Param {
+            name: "dialect",
+            kind: Kind::Choice(&["linux", "linux-2.6"]),
+            default: "linux",
+            unit: "",
+            help: "Linux 6.12, or Linux 2.6.22, whose counts begin anew at each increase",
+        }],
     },
-    build: |_| Box::new(Yeah::default()),
+    build: |params| {
+        Box::new(Yeah {
+            is_2_6: params.text("dialect") == "linux-2.6",
+            ..Yeah::default()
+        })
+    },
 };
 
 /// Most own packets that may stand in the queue.
@@ -54,6 +68,9 @@ const FEW_SAMPLES: u32 = 2;
 
 #[derive(Debug)]
 struct Yeah {
+    is_2_6: bool,
+    /// Segments of the ACK in hand; `linux-2.6` only.
+    pkts_acked: u32,
     round: RttRound,
     /// Own packets in the queue in the last judged round.
     last_queue: u32,
@@ -67,6 +84,8 @@ struct Yeah {
 impl Default for Yeah {
     fn default() -> Yeah {
         Yeah {
+            is_2_6: false,
+            pkts_acked: 0,
             round: RttRound::new(),
             last_queue: 0,
             slow_rounds: 0,
@@ -104,6 +123,25 @@ impl Yeah {
         self.last_queue = queue;
     }
 
+    fn grow_2_6(&mut self, tp: &mut Tp, acked: u32) {
+        if tp.in_slow_start() {
+            tp.slow_start(acked);
+            return;
+        }
+        let is_due = if self.slow_rounds == 0 {
+            // A second call for the same ACK counts as one segment.
+            tp.snd_cwnd_cnt += std::mem::replace(&mut self.pkts_acked, 1);
+            tp.snd_cwnd_cnt > tp.snd_cwnd.min(FAST_SEGMENTS)
+        } else {
+            tp.snd_cwnd_cnt += 1;
+            tp.snd_cwnd_cnt >= tp.snd_cwnd
+        };
+        if is_due {
+            tp.snd_cwnd = (tp.snd_cwnd + 1).min(tp.snd_cwnd_clamp);
+            tp.snd_cwnd_cnt = 0;
+        }
+    }
+
     fn grow(&self, tp: &mut Tp, acked: u32) {
         let Some(left) = tp.left_after_slow_start(acked) else {
             return;
@@ -119,7 +157,10 @@ impl Yeah {
 
 impl CongestionControl for Yeah {
     fn init(&mut self, tp: &mut Tp) {
-        *self = Yeah::default();
+        *self = Yeah {
+            is_2_6: self.is_2_6,
+            ..Yeah::default()
+        };
         self.round.enable(tp);
         // Keeps window × 128 inside 32 bits, as the kernel's module does.
         tp.snd_cwnd_clamp = tp.snd_cwnd_clamp.min(u32::MAX / 128);
@@ -141,7 +182,11 @@ impl CongestionControl for Yeah {
         if !tp.is_cwnd_limited() {
             return;
         }
-        self.grow(tp, acked);
+        if self.is_2_6 {
+            self.grow_2_6(tp, acked);
+        } else {
+            self.grow(tp, acked);
+        }
         if self.round.is_over(ack) {
             if self.round.cnt_rtt > FEW_SAMPLES {
                 self.judge_round(tp);
@@ -164,7 +209,10 @@ impl CongestionControl for Yeah {
         }
     }
 
-    fn pkts_acked(&mut self, _tp: &mut Tp, sample: &AckSample) {
+    fn pkts_acked(&mut self, tp: &mut Tp, sample: &AckSample) {
+        if tp.ca_state == CaState::Open {
+            self.pkts_acked = sample.pkts_acked;
+        }
         self.round.sample(sample.rtt_us);
     }
 

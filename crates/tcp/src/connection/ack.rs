@@ -610,10 +610,14 @@ impl Connection {
         // Where reordering is known, SACKs count as progress too.
         let reorders = self.reordering > self.stack.reordering;
         if news.acked || (reorders && news.sacked) {
-            let acked = if self.stack.byte_counting {
-                news.delivered
-            } else {
+            let acked = if !self.stack.byte_counting {
                 1
+            } else if self.tp.in_slow_start() {
+                //= rfc5681 §3.1
+                //# cwnd += min (N, SMSS)
+                news.delivered.min(self.stack.slow_start_per_ack)
+            } else {
+                news.delivered
             };
             self.cc.cong_avoid(&mut self.tp, ack, acked);
             if self.tp.ca_state == CaState::Cwr {

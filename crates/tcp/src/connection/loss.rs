@@ -230,7 +230,10 @@ impl Connection {
                     }
                 }
             }
-            LossDetection::Fack => self.mark_below_highest_sack(),
+            LossDetection::Fack => {
+                self.mark_overtaken_retransmissions();
+                self.mark_below_highest_sack();
+            }
             LossDetection::DupThresh => self.mark_by_duplicates(),
         }
         self.tp.retrans_out < retransmissions
@@ -242,6 +245,30 @@ impl Connection {
             self.stack.detection
         } else {
             LossDetection::DupThresh
+        }
+    }
+
+    /// FACK: a retransmission is lost when an original that was sent after it is SACKed.
+    fn mark_overtaken_retransmissions(&mut self) {
+        let end = self.highest_sacked.min(self.board.tail());
+        if end <= self.board.head() {
+            return;
+        }
+        let highest = *self.board.get(end - 1);
+        if highest.is(mark::EVER_RETRANS) {
+            return;
+        }
+        while let Some(&(index, sent_us)) = self.rack.retransmitted.front() {
+            if index >= self.board.head() {
+                if highest.tx_us.wrapping_sub(sent_us) as i32 <= 0 {
+                    break;
+                }
+                let sent = self.board.get(index);
+                if sent.is(mark::RETRANS) && sent.tx_us == sent_us {
+                    self.mark_lost(index);
+                }
+            }
+            self.rack.retransmitted.pop_front();
         }
     }
 

@@ -288,6 +288,7 @@ impl Connection {
         let mut tp = Tp::new(stack.initial_window, u32::from(stack.mss), rng);
         tp.hz = if stack.hz == 0 { 1000 } else { stack.hz };
         tp.snd_cwnd_clamp = stack.cwnd_clamp;
+        tp.counts_acks = !stack.byte_counting;
         let iss = tp.rng.below(1 << 32) as u32;
         tp.snd_una = iss;
         tp.snd_nxt = iss;
@@ -649,6 +650,10 @@ impl Connection {
     }
     #[inline]
     fn ts_offset(&self) -> u32 {
-        self.iss | 1
+        if self.stack.random_timestamps {
+            self.iss | 1
+        } else {
+            1
+        }
     }
 }

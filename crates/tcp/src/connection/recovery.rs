@@ -19,6 +19,9 @@ use crate::seq::{after, before};
 use crate::stack::{LossDetection, Reduction};
 use trammel_core::time::Time;
 
+/// Segments that a dubious ACK may release where the rate is halved.
+const MAX_BURST: u32 = 3;
+
 impl Connection {
     /// An ACK that is not plain progress, or one in a state other than Open. Returns whether lost segments
     /// may be retransmitted now.
@@ -264,14 +267,14 @@ impl Connection {
         self.tp.snd_cwnd = (i64::from(in_flight) + send).max(1) as u32;
     }
 
-    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK, never above
-    /// what is in flight.
+    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK as far as the
+    /// variant lets it, never above what is in flight.
     fn halve_rate(&mut self, news: &AckNews) {
         if news.delivered == 0 && !news.not_duplicate && !news.dsack {
             return;
         }
         self.halving_ack = !self.halving_ack;
-        if !self.halving_ack && self.tp.snd_cwnd > self.tp.snd_ssthresh {
+        if !self.halving_ack && self.tp.snd_cwnd > self.cc.min_cwnd(&self.tp) {
             self.tp.snd_cwnd -= 1;
         }
         self.tp.snd_cwnd = self.tp.snd_cwnd.min(self.tp.packets_in_flight() + 1).max(1);
@@ -323,6 +326,14 @@ impl Connection {
         self.keep_open();
     }
 
+    /// Linux of rate halving sends no bursts: after a dubious ACK the window is what is in flight and three.
+    fn moderate_window(&mut self) {
+        if self.stack.reduction == Reduction::RateHalving && !self.owns_window {
+            let most = self.tp.packets_in_flight() + MAX_BURST;
+            self.tp.snd_cwnd = self.tp.snd_cwnd.min(most);
+        }
+    }
+
     fn try_to_open(&mut self, news: &AckNews) {
         if self.tp.retrans_out == 0 {
             self.retrans_stamp_us = 0;
@@ -332,6 +343,7 @@ impl Connection {
         }
         if self.tp.ca_state != CaState::Cwr {
             self.keep_open();
+            self.moderate_window();
         }
     }
 
@@ -441,13 +453,22 @@ impl Connection {
     pub(super) fn enter_loss(&mut self) {
         let first = self.tp.ca_state < CaState::Recovery;
         self.mark_timed_out();
+        // Linux reduces once a window, in fast recovery or for the timeout; the RFC for every first timeout.
+        let by_rfc = self.stack.reduction == Reduction::Immediate;
         if self.tp.ca_state <= CaState::Disorder
             || !after(self.high_seq, self.tp.snd_una)
-            || (self.tp.ca_state == CaState::Loss && self.retransmits == 0)
+            || (self.retransmits == 0 && (by_rfc || self.tp.ca_state == CaState::Loss))
         {
             self.prior_ssthresh = self.current_ssthresh();
             self.tp.prior_cwnd = self.tp.snd_cwnd;
             self.tp.snd_ssthresh = self.cc.ssthresh(&mut self.tp);
+            if by_rfc {
+                //= rfc5681 §3.1
+                //# the value of ssthresh MUST be set to no more than the value given in equation (4):
+                //# ssthresh = max (FlightSize / 2, 2*SMSS)
+                let most = (self.tp.packets_out / 2).max(2);
+                self.tp.snd_ssthresh = self.tp.snd_ssthresh.min(most);
+            }
             self.cc.cwnd_event(&mut self.tp, CaEvent::Loss);
             self.start_undo();
         }

@@ -254,7 +254,7 @@ impl Connection {
             }
             self.undo_retrans = self.undo_retrans.max(0) + 1;
         }
-        if self.stack.detection == crate::stack::LossDetection::Rack {
+        if self.detection() != crate::stack::LossDetection::DupThresh {
             self.rack.retransmission(index, tx_us);
         }
         self.header(now, sent.seq, segment);

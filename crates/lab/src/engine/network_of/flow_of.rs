@@ -33,10 +33,7 @@ pub(super) fn flow_of(
     seed: u64,
     pace: Pace,
 ) -> anyhow::Result<(FlowSpec, BuiltFlow)> {
-    let (entry, params) = flow
-        .variant
-        .congestion_control()
-        .map_err(|why| anyhow!(why))?;
+    let (entry, params) = flow.congestion_control().map_err(|why| anyhow!(why))?;
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (client, server) = stacks(scenario, flow, ways, needs_ecn)?;
     let stop = flow

@@ -24,10 +24,7 @@ pub(super) fn workload_of(
     seed: u64,
 ) -> anyhow::Result<(WorkloadSpec, BuiltWorkload)> {
     let flow = &workload.flow;
-    let (entry, params) = flow
-        .variant
-        .congestion_control()
-        .map_err(|why| anyhow!(why))?;
+    let (entry, params) = flow.congestion_control().map_err(|why| anyhow!(why))?;
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (sender, receiver) = stacks(scenario, flow, ways, needs_ecn)?;
     let (mut client, mut server) = (sender, receiver);

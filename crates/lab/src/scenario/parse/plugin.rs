@@ -151,10 +151,14 @@ fn resolve(
     }
     let given_count = given.len();
     let errors = match Params::resolve(about, &given) {
-        // With the defaults filled in, in the entry's order, equal scenarios have equal hashes.
+        // With the defaults filled in, in the entry's order, equal scenarios have equal hashes. A dialect
+        // that is not named is the stack's, which is not known here.
         Ok(params) => {
             given = params
                 .iter()
+                .filter(|(key, _)| {
+                    *key != "dialect" || places.iter().any(|(place, _)| place == key)
+                })
                 .map(|(key, value)| (key.to_owned(), value.clone()))
                 .collect();
             Vec::new()
