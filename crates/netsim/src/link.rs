@@ -339,6 +339,18 @@ impl Link {
         next
     }
 
+    /// When the first packet that waits now leaves the queue; [`Time::MAX`] where none does.
+    pub(crate) fn next_departure(&mut self, now: Time) -> Time {
+        match &mut self.service {
+            Service::Express(express) => {
+                express.expire(now);
+                let first = express.waiting.front();
+                first.map_or(Time::MAX, |&(departs, _)| departs)
+            }
+            Service::Served(served) => served.gate,
+        }
+    }
+
     /// The place to write a packet to that is to enter the link by [`enter`](Link::enter).
     #[inline]
     pub fn slot(&mut self) -> &mut Packet {

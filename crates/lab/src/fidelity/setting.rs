@@ -8,7 +8,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::loss;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
-use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -39,6 +39,16 @@ pub const VARIANTS: [&str; 16] = [
 const MSS_BYTES: f64 = 1448.0;
 /// What the shaper counts for it, bytes.
 const FRAME_BYTES: u64 = 1514;
+
+/// The sink: it sleeps for 5 ms with the kernel's slack of 50 µs. The clock of virtual time moves when it is
+/// read, which the kernel does with each buffer that it copies: measured, 0.8 µs to a read's ACK and 9.2 µs
+/// where 417 segments wait.
+const READER: Reader = Reader {
+    interval: Time::from_ms(5),
+    slack: Time::from_us(50),
+    wake: Time::from_ns(800),
+    copy: Some(Rate::from_bps(575_000_000_000)),
+};
 
 /// One path of the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,7 +142,7 @@ impl Path {
                 bytes: None,
                 forward: vec![forward],
                 backward: vec![backward],
-                reader: Some((Time::from_ms(5), Time::from_us(50))),
+                reader: Some(READER),
                 overhead_bytes: 14,
                 pace: Pace::Off,
                 seed,

@@ -1,8 +1,10 @@
 //! The engine: links, flows and streams, and the loop that moves them through virtual time.
 
 mod inspect;
+pub(crate) mod reader;
 mod seldom;
 
+use self::reader::Sink;
 use crate::flow::{Flow, FlowSpec};
 use crate::link::{Link, LinkSpec};
 use crate::packet::{Course, Packet};
@@ -27,6 +29,7 @@ enum Event {
     Start(u32),
     Stop(u32),
     Read(u32),
+    Slack(u32),
     Sample(u32),
     Emit(u32),
     Open(u32),
@@ -41,20 +44,6 @@ static NO_RTT: LazyLock<Histogram> = LazyLock::new(|| Histogram::of_counts(2));
 /// How long the index of a workload's connection that is over is not used again; by then none of its
 /// packets are on their way.
 const QUARANTINE: Time = Time::from_secs(10);
-
-/// A receiving application that reads in intervals. One process serves all flows of one interval, as a
-/// traffic tool's server does: it reads all of its connections when it wakes.
-#[derive(Debug)]
-struct Sink {
-    interval: Time,
-    slack: Time,
-    flows: Vec<u32>,
-    /// The next read: with a segment that comes from the first of these on, else at the second.
-    due: (Time, Time),
-}
-
-/// The sink of a flow whose application reads at once.
-pub(crate) const NO_SINK: u32 = u32::MAX;
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug)]
@@ -217,26 +206,6 @@ impl Network {
         self.flows.push(Flow::new(spec));
         self.flows[index].sink = sink;
         index
-    }
-
-    /// The sink that reads for a flow; a new one for an interval that no other flow has.
-    fn sink_of(&mut self, spec: &FlowSpec, flow: u32) -> u32 {
-        let Some((interval, slack)) = spec.reader else {
-            return NO_SINK;
-        };
-        let is_alike = |sink: &Sink| (sink.interval, sink.slack) == (interval, slack);
-        let at = self.sinks.iter().position(is_alike).unwrap_or_else(|| {
-            let due = (Time::ZERO, Time::MAX);
-            self.sinks.push(Sink {
-                interval,
-                slack,
-                flows: Vec::new(),
-                due,
-            });
-            self.sinks.len() - 1
-        });
-        self.sinks[at].flows.push(flow);
-        at as u32
     }
 
     /// Adds a stream of datagrams; returns its index.
@@ -485,8 +454,8 @@ impl Network {
         }
         self.drain(flow, end);
         let sink = self.flows[flow].sink;
-        if end == 1 && sink != NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
-            self.read(sink as usize);
+        if sink != reader::NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
+            self.on_arrival_in_slack(sink as usize, flow, end);
         }
     }
 
@@ -732,11 +701,8 @@ impl Network {
             match event {
                 Event::Start(flow) => self.start_flow(flow as usize),
                 Event::Stop(flow) => self.stop_flow(flow as usize),
-                // A read that came early with a segment leaves its timer behind.
-                Event::Read(sink) if self.sinks[sink as usize].due.1 == now => {
-                    self.read(sink as usize);
-                }
-                Event::Read(_) => {}
+                Event::Read(sink) => self.on_read(sink as usize),
+                Event::Slack(sink) => self.on_slack(sink as usize),
                 Event::Sample(flow) => self.sample(flow as usize),
                 Event::Emit(stream) => self.emit(stream as usize),
                 Event::Open(workload) => self.open(workload as usize),
