@@ -19,8 +19,8 @@ pub struct Reader {
     pub interval: Time,
     /// How much later its timer may go off (`PR_SET_TIMERSLACK`).
     pub slack: Time,
-    /// How long it takes from its timer to its read. How fast the machine is in this is drawn with the
-    /// seed, between a half and three halves; each wake-up differs by a quarter of it at most.
+    /// How long it takes from its timer to its read: drawn each time between a half and three halves of
+    /// this.
     pub wake: Time,
     /// How fast it copies; none takes no time.
     pub copy: Option<Rate>,

@@ -6,6 +6,7 @@
 
 use trammel_core::entry::{Params, Value};
 use trammel_core::loss;
+use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
@@ -61,6 +62,9 @@ pub struct Path {
     pub buffer_pkts: u64,
     /// Probability of random loss behind the bottleneck.
     pub loss: f64,
+    /// Whether seeds differ in how fast the reader wakes, too, as builds of the kernel do: where the
+    /// kernel has one run, its microseconds are one draw of many.
+    pub is_pace_drawn: bool,
 }
 
 /// One flow of a run: its variant and when it connects.
@@ -73,7 +77,10 @@ pub struct Start {
 }
 
 /// `e1`: 1 Gbit/s, 100 ms, one loss in a million.
-pub const LONG_FAT: Path = path(1000, 100, 8333, 1e-6);
+pub const LONG_FAT: Path = Path {
+    is_pace_drawn: true,
+    ..path(1000, 100, 8333, 1e-6)
+};
 /// `e2` and `e3`: 100 Mbit/s, 50 ms, no random loss.
 pub const PLAIN: Path = path(100, 50, 417, 0.0);
 /// `e6`: 50 Mbit/s, 40 ms, two losses in a thousand.
@@ -87,6 +94,7 @@ const fn path(rate_mbps: u64, rtt_ms: u64, buffer_pkts: u64, loss: f64) -> Path 
         rtt: Time::from_ms(rtt_ms),
         buffer_pkts,
         loss,
+        is_pace_drawn: false,
     }
 }
 
@@ -126,6 +134,12 @@ impl Path {
         }
         let forward = network.add_link(bottleneck);
         let backward = network.add_link(LinkSpec::wire("return", one_way));
+        let mut reader = READER;
+        if self.is_pace_drawn {
+            let ns = reader.wake.as_ns();
+            let drawn = Rng::new(seed, "machine").below(ns);
+            reader.wake = Time::from_ns(ns / 2 + drawn);
+        }
         for (index, start) in flows.iter().enumerate() {
             let entry = cc::find(&start.variant)
                 .ok_or_else(|| anyhow::anyhow!("no variant is called `{}`", start.variant))?;
@@ -142,7 +156,7 @@ impl Path {
                 bytes: None,
                 forward: vec![forward],
                 backward: vec![backward],
-                reader: Some(READER),
+                reader: Some(reader),
                 overhead_bytes: 14,
                 pace: Pace::Off,
                 seed,

@@ -39,8 +39,6 @@ pub(super) struct Sink {
     pub(super) due: (Time, Time),
     /// The next packet to leave a queue within the slack: when, and which link's.
     departure: (Time, usize),
-    /// How long its wake-ups take in the mean.
-    wake: Time,
     rng: Rng,
 }
 
@@ -51,13 +49,13 @@ enum Interrupt {
     Arrival(usize),
 }
 
-/// A time drawn evenly around `mean`, a `part`-th of it to either side at most.
-fn spread(mean: Time, part: u64, rng: &mut Rng) -> Time {
+/// A time drawn evenly between a half and three halves of `mean`.
+fn around(mean: Time, rng: &mut Rng) -> Time {
     if mean == Time::ZERO {
         return mean;
     }
     let ps = mean.as_ps();
-    Time::from_ps(ps - ps / part + rng.below(2 * ps / part))
+    Time::from_ps(ps / 2 + rng.below(ps))
 }
 
 impl Network {
@@ -68,12 +66,9 @@ impl Network {
         };
         let is_alike = |sink: &Sink| sink.reader == reader;
         let at = self.sinks.iter().position(is_alike).unwrap_or_else(|| {
-            let mut rng = Rng::new(spec.seed, "reader");
-            let wake = spread(reader.wake, 2, &mut rng);
             self.sinks.push(Sink {
                 reader,
-                wake,
-                rng,
+                rng: Rng::new(spec.seed, "reader"),
                 flows: Vec::new(),
                 due: (Time::ZERO, Time::MAX),
                 departure: (Time::ZERO, 0),
@@ -101,7 +96,7 @@ impl Network {
             return;
         };
         let sleeper = &mut self.sinks[sink];
-        let wake = spread(sleeper.wake, 4, &mut sleeper.rng);
+        let wake = around(sleeper.reader.wake, &mut sleeper.rng);
         let read_at = self.now + wake + sleeper.reader.copying(bytes);
         sleeper.due = (Time::MAX, read_at);
         if read_at == self.now {
