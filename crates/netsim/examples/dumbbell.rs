@@ -17,7 +17,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::loss;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity, Rate};
-use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -225,7 +225,9 @@ impl Options {
             forward,
             backward,
             // A reader that the scheduler wakes is late by tens of microseconds.
-            reader: self.reader.map(|interval| (interval, Time::from_us(50))),
+            reader: self
+                .reader
+                .map(|interval| Reader::every(interval, Time::from_us(50))),
             overhead_bytes: self.overhead_bytes,
             pace: self.trace.map_or(Pace::Off, Pace::Interval),
             seed: self.seed,

@@ -4,12 +4,45 @@ use crate::trace::{Pace, Sample, Trace};
 use crate::workload::{Job, Template};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_core::units::{Rate, TxTime};
 use trammel_tcp::cc::CongestionControl;
 use trammel_tcp::connection::{Connection, Counters};
 use trammel_tcp::stack::Stack;
 
 /// Makes a congestion control for a new connection.
 pub type MakeCc = Box<dyn Fn() -> Box<dyn CongestionControl> + Send>;
+
+/// A receiving application that sleeps between its reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// How long it sleeps.
+    pub interval: Time,
+    /// How much later its timer may go off (`PR_SET_TIMERSLACK`).
+    pub slack: Time,
+    /// How long it takes from its timer to its read: drawn each time between a half and three halves of
+    /// this.
+    pub wake: Time,
+    /// How fast it copies; none takes no time.
+    pub copy: Option<Rate>,
+}
+
+impl Reader {
+    /// One that sleeps for `interval` with the `slack` of its timer, and wakes and reads in no time.
+    pub fn every(interval: Time, slack: Time) -> Reader {
+        Reader {
+            interval,
+            slack,
+            wake: Time::ZERO,
+            copy: None,
+        }
+    }
+
+    /// How long it takes to copy `bytes`.
+    pub(crate) fn copying(&self, bytes: u64) -> Time {
+        self.copy
+            .map_or(Time::ZERO, |rate| TxTime::new(rate).of(bytes))
+    }
+}
 
 /// What a flow is made of.
 pub struct FlowSpec {
@@ -31,10 +64,9 @@ pub struct FlowSpec {
     pub forward: Vec<usize>,
     /// Links from receiver to sender.
     pub backward: Vec<usize>,
-    /// How often the receiving application reads, and the slack of its timer; none reads at once. Flows of
-    /// one interval share one application, which reads all of them when it wakes. As in
-    /// a kernel, a timer within its slack goes off with the host's next interrupt, here a segment's arrival.
-    pub reader: Option<(Time, Time)>,
+    /// How the receiving application reads; none reads at once. Flows of alike readers share one
+    /// application, which reads all of them when it wakes.
+    pub reader: Option<Reader>,
     /// Overhead of lower layers that links count, bytes a packet.
     pub overhead_bytes: u32,
     /// What is traced of it.
@@ -92,7 +124,7 @@ pub(crate) struct Flow {
     pub(crate) ends: Option<Box<Ends>>,
     /// Index of the sender's timer among the engine's slots; the receiver's is the next.
     pub(crate) slot: usize,
-    /// Which application reads what comes; [`NO_SINK`](crate::network::NO_SINK) reads at once.
+    /// Which application reads what comes; [`NO_SINK`](crate::network::reader::NO_SINK) reads at once.
     pub(crate) sink: u32,
     /// Round trips, µs; made with the first of them, since it is large.
     pub(crate) rtt: Option<Box<Histogram>>,
@@ -112,7 +144,7 @@ impl Flow {
             spec,
             ends: None,
             slot: usize::MAX,
-            sink: crate::network::NO_SINK,
+            sink: crate::network::reader::NO_SINK,
             rtt: None,
             trace,
             result: FlowResult::default(),

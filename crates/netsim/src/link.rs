@@ -276,6 +276,14 @@ impl Link {
         }
     }
 
+    /// When the first packet that waits now leaves the queue; [`Time::MAX`] where none does.
+    pub(crate) fn next_departure(&mut self, now: Time) -> Time {
+        match &mut self.service {
+            Service::Express(express) => express.next_departure(now),
+            Service::Served(served) => served.gate,
+        }
+    }
+
     /// Whether it is known as a packet comes when it will arrive at the other end, and none overtakes
     /// another: then [`cross`](Link::cross) is the way through the link, else [`accept`](Link::accept).
     #[inline]

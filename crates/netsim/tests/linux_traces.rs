@@ -5,7 +5,7 @@
 use trammel_core::entry::Params;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
-use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::{Pace, Sample};
@@ -39,7 +39,7 @@ fn run(variant: &str, seconds: u64) -> Vec<Sample> {
         bytes: None,
         forward: vec![forward],
         backward: vec![backward],
-        reader: Some((Time::from_ms(5), Time::from_us(50))),
+        reader: Some(Reader::every(Time::from_ms(5), Time::from_us(50))),
         overhead_bytes: 14,
         pace: Pace::Interval(Time::from_ms(10)),
         seed: 1,

@@ -2,7 +2,7 @@
 
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
-use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -11,9 +11,9 @@ use trammel_tcp::stack::Stack;
 
 const INTERVAL: Time = Time::from_ms(5);
 
-/// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the flow's round trips'
-/// mean in µs and the segments that an ACK answers on average.
-fn run(slack: Time) -> (f64, f64) {
+/// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the segments that an ACK
+/// answers on average.
+fn run(reader: Reader) -> f64 {
     let mut net = Network::new();
     let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(10));
     bottleneck.rate = Some(Rate::from_bps(10_000_000));
@@ -35,32 +35,33 @@ fn run(slack: Time) -> (f64, f64) {
         bytes: None,
         forward: vec![forward],
         backward: vec![backward],
-        reader: Some((INTERVAL, slack)),
+        reader: Some(reader),
         overhead_bytes: 14,
         pace: Pace::Off,
         seed: 1,
     });
     net.run_until(Time::from_secs(2));
-    let rtt = net.flow_rtt(0).mean().expect("round trips were measured");
     let flow = net.flow(0);
     let segments = flow.receiver.data_segments_received as f64;
     assert!(flow.bytes_delivered > 1_500_000, "{}", flow.bytes_delivered);
-    (rtt, segments / flow.receiver.acks_sent as f64)
-}
-
-#[test]
-fn a_timer_within_its_slack_goes_off_with_the_next_arrival() {
-    // More slack than a frame's time is never used up, but for the first round trips' gaps.
-    let (frame, more) = (run(Time::from_us(1_300)), run(Time::from_us(4_000)));
-    assert!((frame.0 / more.0 - 1.0).abs() < 1e-3, "{frame:?} {more:?}");
-    assert_eq!(frame.1, more.1);
-    // Without slack the timer goes off earlier than the arrival, and fewer segments wait.
-    let (_, exact) = run(Time::ZERO);
-    assert!(exact < frame.1, "{exact} {frame:?}");
+    segments / flow.receiver.acks_sent as f64
 }
 
 #[test]
 fn reads_run_on_without_a_trace_to_keep_the_clock_busy() {
-    let (_, segments_per_ack) = run(Time::from_us(50));
+    let segments_per_ack = run(Reader::every(INTERVAL, Time::from_us(50)));
     assert!((1.5..5.0).contains(&segments_per_ack), "{segments_per_ack}");
+}
+
+#[test]
+fn a_slow_copy_delays_the_next_read() {
+    let quick = Reader::every(INTERVAL, Time::ZERO);
+    let slow = Reader {
+        copy: Some(Rate::from_bps(20_000_000)),
+        ..quick
+    };
+    // At twice the link's rate copying takes as long as the sleep: twice the segments a read. The ACKs
+    // between two reads are no fewer.
+    let (quick, slow) = (run(quick), run(slow));
+    assert!(slow > 1.3 * quick, "{slow} {quick}");
 }

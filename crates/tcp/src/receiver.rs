@@ -112,14 +112,17 @@ pub(crate) struct Receiver {
     batch_bytes: u32,
     merges: bool,
 
-    /// Round trip that the receiver estimates, µs.
-    rtt_us: u64,
+    /// Round trip that the receiver estimates, µs × 8.
+    rtt_eighths: u64,
     /// Memory of the receive buffer, bytes.
     buffer: u64,
     max_buffer: u64,
     /// Memory of what waits in order for the application, bytes, and fragments of its last buffer.
     queued: u64,
     fragments: u32,
+    /// Payload of the first buffer that waits, bytes, and whether it is the last one too.
+    head_bytes: u32,
+    is_head_last: bool,
     /// Memory of what came out of order, bytes.
     held: u64,
     /// Payload bytes per 256 bytes of memory.
@@ -184,11 +187,13 @@ impl Receiver {
             batch_due: Time::MAX,
             batch_bytes: 0,
             merges: stack.offload,
-            rtt_us: 0,
+            rtt_eighths: 0,
             buffer: stack.receive_buffer,
             max_buffer: stack.max_receive_buffer.max(stack.receive_buffer),
             queued: 0,
             fragments: 0,
+            head_bytes: 0,
+            is_head_last: false,
             held: 0,
             ratio: 128,
             clamp: 0,
@@ -230,6 +235,11 @@ impl Receiver {
         self.space_bytes = u64::from(self.rcv_wnd).min(u64::from(mss) * 10);
     }
 
+    /// The handshake is over: what the application reads counts from here.
+    pub(crate) fn established(&mut self, now_us: u64) {
+        self.space_us = now_us;
+    }
+
     /// Payload that `memory` bytes of buffer can hold.
     fn window_of(&self, memory: u64) -> u64 {
         (memory * self.ratio) >> 8
@@ -250,7 +260,14 @@ impl Receiver {
         if self.queued > 0 && self.fragments + fragments <= FRAGMENTS {
             self.fragments += fragments;
             self.queued += u64::from(bytes);
+            if self.is_head_last {
+                self.head_bytes += bytes;
+            }
         } else {
+            self.is_head_last = self.queued == 0;
+            if self.is_head_last {
+                self.head_bytes = bytes;
+            }
             self.fragments = fragments;
             self.queued += u64::from(bytes) + DESCRIPTOR_BYTES;
         }
@@ -487,6 +504,7 @@ impl Receiver {
         }
         if self.gaps.is_empty() {
             self.queued += self.held;
+            self.is_head_last &= self.held == 0;
             self.held = 0;
         }
         let next = self.rcv_nxt;
@@ -541,7 +559,7 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_due == Time::MAX {
-            let hold = (self.rtt_us * 1_000 / 20).min(COMPRESSION_NS);
+            let hold = (self.rtt_eighths * 125 / 20).min(COMPRESSION_NS);
             self.compressed_due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
         }
     }
@@ -559,21 +577,27 @@ impl Receiver {
         }
     }
 
-    /// Lets the application read up to `most` bytes; whether an ACK became due. Returns the bytes read.
+    /// Lets the application read up to `most` bytes. Returns the bytes read.
     pub(crate) fn read(&mut self, now: Time, most: u32) -> u32 {
         let bytes = self.readable().min(most);
         if bytes == 0 {
             return 0;
         }
-        self.copied = self.copied.wrapping_add(bytes);
+        // The copy goes buffer by buffer and is measured after each: what a measurement sees of a long
+        // read is its first buffer.
+        let first = bytes.min(self.head_bytes.max(1));
+        self.copied = self.copied.wrapping_add(first);
+        self.autotune(now.as_us());
+        self.copied = self.copied.wrapping_add(bytes - first);
         self.changed = true;
-        let waiting = u64::from(self.readable());
+        let waiting = self.readable();
+        self.head_bytes = waiting.min(FRAGMENTS * PAGE);
+        self.is_head_last = false;
         self.queued = if waiting == 0 {
             0
         } else {
-            waiting + waiting / 12 + DESCRIPTOR_BYTES
+            u64::from(waiting + waiting / 12) + DESCRIPTOR_BYTES
         };
-        self.autotune(now.as_us());
         bytes
     }
 
@@ -597,12 +621,15 @@ impl Receiver {
         if (left as i32) < 0 { 0 } else { left }
     }
 
-    /// Dynamic right-sizing: the buffer follows twice what the application reads in a round trip.
+    /// Dynamic right-sizing: the buffer follows twice what the application reads in a round trip, less
+    /// what still waits for it then.
     fn autotune(&mut self, now_us: u64) {
-        if self.rtt_us == 0 || now_us - self.space_us < self.rtt_us {
+        let rtt_us = self.rtt_eighths >> 3;
+        if rtt_us == 0 || now_us - self.space_us < rtt_us {
             return;
         }
         let copied = u64::from(self.copied.wrapping_sub(self.space_seq));
+        let copied = copied.saturating_sub(u64::from(self.rcv_nxt.wrapping_sub(self.copied)));
         if copied > self.space_bytes {
             let mut window = 2 * copied + 16 * u64::from(self.mss);
             window += 2 * window * (copied - self.space_bytes) / self.space_bytes.max(1);
@@ -618,14 +645,19 @@ impl Receiver {
     }
 
     /// The receiver's own estimate of the round trip, from echoed timestamps, µs.
+    /// It falls at once and rises smoothly.
     pub(crate) fn rtt_sample(&mut self, rtt_us: u64) {
-        let rtt_us = rtt_us.max(1);
-        self.rtt_us = if self.rtt_us == 0 {
-            rtt_us
+        let old = self.rtt_eighths;
+        self.rtt_eighths = if old == 0 || 8 * rtt_us < old {
+            8 * rtt_us
         } else {
-            // The smallest counts: larger ones hold the peer's idle times.
-            self.rtt_us.min((self.rtt_us * 7 + rtt_us) / 8).min(rtt_us)
+            old - (old >> 3) + rtt_us
         };
+    }
+
+    /// Whether `bytes` are a full segment, as far as is known.
+    pub(crate) fn is_full(&self, bytes: u32) -> bool {
+        bytes >= self.rcv_mss
     }
 
     /// The window that could be offered now, bytes.
@@ -734,3 +766,6 @@ impl Receiver {
         self.duplicate.is_some() || !self.sacks.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

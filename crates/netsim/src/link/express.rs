@@ -103,6 +103,13 @@ impl Express {
         }
     }
 
+    /// When the first packet that waits at `now` leaves; [`Time::MAX`] where none does.
+    pub(super) fn next_departure(&mut self, now: Time) -> Time {
+        self.expire(now);
+        let first = self.waiting.front();
+        first.map_or(Time::MAX, |&(departs, _)| departs)
+    }
+
     /// Takes in a packet that comes at `now`: when it leaves, or nothing where the queue is full.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, bytes: u32) -> Option<Time> {

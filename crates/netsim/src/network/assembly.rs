@@ -1,7 +1,7 @@
 //! What a network is put together from, before it runs.
 
 use super::stretch::Route;
-use super::{Event, NO_SINK, Network, SharedMedium, Sink};
+use super::{Event, Network, SharedMedium};
 use crate::flow::{Flow, FlowSpec};
 use crate::link::{Link, LinkSpec};
 use crate::pcapng::Capture;
@@ -57,26 +57,6 @@ impl Network {
         self.flows.push(Flow::new(spec));
         self.flows[index].sink = sink;
         index
-    }
-
-    /// The sink that reads for a flow; a new one for an interval that no other flow has.
-    fn sink_of(&mut self, spec: &FlowSpec, flow: u32) -> u32 {
-        let Some((interval, slack)) = spec.reader else {
-            return NO_SINK;
-        };
-        let is_alike = |sink: &Sink| (sink.interval, sink.slack) == (interval, slack);
-        let at = self.sinks.iter().position(is_alike).unwrap_or_else(|| {
-            let due = (Time::ZERO, Time::MAX);
-            self.sinks.push(Sink {
-                interval,
-                slack,
-                flows: Vec::new(),
-                due,
-            });
-            self.sinks.len() - 1
-        });
-        self.sinks[at].flows.push(flow);
-        at as u32
     }
 
     /// Adds a stream of datagrams; returns its index.

@@ -1,8 +1,9 @@
 //! What the hosts do with the segments that come and with their timers.
 
 use super::gather::note_first;
+use super::reader::NO_SINK;
 use super::transit::cross;
-use super::{Event, NO_SINK, Network, QUARANTINE};
+use super::{Event, Network, QUARANTINE};
 use crate::flow::Flow;
 use crate::packet::Course;
 use crate::trace::Pace;
@@ -23,8 +24,8 @@ impl Network {
         }
         self.drain(flow, end);
         let sink = self.flows[flow].sink;
-        if end == 1 && sink != NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
-            self.read(sink as usize);
+        if sink != NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
+            self.on_arrival_in_slack(sink as usize, flow, end);
         }
     }
 

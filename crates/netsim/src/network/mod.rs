@@ -5,6 +5,7 @@ mod audit;
 mod gather;
 mod hosts;
 mod inspect;
+pub(crate) mod reader;
 mod seldom;
 mod stretch;
 mod transit;
@@ -16,6 +17,7 @@ use crate::stream::Stream;
 use crate::wifi::Medium;
 use crate::workload::Workload;
 use gather::{Gather, Timer};
+use reader::Sink;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 use stretch::Routes;
@@ -30,6 +32,7 @@ enum Event {
     Start(u32),
     Stop(u32),
     Read(u32),
+    Slack(u32),
     Sample(u32),
     Emit(u32),
     Open(u32),
@@ -44,20 +47,6 @@ static NO_RTT: LazyLock<Histogram> = LazyLock::new(|| Histogram::of_counts(2));
 /// How long the index of a workload's connection that is over is not used again; by then none of its
 /// packets are on their way.
 const QUARANTINE: Time = Time::from_secs(10);
-
-/// A receiving application that reads in intervals. One process serves all flows of one interval, as a
-/// traffic tool's server does: it reads all of its connections when it wakes.
-#[derive(Debug)]
-struct Sink {
-    interval: Time,
-    slack: Time,
-    flows: Vec<u32>,
-    /// The next read: with a segment that comes from the first of these on, else at the second.
-    due: (Time, Time),
-}
-
-/// The sink of a flow whose application reads at once.
-pub(crate) const NO_SINK: u32 = u32::MAX;
 
 /// Links of the longest route.
 pub const MAX_HOPS: usize = 8;
@@ -206,11 +195,8 @@ impl Network {
             match event {
                 Event::Start(flow) => self.start_flow(flow as usize),
                 Event::Stop(flow) => self.stop_flow(flow as usize),
-                // A read that came early with a segment leaves its timer behind.
-                Event::Read(sink) if self.sinks[sink as usize].due.1 == now => {
-                    self.read(sink as usize);
-                }
-                Event::Read(_) => {}
+                Event::Read(sink) => self.on_read(sink as usize),
+                Event::Slack(sink) => self.on_slack(sink as usize),
                 Event::Sample(flow) => self.sample(flow as usize),
                 Event::Emit(stream) => self.emit(stream as usize),
                 Event::Open(workload) => self.open(workload as usize),

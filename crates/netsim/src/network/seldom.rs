@@ -1,10 +1,10 @@
-//! What happens seldom: flows that start and stop, applications that read, samples, the end of the warm-up.
+//! What happens seldom: flows that start and stop, samples, the end of the warm-up.
 
-use super::{Event, Network, Sink};
+use super::{Event, Network};
 use crate::flow::Ends;
 use crate::trace::Pace;
 use trammel_core::rng::Rng;
-use trammel_tcp::connection::{Connection, State};
+use trammel_tcp::connection::Connection;
 
 impl Network {
     pub(super) fn start_flow(&mut self, index: usize) {
@@ -53,36 +53,6 @@ impl Network {
         flow.stopped = true;
         if let Some(ends) = &mut flow.ends {
             ends.end[0].stop_writing();
-        }
-    }
-
-    /// A receiving application wakes, reads what there is on each of its connections, and sleeps again.
-    /// Its clock starts when it accepts the first of them.
-    pub(super) fn read(&mut self, sink: usize) {
-        let now = self.now;
-        let mut is_awake = false;
-        for at in 0..self.sinks[sink].flows.len() {
-            let index = self.sinks[sink].flows[at] as usize;
-            let Some(ends) = &mut self.flows[index].ends else {
-                continue;
-            };
-            let receiver = &mut ends.end[1];
-            if matches!(receiver.state(), State::Listen | State::SynReceived) {
-                continue;
-            }
-            is_awake = true;
-            if receiver.read(now, u32::MAX) > 0 {
-                self.drain(index, 1);
-            }
-        }
-        if is_awake {
-            let Sink {
-                interval, slack, ..
-            } = self.sinks[sink];
-            let due = now + interval;
-            self.sinks[sink].due = (due, due + slack);
-            self.events.push(due + slack, Event::Read(sink as u32));
-            self.note_events();
         }
     }
 

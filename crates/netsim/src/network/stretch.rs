@@ -8,6 +8,7 @@
 //! ahead show what they hold and have counted as if packets came one by one (`link::ahead`).
 
 use super::gather::{Gather, Timer, catch_up};
+use super::reader::Sink;
 use super::{MAX_HOPS, Network};
 use crate::packet::{Course, Packet};
 use std::collections::BTreeSet;
@@ -140,7 +141,10 @@ impl Network {
         }
         // What leaves a captured link is recorded one by one.
         let is_captured = |link: usize| self.captures.iter().any(|capture| capture.has(link));
-        let is_open = |link: &usize| self.links[*link].is_foreseen() && !is_captured(*link);
+        // So is each packet that may wake a reader.
+        let is_watched = self.sinks.iter().any(Sink::watches_links);
+        let is_open =
+            |link: &usize| self.links[*link].is_foreseen() && !is_captured(*link) && !is_watched;
         let is_access = |link: &usize| {
             let Around {
                 before,

@@ -7,7 +7,7 @@ use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_core::{aqm, dist, loss};
-use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::stream::StreamSpec;
@@ -283,7 +283,7 @@ pub(crate) fn case(seed: u64) -> Case {
             backward: back.clone(),
             reader: rng
                 .chance(0.1)
-                .then(|| (Time::from_ms(5), Time::from_us(100))),
+                .then(|| Reader::every(Time::from_ms(5), Time::from_us(100))),
             overhead_bytes: 14,
             pace: *pick(
                 rng,

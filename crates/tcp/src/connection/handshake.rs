@@ -125,6 +125,7 @@ impl Connection {
 
     fn establish(&mut self) {
         self.state = State::Established;
+        self.receiver.established(self.tp.now_us);
         self.tp.snd_una = self.iss.wrapping_add(1);
         self.tp.snd_nxt = self.tp.snd_una;
         self.high_seq = self.tp.snd_una;

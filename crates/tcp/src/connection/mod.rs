@@ -627,7 +627,9 @@ impl Connection {
         if self.ts_ok && segment.ts_ecr != self.receiver.last_echo {
             self.receiver.last_echo = segment.ts_ecr;
             let ms = self.timestamp(now).wrapping_sub(segment.ts_ecr);
-            self.receiver.rtt_sample(u64::from(ms) * 1000);
+            if ms > 0 && self.receiver.is_full(segment.len) {
+                self.receiver.rtt_sample(u64::from(ms) * 1000);
+            }
         }
         if self.receiver.must_flush(segment) {
             self.extra_ack = Some(self.pure_ack(now));

@@ -8,7 +8,7 @@ use crate::scenario::topology::Topology;
 use anyhow::{anyhow, bail};
 use trammel_core::entry::Params;
 use trammel_core::time::Time;
-use trammel_netsim::flow::{FlowSpec, MakeCc};
+use trammel_netsim::flow::{FlowSpec, MakeCc, Reader};
 use trammel_netsim::trace::Pace;
 use trammel_tcp::cc;
 use trammel_tcp::stack::{AckPolicy, Stack};
@@ -61,7 +61,9 @@ pub(super) fn flow_of(
         bytes: flow.bytes,
         forward: ways.forward.clone(),
         backward: ways.backward.clone(),
-        reader: flow.reader.map(|interval| (interval, READER_SLACK)),
+        reader: flow
+            .reader
+            .map(|interval| Reader::every(interval, READER_SLACK)),
         overhead_bytes: ways.overhead_bytes,
         pace,
         seed,
