@@ -12,7 +12,7 @@
 //! After a round with delay α returns to 10 only when `theta` rounds without delay have passed. A window
 //! under `win_thresh` and a timeout mean Reno's α = 1, β = 1/2.
 //!
-//! Dialect `linux-2.6` is the module of Linux 2.6.22, which took β for the share that a loss leaves: an
+//! Dialect `linux-2.6.22` is the module of that version and the next, which took β for the share that a loss leaves: an
 //! eighth where the queue was short.
 //!
 //! # Parameters
@@ -38,7 +38,7 @@ pub static ENTRY: Entry = Entry {
         params: &[
             Param {
                 name: "dialect",
-                kind: Kind::Choice(&["linux", "linux-2.6"]),
+                kind: Kind::Choice(&["linux", "linux-2.6.22"]),
                 default: "linux",
                 unit: "",
                 help: "Linux 6.12, or Linux 2.6.22 with the loss turned round",
@@ -61,7 +61,7 @@ pub static ENTRY: Entry = Entry {
     },
     build: |params| {
         Box::new(Illinois {
-            is_2_6: params.text("dialect") == "linux-2.6",
+            is_inverted: params.text("dialect") == "linux-2.6.22",
             win_thresh: params.int("win_thresh") as u32,
             theta: params.int("theta") as u32,
             alpha: ALPHA_MAX,
@@ -93,7 +93,7 @@ const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
 #[derive(Debug)]
 struct Illinois {
-    is_2_6: bool,
+    is_inverted: bool,
     win_thresh: u32,
     theta: u32,
     /// Segments added a window × 128.
@@ -183,7 +183,7 @@ impl CongestionControl for Illinois {
 
     fn ssthresh(&mut self, tp: &mut Tp) -> u32 {
         let share = ((u64::from(tp.snd_cwnd) * u64::from(self.beta)) >> BETA_SHIFT) as u32;
-        if self.is_2_6 {
+        if self.is_inverted {
             share.max(2)
         } else {
             (tp.snd_cwnd - share).max(2)
@@ -335,8 +335,8 @@ mod tests {
     }
 
     #[test]
-    fn linux_2_6_keeps_the_share_that_the_paper_takes_away() {
-        for (dialect, left) in [("linux", 140), ("linux-2.6", 20)] {
+    fn linux_2_6_22_keeps_the_share_that_the_paper_takes_away() {
+        for (dialect, left) in [("linux", 140), ("linux-2.6.22", 20)] {
             let given = [("dialect".to_owned(), Value::Text(dialect.to_owned()))];
             let params = Params::resolve(&ENTRY.about, &given).unwrap();
             let (mut cc, mut tp) = ((ENTRY.build)(&params), tp(160));

@@ -165,8 +165,9 @@ impl CongestionControl for Westwood {
     fn pkts_acked(&mut self, tp: &mut Tp, sample: &AckSample) {
         if self.is_2_6 {
             if sample.pkts_acked > 0 {
+                // That kernel kept round trips in ticks, of at least one.
                 let ticks = u64::from(tp.srtt_us >> 3) * u64::from(tp.hz) / 1_000_000;
-                self.rtt = ticks as u32;
+                self.rtt = (ticks as u32).max(1);
             }
         } else if sample.rtt_us > 0 {
             self.rtt = tp.us_to_jiffies(sample.rtt_us as u64) as u32;
