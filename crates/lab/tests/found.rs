@@ -199,6 +199,14 @@ fn workloads_alone_have_an_answer_with_its_number() {
         "{sentence}"
     );
 
+    // Beside one long flow, a sweep of the workload asks about the workload, any other about the flow.
+    let flow = "[[flow]]\nvariant = 'cubic'\n";
+    let loads = "[sweep]\n'workload.web.load' = ['10 %', '30 %']\n";
+    let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{flow}{web}{loads}"));
+    assert!(sentence.contains("flows of `web`"), "{sentence}");
+    let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{flow}{web}{sweep}"));
+    assert!(!sentence.contains("`web`"), "{sentence}");
+
     // Cross traffic completes nothing that is measured; it fills the bottleneck.
     let cross = "[[workload]]\nname = 'cross'\nkind = 'background'\nload = 0.5\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{cross}"));

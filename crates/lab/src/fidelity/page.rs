@@ -32,7 +32,9 @@ pub fn render(study: &Study<'_>, made: &[(&Case, Runs)]) -> Report {
         .iter()
         .filter(|finding| finding.is_target)
         .count();
-    let skill = main.iter().find(|target| target.what.contains("skill"));
+    // After an interrupt there may be nothing to take a median of.
+    let mut skills = main.iter().filter(|target| target.of > 0);
+    let skill = skills.find(|target| target.what.contains("skill"));
     let highlight = |name: &str, value: String, note: &str| Highlight {
         name: name.to_owned(),
         value,

@@ -59,10 +59,16 @@ pub fn page(
     };
     let sentence = match count.contradicted {
         0 => format!(
-            "{} of {} published numbers that were computed come out within their tolerance; for the other {} \
+            "{} of {} {} numbers that were computed come out within their tolerance; for the other {} \
              the mechanism of the difference is named. No verdict is contradicted.",
             count.matching,
             count.as_stated,
+            // Our own measurements are not published ones.
+            if tables.iter().all(|table| paper.source_of(table).is_some()) {
+                "reference"
+            } else {
+                "published"
+            },
             count.as_stated - count.matching
         ),
         n => format!(
@@ -299,7 +305,10 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
         name: source.to_owned(),
     });
     let comparison = Comparison {
-        title: "Ours beside the printed numbers".to_owned(),
+        title: match source {
+            "" => "Ours beside the printed numbers".to_owned(),
+            source => format!("Ours beside {source}"),
+        },
         caption: String::new(),
         keys: vec!["row".to_owned(), "column".to_owned()],
         reference: Some(all.len() - 1),

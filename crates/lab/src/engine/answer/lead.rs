@@ -127,8 +127,13 @@ fn of_sweep(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Answer> {
     {
         return of_point(numbers, only);
     }
-    if flows.is_empty() {
-        return without_flows::of_sweep(numbers, &points, at).or_else(|| best(file, numbers));
+    // A sweep of what a workload does asks about the workload, unless flows compete.
+    let asks_workload = file.points[0].swept[at].key.starts_with("workload.");
+    if flows.is_empty() || (flows.len() == 1 && asks_workload) {
+        let answer = without_flows::of_sweep(numbers, &points, at);
+        if answer.is_some() || flows.is_empty() {
+            return answer.or_else(|| best(file, numbers));
+        }
     }
     let (axis, _) = name(&file.points[0], at);
     let place = |point: &Point| placed(point, at);
