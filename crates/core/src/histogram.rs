@@ -10,7 +10,8 @@ use crate::time::Time;
 /// Counts of `u64` values: picoseconds, or numbers of things.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    buckets: hdrhistogram::Histogram<u64>,
+    /// Four bytes a bucket: with a thousand flows, what a histogram touches is what the caches miss.
+    buckets: hdrhistogram::Histogram<u32>,
     sum: u128,
     min: u64,
     max: u64,
@@ -18,12 +19,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// For picoseconds from 1 ns to 1000 s, to three digits; 250 KB.
+    /// For picoseconds from 1 ns to 1000 s, to three digits; 125 KB.
     pub fn of_times() -> Histogram {
         Histogram::new(1_000, 1_000_000_000_000_000, 3)
     }
 
-    /// For counts up to `highest`, to three digits; 16 KB for a highest count of 1000, 90 KB for a million.
+    /// For counts up to `highest`, to three digits; 8 KB for a highest count of 1000, 45 KB for a million.
     pub fn of_counts(highest: u64) -> Histogram {
         Histogram::new(1, highest, 3)
     }
@@ -62,7 +63,8 @@ impl Histogram {
         if value > self.buckets.high() {
             self.clamped += times;
         }
-        self.buckets.saturating_record_n(value, times);
+        let in_bucket = u32::try_from(times).unwrap_or(u32::MAX);
+        self.buckets.saturating_record_n(value, in_bucket);
         self.sum += u128::from(value) * u128::from(times);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
@@ -83,7 +85,7 @@ impl Histogram {
                 let (value, times) = (bucket.value_iterated_to(), bucket.count_at_value());
                 self.buckets.saturating_record_n(value, times);
                 if value > self.buckets.high() {
-                    above += times;
+                    above += u64::from(times);
                 }
             }
             // Those that the other has clamped are among them, unless its range is the smaller one.
@@ -159,7 +161,7 @@ impl Histogram {
     pub fn cdf_points(&self) -> impl Iterator<Item = (u64, f64)> {
         let (total, mut seen) = (self.count() as f64, 0_u64);
         self.buckets.iter_recorded().map(move |bucket| {
-            seen += bucket.count_at_value();
+            seen += u64::from(bucket.count_at_value());
             (
                 bucket.value_iterated_to().min(self.max),
                 seen as f64 / total,
