@@ -38,9 +38,23 @@ const RULES: &[Rule] = &[
         &["trammel-core", "trammel-tcp"],
         &["statrs", "thiserror"],
     ),
+    ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),
+    (
+        "trammel-router",
+        &["trammel-core", "trammel-packet"],
+        &["strsim", "thiserror"],
+    ),
+    ("trammel-io", &["trammel-packet"], &["libc", "thiserror"]),
     (
         "trammel-lab",
-        &["trammel-core", "trammel-tcp", "trammel-netsim"],
+        &[
+            "trammel-core",
+            "trammel-tcp",
+            "trammel-netsim",
+            "trammel-packet",
+            "trammel-router",
+            "trammel-io",
+        ],
         &[
             "annotate-snippets",
             "anyhow",

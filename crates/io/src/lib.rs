@@ -1,0 +1,1 @@
+//! The boundary to the kernel: the one crate that speaks to it about packets, namespaces and clocks.

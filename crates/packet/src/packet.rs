@@ -1,0 +1,564 @@
+//! One packet: its bytes, where its headers are, its annotations and time.
+//!
+//! ```text
+//! buffer  |<- headroom ->|<----- data ----->|<- tailroom ->|
+//!         0              off                off+len        capacity
+//! ```
+//! The words are Click's: `push` and `pull` move the front, `put` and `take` the end. A frame that
+//! outgrows its slot moves to a buffer of its own, which is given back with the packet.
+
+use crate::anno::{Anno, SIZE};
+use crate::pool::{HEADROOM, SLOT_BYTES};
+use crate::timestamp::Timestamp;
+use std::fmt;
+use std::ptr::NonNull;
+
+/// The header is not marked.
+const NONE: u32 = u32::MAX;
+
+/// To whom a frame is addressed, as Linux tells it (`PACKET_HOST` and so on).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PacketType {
+    /// To this host.
+    #[default]
+    Host,
+    /// To all.
+    Broadcast,
+    /// To a group.
+    Multicast,
+    /// To another host.
+    OtherHost,
+    /// From this host.
+    Outgoing,
+    /// Looped back.
+    Loopback,
+    /// Any of Linux's further values.
+    FastRoute,
+}
+
+/// A packet. The first cache line has what the common path needs.
+#[repr(C, align(64))]
+pub struct Packet {
+    buffer: NonNull<u8>,
+    capacity: u32,
+    offset: u32,
+    len: u32,
+    network: u32,
+    transport: u32,
+    mac: u32,
+    timestamp: Timestamp,
+    annotations: [u8; SIZE],
+    ptype: PacketType,
+    lent: bool,
+    /// A trace number, or 0.
+    trace: u16,
+    /// The slot's own buffer, while `buffer` is another.
+    own: Option<NonNull<u8>>,
+}
+
+impl Packet {
+    pub(crate) fn new(buffer: NonNull<u8>) -> Packet {
+        Packet {
+            buffer,
+            capacity: SLOT_BYTES as u32,
+            offset: HEADROOM as u32,
+            len: 0,
+            network: NONE,
+            transport: NONE,
+            mac: NONE,
+            timestamp: Timestamp::ZERO,
+            annotations: [0; SIZE],
+            ptype: PacketType::Host,
+            lent: false,
+            trace: 0,
+            own: None,
+        }
+    }
+
+    /// As new; the buffer is the slot's own.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        self.offset = HEADROOM as u32;
+        self.len = 0;
+        self.network = NONE;
+        self.transport = NONE;
+        self.mac = NONE;
+        self.timestamp = Timestamp::ZERO;
+        self.annotations = [0; SIZE];
+        self.ptype = PacketType::Host;
+        self.lent = false;
+        self.trace = 0;
+    }
+
+    /// Gives a buffer of its own back.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        if self.own.is_some() {
+            self.release_external();
+        }
+    }
+
+    #[cold]
+    #[allow(unsafe_code)]
+    fn release_external(&mut self) {
+        if let Some(own) = self.own.take() {
+            let external =
+                std::ptr::slice_from_raw_parts_mut(self.buffer.as_ptr(), self.capacity as usize);
+            // SAFETY: while `own` is set, `buffer` is a boxed slice of `capacity` bytes that `grow` leaked.
+            drop(unsafe { Box::from_raw(external) });
+            self.buffer = own;
+            self.capacity = SLOT_BYTES as u32;
+        }
+    }
+
+    pub(crate) fn is_external(&self) -> bool {
+        self.own.is_some()
+    }
+
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent
+    }
+
+    pub(crate) fn set_lent(&mut self, lent: bool) {
+        self.lent = lent;
+    }
+
+    /// Says where in the buffer the data lie.
+    pub(crate) fn place(&mut self, offset: usize, len: usize) {
+        assert!(offset <= self.capacity as usize && len <= self.capacity as usize - offset);
+        self.offset = offset as u32;
+        self.len = len as u32;
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it has no bytes.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where in its buffer the data start, in bytes.
+    pub fn offset(&self) -> usize {
+        self.offset as usize
+    }
+
+    /// Bytes before the data.
+    #[inline]
+    pub fn headroom(&self) -> usize {
+        self.offset as usize
+    }
+
+    /// Bytes after the data.
+    #[inline]
+    pub fn tailroom(&self) -> usize {
+        (self.capacity - self.offset - self.len) as usize
+    }
+
+    /// The bytes.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn data(&self) -> &[u8] {
+        // SAFETY: `offset + len <= capacity` always, and the buffer has `capacity` initialised bytes.
+        unsafe {
+            std::slice::from_raw_parts(
+                self.buffer.add(self.offset as usize).as_ptr(),
+                self.len as usize,
+            )
+        }
+    }
+
+    /// The bytes, to write.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn data_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `data`; a buffer belongs to one packet.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.buffer.add(self.offset as usize).as_ptr(),
+                self.len as usize,
+            )
+        }
+    }
+
+    /// Replaces the bytes, with the usual head-room.
+    #[inline]
+    pub fn set_data(&mut self, data: &[u8]) {
+        if data.len() > self.capacity as usize - HEADROOM {
+            self.grow(HEADROOM, data.len());
+        }
+        self.offset = HEADROOM as u32;
+        self.len = data.len() as u32;
+        self.data_mut().copy_from_slice(data);
+    }
+
+    /// Adds `n` bytes before the data; what they hold is what stood there last.
+    #[inline]
+    pub fn push(&mut self, n: usize) -> &mut [u8] {
+        if n > self.headroom() {
+            self.grow(n + HEADROOM, self.len());
+        }
+        self.offset -= n as u32;
+        self.len += n as u32;
+        &mut self.data_mut()[..n]
+    }
+
+    /// Removes `n` bytes, or all there are, from the front.
+    #[inline]
+    pub fn pull(&mut self, n: usize) {
+        let n = (n as u32).min(self.len);
+        self.offset += n;
+        self.len -= n;
+    }
+
+    /// Adds `n` bytes of zero at the end.
+    pub fn put(&mut self, n: usize) -> &mut [u8] {
+        if n > self.tailroom() {
+            self.grow(self.headroom(), self.len() + n);
+        }
+        let old = self.len();
+        self.len += n as u32;
+        let added = &mut self.data_mut()[old..];
+        added.fill(0);
+        added
+    }
+
+    /// Removes `n` bytes, or all there are, from the end.
+    #[inline]
+    pub fn take(&mut self, n: usize) {
+        self.len -= (n as u32).min(self.len);
+    }
+
+    /// Moves the data so that they start `headroom` bytes into the buffer.
+    pub fn set_headroom(&mut self, headroom: usize) {
+        let len = self.len();
+        if headroom + len > self.capacity as usize {
+            self.grow(headroom, len);
+            return;
+        }
+        let (from, to) = (self.offset as usize, headroom);
+        self.buffer_mut().copy_within(from..from + len, to);
+        self.move_marks(from, to);
+        self.offset = to as u32;
+    }
+
+    /// The whole buffer.
+    #[allow(unsafe_code)]
+    fn buffer_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the buffer has `capacity` initialised bytes and belongs to this packet.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_ptr(), self.capacity as usize) }
+    }
+
+    /// The marks follow data that moved from `from` to `to`.
+    fn move_marks(&mut self, from: usize, to: usize) {
+        for mark in [&mut self.mac, &mut self.network, &mut self.transport] {
+            if *mark != NONE {
+                *mark = (*mark as usize + to)
+                    .checked_sub(from)
+                    .map_or(NONE, |at| at as u32);
+            }
+        }
+    }
+
+    /// Moves to a buffer of its own with `headroom` before the data and room for `len` bytes of them.
+    #[cold]
+    #[allow(unsafe_code)]
+    fn grow(&mut self, headroom: usize, len: usize) {
+        let capacity = (headroom + len + HEADROOM).next_multiple_of(256);
+        let mut bytes = vec![0_u8; capacity].into_boxed_slice();
+        // What was pulled off the front comes along, since `Unstrip` may ask for it again.
+        let before = (self.offset as usize).min(headroom);
+        let kept = self.len().min(len);
+        let old = self.offset as usize;
+        let source = &self.buffer_mut()[old - before..old + kept];
+        bytes[headroom - before..headroom + kept].copy_from_slice(source);
+        self.move_marks(old, headroom);
+        let (own, trace, own_capacity) = (self.own.unwrap_or(self.buffer), self.trace, SLOT_BYTES);
+        self.release();
+        debug_assert_eq!(self.capacity as usize, own_capacity);
+        self.own = Some(own);
+        self.trace = trace;
+        self.capacity = capacity as u32;
+        self.offset = headroom as u32;
+        // SAFETY: a box is never null; `release_external` makes the box again.
+        self.buffer = unsafe { NonNull::new_unchecked(Box::into_raw(bytes).cast()) };
+    }
+
+    /// Becomes a copy of `other`.
+    pub(crate) fn copy_from(&mut self, other: &Packet) {
+        let data = other.data();
+        let headroom = other.headroom().min(HEADROOM * 4);
+        if headroom + data.len() > self.capacity as usize {
+            self.grow(headroom, data.len());
+        }
+        self.offset = headroom as u32;
+        self.len = other.len;
+        self.data_mut().copy_from_slice(data);
+        // The marks and what was stripped stay where they are in relation to the data.
+        let before = other.before(headroom);
+        let at = headroom - before.len();
+        self.buffer_mut()[at..headroom].copy_from_slice(before);
+        (self.mac, self.network, self.transport) = (other.mac, other.network, other.transport);
+        self.move_marks(other.offset as usize, headroom);
+        self.timestamp = other.timestamp;
+        self.annotations = other.annotations;
+        self.ptype = other.ptype;
+        self.trace = other.trace;
+    }
+
+    /// Up to `n` bytes before the data.
+    #[allow(unsafe_code)]
+    fn before(&self, n: usize) -> &[u8] {
+        let n = n.min(self.offset as usize);
+        // SAFETY: the bytes from `offset - n` to `offset` lie within the buffer.
+        unsafe { std::slice::from_raw_parts(self.buffer.add(self.offset as usize - n).as_ptr(), n) }
+    }
+
+    /// When it came or was made.
+    #[inline]
+    pub fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+
+    /// Sets when it came.
+    #[inline]
+    pub fn set_timestamp(&mut self, at: Timestamp) {
+        self.timestamp = at;
+    }
+
+    /// To whom it is addressed.
+    pub fn packet_type(&self) -> PacketType {
+        self.ptype
+    }
+
+    /// Sets to whom it is addressed.
+    pub fn set_packet_type(&mut self, ptype: PacketType) {
+        self.ptype = ptype;
+    }
+
+    /// The number of the trace that follows it, or 0.
+    #[inline]
+    pub fn trace(&self) -> u16 {
+        self.trace
+    }
+
+    /// Follows it from here on.
+    pub fn set_trace(&mut self, number: u16) {
+        self.trace = number;
+    }
+
+    /// All annotations.
+    #[inline]
+    pub fn annotations(&self) -> &[u8; SIZE] {
+        &self.annotations
+    }
+
+    /// All annotations, to write.
+    #[inline]
+    pub fn annotations_mut(&mut self) -> &mut [u8; SIZE] {
+        &mut self.annotations
+    }
+
+    /// A byte of the annotations.
+    #[inline]
+    pub fn anno_u8(&self, anno: Anno) -> u8 {
+        self.annotations[anno.offset as usize]
+    }
+
+    /// Sets a byte of the annotations.
+    #[inline]
+    pub fn set_anno_u8(&mut self, anno: Anno, value: u8) {
+        self.annotations[anno.offset as usize] = value;
+    }
+
+    /// Two bytes of the annotations.
+    #[inline]
+    pub fn anno_u16(&self, anno: Anno) -> u16 {
+        u16::from_ne_bytes(self.anno_bytes(anno))
+    }
+
+    /// Sets two bytes of the annotations.
+    #[inline]
+    pub fn set_anno_u16(&mut self, anno: Anno, value: u16) {
+        self.set_anno_bytes(anno, value.to_ne_bytes());
+    }
+
+    /// Four bytes of the annotations.
+    #[inline]
+    pub fn anno_u32(&self, anno: Anno) -> u32 {
+        u32::from_ne_bytes(self.anno_bytes(anno))
+    }
+
+    /// Sets four bytes of the annotations.
+    #[inline]
+    pub fn set_anno_u32(&mut self, anno: Anno, value: u32) {
+        self.set_anno_bytes(anno, value.to_ne_bytes());
+    }
+
+    /// Bytes of the annotations, as an address is kept.
+    #[inline]
+    pub fn anno_bytes<const N: usize>(&self, anno: Anno) -> [u8; N] {
+        let at = anno.offset as usize;
+        self.annotations[at..at + N].try_into().expect("N bytes")
+    }
+
+    /// Sets bytes of the annotations.
+    #[inline]
+    pub fn set_anno_bytes<const N: usize>(&mut self, anno: Anno, value: [u8; N]) {
+        let at = anno.offset as usize;
+        self.annotations[at..at + N].copy_from_slice(&value);
+    }
+}
+
+/// A mark of a header: its place in relation to the data, and the bytes from there on.
+macro_rules! header {
+    ($($field:ident $has:ident $at:ident $set:ident $clear:ident $bytes:ident $bytes_mut:ident $word:literal;)*) => {
+        impl Packet {
+            $(
+                #[doc = concat!("Whether the ", $word, " header is marked.")]
+                #[inline]
+                pub fn $has(&self) -> bool {
+                    self.$field != NONE
+                }
+
+                #[doc = concat!("Where the ", $word, " header is, from the start of the data; negative where it was stripped.")]
+                #[inline]
+                pub fn $at(&self) -> Option<isize> {
+                    (self.$field != NONE).then(|| self.$field as isize - self.offset as isize)
+                }
+
+                #[doc = concat!("Marks the ", $word, " header at `at` from the start of the data.")]
+                #[inline]
+                pub fn $set(&mut self, at: isize) {
+                    let at = self.offset as isize + at;
+                    self.$field = u32::try_from(at).unwrap_or(NONE);
+                }
+
+                #[doc = concat!("Forgets the mark of the ", $word, " header.")]
+                pub fn $clear(&mut self) {
+                    self.$field = NONE;
+                }
+
+                #[doc = concat!("The data from the ", $word, " header on; empty where it is not marked or not in the data.")]
+                #[inline]
+                pub fn $bytes(&self) -> &[u8] {
+                    let at = self.$field.wrapping_sub(self.offset) as usize;
+                    self.data().get(at..).unwrap_or_default()
+                }
+
+                #[doc = concat!("The data from the ", $word, " header on, to write.")]
+                #[inline]
+                pub fn $bytes_mut(&mut self) -> &mut [u8] {
+                    let at = self.$field.wrapping_sub(self.offset) as usize;
+                    self.data_mut().get_mut(at..).unwrap_or_default()
+                }
+            )*
+        }
+    };
+}
+
+header! {
+    mac has_mac_header mac_header_at set_mac_header clear_mac_header mac_header mac_header_mut "link";
+    network has_network_header network_header_at set_network_header clear_network_header network_header network_header_mut "network";
+    transport has_transport_header transport_header_at set_transport_header clear_transport_header transport_header transport_header_mut "transport";
+}
+
+impl Drop for Packet {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl fmt::Debug for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packet")
+            .field("len", &self.len)
+            .field("timestamp", &self.timestamp)
+            .field("network", &self.network_header_at())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::anno;
+    use crate::pool::{Handle, Pool};
+
+    fn packet(data: &[u8]) -> (Pool, Handle) {
+        let mut pool = Pool::new(2, 2);
+        let handle = pool.alloc_with(data).expect("room");
+        (pool, handle)
+    }
+
+    #[test]
+    fn what_is_stripped_comes_back() {
+        let (mut pool, h) = packet(b"headdata");
+        let p = &mut pool[&h];
+        p.set_mac_header(0);
+        p.pull(4);
+        assert_eq!(p.data(), b"data");
+        assert_eq!(p.mac_header_at(), Some(-4));
+        assert!(p.mac_header().is_empty());
+        p.push(4);
+        assert_eq!(p.data(), b"headdata");
+        assert_eq!(p.mac_header(), b"headdata");
+        pool.free(h);
+    }
+
+    #[test]
+    fn a_frame_that_outgrows_its_slot_moves_and_keeps_its_marks() {
+        let (mut pool, h) = packet(b"headdata");
+        let p = &mut pool[&h];
+        p.pull(4);
+        p.set_network_header(0);
+        p.set_anno_u8(anno::PAINT, 7);
+        p.put(60_000);
+        assert_eq!(p.len(), 60_004);
+        assert_eq!(&p.network_header()[..4], b"data");
+        p.push(4);
+        assert_eq!(&p.data()[..8], b"headdata");
+        p.push(5000);
+        assert_eq!(p.network_header_at(), Some(5004));
+        assert_eq!(&p.network_header()[..4], b"data");
+        let copy = pool.duplicate(&h).expect("room");
+        assert_eq!(pool[&copy].data(), pool[&h].data());
+        assert_eq!(pool[&copy].network_header_at(), Some(5004));
+        assert_eq!(pool[&copy].anno_u8(anno::PAINT), 7);
+        pool.free(h);
+        pool.free(copy);
+        let again = pool.alloc().expect("room");
+        assert!(pool[&again].is_empty());
+        assert_eq!(pool[&again].anno_u8(anno::PAINT), 0);
+        pool.free(again);
+    }
+
+    #[test]
+    fn a_copy_remembers_what_was_stripped() {
+        let (mut pool, h) = packet(b"headdata");
+        pool[&h].set_mac_header(0);
+        pool[&h].pull(4);
+        let copy = pool.duplicate(&h).expect("room");
+        pool[&copy].push(4);
+        assert_eq!(pool[&copy].mac_header(), b"headdata");
+        pool.free(h);
+        pool.free(copy);
+    }
+
+    #[test]
+    fn set_headroom_moves_the_data_and_the_marks() {
+        let (mut pool, h) = packet(b"abcdef");
+        let p = &mut pool[&h];
+        p.set_transport_header(2);
+        for headroom in [0, 3, 700, 2100, 5000, 2] {
+            p.set_headroom(headroom);
+            assert_eq!((p.headroom(), p.data()), (headroom, &b"abcdef"[..]));
+            assert_eq!(p.transport_header(), b"cdef");
+        }
+        pool.free(h);
+    }
+}

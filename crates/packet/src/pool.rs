@@ -1,0 +1,289 @@
+//! The pool: slots of packets, each with room for a frame, and their owning handles.
+//!
+//! Slots stand in blocks that never move, so that a block can be shared with the kernel. A slot is 33
+//! cache lines: consecutive packets then lie in different sets of the cache, where a power of two would
+//! put the headers of a whole batch into one.
+
+use crate::packet::Packet;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ops::{Index, IndexMut};
+use std::ptr::NonNull;
+
+/// Bytes a slot has for head-room, frame and tail-room.
+pub const SLOT_BYTES: usize = 2112;
+/// Bytes before the data of a new packet: room for the headers that encapsulation adds.
+pub const HEADROOM: usize = 128;
+/// The largest frame that fits a slot without a buffer of its own.
+pub const FRAME_BYTES: usize = SLOT_BYTES - HEADROOM;
+
+/// The page size that blocks are aligned to, so that the kernel can map them.
+const PAGE: usize = 4096;
+/// Slots of a block but the first.
+const BLOCK_SLOTS: usize = 4096;
+
+/// The ownership of one packet.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a handle that is dropped loses its slot: give the packet on, or to `Pool::free`"]
+pub struct Handle(u32);
+
+impl Handle {
+    pub(crate) const VACANT: Handle = Handle(u32::MAX);
+
+    #[inline]
+    pub(crate) fn take(&mut self) -> Handle {
+        Handle(self.0)
+    }
+
+    /// The number of the slot, to tell packets apart in a trace.
+    pub fn slot(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Memory for the buffers of many slots.
+#[derive(Debug)]
+struct Block {
+    memory: NonNull<u8>,
+    layout: Layout,
+}
+
+#[allow(unsafe_code)]
+impl Block {
+    fn new(slots: usize) -> Block {
+        let bytes = (slots * SLOT_BYTES).next_multiple_of(PAGE).max(PAGE);
+        let layout = Layout::from_size_align(bytes, PAGE).expect("a page is a power of two");
+        // SAFETY: the layout is at least a page long.
+        let memory = unsafe { alloc_zeroed(layout) };
+        match NonNull::new(memory) {
+            Some(memory) => Block { memory, layout },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    /// The buffer of slot `index` of this block.
+    fn buffer(&self, index: usize) -> NonNull<u8> {
+        assert!((index + 1) * SLOT_BYTES <= self.layout.size());
+        // SAFETY: the slot lies within the block, by the assertion.
+        unsafe { self.memory.add(index * SLOT_BYTES) }
+    }
+}
+
+#[allow(unsafe_code)]
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this layout.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+    }
+}
+
+/// A pool of packets.
+#[derive(Debug)]
+pub struct Pool {
+    /// Every slot, in use or not.
+    packets: Vec<Packet>,
+    /// Slots that are free; the last freed is used first, since its lines are still in the cache.
+    free: Vec<u32>,
+    blocks: Vec<Block>,
+    /// The most slots there may be.
+    limit: usize,
+    /// Packets that were asked for and not given since the limit was reached.
+    refused: u64,
+}
+
+// SAFETY: the buffers belong to the pool alone; a packet's bytes are reached through `&Pool` or
+// `&mut Pool` only.
+#[allow(unsafe_code)]
+unsafe impl Send for Pool {}
+
+impl Pool {
+    /// A pool of `slots` slots that grows up to `limit`.
+    pub fn new(slots: usize, limit: usize) -> Pool {
+        let mut pool = Pool {
+            packets: Vec::new(),
+            free: Vec::new(),
+            blocks: Vec::new(),
+            limit: limit.min(u32::MAX as usize - 1).max(slots),
+            refused: 0,
+        };
+        pool.grow(slots);
+        pool
+    }
+
+    fn grow(&mut self, slots: usize) {
+        if slots == 0 {
+            return;
+        }
+        let block = Block::new(slots);
+        let first = self.packets.len();
+        self.packets.reserve(slots);
+        self.free.reserve(first + slots);
+        for index in 0..slots {
+            self.packets.push(Packet::new(block.buffer(index)));
+        }
+        self.free
+            .extend((first..first + slots).rev().map(|slot| slot as u32));
+        self.blocks.push(block);
+    }
+
+    /// An empty packet, or nothing where the pool's limit is reached.
+    #[inline]
+    pub fn alloc(&mut self) -> Option<Handle> {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.alloc_new()?,
+        };
+        self.packets[slot as usize].reset();
+        Some(Handle(slot))
+    }
+
+    #[cold]
+    fn alloc_new(&mut self) -> Option<u32> {
+        let more = (self.limit - self.packets.len()).min(BLOCK_SLOTS);
+        self.grow(more);
+        let slot = self.free.pop();
+        self.refused += u64::from(slot.is_none());
+        slot
+    }
+
+    /// A packet with a copy of `data`.
+    #[inline]
+    pub fn alloc_with(&mut self, data: &[u8]) -> Option<Handle> {
+        let packet = self.alloc()?;
+        self[&packet].set_data(data);
+        Some(packet)
+    }
+
+    /// Gives a packet back.
+    #[inline]
+    pub fn free(&mut self, packet: Handle) {
+        self.packets[packet.0 as usize].release();
+        self.free.push(packet.0);
+    }
+
+    /// A copy of a packet: bytes, offsets of headers, annotations, time.
+    pub fn duplicate(&mut self, packet: &Handle) -> Option<Handle> {
+        let copy = self.alloc()?;
+        let (from, to) = self.two(packet.0, copy.0);
+        to.copy_from(from);
+        Some(copy)
+    }
+
+    /// Two different slots, the first to read and the second to write.
+    fn two(&mut self, from: u32, to: u32) -> (&Packet, &mut Packet) {
+        let (from, to) = (from as usize, to as usize);
+        if from < to {
+            let (low, high) = self.packets.split_at_mut(to);
+            (&low[from], &mut high[0])
+        } else {
+            let (low, high) = self.packets.split_at_mut(from);
+            (&high[0], &mut low[to])
+        }
+    }
+
+    /// Packets that someone owns.
+    pub fn in_use(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// Packets that were refused since the pool was full.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// The first block, which can be shared with the kernel: where it starts, its bytes, its slots.
+    /// Slot `n` has the bytes from `n * SLOT_BYTES`.
+    pub fn first_block(&self) -> Option<(NonNull<u8>, usize, usize)> {
+        let block = self.blocks.first()?;
+        let bytes = block.layout.size();
+        let slots = self.packets.len().min(bytes / SLOT_BYTES);
+        Some((block.memory, bytes, slots))
+    }
+
+    /// Lends a packet's slot to the kernel: gives up the handle for the number of its slot, or gives the
+    /// handle back where the packet is not in the first block.
+    pub fn lend(&mut self, packet: Handle) -> Result<u32, Handle> {
+        let slots = self.first_block().map_or(0, |(_, _, slots)| slots);
+        let inner = &mut self.packets[packet.0 as usize];
+        if packet.0 as usize >= slots || inner.is_external() {
+            return Err(packet);
+        }
+        inner.set_lent(true);
+        Ok(packet.0)
+    }
+
+    /// Takes a lent slot back, with data from `offset` of its buffer.
+    ///
+    /// # Panics
+    /// Where the slot was not lent, or the data do not lie within it.
+    pub fn reclaim(&mut self, slot: u32, offset: usize, len: usize) -> Handle {
+        let packet = &mut self.packets[slot as usize];
+        assert!(packet.is_lent(), "slot {slot} was not lent");
+        packet.reset();
+        packet.place(offset, len);
+        Handle(slot)
+    }
+}
+
+impl Index<&Handle> for Pool {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, handle: &Handle) -> &Packet {
+        &self.packets[handle.0 as usize]
+    }
+}
+
+impl IndexMut<&Handle> for Pool {
+    #[inline]
+    fn index_mut(&mut self, handle: &Handle) -> &mut Packet {
+        &mut self.packets[handle.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_keeps_what_was_written_and_slots_are_used_again() {
+        let mut pool = Pool::new(2, 2);
+        let a = pool.alloc_with(b"one").expect("room");
+        let b = pool.alloc_with(b"two").expect("room");
+        assert!(pool.alloc().is_none());
+        assert_eq!(pool.refused(), 1);
+        assert_eq!(pool[&a].data(), b"one");
+        pool.free(a);
+        let c = pool.duplicate(&b).expect("a slot came free");
+        assert_eq!(pool[&c].data(), b"two");
+        pool.free(b);
+        pool.free(c);
+        assert_eq!(pool.in_use(), 0);
+    }
+
+    #[test]
+    fn grows_to_its_limit() {
+        let mut pool = Pool::new(1, 5000);
+        let all: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
+        assert_eq!(all.len(), 5000);
+        for packet in all {
+            pool.free(packet);
+        }
+        assert_eq!(pool.in_use(), 0);
+    }
+
+    #[test]
+    fn lent_slots_come_back_with_their_data() {
+        let mut pool = Pool::new(4, 4);
+        let a = pool.alloc_with(b"lent").expect("room");
+        let slot = pool.lend(a).expect("it is in the first block");
+        let a = pool.reclaim(slot, HEADROOM, 4);
+        assert_eq!(pool[&a].data(), b"lent");
+        pool.free(a);
+    }
+
+    #[test]
+    #[should_panic(expected = "was not lent")]
+    fn a_slot_that_was_not_lent_is_refused() {
+        let mut pool = Pool::new(1, 1);
+        let _ = pool.reclaim(0, 0, 0);
+    }
+}

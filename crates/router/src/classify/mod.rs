@@ -1,0 +1,1 @@
+//! Rule sets compiled at load: which output does a packet leave by?

@@ -1,0 +1,160 @@
+//! What is wrong with a configuration, collected and told in two voices.
+//!
+//! A diagnostic has a place, a text and perhaps others beneath it (`While configuring 'x :: Y':`). Under
+//! the name `click` it is printed with that program's words and landmarks, which its test suite compares;
+//! otherwise with the line underlined and what to do.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Said for information only.
+    Note,
+    /// The router runs all the same.
+    Warning,
+    /// The router does not run.
+    Error,
+}
+
+/// A place in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Landmark {
+    /// What is printed before the line: a file's name, `config` for an expression, `<stdin>`.
+    pub file: Arc<str>,
+    /// The line, from 1; 0 where there is none.
+    pub line: u32,
+    /// The bytes of the source that are meant, where they are known.
+    pub span: Option<Range<usize>>,
+}
+
+impl std::fmt::Display for Landmark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.file)?;
+        match self.line {
+            0 => Ok(()),
+            line => write!(f, ":{line}"),
+        }
+    }
+}
+
+/// One thing to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where.
+    pub landmark: Option<Landmark>,
+    /// What, in Click's words.
+    pub text: String,
+    /// What to do, for those who are not Click.
+    pub help: Option<String>,
+    /// What it introduces; printed indented.
+    pub beneath: Vec<Diagnostic>,
+}
+
+/// Diagnostics in the order they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    all: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// None.
+    pub fn new() -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.all.push(diagnostic);
+    }
+
+    /// Adds an error.
+    pub fn error(&mut self, landmark: Option<&Landmark>, text: impl Into<String>) {
+        self.say(Severity::Error, landmark, text.into());
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, landmark: Option<&Landmark>, text: impl Into<String>) {
+        self.say(Severity::Warning, landmark, text.into());
+    }
+
+    fn say(&mut self, severity: Severity, landmark: Option<&Landmark>, text: String) {
+        self.all.push(Diagnostic {
+            severity,
+            landmark: landmark.cloned(),
+            text,
+            help: None,
+            beneath: Vec::new(),
+        });
+    }
+
+    /// Adds what `other` has beneath the introduction `text`; nothing where it has nothing.
+    pub fn nest(
+        &mut self,
+        landmark: Option<&Landmark>,
+        text: impl Into<String>,
+        other: Diagnostics,
+    ) {
+        let Some(severity) = other.all.iter().map(|d| d.severity).max() else {
+            return;
+        };
+        self.all.push(Diagnostic {
+            severity,
+            landmark: landmark.cloned(),
+            text: text.into(),
+            help: None,
+            beneath: other.all,
+        });
+    }
+
+    /// Adds all of `other`.
+    pub fn extend(&mut self, other: Diagnostics) {
+        self.all.extend(other.all);
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.all.iter()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether one is an error.
+    pub fn has_errors(&self) -> bool {
+        self.all.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// In Click's voice: a line each, `landmark: text`, what is beneath indented by two.
+    pub fn click(&self) -> String {
+        let mut out = String::new();
+        for diagnostic in &self.all {
+            diagnostic.click(0, &mut out);
+        }
+        out
+    }
+}
+
+impl Diagnostic {
+    fn click(&self, indent: usize, out: &mut String) {
+        let landmark = self.landmark.as_ref().filter(|_| indent == 0);
+        let place = landmark.map(|l| format!("{l}: ")).unwrap_or_default();
+        let word = match self.severity {
+            Severity::Warning if self.beneath.is_empty() => "warning: ",
+            _ => "",
+        };
+        for (at, line) in self.text.lines().enumerate() {
+            let word = if at == 0 { word } else { "" };
+            writeln!(out, "{place}{:indent$}{word}{line}", "").expect("a string grows");
+        }
+        for diagnostic in &self.beneath {
+            diagnostic.click(indent + 2, out);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! A modular router: Click's language and elements, memory-safe and batched.
+//!
+//! A configuration is read by `lang` into a flat graph of elements. What surrounds the elements
+//! are the types of their arguments (`args`), rule sets (`classify`), route tables (`lookup`) and the text
+//! form of packets (`summary`).
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod classify;
+pub mod diagnostic;
+pub mod lang;
+pub mod lookup;
+pub mod summary;

@@ -1,0 +1,1 @@
+//! Route tables: the longest prefix that matches an address.

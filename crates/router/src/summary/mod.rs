@@ -1,0 +1,1 @@
+//! IP summary dumps: packets as lines of text.
