@@ -68,7 +68,7 @@ pub(super) fn caption(text: &str) -> String {
     }
 }
 
-/// Escaped text in which back-quoted words are code.
+/// Escaped text in which back-quoted words are code, and a per-cent sign stays with its number.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     let parts: Vec<_> = text.split('`').collect();
@@ -77,7 +77,7 @@ pub(super) fn prose(text: &str) -> String {
         match (i % 2 == 1, i + 1 == parts.len()) {
             (true, false) => out = out + "<code>" + &escape(part) + "</code>",
             (true, true) => out = out + "`" + &escape(part),
-            (false, _) => out += &escape(part),
+            (false, _) => out += &escape(part).replace(" %", "\u{a0}%"),
         }
     }
     out
