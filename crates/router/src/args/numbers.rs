@@ -92,7 +92,10 @@ pub fn parse_bool(text: &str) -> Result<bool, Error> {
 /// A number with a fraction, as C reads it (hexadecimal ones whole only).
 pub fn parse_double(text: &str) -> Result<f64, Error> {
     let unsigned = text.trim_start_matches(['-', '+']);
-    if unsigned.len() > 2 && unsigned[..2].eq_ignore_ascii_case("0x") {
+    if unsigned
+        .get(..2)
+        .is_some_and(|mark| mark.eq_ignore_ascii_case("0x"))
+    {
         return whole(text, 16, true)
             .map(|v| v as f64)
             .map_err(|_| Error::Malformed);

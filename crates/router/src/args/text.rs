@@ -438,7 +438,10 @@ mod tests {
 
     #[test]
     fn a_tilde_is_the_home_directory() {
-        assert_eq!(parse_filename("~//x", Some("/root")), Ok("/root/x".into()));
+        assert_eq!(
+            parse_filename("'~//x'", Some("/root")),
+            Ok("/root/x".into())
+        );
         assert_eq!(
             parse_filename("~other/x", Some("/root")),
             Ok("~other/x".into())
@@ -478,11 +481,10 @@ mod tests {
         }
 
         #[test]
-        fn arguments_joined_split_into_the_same(text in "[ab'\", /*\\\\<>]{0,24}") {
+        fn arguments_joined_split_into_the_same(text in "([ab'é/ ]{0,5}(, ?|/\\*,\\*/|'[, ]*')){0,5}x") {
             let once = split_args(&text);
-            // An empty last argument cannot be written, and an open quote swallows what follows.
-            prop_assume!(once.last().is_none_or(|last| !last.is_empty()));
-            prop_assume!(!text.contains(['\'', '"', '\\']));
+            // A quote left open would swallow what follows when it is no longer the last.
+            prop_assume!(text.matches('\'').count() % 2 == 0);
             prop_assert_eq!(split_args(&join_args(&once)), once);
         }
     }
