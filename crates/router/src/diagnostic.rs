@@ -27,7 +27,22 @@ pub struct Landmark {
     /// The line, from 1; 0 where there is none.
     pub line: u32,
     /// The bytes of the source that are meant, where they are known.
-    pub span: Option<Range<usize>>,
+    pub span: Option<Span>,
+}
+
+/// Bytes of a source text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Span {
+    /// The whole text; shared by all that point into it.
+    pub source: Arc<str>,
+    /// The bytes.
+    pub bytes: Range<usize>,
+}
+
+impl std::fmt::Debug for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.bytes)
+    }
 }
 
 impl std::fmt::Display for Landmark {
@@ -35,6 +50,7 @@ impl std::fmt::Display for Landmark {
         f.write_str(&self.file)?;
         match self.line {
             0 => Ok(()),
+            line if self.file.ends_with([':', ' ', '\t']) => write!(f, "{line}"),
             line => write!(f, ":{line}"),
         }
     }
@@ -82,6 +98,22 @@ impl Diagnostics {
         self.say(Severity::Warning, landmark, text.into());
     }
 
+    /// Adds an error that says what to do.
+    pub fn error_with_help(
+        &mut self,
+        landmark: Option<&Landmark>,
+        text: impl Into<String>,
+        help: Option<String>,
+    ) {
+        self.say(Severity::Error, landmark, text.into());
+        self.all.last_mut().expect("one was just added").help = help;
+    }
+
+    /// Adds what is said for information only.
+    pub fn note(&mut self, landmark: Option<&Landmark>, text: impl Into<String>) {
+        self.say(Severity::Note, landmark, text.into());
+    }
+
     fn say(&mut self, severity: Severity, landmark: Option<&Landmark>, text: String) {
         self.all.push(Diagnostic {
             severity,
@@ -116,6 +148,11 @@ impl Diagnostics {
         self.all.extend(other.all);
     }
 
+    /// How many there are, those beneath others not counted.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// All of them.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.all.iter()
@@ -131,7 +168,8 @@ impl Diagnostics {
         self.all.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// In Click's voice: a line each, `landmark: text`, what is beneath indented by two.
+    /// In Click's voice: a line each, `landmark: text`, what is beneath indented by two and with its own
+    /// landmark, if it has one.
     pub fn click(&self) -> String {
         let mut out = String::new();
         for diagnostic in &self.all {
@@ -143,8 +181,7 @@ impl Diagnostics {
 
 impl Diagnostic {
     fn click(&self, indent: usize, out: &mut String) {
-        let landmark = self.landmark.as_ref().filter(|_| indent == 0);
-        let place = landmark.map(|l| format!("{l}: ")).unwrap_or_default();
+        let place = self.landmark.as_ref().map(|l| format!("{l}: ")).unwrap_or_default();
         let word = match self.severity {
             Severity::Warning if self.beneath.is_empty() => "warning: ",
             _ => "",
