@@ -10,6 +10,7 @@ pub mod anno;
 pub mod batch;
 pub mod cpu;
 pub mod device;
+pub mod headers;
 pub mod packet;
 pub mod pool;
 pub mod timestamp;
