@@ -8,6 +8,7 @@
 
 pub mod anno;
 pub mod batch;
+pub mod capture;
 pub mod cpu;
 pub mod device;
 pub mod headers;
