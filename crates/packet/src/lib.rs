@@ -8,8 +8,10 @@
 
 pub mod anno;
 pub mod batch;
+pub mod capture;
 pub mod cpu;
 pub mod device;
+pub mod headers;
 pub mod packet;
 pub mod pool;
 pub mod timestamp;

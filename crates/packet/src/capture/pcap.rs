@@ -1,0 +1,154 @@
+//! The classic format of captures.
+//!
+//! ```text
+//! file    magic 4 · version 2+2 · zone 4 · accuracy 4 · snap length 4 · link type 4
+//! record  seconds 4 · fraction 4 · kept 4 · on the wire 4 · bytes
+//! ```
+//! The magic tells the order of bytes and whether fractions are µs or ns.
+//! Source: draft-ietf-opsawg-pcap.
+
+use super::link::LinkType;
+use super::source::Source;
+use super::{Error, Frame, Order, Sink};
+use crate::timestamp::Timestamp;
+use std::io::{self, Write};
+
+const MAGIC_US: u32 = 0xA1B2_C3D4;
+const MAGIC_NS: u32 = 0xA1B2_3C4D;
+const FILE_HEADER: u32 = 24;
+const RECORD_HEADER: usize = 16;
+
+/// The order and the nanoseconds of a unit that `bytes` at the front of a file announce.
+pub(super) fn magic(bytes: [u8; 4]) -> Option<(Order, u32)> {
+    [
+        (Order::Little, MAGIC_US, 1000),
+        (Order::Little, MAGIC_NS, 1),
+        (Order::Big, MAGIC_US, 1000),
+        (Order::Big, MAGIC_NS, 1),
+    ]
+    .into_iter()
+    .find(|(order, magic, _)| order.u32(bytes) == *magic)
+    .map(|(order, _, unit)| (order, unit))
+}
+
+/// What the head of a file says.
+#[derive(Debug)]
+pub(super) struct Header {
+    order: Order,
+    ns_per_unit: u32,
+    pub(super) link: LinkType,
+}
+
+impl Header {
+    /// Reads the rest of the file's head, whose magic was read.
+    pub(super) fn read(
+        source: &mut Source,
+        order: Order,
+        ns_per_unit: u32,
+    ) -> Result<Header, Error> {
+        source.more(FILE_HEADER - 4)?;
+        let head = source.bytes();
+        let major = order.u16_at(head, 4);
+        if major != Some(2) {
+            return Err(source.malformed(&format!("pcap of version {}", major.unwrap_or_default())));
+        }
+        // The upper bits tell of check sequences, not of the link type.
+        let link = order.u32_at(head, 20).unwrap_or_default() & 0xFFFF;
+        Ok(Header {
+            order,
+            ns_per_unit,
+            link: LinkType(link as u16),
+        })
+    }
+
+    pub(super) fn next<'a>(&self, source: &'a mut Source) -> Result<Option<Frame<'a>>, Error> {
+        let Some(head) = source.record(RECORD_HEADER as u32)? else {
+            return Ok(None);
+        };
+        let field = |at| self.order.u32_at(head, at).unwrap_or_default();
+        let (secs, fraction, kept, wire_len) = (field(0), field(4), field(8), field(12));
+        source.more(kept)?;
+        let ns = i64::from(fraction) * i64::from(self.ns_per_unit);
+        Ok(Some(Frame {
+            timestamp: Timestamp::new(i64::from(secs), ns),
+            interface: 0,
+            link: self.link,
+            wire_len,
+            data: &source.bytes()[RECORD_HEADER..],
+            comment: "",
+        }))
+    }
+}
+
+/// What a file that is written looks like.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What frames begin with.
+    pub link: LinkType,
+    /// Bytes kept of a frame at most.
+    pub snap_len: u32,
+    /// The order of bytes.
+    pub order: Order,
+    /// Whether times have nanoseconds, not microseconds.
+    pub is_nanosecond: bool,
+}
+
+impl Default for Options {
+    /// Ethernet, whole frames, nanoseconds.
+    fn default() -> Options {
+        Options {
+            link: LinkType::EN10MB,
+            snap_len: 262_144,
+            order: Order::Little,
+            is_nanosecond: true,
+        }
+    }
+}
+
+/// A pcap file that is being written.
+#[derive(Debug)]
+pub struct Writer {
+    out: Sink,
+    options: Options,
+}
+
+impl Writer {
+    /// Begins a file.
+    pub fn new(mut out: Sink, options: Options) -> io::Result<Writer> {
+        let order = options.order;
+        let magic = if options.is_nanosecond {
+            MAGIC_NS
+        } else {
+            MAGIC_US
+        };
+        out.write_all(&order.put_u32(magic))?;
+        out.write_all(&order.put_u16(2))?;
+        out.write_all(&order.put_u16(4))?;
+        for word in [0, 0, options.snap_len, u32::from(options.link.0)] {
+            out.write_all(&order.put_u32(word))?;
+        }
+        Ok(Writer { out, options })
+    }
+
+    /// Writes a frame that had `wire_len` bytes. Times are kept modulo 2³² s, as the format has them.
+    pub fn write(&mut self, at: Timestamp, wire_len: u32, data: &[u8]) -> io::Result<()> {
+        let kept = &data[..data.len().min(self.options.snap_len as usize)];
+        let unit = if self.options.is_nanosecond { 1 } else { 1000 };
+        let fraction = (at.subsec_ns() / unit) as u32;
+        let wire_len = wire_len.max(data.len() as u32);
+        for word in [at.secs() as u32, fraction, kept.len() as u32, wire_len] {
+            self.out.write_all(&self.options.order.put_u32(word))?;
+        }
+        self.out.write_all(kept)
+    }
+
+    /// Writes what is held back, so that a reader sees it.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Ends the file.
+    pub fn finish(self) -> io::Result<()> {
+        self.out.finish()
+    }
+}
