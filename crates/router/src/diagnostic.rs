@@ -181,7 +181,11 @@ impl Diagnostics {
 
 impl Diagnostic {
     fn click(&self, indent: usize, out: &mut String) {
-        let place = self.landmark.as_ref().map(|l| format!("{l}: ")).unwrap_or_default();
+        let place = self
+            .landmark
+            .as_ref()
+            .map(|l| format!("{l}: "))
+            .unwrap_or_default();
         let word = match self.severity {
             Severity::Warning if self.beneath.is_empty() => "warning: ",
             _ => "",

@@ -8,6 +8,12 @@
 pub mod args;
 pub mod classify;
 pub mod diagnostic;
+pub mod element;
+pub mod elements;
+pub mod engine;
+pub mod graph;
+pub mod host;
 pub mod lang;
 pub mod lookup;
+pub mod reason;
 pub mod summary;

@@ -30,7 +30,10 @@ pub fn tool(flat: &Flat) -> String {
     let mut out = String::new();
     requirements(flat, &mut out);
     if !flat.definitions.is_empty() {
-        let each = flat.definitions.iter().map(|(name, value)| format!("${name} {value}"));
+        let each = flat
+            .definitions
+            .iter()
+            .map(|(name, value)| format!("${name} {value}"));
         writeln!(out, "define({});\n", each.collect::<Vec<_>>().join(", ")).expect("it grows");
     }
     for element in &flat.elements {
@@ -50,10 +53,13 @@ fn requirements(flat: &Flat, out: &mut String) {
     if flat.requirements.is_empty() {
         return;
     }
-    let each = flat.requirements.iter().map(|(kind, name)| match name.as_str() {
-        "" => kind.clone(),
-        name => format!("{kind} {}", quote(name.as_bytes())),
-    });
+    let each = flat
+        .requirements
+        .iter()
+        .map(|(kind, name)| match name.as_str() {
+            "" => kind.clone(),
+            name => format!("{kind} {}", quote(name.as_bytes())),
+        });
     writeln!(out, "require({});\n", each.collect::<Vec<_>>().join(", ")).expect("it grows");
 }
 

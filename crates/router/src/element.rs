@@ -1,0 +1,272 @@
+//! What an element is: the trait, what its class says of itself, and the table of all classes.
+
+use crate::args::{Args, Param};
+use crate::diagnostic::Diagnostics;
+use crate::engine::Ctx;
+use crate::engine::notify::Provided;
+use crate::engine::setup::Setup;
+use std::any::Any;
+use std::borrow::Cow;
+use trammel_core::entry::About;
+use trammel_packet::batch::{Batch, Packets};
+
+/// What a class says of itself.
+pub struct Entry {
+    /// Name, summary, references. Its parameters are in `params`.
+    pub about: About,
+    /// The arguments.
+    pub params: &'static [Param],
+    /// How many inputs and outputs: `1/1-2`.
+    pub ports: &'static str,
+    /// Push, pull or agnostic: `a/ah`.
+    pub processing: &'static str,
+    /// Which inputs' packets leave by which outputs: `x/x`.
+    pub flow: &'static str,
+    /// When it is configured among the others; lower comes first.
+    pub phase: i8,
+    /// Whether its configuration may change while the router runs.
+    pub live: bool,
+    /// Makes one, not yet configured.
+    pub make: fn() -> Box<dyn Element>,
+}
+
+/// Information such as names of addresses, which others' arguments need.
+pub const PHASE_INFO: i8 = -10;
+/// What elements usually need to be configured before them.
+pub const PHASE_EARLY: i8 = -5;
+/// Elements that look at others, which are configured by then.
+pub const PHASE_LATE: i8 = 5;
+
+impl Entry {
+    /// A class with one agnostic input and output and no arguments.
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        make: fn() -> Box<dyn Element>,
+    ) -> Entry {
+        Entry {
+            about: About {
+                name,
+                aliases: &[],
+                summary,
+                references: &["Kohler et al. 2000, The Click Modular Router"],
+                params: &[],
+            },
+            params: &[],
+            ports: "1/1",
+            processing: "a/a",
+            flow: "x/x",
+            phase: 0,
+            live: false,
+            make,
+        }
+    }
+
+    /// With these arguments.
+    pub const fn params(mut self, params: &'static [Param]) -> Entry {
+        self.params = params;
+        self
+    }
+
+    /// With this port count and processing code.
+    pub const fn ports(mut self, ports: &'static str, processing: &'static str) -> Entry {
+        self.ports = ports;
+        self.processing = processing;
+        self
+    }
+
+    /// With this flow code.
+    pub const fn flow(mut self, flow: &'static str) -> Entry {
+        self.flow = flow;
+        self
+    }
+
+    /// With these references.
+    pub const fn references(mut self, references: &'static [&'static str]) -> Entry {
+        self.about.references = references;
+        self
+    }
+
+    /// With these further names.
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Entry {
+        self.about.aliases = aliases;
+        self
+    }
+
+    /// Configured in this phase.
+    pub const fn phase(mut self, phase: i8) -> Entry {
+        self.phase = phase;
+        self
+    }
+
+    /// Its configuration may change while the router runs.
+    pub const fn live(mut self) -> Entry {
+        self.live = true;
+        self
+    }
+}
+
+/// A handler: a name by which others read or change an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handler {
+    /// The name.
+    pub name: Cow<'static, str>,
+    /// It can be read.
+    pub read: bool,
+    /// Reading takes parameters.
+    pub read_param: bool,
+    /// It can be written.
+    pub write: bool,
+    /// Its text is printed as it is, without a newline added.
+    pub raw: bool,
+    /// Only elements may use it, not a control connection.
+    pub private: bool,
+    /// Drawn as a button: what is written does not matter.
+    pub button: bool,
+    /// Drawn as a checkbox.
+    pub checkbox: bool,
+    /// Reading it twice gives the same unless something happened.
+    pub calm: bool,
+    /// Reading it costs time.
+    pub expensive: bool,
+}
+
+impl Handler {
+    /// A handler by the letters that the handler `handlers` prints: `r` read, `w` write, `+` read with
+    /// parameters, `b` button, `x` checkbox, `.` calm, `$` expensive, `%` raw, `-` private.
+    pub fn new(name: impl Into<Cow<'static, str>>, letters: &str) -> Handler {
+        let has = |letter| letters.contains(letter);
+        Handler {
+            name: name.into(),
+            read: has('r'),
+            read_param: has('+'),
+            write: has('w'),
+            raw: has('%'),
+            private: has('-'),
+            button: has('b'),
+            checkbox: has('x'),
+            calm: has('.'),
+            expensive: has('$'),
+        }
+    }
+
+    /// The letters again, as the handler `handlers` prints them.
+    pub fn letters(&self) -> String {
+        let flags = [
+            (self.read, 'r'),
+            (self.read_param, '+'),
+            (self.write, 'w'),
+            (self.raw, '%'),
+            (self.calm, '.'),
+            (self.expensive, '$'),
+            (self.button, 'b'),
+            (self.checkbox, 'x'),
+        ];
+        flags.iter().filter(|(is, _)| *is).map(|(_, c)| c).collect()
+    }
+}
+
+/// An element. Packets come by `push` or are asked for by `pull`; most elements only say in `process` what
+/// becomes of each packet on its way from input 0 to output 0.
+pub trait Element: Any + Send {
+    /// Takes its arguments, resolved by the class's table; says what is wrong with them.
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let _ = (setup, args);
+        Ok(())
+    }
+
+    /// Gets ready to run: all elements are configured and connected. A text tells what failed.
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        let _ = ctx;
+        Ok(())
+    }
+
+    /// What becomes of packets that pass from input 0 to output 0, whichever side drives them.
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let _ = (ctx, batch);
+    }
+
+    /// Takes packets at `port`.
+    fn push(&mut self, ctx: &mut Ctx, port: usize, mut batch: Batch) {
+        let _ = port;
+        self.process(ctx, &mut batch);
+        ctx.emit_all(0, batch);
+    }
+
+    /// Gives up to `max` packets at output `port` by appending them to `into`, which has room for them.
+    fn pull(&mut self, ctx: &mut Ctx, port: usize, max: usize, into: &mut Packets) {
+        let _ = port;
+        ctx.pull_through(max, into, |ctx, batch| self.process(ctx, batch));
+    }
+
+    /// Runs the task that was made with `token`; says whether it did anything. A task that wants to run
+    /// again reschedules itself.
+    fn run_task(&mut self, ctx: &mut Ctx, token: u32) -> bool {
+        let _ = (ctx, token);
+        false
+    }
+
+    /// Runs the timer that was made with `token`.
+    fn run_timer(&mut self, ctx: &mut Ctx, token: u32) {
+        let _ = (ctx, token);
+    }
+
+    /// A descriptor that it waits on is ready.
+    fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
+        let _ = (ctx, descriptor);
+    }
+
+    /// The handlers of its own; every element has `name`, `class`, `config`, `ports` and `handlers`.
+    fn handlers(&self) -> Vec<Handler> {
+        Vec::new()
+    }
+
+    /// Answers a read handler of its own.
+    fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
+        let _ = (ctx, parameter);
+        Err(format!("no read handler '{name}'"))
+    }
+
+    /// Does what a write handler of its own says.
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        let _ = (ctx, value);
+        Err(format!("no write handler '{name}'"))
+    }
+
+    /// The notifiers it offers to those that look for `kind` along `port`.
+    fn notifier(&self, kind: crate::engine::notify::Kind, port: usize) -> Provided {
+        let _ = (kind, port);
+        Provided::None
+    }
+
+    /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a
+    /// search treats likewise.
+    fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {
+        let _ = ctx;
+        false
+    }
+
+    /// Takes over what `old`, an element of the same name and class in the router that this one replaces, holds.
+    fn take_state(&mut self, ctx: &mut Ctx, old: &mut dyn Element) {
+        let _ = (ctx, old);
+    }
+
+    /// Gives back what it holds; called once, in the reverse order of configuration.
+    fn cleanup(&mut self, ctx: &mut Ctx) {
+        let _ = ctx;
+    }
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Entry")
+            .field("name", &self.about.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `element` as a `T`, where it is one.
+pub fn cast<T: Element>(element: &mut dyn Element) -> Option<&mut T> {
+    let any: &mut dyn Any = element;
+    any.downcast_mut()
+}

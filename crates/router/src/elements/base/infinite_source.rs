@@ -1,0 +1,268 @@
+//! Makes packets as fast as the router runs.
+//!
+//! # What it does
+//! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when asked.
+//! After `LIMIT` packets it is silent, and with `STOP` stops the driver.
+
+use crate::args::kinds::{INT, UINT};
+use crate::args::numbers::parse_bool;
+use crate::args::text::HandlerCall;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::notify::{self, NotifierId, Provided, Signal};
+use crate::engine::setup::Setup;
+use crate::engine::task::TaskId;
+use crate::graph::processing::Mode;
+use trammel_packet::batch::{CAPACITY, Packets};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without end", || {
+    Box::<InfiniteSource>::default()
+})
+.ports("0/1", "a/a")
+.params(&[
+    Param {
+        name: "DATA",
+        need: Need::Positional,
+        kind: Kind::Data,
+        default: "\"Trammel: sixty-four bytes that mean nothing but fill the packet.\"",
+        help: "the bytes of each packet",
+    },
+    Param {
+        name: "LIMIT",
+        need: Need::Positional,
+        kind: INT,
+        default: "-1",
+        help: "packets in all; -1 is no limit",
+    },
+    Param {
+        name: "BURST",
+        need: Need::Positional,
+        kind: INT,
+        default: "1",
+        help: "packets of each run",
+    },
+    Param {
+        name: "ACTIVE",
+        need: Need::Positional,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether it makes packets",
+    },
+    Param {
+        name: "LENGTH",
+        need: Need::Keyword,
+        kind: UINT,
+        default: "",
+        help: "bytes of each packet: `DATA` is cut or repeated",
+    },
+    Param {
+        name: "TIMESTAMP",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether packets carry the time",
+    },
+    Param {
+        name: "STOP",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether it stops the driver after the last packet",
+    },
+    Param {
+        name: "END_CALL",
+        need: Need::Keyword,
+        kind: Kind::HandlerCall,
+        default: "",
+        help: "handler written after the last packet",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct InfiniteSource {
+    data: Vec<u8>,
+    limit: i64,
+    burst: usize,
+    count: i64,
+    active: bool,
+    stamps: bool,
+    stops: bool,
+    end_call: Option<HandlerCall>,
+    pushes: bool,
+    task: Option<TaskId>,
+    room: Option<Signal>,
+    notifier: Option<NotifierId>,
+}
+
+impl InfiniteSource {
+    fn left(&self) -> usize {
+        match self.limit {
+            limit if limit < 0 => usize::MAX,
+            limit => usize::try_from(limit - self.count).unwrap_or(0),
+        }
+    }
+
+    /// Makes up to `count` packets.
+    fn make(&mut self, ctx: &mut Ctx, count: usize, into: &mut Packets) {
+        let now = self.stamps.then(|| ctx.now());
+        let pool = ctx.pool();
+        let count = count.min(into.room());
+        for _ in 0..count {
+            let Some(packet) = pool.alloc_with(&self.data) else {
+                break;
+            };
+            if let Some(now) = now {
+                pool[&packet].set_timestamp(now);
+            }
+            into.push(packet);
+            self.count += 1;
+        }
+    }
+
+    fn finished(&mut self, ctx: &mut Ctx) {
+        if let Some(call) = self.end_call.take() {
+            if let Err(why) = ctx.call(&call) {
+                let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
+                ctx.host().say(&text);
+            }
+        }
+        if self.stops {
+            ctx.stop();
+        }
+    }
+
+    fn start(&self, ctx: &mut Ctx) {
+        if !self.active || self.left() == 0 {
+            return;
+        }
+        if let Some(task) = self.task {
+            ctx.schedule(task);
+        }
+        if let Some(notifier) = self.notifier {
+            ctx.wake(notifier);
+        }
+    }
+}
+
+impl Element for InfiniteSource {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.data = args.data("DATA").to_vec();
+        if let Some(length) = args.opt_uint("LENGTH") {
+            let pattern = std::mem::take(&mut self.data);
+            let pattern = if pattern.is_empty() { vec![0] } else { pattern };
+            self.data = pattern.into_iter().cycle().take(length as usize).collect();
+        }
+        self.limit = args.int("LIMIT");
+        self.burst = args.int("BURST").max(1) as usize;
+        self.active = args.bool("ACTIVE");
+        self.stamps = args.bool("TIMESTAMP");
+        self.stops = args.bool("STOP");
+        self.end_call = args.opt_handler_call("END_CALL").cloned();
+        self.pushes = setup.outputs[0] == Mode::Push;
+        Ok(())
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        if self.pushes {
+            let task = ctx.new_task(0);
+            self.room = Some(ctx.downstream_signal(0, Some(task)));
+            self.task = Some(task);
+        }
+        self.start(ctx);
+        Ok(())
+    }
+
+    fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
+        if !self.active {
+            return false;
+        }
+        if let Some(room) = &self.room
+            && !ctx.is_active(room)
+        {
+            return false;
+        }
+        let mut wanted = self.burst.min(self.left());
+        let before = self.count;
+        while wanted > 0 {
+            let mut batch = ctx.batch();
+            self.make(ctx, wanted.min(CAPACITY), &mut batch);
+            let made = batch.len();
+            ctx.emit_all(0, batch);
+            if made == 0 {
+                break;
+            }
+            wanted -= made;
+        }
+        if self.left() == 0 {
+            self.finished(ctx);
+        } else if let Some(task) = self.task {
+            ctx.schedule(task);
+        }
+        self.count > before
+    }
+
+    fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
+        if !self.active || self.left() == 0 {
+            if let Some(notifier) = self.notifier {
+                ctx.sleep(notifier);
+            }
+            return;
+        }
+        self.make(ctx, max.min(self.left()), into);
+        if self.left() == 0 {
+            self.finished(ctx);
+        }
+    }
+
+    fn notifier(&self, kind: notify::Kind, _: usize) -> Provided {
+        match (kind, self.notifier) {
+            (notify::Kind::Empty, Some(id)) => Provided::Stop(id),
+            _ => Provided::None,
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![
+            Handler::new("active", "rwx"),
+            Handler::new("count", "r"),
+            Handler::new("reset", "wb"),
+            Handler::new("burst", "rw"),
+            Handler::new("limit", "rw"),
+            Handler::new("data", "rw"),
+            Handler::new("length", "rw"),
+        ]
+    }
+
+    fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(match name {
+            "active" => self.active.to_string(),
+            "count" => self.count.to_string(),
+            "burst" => self.burst.to_string(),
+            "limit" => self.limit.to_string(),
+            "length" => self.data.len().to_string(),
+            _ => String::from_utf8_lossy(&self.data).into_owned(),
+        })
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        let value = value.trim();
+        let number = || crate::args::numbers::parse_int(value, -1, i64::from(i32::MAX));
+        match name {
+            "active" => self.active = parse_bool(value).map_err(|e| e.to_string())?,
+            "reset" => self.count = 0,
+            "burst" => self.burst = number().map_err(|e| e.to_string())?.max(1) as usize,
+            "limit" => self.limit = number().map_err(|e| e.to_string())?,
+            "length" => {
+                let length = number().map_err(|e| e.to_string())?.max(0) as usize;
+                self.data.resize(length, 0);
+            }
+            _ => self.data = value.as_bytes().to_vec(),
+        }
+        self.start(ctx);
+        Ok(())
+    }
+}

@@ -1,0 +1,454 @@
+//! From a flat configuration to a router: every check, in Click's order, and every message.
+//!
+//! Classes exist, ports exist, push meets push, every port is used and none twice; then elements are
+//! configured by phase, and initialized. Where anything is wrong nothing runs, and what was initialized is
+//! cleaned up in reverse.
+
+use super::clock::{Clock, VIRTUAL_START};
+use super::driver::State;
+use super::notify::Notifiers;
+use super::setup::Setup;
+use super::task::Tasks;
+use super::timer::Timers;
+use super::{Counters, Ctx, ElementId, Node, Target};
+use crate::args::Args;
+use crate::args::names::Definitions;
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::{self, Entry};
+use crate::graph::flow::Flow;
+use crate::graph::ports::Ports;
+use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
+use crate::host::Host;
+use crate::lang::{Connection, Flat};
+use std::collections::BTreeMap;
+use trammel_core::rng::Rng;
+use trammel_packet::pool::Pool;
+use trammel_packet::timestamp::Timestamp;
+
+/// How a router runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Virtual time from this moment, rather than the machine's.
+    pub virtual_time: Option<Timestamp>,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// Whether a new configuration may be written.
+    pub reconfigurable: bool,
+    /// Whether cycles are counted.
+    pub profiled: bool,
+    /// Packets that the pool has at first.
+    pub packets: usize,
+    /// The most packets that it may have.
+    pub most_packets: usize,
+    /// Threads asked for.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            virtual_time: None,
+            seed: 1,
+            reconfigurable: false,
+            profiled: false,
+            packets: 4096,
+            most_packets: 1 << 20,
+            threads: 1,
+        }
+    }
+}
+
+impl Options {
+    /// In virtual time, from Click's usual start.
+    pub fn simulated() -> Options {
+        Options {
+            virtual_time: Some(VIRTUAL_START),
+            ..Options::default()
+        }
+    }
+}
+
+/// A stream of random numbers for each element, by its name.
+pub(super) fn streams(seed: u64, flat: &Flat) -> Vec<Rng> {
+    flat.elements
+        .iter()
+        .map(|element| Rng::new(seed, &element.name))
+        .collect()
+}
+
+/// `'name :: Class'`.
+fn quoted(flat: &Flat, element: ElementId) -> String {
+    let declared = &flat.elements[element];
+    format!("'{} :: {}'", declared.name, declared.class)
+}
+
+/// The last thing said where a router cannot run.
+pub const FAILED: &str = "Router could not be initialized!";
+
+/// A router whose elements are configured; `initialize` starts it.
+pub fn build(
+    flat: Flat,
+    source: String,
+    host: Box<dyn Host>,
+    options: Options,
+) -> Result<(Ctx, Diagnostics), Diagnostics> {
+    let mut said = Diagnostics::new();
+    let Some(entries) = entries(&flat, &mut said) else {
+        return Err(failed(said));
+    };
+    let counts = counts(&flat, &entries, &mut said);
+    if said.has_errors() {
+        return Err(failed(said));
+    }
+    let modes = modes(&flat, &entries, &counts, &mut said);
+    if said.has_errors() {
+        return Err(failed(said));
+    }
+    uses(&flat, &modes, &mut said);
+    if said.has_errors() {
+        return Err(failed(said));
+    }
+    let mut definitions = Definitions::default();
+    let element_names: Vec<String> = flat.elements.iter().map(|e| e.name.clone()).collect();
+    let mut made: Vec<Box<dyn Element>> = entries.iter().map(|entry| (entry.make)()).collect();
+    let mut order: Vec<ElementId> = (0..made.len()).collect();
+    order.sort_by_key(|id| entries[*id].phase);
+    for id in order {
+        let element = made[id].as_mut();
+        configure(
+            &flat,
+            id,
+            entries[id],
+            element,
+            &modes[id],
+            &mut definitions,
+            &element_names,
+            &flat.elements[id].config,
+            &mut said,
+        );
+    }
+    if said.has_errors() {
+        return Err(failed(said));
+    }
+    let rng = streams(options.seed, &flat);
+    let nodes: Vec<Node> = std::iter::zip(&entries, modes)
+        .zip(&flat.elements)
+        .map(|((entry, modes), declared)| Node {
+            entry,
+            config: declared.config.clone(),
+            modes,
+        })
+        .collect();
+    let (first_output, targets) = wiring(
+        &flat,
+        &nodes,
+        |node| node.modes.outputs.len(),
+        |c| (c.from, c.to),
+    );
+    let (first_input, sources) = wiring(
+        &flat,
+        &nodes,
+        |node| node.modes.inputs.len(),
+        |c| (c.to, c.from),
+    );
+    let ctx = Ctx {
+        me: 0,
+        counters: vec![Counters::default(); made.len()],
+        slots: made.into_iter().map(Some).collect(),
+        pool: Pool::new(options.packets, options.most_packets),
+        first_output,
+        first_input,
+        targets,
+        sources,
+        pending: Vec::new(),
+        mark: 0,
+        spare: Vec::new(),
+        profiled: options.profiled,
+        traced: None,
+        nodes,
+        flat,
+        source,
+        tasks: Tasks::default(),
+        timers: Timers::default(),
+        notifiers: Notifiers::default(),
+        definitions,
+        element_names,
+        clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
+        host,
+        rng,
+        driver: State::default(),
+        watched: Vec::new(),
+        options,
+    };
+    Ok((ctx, said))
+}
+
+fn failed(mut said: Diagnostics) -> Diagnostics {
+    said.error(None, FAILED);
+    said
+}
+
+/// The class of every element.
+fn entries(flat: &Flat, said: &mut Diagnostics) -> Option<Vec<&'static Entry>> {
+    let mut entries = Vec::new();
+    for declared in &flat.elements {
+        match elements::find(&declared.class) {
+            Some(entry) => entries.push(entry),
+            None => said.error(
+                Some(&declared.landmark),
+                format!("unknown element class '{}'", declared.class),
+            ),
+        }
+    }
+    (entries.len() == flat.elements.len()).then_some(entries)
+}
+
+/// Ports that exist: how many inputs and outputs each element has.
+fn counts(flat: &Flat, entries: &[&Entry], said: &mut Diagnostics) -> Vec<(usize, usize)> {
+    let mut used = vec![(0, 0); entries.len()];
+    for connection in &flat.connections {
+        let outputs = &mut used[connection.from.element].1;
+        *outputs = (*outputs).max(connection.from.port + 1);
+        let inputs = &mut used[connection.to.element].0;
+        *inputs = (*inputs).max(connection.to.port + 1);
+    }
+    let counts: Vec<(usize, usize)> = std::iter::zip(entries, used)
+        .map(|(entry, (inputs, outputs))| Ports::parse(entry.ports).resolve(inputs, outputs))
+        .collect();
+    for connection in &flat.connections {
+        let ends = [
+            (connection.from, counts[connection.from.element].1, "output"),
+            (connection.to, counts[connection.to.element].0, "input"),
+        ];
+        for (end, count, what) in ends {
+            if end.port >= count {
+                let who = quoted(flat, end.element);
+                let text = format!("{who} has no {what} {}", end.port);
+                said.error(Some(&connection.landmark), text);
+            }
+        }
+    }
+    counts
+}
+
+/// Push or pull, for every port.
+fn modes(
+    flat: &Flat,
+    entries: &[&Entry],
+    counts: &[(usize, usize)],
+    said: &mut Diagnostics,
+) -> Vec<Modes> {
+    let shapes: Vec<Shape> = std::iter::zip(entries, counts)
+        .map(|(entry, (inputs, outputs))| Shape {
+            processing: entry.processing,
+            flow: Flow::parse(entry.flow),
+            inputs: *inputs,
+            outputs: *outputs,
+        })
+        .collect();
+    let wires: Vec<Wire> = flat.connections.iter().map(wire).collect();
+    let (modes, conflicts) = processing::resolve(&shapes, &wires);
+    for conflict in conflicts {
+        match conflict {
+            Conflict::Connection(at) => {
+                let connection = &flat.connections[at];
+                let (from, to) = (connection.from, connection.to);
+                let text = format!(
+                    "{} {} output {} connected to {} {} input {}",
+                    quoted(flat, from.element),
+                    modes[from.element].outputs[from.port].word(),
+                    from.port,
+                    quoted(flat, to.element),
+                    modes[to.element].inputs[to.port].word(),
+                    to.port,
+                );
+                said.error(Some(&connection.landmark), text);
+            }
+            Conflict::Through {
+                element,
+                input,
+                output,
+            } => {
+                let text = format!(
+                    "agnostic {} in mixed context: {} input {input}, {} output {output}",
+                    quoted(flat, element),
+                    modes[element].inputs[input].word(),
+                    modes[element].outputs[output].word(),
+                );
+                said.error(Some(&flat.elements[element].landmark), text);
+            }
+        }
+    }
+    modes
+}
+
+fn wire(connection: &Connection) -> Wire {
+    let (from, to) = (connection.from, connection.to);
+    ((from.element, from.port), (to.element, to.port))
+}
+
+/// Every port is used, push outputs and pull inputs once only.
+fn uses(flat: &Flat, modes: &[Modes], said: &mut Diagnostics) {
+    let mut used: BTreeMap<(ElementId, bool, usize), usize> = BTreeMap::new();
+    for connection in &flat.connections {
+        let (from, to) = (connection.from, connection.to);
+        let ends = [
+            (
+                from,
+                true,
+                modes[from.element].outputs[from.port] == Mode::Push,
+                "push output",
+            ),
+            (
+                to,
+                false,
+                modes[to.element].inputs[to.port] == Mode::Pull,
+                "pull input",
+            ),
+        ];
+        for (end, is_output, once, what) in ends {
+            let count = used.entry((end.element, is_output, end.port)).or_default();
+            *count += 1;
+            if once && *count == 2 {
+                let who = quoted(flat, end.element);
+                let text = format!("illegal reuse of {who} {what} {}", end.port);
+                said.error(Some(&connection.landmark), text);
+            }
+        }
+    }
+    for (element, modes) in modes.iter().enumerate() {
+        let sides = [
+            (false, modes.inputs.len(), "input"),
+            (true, modes.outputs.len(), "output"),
+        ];
+        for (is_output, count, what) in sides {
+            for port in 0..count {
+                if !used.contains_key(&(element, is_output, port)) {
+                    let text = format!("{} {what} {port} unused", quoted(flat, element));
+                    said.error(Some(&flat.elements[element].landmark), text);
+                }
+            }
+        }
+    }
+}
+
+/// Configures one element; what is wrong stands beneath its introduction.
+#[allow(clippy::too_many_arguments)]
+fn configure(
+    flat: &Flat,
+    id: ElementId,
+    entry: &Entry,
+    element: &mut dyn Element,
+    modes: &Modes,
+    definitions: &mut Definitions,
+    names: &[String],
+    config: &str,
+    said: &mut Diagnostics,
+) {
+    let declared = &flat.elements[id];
+    let args = {
+        let names = definitions.within(&declared.name, names);
+        Args::resolve(entry.params, config, &names, None)
+    };
+    let mut setup = Setup {
+        id,
+        name: &declared.name,
+        class: &declared.class,
+        inputs: &modes.inputs,
+        outputs: &modes.outputs,
+        definitions,
+        elements: names,
+        warnings: Vec::new(),
+    };
+    let result = args.and_then(|args| element.configure(&mut setup, &args));
+    let mut inner = Diagnostics::new();
+    for warning in setup.warnings {
+        inner.warning(None, warning);
+    }
+    if let Err(errors) = result {
+        inner.extend(errors);
+    }
+    let introduction = format!("While configuring {}:", quoted(flat, id));
+    said.nest(Some(&declared.landmark), introduction, inner);
+}
+
+/// For each element where its ports begin, and for each port where the other end is.
+fn wiring(
+    flat: &Flat,
+    nodes: &[Node],
+    count: impl Fn(&Node) -> usize,
+    ends: impl Fn(&Connection) -> (crate::lang::Port, crate::lang::Port),
+) -> (Vec<u32>, Vec<Target>) {
+    let mut first = vec![0];
+    for node in nodes {
+        first.push(first.last().expect("it has the first") + count(node) as u32);
+    }
+    let mut targets = vec![Target::NONE; *first.last().expect("it has the first") as usize];
+    for connection in &flat.connections {
+        let (near, far) = ends(connection);
+        targets[first[near.element] as usize + near.port] = Target {
+            element: far.element as u32,
+            port: far.port as u32,
+        };
+    }
+    (first, targets)
+}
+
+impl Ctx {
+    /// Initializes every element in the order of its phase.
+    pub fn initialize(&mut self) -> Result<(), Diagnostics> {
+        let mut said = Diagnostics::new();
+        let mut order: Vec<ElementId> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|id| self.nodes[*id].entry.phase);
+        for (at, id) in order.iter().enumerate() {
+            let result = self.with(*id, |element, ctx| element.initialize(ctx));
+            if let Some(Err(text)) = result {
+                let mut inner = Diagnostics::new();
+                for line in text.lines() {
+                    inner.error(None, line);
+                }
+                let introduction = format!("While initializing {}:", quoted(&self.flat, *id));
+                let landmark = self.flat.elements[*id].landmark.clone();
+                said.nest(Some(&landmark), introduction, inner);
+                for done in order[..at].iter().rev() {
+                    self.with(*done, |element, ctx| element.cleanup(ctx));
+                }
+                return Err(failed(said));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cleans every element up, in reverse.
+    pub fn cleanup(&mut self) {
+        for id in (0..self.nodes.len()).rev() {
+            self.with(id, |element, ctx| element.cleanup(ctx));
+        }
+    }
+
+    /// Configures a running element anew, where its class allows it.
+    pub(super) fn reconfigure(&mut self, element: ElementId, config: &str) -> Result<(), String> {
+        let (entry, mut said) = (self.nodes[element].entry, Diagnostics::new());
+        let Some(mut one) = self.slots[element].take() else {
+            return Err("the element is busy".to_owned());
+        };
+        configure(
+            &self.flat,
+            element,
+            entry,
+            one.as_mut(),
+            &self.nodes[element].modes,
+            &mut self.definitions,
+            &self.element_names,
+            config,
+            &mut said,
+        );
+        self.slots[element] = Some(one);
+        if said.has_errors() {
+            return Err(said.click());
+        }
+        self.nodes[element].config = config.to_owned();
+        Ok(())
+    }
+}

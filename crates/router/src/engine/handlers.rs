@@ -1,0 +1,331 @@
+//! Handlers: reading and writing elements, and the router as a whole, by name.
+
+use super::{Ctx, ElementId};
+use crate::args::text::HandlerCall;
+use crate::element::Handler;
+use crate::graph::processing::Mode;
+use crate::lang::flatten;
+use std::fmt::Write;
+
+/// What a handler's name begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// An element.
+    Element(ElementId),
+    /// The router.
+    Router,
+}
+
+/// A handler, found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandlerRef {
+    /// Whose it is.
+    pub owner: Owner,
+    /// What it is called and may do.
+    pub handler: Handler,
+}
+
+/// Why a handler is not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotFound {
+    /// There is no such element.
+    #[error("no element named '{0}'")]
+    Element(String),
+    /// The element has no such handler.
+    #[error("no handler named '{0}'")]
+    Handler(String),
+}
+
+/// The handlers that every element has.
+const STANDARD: &[(&str, &str)] = &[
+    ("name", "r."),
+    ("class", "r."),
+    ("config", "r."),
+    ("ports", "r."),
+    ("handlers", "r."),
+];
+
+/// Those of an element with a task.
+const OF_TASKS: &[(&str, &str)] = &[
+    ("scheduled", "rw"),
+    ("tickets", "rw"),
+    ("home_thread", "rw"),
+];
+
+/// The router's own.
+const GLOBAL: &[(&str, &str)] = &[
+    ("version", "r."),
+    ("list", "r."),
+    ("classes", "r."),
+    ("config", "r%"),
+    ("flatconfig", "r"),
+    ("packages", "r."),
+    ("requirements", "r"),
+    ("handlers", "r."),
+    ("driver", "r."),
+    ("timewarp", "rw"),
+    ("threads", "r."),
+    ("stop", "w"),
+    ("hotconfig", "w"),
+];
+
+impl Ctx {
+    /// The handlers of an element, or of the router.
+    pub fn handlers_of(&self, owner: Owner) -> Vec<Handler> {
+        let table = |table: &[(&'static str, &str)]| -> Vec<Handler> {
+            table
+                .iter()
+                .map(|(name, letters)| Handler::new(*name, letters))
+                .collect()
+        };
+        let Owner::Element(element) = owner else {
+            let mut all = table(GLOBAL);
+            if !self.options.reconfigurable {
+                all.retain(|handler| handler.name != "hotconfig");
+            }
+            return all;
+        };
+        let own = match &self.slots[element] {
+            Some(one) => one.handlers(),
+            None => Vec::new(),
+        };
+        let mut all = table(STANDARD);
+        if self.nodes[element].entry.live {
+            all[2].write = true;
+            all[2].calm = false;
+        }
+        if self.tasks.of(element).next().is_some() {
+            all.extend(table(OF_TASKS));
+        }
+        all.retain(|standard| own.iter().all(|own| own.name != standard.name));
+        all.extend(own);
+        all
+    }
+
+    /// The handler `element.name`, or the router's `name`; the element is looked for as element `from`
+    /// sees it. `#3.name` is an element by its number, from 1.
+    pub fn find_handler(
+        &self,
+        text: &str,
+        from: Option<ElementId>,
+    ) -> Result<HandlerRef, NotFound> {
+        let (owner, name) = match text.split_once('.') {
+            None | Some(("", _)) => (Owner::Router, text.trim_start_matches('.')),
+            Some((element, name)) => {
+                let numbered = element
+                    .strip_prefix('#')
+                    .and_then(|n| n.parse::<usize>().ok());
+                let found = match numbered {
+                    Some(number) => number.checked_sub(1).filter(|n| *n < self.nodes.len()),
+                    None => self.find(element, from),
+                };
+                let found = found.ok_or_else(|| NotFound::Element(element.to_owned()))?;
+                (Owner::Element(found), name)
+            }
+        };
+        let mut all = self.handlers_of(owner).into_iter();
+        let handler = all.find(|handler| handler.name == name);
+        let handler = handler.ok_or_else(|| NotFound::Handler(text.to_owned()))?;
+        Ok(HandlerRef { owner, handler })
+    }
+
+    /// Reads a handler. Emissions of the element wait until whoever runs now returns.
+    pub fn read_handler(&mut self, of: &HandlerRef, parameter: &str) -> Result<String, String> {
+        let name = of.handler.name.as_ref();
+        let element = match of.owner {
+            Owner::Router => return self.read_global(name),
+            Owner::Element(element) => element,
+        };
+        if let Some(text) = self.read_standard(element, name) {
+            return Ok(text);
+        }
+        self.with(element, |one, ctx| one.read(ctx, name, parameter))
+            .unwrap_or_else(|| Err(format!("element '{}' is busy", self.name(element))))
+    }
+
+    /// Writes a handler.
+    pub fn write_handler(&mut self, of: &HandlerRef, value: &str) -> Result<(), String> {
+        let name = of.handler.name.as_ref();
+        let element = match of.owner {
+            Owner::Router => return self.write_global(name, value),
+            Owner::Element(element) => element,
+        };
+        if name == "config" && self.nodes[element].entry.live {
+            return self.reconfigure(element, value);
+        }
+        let own = self.slots[element]
+            .as_ref()
+            .is_some_and(|one| one.handlers().iter().any(|handler| handler.name == name));
+        if !own && let Some(result) = self.write_task(element, name, value) {
+            return result;
+        }
+        self.with(element, |one, ctx| one.write(ctx, name, value))
+            .unwrap_or_else(|| Err(format!("element '{}' is busy", self.name(element))))
+    }
+
+    /// Writes the handler that an argument such as `END_CALL` names, as this element sees it.
+    pub fn call(&mut self, call: &HandlerCall) -> Result<(), String> {
+        let name = match &call.element {
+            Some(element) => format!("{element}.{}", call.handler),
+            None => call.handler.clone(),
+        };
+        let of = self
+            .find_handler(&name, Some(self.me))
+            .map_err(|e| e.to_string())?;
+        self.write_handler(&of, &call.argument)
+    }
+
+    fn read_standard(&self, element: ElementId, name: &str) -> Option<String> {
+        let own = |one: &dyn crate::element::Element| one.handlers().iter().any(|h| h.name == name);
+        if self.slots[element].as_deref().is_some_and(own) {
+            return None;
+        }
+        let first = || {
+            self.tasks
+                .of(element)
+                .next()
+                .map(|task| self.tasks.get(task))
+        };
+        Some(match name {
+            "name" => self.name(element).to_owned(),
+            "class" => self.class(element).to_owned(),
+            "config" => self.nodes[element].config.clone(),
+            "ports" => self.ports(element),
+            "handlers" => listing(&self.handlers_of(Owner::Element(element))),
+            "scheduled" => first()?.scheduled.to_string(),
+            "tickets" => first()?.tickets.to_string(),
+            "home_thread" => first()?.home_thread.to_string(),
+            _ => return None,
+        })
+    }
+
+    fn write_task(
+        &mut self,
+        element: ElementId,
+        name: &str,
+        value: &str,
+    ) -> Option<Result<(), String>> {
+        let task = self.tasks.of(element).next()?;
+        Some(match (name, value.trim()) {
+            ("scheduled", "true" | "1" | "yes") => {
+                self.tasks.schedule(task);
+                Ok(())
+            }
+            ("scheduled", "false" | "0" | "no") => {
+                self.tasks.unschedule(task);
+                Ok(())
+            }
+            ("scheduled", _) => Err("syntax error".to_owned()),
+            ("tickets", text) => match text.parse::<u32>() {
+                Ok(tickets) if tickets > 0 => {
+                    self.tasks.set_tickets(task, tickets);
+                    Ok(())
+                }
+                _ => Err("syntax error".to_owned()),
+            },
+            ("home_thread", _) => Ok(()),
+            _ => return None,
+        })
+    }
+
+    /// What the handler `ports` prints.
+    fn ports(&self, element: ElementId) -> String {
+        let node = &self.nodes[element];
+        let mut text = String::new();
+        let sides = [
+            ("input", &node.modes.inputs, &node.modes.free_inputs, true),
+            (
+                "output",
+                &node.modes.outputs,
+                &node.modes.free_outputs,
+                false,
+            ),
+        ];
+        for (what, modes, free, is_input) in sides {
+            let plural = if modes.len() == 1 { "" } else { "s" };
+            writeln!(text, "{} {what}{plural}", modes.len()).expect("a string grows");
+            for (port, mode) in modes.iter().enumerate() {
+                let word = if *mode == Mode::Pull { "pull" } else { "push" };
+                let resolved = if free[port] { "~" } else { "" };
+                let ends: Vec<String> = self
+                    .flat
+                    .connections
+                    .iter()
+                    .filter_map(|c| {
+                        let (near, far) = if is_input {
+                            (c.to, c.from)
+                        } else {
+                            (c.from, c.to)
+                        };
+                        (near.element == element && near.port == port).then(|| {
+                            let name = self.name(far.element);
+                            if is_input {
+                                format!("{name} [{}]", far.port)
+                            } else {
+                                format!("[{}] {name}", far.port)
+                            }
+                        })
+                    })
+                    .collect();
+                let ends = ends.join(", ");
+                writeln!(text, "{word}{resolved}\t-\t{ends}").expect("a string grows");
+            }
+        }
+        text
+    }
+
+    fn read_global(&mut self, name: &str) -> Result<String, String> {
+        Ok(match name {
+            "version" => "2.1".to_owned(),
+            "list" => {
+                let names: Vec<&str> = self.flat.elements.iter().map(|e| e.name.as_str()).collect();
+                format!("{}\n{}", names.len(), lines(&names))
+            }
+            "classes" => {
+                let all = crate::elements::all();
+                lines(&all.iter().map(|entry| entry.about.name).collect::<Vec<_>>())
+            }
+            "config" => self.source.clone(),
+            "flatconfig" => flatten::router(&self.flat),
+            "packages" => String::new(),
+            "requirements" => {
+                let all = self.flat.requirements.iter();
+                lines(&all.map(|(_, name)| name.as_str()).collect::<Vec<_>>())
+            }
+            "handlers" => listing(&self.handlers_of(Owner::Router)),
+            "driver" => "userlevel".to_owned(),
+            "threads" => self.options.threads.to_string(),
+            "timewarp" => "1".to_owned(),
+            _ => return Err(format!("no read handler '{name}'")),
+        })
+    }
+
+    fn write_global(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "stop" => {
+                let times = value.trim();
+                let times = if times.is_empty() {
+                    Ok(1)
+                } else {
+                    times.parse::<u32>()
+                };
+                for _ in 0..times.map_err(|_| "syntax error".to_owned())? {
+                    self.stop();
+                }
+                Ok(())
+            }
+            _ => Err(format!("no write handler '{name}'")),
+        }
+    }
+}
+
+fn lines(words: &[&str]) -> String {
+    words.iter().map(|word| format!("{word}\n")).collect()
+}
+
+fn listing(handlers: &[Handler]) -> String {
+    let public = handlers.iter().filter(|handler| !handler.private);
+    public
+        .map(|handler| format!("{}\t{}\n", handler.name, handler.letters()))
+        .collect()
+}

@@ -1,0 +1,635 @@
+//! The engine: what elements stand on while they run.
+//!
+//! A [`Ctx`] owns the elements, the packets in flight and the clock. An element that runs is taken out of
+//! its slot, so it and the context are borrowed side by side and the engine needs no unsafe code.
+//!
+//! What an element emits is not delivered at once but waits on a stack until the element has returned, in
+//! the order in which it was emitted and depth first: the order of calls is the one that direct calls would
+//! give, the stack never grows with the length of the graph, and a loop of elements cannot enter one twice.
+//! A pull is a direct call, as the packets are its result.
+
+pub mod build;
+pub mod clock;
+pub mod driver;
+pub mod handlers;
+pub mod notify;
+pub mod search;
+pub mod setup;
+pub mod task;
+pub mod timer;
+
+use crate::args::names::{Definitions, Within};
+use crate::element::{Element, cast};
+use crate::elements::Entry;
+use crate::graph::processing::Modes;
+use crate::host::Host;
+use crate::lang::Flat;
+use crate::reason::{self, Reason};
+use clock::Clock;
+use notify::{NotifierId, Notifiers, Signal};
+use task::{TaskId, Tasks};
+use timer::{TimerId, Timers};
+use trammel_core::rng::Rng;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::{Handle, Pool};
+use trammel_packet::timestamp::Timestamp;
+
+/// The number of an element: its place in the flat configuration.
+pub type ElementId = usize;
+
+/// Where an output leads, or where an input is fed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Target {
+    element: u32,
+    port: u32,
+}
+
+impl Target {
+    const NONE: Target = Target {
+        element: u32::MAX,
+        port: 0,
+    };
+}
+
+/// Packets on their way to an input.
+#[derive(Debug)]
+struct Pending {
+    to: Target,
+    batch: Batch,
+}
+
+/// What was counted around an element's calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets given to it or asked of it.
+    pub packets: u64,
+    /// Calls that brought or fetched packets.
+    pub batches: u64,
+    /// Cycles spent in it, those in what it pulled from included; 0 unless asked for.
+    pub cycles: u64,
+    /// Packets that ended here, by reason.
+    pub drops: [u64; reason::COUNT],
+}
+
+impl Default for Counters {
+    fn default() -> Counters {
+        Counters {
+            packets: 0,
+            batches: 0,
+            cycles: 0,
+            drops: [0; reason::COUNT],
+        }
+    }
+}
+
+/// What is known of an element besides itself.
+#[derive(Debug)]
+pub struct Node {
+    /// Its class.
+    pub entry: &'static Entry,
+    /// Its configuration, as it stands now.
+    pub config: String,
+    /// Its ports.
+    pub modes: Modes,
+}
+
+/// Everything that runs, and what elements ask of it.
+pub struct Ctx {
+    /// The element that runs.
+    me: ElementId,
+    slots: Vec<Option<Box<dyn Element>>>,
+    pool: Pool,
+    /// The first output and input of each element in `targets` and `sources`.
+    first_output: Vec<u32>,
+    first_input: Vec<u32>,
+    targets: Vec<Target>,
+    sources: Vec<Target>,
+    pending: Vec<Pending>,
+    /// Where the emissions of the running element begin in `pending`.
+    mark: usize,
+    /// Empty batches to use again.
+    spare: Vec<Batch>,
+    counters: Vec<Counters>,
+    /// Whether cycles are counted.
+    profiled: bool,
+    /// The trace in progress.
+    traced: Option<Box<dyn FnMut(TraceEvent) + Send>>,
+    nodes: Vec<Node>,
+    flat: Flat,
+    /// The configuration as it was given.
+    source: String,
+    tasks: Tasks,
+    timers: Timers,
+    notifiers: Notifiers,
+    definitions: Definitions,
+    /// The names of all elements, in order.
+    element_names: Vec<String>,
+    clock: Clock,
+    host: Box<dyn Host>,
+    rng: Vec<Rng>,
+    driver: driver::State,
+    /// Descriptors that elements wait on: descriptor, element, to write.
+    watched: Vec<(i32, ElementId, bool)>,
+    options: build::Options,
+}
+
+/// A traced packet came to an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceEvent {
+    /// The trace's number, as the packet carries it.
+    pub trace: u16,
+    /// The element.
+    pub element: ElementId,
+    /// The input it came to, or nothing where it ended there.
+    pub input: Option<usize>,
+    /// Why it ended.
+    pub reason: Option<Reason>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The data path.
+impl Ctx {
+    /// The element that runs.
+    #[inline]
+    pub fn me(&self) -> ElementId {
+        self.me
+    }
+
+    /// The packets.
+    #[inline]
+    pub fn pool(&mut self) -> &mut Pool {
+        &mut self.pool
+    }
+
+    /// The number of this element's outputs.
+    #[inline]
+    pub fn outputs(&self) -> usize {
+        (self.first_output[self.me + 1] - self.first_output[self.me]) as usize
+    }
+
+    /// The number of this element's inputs.
+    #[inline]
+    pub fn inputs(&self) -> usize {
+        (self.first_input[self.me + 1] - self.first_input[self.me]) as usize
+    }
+
+    #[inline]
+    fn target(&self, output: usize) -> Target {
+        let at = self.first_output[self.me] as usize + output;
+        if at < self.first_output[self.me + 1] as usize {
+            self.targets[at]
+        } else {
+            Target::NONE
+        }
+    }
+
+    /// Sends a packet out by `output`.
+    #[inline]
+    pub fn emit(&mut self, output: usize, packet: Handle) {
+        let to = self.target(output);
+        for waiting in self.pending[self.mark..].iter_mut().rev() {
+            if waiting.to == to && !waiting.batch.is_full() {
+                waiting.batch.push(packet);
+                return;
+            }
+        }
+        if to == Target::NONE {
+            self.drop(packet, Reason::NoPort);
+            return;
+        }
+        let mut batch = self.batch();
+        batch.push(packet);
+        self.pending.push(Pending { to, batch });
+    }
+
+    /// Sends all packets of `batch` out by `output`.
+    #[inline]
+    pub fn emit_all(&mut self, output: usize, mut batch: Batch) {
+        let to = self.target(output);
+        if batch.is_empty() {
+            self.spare.push(batch);
+        } else if to == Target::NONE {
+            self.drop_all(&mut batch, Reason::NoPort);
+            self.spare.push(batch);
+        } else {
+            self.pending.push(Pending { to, batch });
+        }
+    }
+
+    /// Sends a packet out by `output` where there is such an output, and drops it otherwise.
+    #[inline]
+    pub fn reject(&mut self, output: usize, packet: Handle, reason: Reason) {
+        if output < self.outputs() {
+            self.emit(output, packet);
+        } else {
+            self.drop(packet, reason);
+        }
+    }
+
+    /// An empty batch.
+    #[inline]
+    pub fn batch(&mut self) -> Batch {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Gives an emptied batch back. Packets still in it are dropped.
+    #[inline]
+    pub fn recycle(&mut self, mut batch: Batch) {
+        if !batch.is_empty() {
+            self.drop_all(&mut batch, Reason::Discarded);
+        }
+        self.spare.push(batch);
+    }
+
+    /// Ends a packet here.
+    #[inline]
+    pub fn drop(&mut self, packet: Handle, reason: Reason) {
+        self.counters[self.me].drops[reason as usize] += 1;
+        if self.traced.is_some() {
+            self.trace_end(&packet, reason);
+        }
+        self.pool.free(packet);
+    }
+
+    /// Ends all packets of `batch` here.
+    #[inline]
+    pub fn drop_all(&mut self, batch: &mut Packets, reason: Reason) {
+        self.counters[self.me].drops[reason as usize] += batch.len() as u64;
+        if self.traced.is_some() {
+            for packet in batch.iter() {
+                self.trace_end(packet, reason);
+            }
+        }
+        for packet in batch.drain() {
+            self.pool.free(packet);
+        }
+    }
+
+    #[cold]
+    fn trace_end(&mut self, packet: &Handle, reason: Reason) {
+        let (trace, element, at) = (self.pool[packet].trace(), self.me, self.now());
+        if trace == 0 {
+            return;
+        }
+        if let Some(told) = &mut self.traced {
+            told(TraceEvent {
+                trace,
+                element,
+                input: None,
+                reason: Some(reason),
+                at,
+            });
+        }
+    }
+
+    /// Asks for up to `max` packets at `input` and appends them to `into`; says how many came.
+    #[inline]
+    pub fn pull(&mut self, input: usize, max: usize, into: &mut Packets) -> usize {
+        let max = max.min(into.room());
+        let from = match self.sources.get(self.first_input[self.me] as usize + input) {
+            Some(from) if *from != Target::NONE && max > 0 => *from,
+            _ => return 0,
+        };
+        let element = from.element as usize;
+        // An element that is running already is upstream of itself: it has nothing to give.
+        let Some(mut upstream) = self.slots[element].take() else {
+            return 0;
+        };
+        let (me, before) = (std::mem::replace(&mut self.me, element), into.len());
+        upstream.pull(self, from.port as usize, max, into);
+        self.slots[element] = Some(upstream);
+        self.me = me;
+        let count = into.len() - before;
+        self.counters[element].packets += count as u64;
+        self.counters[element].batches += 1;
+        count
+    }
+
+    /// Pulls at input 0 and gives what came to `process` before it joins `into`.
+    #[inline]
+    pub fn pull_through(
+        &mut self,
+        max: usize,
+        into: &mut Packets,
+        process: impl FnOnce(&mut Ctx, &mut Packets),
+    ) {
+        if into.is_empty() {
+            self.pull(0, max, into);
+            process(self, into);
+            return;
+        }
+        let mut batch = self.batch();
+        self.pull(0, max.min(into.room()), &mut batch);
+        process(self, &mut batch);
+        for packet in batch.drain() {
+            into.push(packet);
+        }
+        self.spare.push(batch);
+    }
+
+    /// Asks for one packet at `input`.
+    pub fn pull_one(&mut self, input: usize) -> Option<Handle> {
+        let mut batch = self.batch();
+        self.pull(input, 1, &mut batch);
+        let packet = batch.pop();
+        self.spare.push(batch);
+        packet
+    }
+
+    /// Delivers what waits, until nothing does.
+    pub(crate) fn deliver(&mut self) {
+        debug_assert_eq!(self.mark, 0);
+        self.pending.reverse();
+        while let Some(Pending { to, batch }) = self.pending.pop() {
+            let element = to.element as usize;
+            let counters = &mut self.counters[element];
+            counters.packets += batch.len() as u64;
+            counters.batches += 1;
+            let Some(mut receiver) = self.slots[element].take() else {
+                debug_assert!(false, "nothing runs while packets are delivered");
+                continue;
+            };
+            self.me = element;
+            self.mark = self.pending.len();
+            if self.profiled || self.traced.is_some() {
+                self.push_observed(receiver.as_mut(), to.port as usize, batch);
+            } else {
+                receiver.push(self, to.port as usize, batch);
+            }
+            self.slots[element] = Some(receiver);
+            if self.pending.len() > self.mark + 1 {
+                self.pending[self.mark..].reverse();
+            }
+        }
+        self.mark = 0;
+    }
+
+    #[cold]
+    fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
+        let (element, at) = (self.me, self.now());
+        if let Some(told) = &mut self.traced {
+            for packet in batch.iter() {
+                let trace = self.pool[packet].trace();
+                if trace != 0 {
+                    told(TraceEvent {
+                        trace,
+                        element,
+                        input: Some(port),
+                        reason: None,
+                        at,
+                    });
+                }
+            }
+        }
+        let start = trammel_packet::cpu::cycles();
+        receiver.push(self, port, batch);
+        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
+        self.counters[element].cycles += spent;
+    }
+
+    /// Runs `work` with the element out of its slot. Nothing where it is running already.
+    pub(crate) fn with<R>(
+        &mut self,
+        element: ElementId,
+        work: impl FnOnce(&mut dyn Element, &mut Ctx) -> R,
+    ) -> Option<R> {
+        let mut one = self.slots.get_mut(element)?.take()?;
+        let me = std::mem::replace(&mut self.me, element);
+        let result = work(one.as_mut(), self);
+        self.me = me;
+        self.slots[element] = Some(one);
+        Some(result)
+    }
+
+    /// Another element, where it is a `T` and is not running.
+    pub fn get<T: Element>(&mut self, element: ElementId) -> Option<&mut T> {
+        cast(self.slots.get_mut(element)?.as_deref_mut()?)
+    }
+
+    /// Runs `work` on another element that is a `T`, with the context at its disposal.
+    pub fn with_element<T: Element, R>(
+        &mut self,
+        element: ElementId,
+        work: impl FnOnce(&mut T, &mut Ctx) -> R,
+    ) -> Option<R> {
+        self.with(element, |one, ctx| cast(one).map(|one| work(one, ctx)))?
+    }
+}
+
+/// Time, chance, tasks, timers and notifiers.
+impl Ctx {
+    /// The time of day, real or virtual.
+    #[inline]
+    pub fn now(&mut self) -> Timestamp {
+        match &mut self.clock {
+            Clock::Wall => self.host.now(),
+            Clock::Virtual(now) => {
+                // Two readings of the clock differ, as they do on a machine.
+                now.0 += 1;
+                *now
+            }
+        }
+    }
+
+    /// Random numbers of this element's own.
+    pub fn rng(&mut self) -> &mut Rng {
+        &mut self.rng[self.me]
+    }
+
+    /// The random numbers of all elements start anew from `seed`.
+    pub fn reseed(&mut self, seed: u64) {
+        self.options.seed = seed;
+        self.rng = build::streams(seed, &self.flat);
+    }
+
+    /// The machine.
+    pub fn host(&mut self) -> &mut dyn Host {
+        self.host.as_mut()
+    }
+
+    /// A new task of this element, not scheduled.
+    pub fn new_task(&mut self, token: u32) -> TaskId {
+        self.tasks.add(self.me, token)
+    }
+
+    /// Has a task run in its turn.
+    pub fn schedule(&mut self, task: TaskId) {
+        self.tasks.schedule(task);
+    }
+
+    /// Has a task run no more.
+    pub fn unschedule(&mut self, task: TaskId) {
+        self.tasks.unschedule(task);
+    }
+
+    /// Whether a task waits for its turn.
+    pub fn is_scheduled(&self, task: TaskId) -> bool {
+        self.tasks.get(task).scheduled
+    }
+
+    /// Gives a task its share.
+    pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
+        self.tasks.set_tickets(task, tickets);
+    }
+
+    /// A new timer of this element, not set.
+    pub fn new_timer(&mut self, token: u32) -> TimerId {
+        self.timers.add(self.me, token)
+    }
+
+    /// Sets a timer to fire at `at`.
+    pub fn set_timer(&mut self, timer: TimerId, at: Timestamp) {
+        self.timers.set(timer, at);
+    }
+
+    /// Sets a timer to fire `after` from now.
+    pub fn set_timer_after(&mut self, timer: TimerId, after: Timestamp) {
+        let at = self.now() + after;
+        self.timers.set(timer, at);
+    }
+
+    /// Sets a timer to fire `after` from when it fired last: intervals do not drift.
+    pub fn set_timer_again(&mut self, timer: TimerId, after: Timestamp) {
+        let at = self.timers.expiry(timer) + after;
+        self.timers.set(timer, at);
+    }
+
+    /// Unsets a timer.
+    pub fn unset_timer(&mut self, timer: TimerId) {
+        self.timers.unset(timer);
+    }
+
+    /// When a timer fires.
+    pub fn timer_at(&self, timer: TimerId) -> Option<Timestamp> {
+        self.timers.at(timer)
+    }
+
+    /// When a timer fires or fired last.
+    pub fn timer_expiry(&self, timer: TimerId) -> Timestamp {
+        self.timers.expiry(timer)
+    }
+
+    /// A new notifier of this element, on.
+    pub fn new_notifier(&mut self, what: &str) -> NotifierId {
+        let name = format!("{what}.{}", self.name(self.me));
+        self.notifiers.add(name)
+    }
+
+    /// Turns a notifier on, and schedules who waits for it.
+    #[inline]
+    pub fn wake(&mut self, id: NotifierId) {
+        if self.notifiers.set(id, true) {
+            for at in 0..self.notifiers.listeners(id).len() {
+                let task = self.notifiers.listeners(id)[at];
+                self.tasks.schedule(task);
+            }
+        }
+    }
+
+    /// Turns a notifier off.
+    #[inline]
+    pub fn sleep(&mut self, id: NotifierId) {
+        self.notifiers.set(id, false);
+    }
+
+    /// Whether a notifier is on.
+    pub fn is_on(&self, id: NotifierId) -> bool {
+        self.notifiers.is_on(id)
+    }
+
+    /// Whether any notifier of a signal is on.
+    #[inline]
+    pub fn is_active(&self, signal: &Signal) -> bool {
+        self.notifiers.is_active(signal)
+    }
+
+    /// The notifiers themselves.
+    pub fn notifiers(&mut self) -> &mut Notifiers {
+        &mut self.notifiers
+    }
+
+    /// Asks to be told when `descriptor` can be read, or written.
+    pub fn watch(&mut self, descriptor: i32, to_write: bool) {
+        let entry = (descriptor, self.me, to_write);
+        if !self.watched.contains(&entry) {
+            self.watched.push(entry);
+        }
+    }
+
+    /// Asks no more.
+    pub fn unwatch(&mut self, descriptor: i32, to_write: bool) {
+        let entry = (descriptor, self.me, to_write);
+        self.watched.retain(|other| *other != entry);
+    }
+}
+
+/// Names and places.
+impl Ctx {
+    /// The number of elements.
+    pub fn elements(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// An element's name.
+    pub fn name(&self, element: ElementId) -> &str {
+        &self.flat.elements[element].name
+    }
+
+    /// An element's class as it was declared.
+    pub fn class(&self, element: ElementId) -> &str {
+        &self.flat.elements[element].class
+    }
+
+    /// `name :: Class`, as messages show elements.
+    pub fn declaration(&self, element: ElementId) -> String {
+        format!("{} :: {}", self.name(element), self.class(element))
+    }
+
+    /// What is known of an element.
+    pub fn node(&self, element: ElementId) -> &Node {
+        &self.nodes[element]
+    }
+
+    /// What was counted around an element.
+    pub fn counters(&self, element: ElementId) -> &Counters {
+        &self.counters[element]
+    }
+
+    /// The flat configuration.
+    pub fn flat(&self) -> &Flat {
+        &self.flat
+    }
+
+    /// The element called `name`, looked for in the compounds around element `from`, the innermost first.
+    pub fn find(&self, name: &str, from: Option<ElementId>) -> Option<ElementId> {
+        let mut scope = from.map_or("", |from| self.name(from));
+        loop {
+            scope = scope.rfind('/').map_or("", |at| &scope[..at]);
+            let full = match scope {
+                "" => name.to_owned(),
+                scope => format!("{scope}/{name}"),
+            };
+            if let Some(at) = self.flat.elements.iter().position(|e| e.name == full) {
+                return Some(at);
+            }
+            if scope.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    /// Names of addresses, ports, protocols and elements as this element sees them.
+    pub fn names(&self) -> Within<'_> {
+        self.definitions
+            .within(&self.element_names[self.me], &self.element_names)
+    }
+}
+
+impl std::fmt::Debug for Ctx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ctx")
+            .field("elements", &self.nodes.len())
+            .finish_non_exhaustive()
+    }
+}

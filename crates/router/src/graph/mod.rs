@@ -1,0 +1,5 @@
+//! The shape of a configuration: port counts, push or pull, and which ports packets pass between.
+
+pub mod flow;
+pub mod ports;
+pub mod processing;
