@@ -1,1 +1,23 @@
 //! The boundary to the kernel: the one crate that speaks to it about packets, namespaces and clocks.
+//!
+//! Devices: [`afpacket`], [`afxdp`], [`tap`], and [`ring`], which the kernel has no part in. [`netns`] makes
+//! the networks that they are tested in; [`netlink`] configures and follows the kernel's tables.
+//! Everything acts in the network namespace of the calling thread: see [`netns::Namespace::run`].
+#![cfg(target_os = "linux")]
+
+pub mod afpacket;
+pub mod afxdp;
+pub mod bpf;
+pub mod clock;
+pub mod error;
+pub mod ethtool;
+mod intake;
+pub mod netlink;
+pub mod netns;
+pub mod offload;
+mod packet_ring;
+mod packet_send;
+pub mod ring;
+pub mod rtnetlink;
+mod sys;
+pub mod tap;

@@ -49,6 +49,12 @@ pub trait Device: Debug + Send {
         false
     }
 
+    /// Gives every packet that it holds back to the pool; it receives and sends no more. A device that is
+    /// dropped without this loses their slots, as when the pool goes with it.
+    fn close(&mut self, pool: &mut Pool) {
+        let _ = pool;
+    }
+
     /// Its counters.
     fn counters(&self) -> DeviceCounters;
 

@@ -8,6 +8,7 @@ use crate::packet::Packet;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Index, IndexMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Bytes a slot has for head-room, frame and tail-room.
 pub const SLOT_BYTES: usize = 2112;
@@ -40,12 +41,21 @@ impl Handle {
     }
 }
 
-/// Memory for the buffers of many slots.
+/// Memory for the buffers of many slots. Who shares it with the kernel keeps the [`Arc`], so that the
+/// kernel never writes into memory that has become something else.
 #[derive(Debug)]
-struct Block {
+pub struct Block {
     memory: NonNull<u8>,
     layout: Layout,
+    slots: usize,
 }
+
+// SAFETY: the memory is reached through the pool that owns its packets, or by address by the kernel.
+#[allow(unsafe_code)]
+unsafe impl Send for Block {}
+// SAFETY: as above; a block itself gives out nothing but its address.
+#[allow(unsafe_code)]
+unsafe impl Sync for Block {}
 
 #[allow(unsafe_code)]
 impl Block {
@@ -55,9 +65,28 @@ impl Block {
         // SAFETY: the layout is at least a page long.
         let memory = unsafe { alloc_zeroed(layout) };
         match NonNull::new(memory) {
-            Some(memory) => Block { memory, layout },
+            Some(memory) => Block {
+                memory,
+                layout,
+                slots,
+            },
             None => handle_alloc_error(layout),
         }
+    }
+
+    /// Where it starts, aligned to a page.
+    pub fn address(&self) -> NonNull<u8> {
+        self.memory
+    }
+
+    /// Its bytes, a multiple of a page.
+    pub fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Its slots; slot `n` of the first block has the bytes from `n * SLOT_BYTES`.
+    pub fn slots(&self) -> usize {
+        self.slots
     }
 
     /// The buffer of slot `index` of this block.
@@ -83,7 +112,7 @@ pub struct Pool {
     packets: Vec<Packet>,
     /// Slots that are free; the last freed is used first, since its lines are still in the cache.
     free: Vec<u32>,
-    blocks: Vec<Block>,
+    blocks: Vec<Arc<Block>>,
     /// The most slots there may be.
     limit: usize,
     /// Packets that were asked for and not given since the limit was reached.
@@ -122,7 +151,7 @@ impl Pool {
         }
         self.free
             .extend((first..first + slots).rev().map(|slot| slot as u32));
-        self.blocks.push(block);
+        self.blocks.push(Arc::new(block));
     }
 
     /// An empty packet, or nothing where the pool's limit is reached.
@@ -155,6 +184,10 @@ impl Pool {
 
     /// Gives a packet back.
     #[inline]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "giving up the handle is the point"
+    )]
     pub fn free(&mut self, packet: Handle) {
         self.packets[packet.0 as usize].release();
         self.free.push(packet.0);
@@ -190,19 +223,15 @@ impl Pool {
         self.refused
     }
 
-    /// The first block, which can be shared with the kernel: where it starts, its bytes, its slots.
-    /// Slot `n` has the bytes from `n * SLOT_BYTES`.
-    pub fn first_block(&self) -> Option<(NonNull<u8>, usize, usize)> {
-        let block = self.blocks.first()?;
-        let bytes = block.layout.size();
-        let slots = self.packets.len().min(bytes / SLOT_BYTES);
-        Some((block.memory, bytes, slots))
+    /// The first block, which can be shared with the kernel.
+    pub fn first_block(&self) -> Option<&Arc<Block>> {
+        self.blocks.first()
     }
 
     /// Lends a packet's slot to the kernel: gives up the handle for the number of its slot, or gives the
     /// handle back where the packet is not in the first block.
     pub fn lend(&mut self, packet: Handle) -> Result<u32, Handle> {
-        let slots = self.first_block().map_or(0, |(_, _, slots)| slots);
+        let slots = self.first_block().map_or(0, |block| block.slots());
         let inner = &mut self.packets[packet.0 as usize];
         if packet.0 as usize >= slots || inner.is_external() {
             return Err(packet);
@@ -278,6 +307,16 @@ mod tests {
         let a = pool.reclaim(slot, HEADROOM, 4);
         assert_eq!(pool[&a].data(), b"lent");
         pool.free(a);
+    }
+
+    #[test]
+    fn only_slots_of_the_first_block_are_lent() {
+        // Two slots leave room for a third in their pages, which is nobody's.
+        let mut pool = Pool::new(2, 3);
+        let all: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
+        let lent: Vec<_> = all.into_iter().map(|packet| pool.lend(packet)).collect();
+        assert_eq!(lent.iter().filter(|lent| lent.is_ok()).count(), 2);
+        assert!(matches!(&lent[2], Err(packet) if packet.slot() == 2));
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! Clocks in nanoseconds, and waiting for descriptors.
+
+use std::io;
+use std::os::fd::RawFd;
+
+fn read(clock: libc::clockid_t) -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes one `timespec`.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Nanoseconds since some fixed time; never goes back.
+pub fn monotonic_ns() -> i64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds since 1970; goes back when the clock is set.
+pub fn wall_ns() -> i64 {
+    read(libc::CLOCK_REALTIME)
+}
+
+/// Nanoseconds of processor time that the calling thread has had, its system calls included.
+pub fn thread_cpu_ns() -> i64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Descriptors to wait on, kept between waits so that waiting allocates nothing.
+#[derive(Debug, Default)]
+pub struct Waiter {
+    polled: Vec<libc::pollfd>,
+}
+
+impl Waiter {
+    /// Waits on nothing yet.
+    pub fn new() -> Waiter {
+        Waiter::default()
+    }
+
+    /// Waits on `fds` from now on.
+    pub fn set(&mut self, fds: &[RawFd]) {
+        self.polled.clear();
+        self.polled.extend(fds.iter().map(|&fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        }));
+    }
+
+    /// Sleeps until one of the descriptors can be read or has an error, `timeout_ns` have passed (never, if
+    /// none), or a signal came. Says how many are ready.
+    pub fn wait(&mut self, timeout_ns: Option<i64>) -> io::Result<usize> {
+        let timeout = timeout_ns.map(|ns| libc::timespec {
+            tv_sec: ns.max(0) / 1_000_000_000,
+            tv_nsec: ns.max(0) % 1_000_000_000,
+        });
+        let timeout = timeout
+            .as_ref()
+            .map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the array and its length belong together; the time-out lives until the call returns.
+        let ready = unsafe {
+            libc::ppoll(
+                self.polled.as_mut_ptr(),
+                self.polled.len() as libc::nfds_t,
+                timeout,
+                std::ptr::null(),
+            )
+        };
+        match crate::sys::check(ready) {
+            Ok(ready) => Ok(ready as usize),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                // What an interrupted call leaves in `revents` is not to be relied on.
+                for polled in &mut self.polled {
+                    polled.revents = 0;
+                }
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the `index`th descriptor was ready after the last wait.
+    pub fn is_ready(&self, index: usize) -> bool {
+        self.polled
+            .get(index)
+            .is_some_and(|polled| polled.revents != 0)
+    }
+}
+
+/// Waits on `fds` once: see [`Waiter::wait`].
+pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
+    let mut waiter = Waiter::new();
+    waiter.set(fds);
+    waiter.wait(timeout_ns)
+}

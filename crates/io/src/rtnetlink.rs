@@ -1,0 +1,570 @@
+//! The kernel's links, addresses, routes and neighbours: read, followed and changed.
+//!
+//! [`Follower`] first tells all there is, then each change. Where the kernel lost notices it tells
+//! [`Event::Restart`] and all there is anew: who follows forgets what it knew.
+
+use crate::netlink::{Message, Received, Socket, attributes, half_at, number_at};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::RawFd;
+
+/// Attributes of links (`linux/if_link.h`) that the `libc` crate has under several names.
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_STATS64: u16 = 23;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const VETH_INFO_PEER: u16 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_PRIORITY: u16 = 6;
+const RTA_MULTIPATH: u16 = 9;
+const RTA_TABLE: u16 = 15;
+const NDA_DST: u16 = 1;
+const NDA_LLADDR: u16 = 2;
+
+/// Whether something came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It came or is now otherwise.
+    Add,
+    /// It went.
+    Del,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its number.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Its Ethernet address.
+    pub mac: Option<[u8; 6]>,
+    /// Its largest packet without the link header, in bytes.
+    pub mtu: u32,
+    /// Whether it is set up.
+    pub is_up: bool,
+    /// Whether it has a carrier.
+    pub is_running: bool,
+    /// What it counted.
+    pub counters: LinkCounters,
+}
+
+/// What the kernel counts of an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Frames that came.
+    pub received: u64,
+    /// Frames that went.
+    pub sent: u64,
+    /// Frames that came and were dropped.
+    pub receive_drops: u64,
+    /// Frames that were to go and were dropped.
+    pub send_drops: u64,
+}
+
+/// An address of an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The interface's number.
+    pub interface: u32,
+    /// The address.
+    pub address: IpAddr,
+    /// The bits of its network.
+    pub prefix: u8,
+}
+
+/// A route of the unicast kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The network.
+    pub destination: IpAddr,
+    /// Its bits.
+    pub prefix: u8,
+    /// The kind, `RTN_UNICAST` and so on.
+    pub kind: u8,
+    /// The table, 254 the main one.
+    pub table: u32,
+    /// The metric; the lowest wins.
+    pub metric: u32,
+    /// Where to send: several for a route of several paths.
+    pub hops: Vec<Hop>,
+}
+
+/// A next hop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The router, or none where the network is on the link.
+    pub gateway: Option<IpAddr>,
+    /// The interface's number.
+    pub interface: u32,
+}
+
+/// A neighbour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The interface's number.
+    pub interface: u32,
+    /// Its address.
+    pub address: IpAddr,
+    /// Its Ethernet address, where it is known.
+    pub mac: Option<[u8; 6]>,
+    /// Its state, `NUD_…`.
+    pub state: u16,
+}
+
+impl Neighbour {
+    /// Whether frames may be sent to [`Neighbour::mac`].
+    pub fn is_usable(&self) -> bool {
+        let usable = libc::NUD_PERMANENT
+            | libc::NUD_NOARP
+            | libc::NUD_REACHABLE
+            | libc::NUD_STALE
+            | libc::NUD_DELAY
+            | libc::NUD_PROBE;
+        self.mac.is_some() && self.state & usable != 0
+    }
+}
+
+/// What a follower tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Forget everything: all there is follows.
+    Restart,
+    /// All there is has been told; changes follow.
+    Complete,
+    /// An interface.
+    Link(Change, Link),
+    /// An address.
+    Address(Change, Address),
+    /// A route.
+    Route(Change, Route),
+    /// A neighbour.
+    Neighbour(Change, Neighbour),
+}
+
+fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes)
+            .ok()
+            .map(|b| Ipv4Addr::from(b).into()),
+        16 => <[u8; 16]>::try_from(bytes)
+            .ok()
+            .map(|b| Ipv6Addr::from(b).into()),
+        _ => None,
+    }
+}
+
+fn family_of(bytes: &[u8]) -> Option<IpAddr> {
+    match libc::c_int::from(*bytes.first()?) {
+        libc::AF_INET => Some(Ipv4Addr::UNSPECIFIED.into()),
+        libc::AF_INET6 => Some(Ipv6Addr::UNSPECIFIED.into()),
+        _ => None,
+    }
+}
+
+fn number(value: &[u8]) -> u32 {
+    number_at(value, 0).unwrap_or(0)
+}
+
+fn link(payload: &[u8]) -> Option<Link> {
+    let flags = number_at(payload, 8)?;
+    let mut link = Link {
+        index: number_at(payload, 4)?,
+        name: String::new(),
+        mac: None,
+        mtu: 0,
+        is_up: flags & libc::IFF_UP as u32 != 0,
+        is_running: flags & libc::IFF_RUNNING as u32 != 0,
+        counters: LinkCounters::default(),
+    };
+    for (kind, value) in attributes(payload.get(16..)?) {
+        match kind {
+            IFLA_IFNAME => {
+                link.name =
+                    String::from_utf8_lossy(value.strip_suffix(&[0]).unwrap_or(value)).into_owned();
+            }
+            IFLA_ADDRESS => link.mac = value.try_into().ok(),
+            IFLA_MTU => link.mtu = number(value),
+            IFLA_STATS64 => {
+                // rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped
+                let counter = |n: usize| {
+                    value
+                        .get(n * 8..n * 8 + 8)
+                        .and_then(|bytes| bytes.try_into().ok())
+                        .map_or(0, u64::from_ne_bytes)
+                };
+                link.counters = LinkCounters {
+                    received: counter(0),
+                    sent: counter(1),
+                    receive_drops: counter(6),
+                    send_drops: counter(7),
+                };
+            }
+            _ => {}
+        }
+    }
+    Some(link)
+}
+
+fn address(payload: &[u8]) -> Option<Address> {
+    family_of(payload)?;
+    let (mut local, mut peer) = (None, None);
+    for (kind, value) in attributes(payload.get(8..)?) {
+        match kind {
+            IFA_LOCAL => local = ip(value),
+            IFA_ADDRESS => peer = ip(value),
+            _ => {}
+        }
+    }
+    Some(Address {
+        interface: number_at(payload, 4)?,
+        address: local.or(peer)?,
+        prefix: *payload.get(1)?,
+    })
+}
+
+fn route(payload: &[u8]) -> Option<Route> {
+    let mut route = Route {
+        destination: family_of(payload)?,
+        prefix: *payload.get(1)?,
+        table: u32::from(*payload.get(4)?),
+        kind: *payload.get(7)?,
+        metric: 0,
+        hops: Vec::new(),
+    };
+    let (mut gateway, mut interface) = (None, None);
+    for (kind, value) in attributes(payload.get(12..)?) {
+        match kind {
+            RTA_DST => route.destination = ip(value)?,
+            RTA_GATEWAY => gateway = ip(value),
+            RTA_OIF => interface = number_at(value, 0),
+            RTA_PRIORITY => route.metric = number(value),
+            RTA_TABLE => route.table = number(value),
+            RTA_MULTIPATH => route.hops = paths(value),
+            _ => {}
+        }
+    }
+    if let Some(interface) = interface {
+        route.hops.push(Hop { gateway, interface });
+    }
+    Some(route)
+}
+
+/// The hops of a route of several paths: `struct rtnexthop`, each with attributes of its own.
+fn paths(mut bytes: &[u8]) -> Vec<Hop> {
+    let mut hops = Vec::new();
+    while let (Some(len), Some(interface)) = (half_at(bytes, 0), number_at(bytes, 4)) {
+        let len = len as usize;
+        if len < 8 || len > bytes.len() {
+            break;
+        }
+        let gateway = attributes(&bytes[8..len])
+            .find(|(kind, _)| *kind == RTA_GATEWAY)
+            .and_then(|(_, value)| ip(value));
+        hops.push(Hop { gateway, interface });
+        bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or(&[]);
+    }
+    hops
+}
+
+fn neighbour(payload: &[u8]) -> Option<Neighbour> {
+    family_of(payload)?;
+    let (mut address, mut mac) = (None, None);
+    for (kind, value) in attributes(payload.get(12..)?) {
+        match kind {
+            NDA_DST => address = ip(value),
+            NDA_LLADDR => mac = value.try_into().ok(),
+            _ => {}
+        }
+    }
+    Some(Neighbour {
+        interface: number_at(payload, 4)?,
+        address: address?,
+        mac,
+        state: half_at(payload, 8)?,
+    })
+}
+
+/// What a message tells, if it is one of those that are followed. Copies of routes that the kernel keeps in
+/// its cache are not.
+fn event(message: &Received<'_>) -> Option<Event> {
+    use Change::{Add, Del};
+    let payload = message.payload;
+    match message.kind {
+        libc::RTM_NEWLINK => link(payload).map(|link| Event::Link(Add, link)),
+        libc::RTM_DELLINK => link(payload).map(|link| Event::Link(Del, link)),
+        libc::RTM_NEWADDR => address(payload).map(|address| Event::Address(Add, address)),
+        libc::RTM_DELADDR => address(payload).map(|address| Event::Address(Del, address)),
+        libc::RTM_NEWROUTE => route(payload).map(|route| Event::Route(Add, route)),
+        libc::RTM_DELROUTE => route(payload).map(|route| Event::Route(Del, route)),
+        libc::RTM_NEWNEIGH => neighbour(payload).map(|neighbour| Event::Neighbour(Add, neighbour)),
+        libc::RTM_DELNEIGH => neighbour(payload).map(|neighbour| Event::Neighbour(Del, neighbour)),
+        _ => None,
+    }
+}
+
+/// Follows the tables of the namespace that it was opened in.
+#[derive(Debug)]
+pub struct Follower {
+    socket: Socket,
+    is_started: bool,
+}
+
+impl Follower {
+    /// Follows links, addresses, routes and neighbours, of IPv4 and IPv6.
+    pub fn open() -> io::Result<Follower> {
+        let socket = Socket::open(&[
+            libc::RTNLGRP_LINK,
+            libc::RTNLGRP_NEIGH,
+            libc::RTNLGRP_IPV4_IFADDR,
+            libc::RTNLGRP_IPV6_IFADDR,
+            libc::RTNLGRP_IPV4_ROUTE,
+            libc::RTNLGRP_IPV6_ROUTE,
+        ])?;
+        // A full table of the Internet is loaded at some 200 bytes a route and faster than a busy router
+        // reads; what does not fit costs a restart, no error.
+        socket.set_buffer(8 << 20)?;
+        Ok(Follower {
+            socket,
+            is_started: false,
+        })
+    }
+
+    /// The descriptor to wait on.
+    pub fn descriptor(&self) -> RawFd {
+        self.socket.descriptor()
+    }
+
+    /// Tells what has happened since the last call, the first time all there is. Does not wait for changes.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> io::Result<()> {
+        if !self.is_started {
+            self.dump(&mut tell)?;
+            self.is_started = true;
+        }
+        loop {
+            let polled = self.socket.poll(|message| {
+                if let Some(event) = event(&message) {
+                    tell(event);
+                }
+            });
+            match polled {
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+                    self.dump(&mut tell)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn dump(&mut self, tell: &mut impl FnMut(Event)) -> io::Result<()> {
+        'again: loop {
+            tell(Event::Restart);
+            for kind in [
+                libc::RTM_GETLINK,
+                libc::RTM_GETADDR,
+                libc::RTM_GETROUTE,
+                libc::RTM_GETNEIGH,
+            ] {
+                let mut was_interrupted = false;
+                let all = Message::new(kind, libc::NLM_F_DUMP).fixed(&[0; 16]);
+                let done = self.socket.exchange(all, |message| {
+                    was_interrupted |= message.flags & libc::NLM_F_DUMP_INTR as u16 != 0;
+                    if let Some(event) = event(&message) {
+                        tell(event);
+                    }
+                });
+                match done {
+                    Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => continue 'again,
+                    other => other?,
+                }
+                if was_interrupted {
+                    continue 'again;
+                }
+            }
+            tell(Event::Complete);
+            return Ok(());
+        }
+    }
+}
+
+/// `struct ifinfomsg`.
+fn link_header(index: u32, flags: u32, change: u32) -> [u8; 16] {
+    let mut header = [0; 16];
+    header[4..8].copy_from_slice(&index.to_ne_bytes());
+    header[8..12].copy_from_slice(&flags.to_ne_bytes());
+    header[12..16].copy_from_slice(&change.to_ne_bytes());
+    header
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+fn family(address: IpAddr) -> u8 {
+    let family = if address.is_ipv4() {
+        libc::AF_INET
+    } else {
+        libc::AF_INET6
+    };
+    family as u8
+}
+
+const CREATE: libc::c_int = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+const REPLACE: libc::c_int = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+
+impl Socket {
+    /// The interface called `name`.
+    pub fn link(&mut self, name: &str) -> io::Result<Link> {
+        let wish = Message::new(libc::RTM_GETLINK, 0)
+            .fixed(&link_header(0, 0, 0))
+            .text(IFLA_IFNAME, name);
+        let mut found = None;
+        self.exchange(wish, |message| {
+            if message.kind == libc::RTM_NEWLINK {
+                found = found.take().or_else(|| link(message.payload));
+            }
+        })?;
+        found.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
+    }
+
+    /// Makes a pair of veth interfaces, the second in the namespace of descriptor `other`.
+    pub(crate) fn add_veth(
+        &mut self,
+        name: &str,
+        other: RawFd,
+        other_name: &str,
+    ) -> io::Result<()> {
+        let pair = Message::new(libc::RTM_NEWLINK, CREATE)
+            .fixed(&link_header(0, 0, 0))
+            .text(IFLA_IFNAME, name)
+            .nested(IFLA_LINKINFO, |info| {
+                info.text(IFLA_INFO_KIND, "veth")
+                    .nested(IFLA_INFO_DATA, |data| {
+                        data.nested(VETH_INFO_PEER, |peer| {
+                            peer.fixed(&link_header(0, 0, 0))
+                                .text(IFLA_IFNAME, other_name)
+                                .number(IFLA_NET_NS_FD, other.cast_unsigned())
+                        })
+                    })
+            });
+        self.request(pair)
+    }
+
+    /// Removes an interface.
+    pub fn delete_link(&mut self, name: &str) -> io::Result<()> {
+        let message = Message::new(libc::RTM_DELLINK, 0).fixed(&link_header(0, 0, 0));
+        self.request(message.text(IFLA_IFNAME, name))
+    }
+
+    /// Sets an interface up or down.
+    pub fn set_up(&mut self, name: &str, is_up: bool) -> io::Result<()> {
+        let up = libc::IFF_UP as u32;
+        let header = link_header(0, if is_up { up } else { 0 }, up);
+        self.request(
+            Message::new(libc::RTM_NEWLINK, 0)
+                .fixed(&header)
+                .text(IFLA_IFNAME, name),
+        )
+    }
+
+    fn change(&mut self, name: &str, kind: u16, value: &[u8]) -> io::Result<()> {
+        let message = Message::new(libc::RTM_NEWLINK, 0).fixed(&link_header(0, 0, 0));
+        self.request(message.text(IFLA_IFNAME, name).attribute(kind, value))
+    }
+
+    /// Sets the largest packet, in bytes without the link header.
+    pub fn set_mtu(&mut self, name: &str, mtu_bytes: u32) -> io::Result<()> {
+        self.change(name, IFLA_MTU, &mtu_bytes.to_ne_bytes())
+    }
+
+    /// Sets the Ethernet address.
+    pub fn set_mac(&mut self, name: &str, mac: [u8; 6]) -> io::Result<()> {
+        self.change(name, IFLA_ADDRESS, &mac)
+    }
+
+    /// Gives an interface an address.
+    pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
+        let index = self.link(name)?.index;
+        // Flag IFA_F_NODAD: an IPv6 address may be used at once.
+        let mut header = [family(address), prefix, 0x02, 0, 0, 0, 0, 0];
+        header[4..].copy_from_slice(&index.to_ne_bytes());
+        let message = Message::new(libc::RTM_NEWADDR, REPLACE).fixed(&header);
+        let bytes = octets(address);
+        self.request(
+            message
+                .attribute(IFA_LOCAL, &bytes)
+                .attribute(IFA_ADDRESS, &bytes),
+        )
+    }
+
+    /// Adds or replaces a route of the main table, or removes it.
+    pub fn change_route(
+        &mut self,
+        change: Change,
+        to: IpAddr,
+        prefix: u8,
+        hop: &Hop,
+    ) -> io::Result<()> {
+        let (kind, flags) = match change {
+            Change::Add => (libc::RTM_NEWROUTE, REPLACE),
+            Change::Del => (libc::RTM_DELROUTE, 0),
+        };
+        let scope = match (change, hop.gateway) {
+            (Change::Del, _) => libc::RT_SCOPE_NOWHERE,
+            (_, Some(_)) => libc::RT_SCOPE_UNIVERSE,
+            (_, None) => libc::RT_SCOPE_LINK,
+        };
+        let (protocol, unicast) = match change {
+            Change::Add => (libc::RTPROT_STATIC, libc::RTN_UNICAST),
+            Change::Del => (0, 0),
+        };
+        let table = libc::RT_TABLE_MAIN;
+        let header = [
+            family(to),
+            prefix,
+            0,
+            0,
+            table,
+            protocol,
+            scope,
+            unicast,
+            0,
+            0,
+            0,
+            0,
+        ];
+        let mut message = Message::new(kind, flags)
+            .fixed(&header)
+            .attribute(RTA_DST, &octets(to));
+        if let Some(gateway) = hop.gateway {
+            message = message.attribute(RTA_GATEWAY, &octets(gateway));
+        }
+        self.request(message.number(RTA_OIF, hop.interface))
+    }
+
+    /// Adds or replaces a neighbour that stays.
+    pub fn add_neighbour(&mut self, name: &str, address: IpAddr, mac: [u8; 6]) -> io::Result<()> {
+        let index = self.link(name)?.index;
+        let mut header = [0; 12];
+        header[0] = family(address);
+        header[4..8].copy_from_slice(&index.to_ne_bytes());
+        header[8..10].copy_from_slice(&libc::NUD_PERMANENT.to_ne_bytes());
+        let message = Message::new(libc::RTM_NEWNEIGH, REPLACE).fixed(&header);
+        self.request(
+            message
+                .attribute(NDA_DST, &octets(address))
+                .attribute(NDA_LLADDR, &mac),
+        )
+    }
+}

@@ -1,0 +1,264 @@
+//! Devices over real interfaces: what is sent arrives byte for byte, by every method and both ways.
+
+mod common;
+
+use common::{forward, frame, or_skip, receive_until, send, wire};
+use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_io::afpacket::{self, AfPacket};
+use trammel_io::error::{Error, Result};
+use trammel_io::netns::{Namespace, veth};
+use trammel_packet::batch::Packets;
+use trammel_packet::device::Device;
+use trammel_packet::pool::Pool;
+
+/// A way to open an interface.
+type Method = fn(&Namespace, &str, &mut Pool) -> Result<Box<dyn Device>>;
+
+fn afpacket(namespace: &Namespace, name: &str, _: &mut Pool) -> Result<Box<dyn Device>> {
+    let device = namespace.run(|| AfPacket::open(name, &afpacket::Options::default()))?;
+    Ok(Box::new(device))
+}
+
+fn both_ways(method: Method) {
+    let Some((left, right)) = wire() else { return };
+    let mut pool = Pool::new(1024, 1024);
+    let Some(mut a) = or_skip(method(&left, "a", &mut pool)) else {
+        return;
+    };
+    let mut b = method(&right, "b", &mut pool).unwrap();
+    assert_eq!(a.mac(), left.link("a").unwrap().mac);
+    // One byte of payload, the usual sizes, and the longest; more than the ring's first block.
+    let sizes = [15, 60, 64, 65, 576, 1513, 1514];
+    let sent: Vec<Vec<u8>> = (0..300)
+        .map(|n| frame(n, sizes[n as usize % sizes.len()]))
+        .collect();
+    send(a.as_mut(), &mut pool, &sent);
+    assert!(receive_until(b.as_mut(), &mut pool, |came| came.len() >= sent.len()) == sent);
+    send(b.as_mut(), &mut pool, &sent);
+    assert!(receive_until(a.as_mut(), &mut pool, |came| came.len() >= sent.len()) == sent);
+    assert_eq!((a.counters().sent, a.counters().received), (300, 300));
+    assert_eq!(
+        (b.counters().receive_drops, b.counters().send_errors),
+        (0, 0)
+    );
+    a.close(&mut pool);
+    b.close(&mut pool);
+    assert_eq!(pool.in_use(), 0, "slots that did not come back");
+}
+
+#[test]
+fn afpacket_both_ways() {
+    both_ways(afpacket);
+}
+
+/// Two kernels ping each other through a forwarder of ours between them, in a namespace of its own.
+fn pings_through(method: Method) {
+    let (Some(left), Some(middle), Some(right)) = (
+        or_skip(Namespace::new()),
+        or_skip(Namespace::new()),
+        or_skip(Namespace::new()),
+    ) else {
+        return;
+    };
+    veth(&left, "a", &middle, "a").unwrap();
+    veth(&middle, "b", &right, "b").unwrap();
+    left.add_address("a", "10.0.0.1/24").unwrap();
+    right.add_address("b", "10.0.0.2/24").unwrap();
+    let mut pool = Pool::new(4096, 4096);
+    let Some(a) = or_skip(method(&middle, "a", &mut pool)) else {
+        return;
+    };
+    let b = method(&middle, "b", &mut pool).unwrap();
+    let mut ends = [a, b];
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| forward(&mut ends, &mut pool, || is_done.load(Ordering::Relaxed)));
+        let pinged = left.command("ping", &["-c5", "-i0.002", "-s1400", "-W10", "10.0.0.2"]);
+        is_done.store(true, Ordering::Relaxed);
+        let said = String::from_utf8(pinged.unwrap().stdout).unwrap();
+        assert!(said.contains(" 0% packet loss"), "{said}");
+    });
+    assert!(ends[0].counters().received >= 5);
+}
+
+#[test]
+fn kernels_ping_through_afpacket() {
+    pings_through(afpacket);
+}
+
+/// Frames that nobody reads are counted, and those that were kept come in order.
+fn counts_overflow(method: Method, at_most: usize) {
+    let Some((left, right)) = wire() else { return };
+    let mut pool = Pool::new(4096, 4096);
+    let mut a = afpacket(&left, "a", &mut pool).unwrap();
+    let Some(mut b) = or_skip(method(&right, "b", &mut pool)) else {
+        return;
+    };
+    let sent: Vec<Vec<u8>> = (0..at_most as u64 + 3000).map(|n| frame(n, 1514)).collect();
+    send(a.as_mut(), &mut pool, &sent);
+    let lost = b.counters().receive_drops as usize;
+    assert!(lost >= 3000, "{lost}");
+    let came = receive_until(b.as_mut(), &mut pool, |came| {
+        came.len() + lost >= sent.len()
+    });
+    assert!(came == sent[..came.len()]);
+    assert_eq!(
+        b.counters().receive_drops as usize,
+        lost,
+        "told twice, counted once"
+    );
+}
+
+#[test]
+fn afpacket_counts_overflow() {
+    counts_overflow(afpacket, 1400);
+}
+
+fn sees_removal(method: Method) {
+    let Some((left, right)) = wire() else { return };
+    let mut pool = Pool::new(1024, 1024);
+    let Some(mut b) = or_skip(method(&right, "b", &mut pool)) else {
+        return;
+    };
+    let mut batch = Packets::new();
+    // Down is not gone.
+    right.set_up("b", false).unwrap();
+    for _ in 0..100 {
+        assert_eq!(b.receive(&mut pool, &mut batch).unwrap(), 0);
+    }
+    right.set_up("b", true).unwrap();
+    let mut a = afpacket(&left, "a", &mut pool).unwrap();
+    send(a.as_mut(), &mut pool, &[frame(1, 64)]);
+    assert!(receive_until(b.as_mut(), &mut pool, |came| came.contains(&frame(1, 64))).len() == 1);
+    right.delete_link("b").unwrap();
+    let error = (0..100)
+        .find_map(|_| b.receive(&mut pool, &mut batch).err())
+        .expect("a removed interface is an error");
+    assert_eq!(error.to_string(), "no network interface `b`");
+    b.close(&mut pool);
+}
+
+#[test]
+fn afpacket_sees_removal() {
+    sees_removal(afpacket);
+}
+
+#[test]
+fn a_missing_interface_is_named() {
+    let mut pool = Pool::new(16, 16);
+    let Some(namespace) = or_skip(Namespace::new()) else {
+        return;
+    };
+    let error = afpacket(&namespace, "none0", &mut pool).unwrap_err();
+    assert!(
+        matches!(&error, Error::NoInterface { name } if name == "none0"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_frame_the_kernel_refuses_is_counted() {
+    let Some((left, _right)) = wire() else { return };
+    let mut pool = Pool::new(16, 16);
+    let mut a = afpacket(&left, "a", &mut pool).unwrap();
+    send(
+        a.as_mut(),
+        &mut pool,
+        &[vec![1], frame(1, 64), frame(2, 1600)],
+    );
+    assert_eq!((a.counters().sent, a.counters().send_errors), (1, 2));
+    assert_eq!(pool.in_use(), 0);
+}
+
+/// The kernel takes a frame's outer tag out before a packet socket sees it.
+fn keeps_tags(method: Method) {
+    let Some((left, right)) = wire() else { return };
+    let mut pool = Pool::new(1024, 1024);
+    let mut a = afpacket(&left, "a", &mut pool).unwrap();
+    let Some(mut b) = or_skip(method(&right, "b", &mut pool)) else {
+        return;
+    };
+    let plain = frame(3, 100);
+    let tags: [&[u8]; 3] = [
+        &[0x81, 0x00, 0xe0, 7],
+        &[0x88, 0xa8, 0x00, 9],
+        &[0x88, 0xa8, 0x00, 9, 0x81, 0x00, 0x00, 0x00],
+    ];
+    let sent = tags.map(|tag| [&plain[..12], tag, &plain[12..]].concat());
+    send(a.as_mut(), &mut pool, &sent);
+    assert_eq!(
+        receive_until(b.as_mut(), &mut pool, |came| came.len() >= 3),
+        sent
+    );
+    b.close(&mut pool);
+}
+
+#[test]
+fn afpacket_keeps_tags() {
+    keeps_tags(afpacket);
+}
+
+/// A TCP stream of the kernel's, sent in super-packets, arrives as packets of the interface's size whose
+/// checksums are right; the counters and a remark say so.
+#[test]
+fn super_packets_are_cut() {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    let (Some(left), Some(middle), Some(right)) = (
+        or_skip(Namespace::new()),
+        or_skip(Namespace::new()),
+        or_skip(Namespace::new()),
+    ) else {
+        return;
+    };
+    veth(&left, "a", &middle, "a").unwrap();
+    veth(&middle, "b", &right, "b").unwrap();
+    left.add_address("a", "10.0.0.1/24").unwrap();
+    right.add_address("b", "10.0.0.2/24").unwrap();
+    // The receiver computes the checksums itself.
+    right.set_offloads("b", false).unwrap();
+    let mut pool = Pool::new(8192, 8192);
+    let mut devices = ["a", "b"].map(|name| {
+        middle
+            .run(|| AfPacket::open(name, &afpacket::Options::default()))
+            .unwrap()
+    });
+    let is_done = AtomicBool::new(false);
+    let total = 4 << 20;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut batch = Packets::new();
+            while !is_done.load(Ordering::Relaxed) {
+                for (from, to) in [(0, 1), (1, 0)] {
+                    devices[from].receive(&mut pool, &mut batch).unwrap();
+                    assert!(batch.iter().all(|packet| pool[packet].len() <= 1514));
+                    devices[to].transmit(&mut pool, &mut batch).unwrap();
+                    devices[to].flush(&mut pool).unwrap();
+                    batch.drain().for_each(|packet| pool.free(packet));
+                }
+            }
+        });
+        let listener = right.run(|| TcpListener::bind("10.0.0.2:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let reader = scope.spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            std::io::copy(&mut stream, &mut std::io::sink()).unwrap()
+        });
+        let mut stream = left.run(|| TcpStream::connect(address)).unwrap();
+        stream.write_all(&vec![7; total]).unwrap();
+        drop(stream);
+        let came = reader.join().unwrap();
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(came as usize, total);
+    });
+    let offloads = devices[0].offloads();
+    assert!(
+        offloads.super_packets > 0 && offloads.segments > offloads.super_packets,
+        "{offloads:?}"
+    );
+    assert!(
+        offloads.checksums > 0 && offloads.refused == 0,
+        "{offloads:?}"
+    );
+    assert!(devices[0].remarks()[0].contains("super-packets cut"));
+}
