@@ -175,10 +175,21 @@ pub trait Element: Any + Send {
         Ok(())
     }
 
-    /// Gets ready to run: all elements are configured and connected. A text tells what failed.
+    /// Makes the notifiers that others' searches shall find. Called for all elements, after all are
+    /// configured and before any is initialized.
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        let _ = ctx;
+    }
+
+    /// Gets ready to run: looks for others, makes tasks and timers, opens files. A text tells what failed.
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         let _ = ctx;
         Ok(())
+    }
+
+    /// The router is about to run: all elements are initialized.
+    fn start(&mut self, ctx: &mut Ctx) {
+        let _ = ctx;
     }
 
     /// What becomes of packets that pass from input 0 to output 0, whichever side drives them.

@@ -14,6 +14,8 @@ pub mod engine;
 pub mod graph;
 pub mod host;
 pub mod lang;
+pub mod load;
 pub mod lookup;
+pub mod memory_host;
 pub mod reason;
 pub mod summary;

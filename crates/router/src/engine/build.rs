@@ -396,11 +396,14 @@ fn wiring(
 }
 
 impl Ctx {
-    /// Initializes every element in the order of its phase.
+    /// Prepares, initializes and starts every element, in the order of its phase.
     pub fn initialize(&mut self) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
         let mut order: Vec<ElementId> = (0..self.nodes.len()).collect();
         order.sort_by_key(|id| self.nodes[*id].entry.phase);
+        for id in &order {
+            self.with(*id, |element, ctx| element.prepare(ctx));
+        }
         for (at, id) in order.iter().enumerate() {
             let result = self.with(*id, |element, ctx| element.initialize(ctx));
             if let Some(Err(text)) = result {
@@ -416,6 +419,9 @@ impl Ctx {
                 }
                 return Err(failed(said));
             }
+        }
+        for id in order {
+            self.with(id, |element, ctx| element.start(ctx));
         }
         Ok(())
     }

@@ -166,6 +166,12 @@ impl Element for InfiniteSource {
         Ok(())
     }
 
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        if !self.pushes {
+            self.notifier = Some(ctx.new_notifier("empty"));
+        }
+    }
+
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         if self.pushes {
             let task = ctx.new_task(0);

@@ -1,0 +1,40 @@
+//! Gives and takes nothing.
+//!
+//! # What it does
+//! Never pushes a packet, never has one to pull, and ends every packet that reaches it.
+
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::notify::{self, NotifierId, Provided};
+use crate::reason::Reason;
+use trammel_packet::batch::{Batch, Packets};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Idle", "gives and takes nothing", || Box::<Idle>::default())
+    .ports("-/-", "a/a")
+    .flow("x/y");
+
+#[derive(Debug, Default)]
+struct Idle {
+    never: Option<NotifierId>,
+}
+
+impl Element for Idle {
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        let never = ctx.new_notifier("empty");
+        ctx.sleep(never);
+        self.never = Some(never);
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
+        ctx.drop_all(&mut batch, Reason::Discarded);
+        ctx.recycle(batch);
+    }
+
+    fn pull(&mut self, _: &mut Ctx, _: usize, _: usize, _: &mut Packets) {}
+
+    fn notifier(&self, _: notify::Kind, _: usize) -> Provided {
+        self.never.map_or(Provided::None, Provided::Stop)
+    }
+}

@@ -1,0 +1,12 @@
+//! Passes packets unchanged.
+
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Null", "passes packets unchanged", || Box::new(Null));
+
+#[derive(Debug)]
+struct Null;
+
+impl Element for Null {}

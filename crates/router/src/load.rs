@@ -1,0 +1,145 @@
+//! From text to a running router in one call.
+
+use crate::diagnostic::Diagnostics;
+use crate::elements;
+use crate::engine::Ctx;
+use crate::engine::build::{self, Options};
+use crate::host::Host;
+use crate::lang;
+
+/// The classes that this build has, as the language asks for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuiltIn;
+
+impl lang::Classes for BuiltIn {
+    fn knows(&self, class: &str) -> bool {
+        elements::find(class).is_some()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        elements::all()
+            .iter()
+            .map(|entry| entry.about.name)
+            .collect()
+    }
+}
+
+/// Reads a configuration, checks it, and configures and initializes its elements. With the router come
+/// the warnings; where it cannot run, the errors.
+pub fn load(
+    text: &str,
+    name: &str,
+    options: &lang::Options<'_>,
+    host: Box<dyn Host>,
+    run: Options,
+) -> Result<(Ctx, Diagnostics), Diagnostics> {
+    let (flat, mut said) = lang::parse(text, name, options);
+    if said.has_errors() {
+        return Err(said);
+    }
+    match build::build(flat, text.to_owned(), host, run) {
+        Err(more) => {
+            said.extend(more);
+            Err(said)
+        }
+        Ok((mut ctx, more)) => {
+            said.extend(more);
+            match ctx.initialize() {
+                Ok(()) => Ok((ctx, said)),
+                Err(more) => {
+                    said.extend(more);
+                    Err(said)
+                }
+            }
+        }
+    }
+}
+
+/// Tests run configurations in memory and in virtual time.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::engine::driver::Progress;
+    use crate::memory_host::MemoryHost;
+    use trammel_packet::timestamp::Timestamp;
+
+    /// A run in memory.
+    pub(crate) struct Run {
+        pub(crate) ctx: Ctx,
+        pub(crate) host: MemoryHost,
+    }
+
+    /// Loads `config`, or gives what Click would print.
+    pub(crate) fn load_with(host: &MemoryHost, config: &str) -> Result<Run, String> {
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let host = host.clone();
+        match load(
+            config,
+            "config",
+            &options,
+            Box::new(host.clone()),
+            Options::simulated(),
+        ) {
+            Ok((ctx, _)) => Ok(Run { ctx, host }),
+            Err(said) => Err(said.click()),
+        }
+    }
+
+    /// Loads `config`.
+    pub(crate) fn loaded(config: &str) -> Run {
+        load_with(&MemoryHost::new(), config).unwrap_or_else(|said| panic!("{said}"))
+    }
+
+    /// What Click would print of a wrong configuration.
+    pub(crate) fn errors(config: &str) -> String {
+        match load_with(&MemoryHost::new(), config) {
+            Ok(_) => panic!("no error"),
+            Err(said) => said,
+        }
+    }
+
+    impl Run {
+        /// Runs until the driver stops, nothing happens any more, or `seconds` of virtual time are over.
+        pub(crate) fn run(&mut self, seconds: f64) -> Progress {
+            let until = self.ctx.now() + Timestamp::from_secs_f64(seconds);
+            self.ctx.run_until(Some(until))
+        }
+
+        /// Reads a handler.
+        pub(crate) fn read(&mut self, handler: &str) -> String {
+            let of = self.ctx.find_handler(handler, None).expect("it exists");
+            self.ctx.read_handler(&of, "").expect("it can be read")
+        }
+
+        /// Writes a handler.
+        pub(crate) fn write(&mut self, handler: &str, value: &str) -> Result<(), String> {
+            let of = self.ctx.find_handler(handler, None).expect("it exists");
+            self.ctx.write_handler(&of, value)
+        }
+    }
+
+    #[test]
+    fn packets_go_from_the_source_to_the_end_and_none_is_lost() {
+        let mut run = loaded(
+            "s :: InfiniteSource(LIMIT 1000, BURST 10, STOP true) -> c :: Counter -> d :: Discard;",
+        );
+        assert_eq!(run.run(1.0), Progress::Stopped);
+        assert_eq!(
+            (run.read("c.count"), run.read("c.byte_count")),
+            ("1000".into(), "64000".into())
+        );
+        assert_eq!(run.read("d.count"), "1000");
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_clicks_words() {
+        assert_eq!(
+            errors("Idle -> [3] Discard"),
+            "config:1: 'Discard@2 :: Discard' has no input 3\nRouter could not be initialized!\n"
+        );
+    }
+}

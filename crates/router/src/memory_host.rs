@@ -1,0 +1,134 @@
+//! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs that must
+//! touch nothing.
+
+use crate::host::{DeviceRequest, Host, Socket, SocketRequest};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Mutex};
+use trammel_packet::device::Device;
+use trammel_packet::timestamp::Timestamp;
+
+/// What such a machine holds; shared by its clones.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Files by their names.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// What was printed on standard output.
+    pub printed: String,
+    /// What was printed on standard error.
+    pub said: String,
+    /// Devices to be opened, by name.
+    pub devices: BTreeMap<String, Box<dyn Device>>,
+    /// The time of day.
+    pub now: Timestamp,
+}
+
+/// A machine in memory. Its clock moves by a microsecond a reading, and by what is slept.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryHost {
+    shared: Arc<Mutex<Memory>>,
+}
+
+impl MemoryHost {
+    /// An empty machine.
+    pub fn new() -> MemoryHost {
+        MemoryHost::default()
+    }
+
+    /// What it holds.
+    ///
+    /// # Panics
+    /// Where a thread panicked while it held it.
+    pub fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.shared.lock().expect("no thread panicked")
+    }
+}
+
+#[derive(Debug)]
+struct File {
+    host: MemoryHost,
+    path: String,
+}
+
+impl Write for File {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        let mut memory = self.host.memory();
+        if self.path == "-" {
+            memory.printed += &String::from_utf8_lossy(from);
+        } else {
+            let file = memory.files.entry(self.path.clone()).or_default();
+            file.extend_from_slice(from);
+        }
+        Ok(from.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Host for MemoryHost {
+    fn now(&mut self) -> Timestamp {
+        let mut memory = self.memory();
+        memory.now.0 += 1000;
+        memory.now
+    }
+
+    fn wait(
+        &mut self,
+        _: &[i32],
+        _: &[i32],
+        timeout_ns: Option<u64>,
+        _: &mut Vec<i32>,
+    ) -> io::Result<()> {
+        self.memory().now.0 += timeout_ns.unwrap_or(1_000_000) as i64;
+        Ok(())
+    }
+
+    fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>> {
+        let memory = self.memory();
+        let file = memory.files.get(path).cloned();
+        let file = file.ok_or_else(|| io::Error::from_raw_os_error(2))?;
+        Ok(Box::new(io::Cursor::new(file)))
+    }
+
+    fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>> {
+        if !append {
+            self.memory().files.insert(path.to_owned(), Vec::new());
+        }
+        Ok(Box::new(File {
+            host: self.clone(),
+            path: path.to_owned(),
+        }))
+    }
+
+    fn print(&mut self, text: &str) {
+        self.memory().printed += text;
+    }
+
+    fn say(&mut self, text: &str) {
+        self.memory().said += text;
+    }
+
+    fn device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String> {
+        let device = self.memory().devices.remove(&request.name);
+        device.ok_or_else(|| format!("no network interface `{}`", request.name))
+    }
+
+    fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+        let text = format!("no {} sockets in memory", request.kind);
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
+
+    fn watch_signal(&mut self, _: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn signals(&mut self) -> Vec<i32> {
+        Vec::new()
+    }
+
+    fn kill(&mut self, _: i32, _: i32) -> io::Result<()> {
+        Err(io::Error::from(io::ErrorKind::PermissionDenied))
+    }
+}
