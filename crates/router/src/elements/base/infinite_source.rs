@@ -135,7 +135,7 @@ impl InfiniteSource {
         }
     }
 
-    fn start(&self, ctx: &mut Ctx) {
+    fn activate(&self, ctx: &mut Ctx) {
         if !self.active || self.left() == 0 {
             return;
         }
@@ -178,7 +178,7 @@ impl Element for InfiniteSource {
             self.room = Some(ctx.downstream_signal(0, Some(task)));
             self.task = Some(task);
         }
-        self.start(ctx);
+        self.activate(ctx);
         Ok(())
     }
 
@@ -268,7 +268,7 @@ impl Element for InfiniteSource {
             }
             _ => self.data = value.as_bytes().to_vec(),
         }
-        self.start(ctx);
+        self.activate(ctx);
         Ok(())
     }
 }
