@@ -55,15 +55,14 @@ fn find(name: &str) -> Option<AnnoField> {
 ///
 /// A number is an offset, with the size in its upper 16 bits if it has one.
 pub fn parse_anno(text: &str, size: u8, names: &dyn Names) -> Result<AnnoField, Error> {
-    let field = match find(text) {
-        Some(field) => field,
-        None => {
-            let packed = number(names, Space::Annotation, text).ok_or(Error::Malformed)?;
-            let part = |bits: u32| u8::try_from(bits).map_err(|_| Error::Malformed);
-            AnnoField {
-                offset: part(packed & 0xffff)?,
-                size: part(packed >> 16)?,
-            }
+    let field = if let Some(field) = find(text) {
+        field
+    } else {
+        let packed = number(names, Space::Annotation, text).ok_or(Error::Malformed)?;
+        let part = |bits: u32| u8::try_from(bits).map_err(|_| Error::Malformed);
+        AnnoField {
+            offset: part(packed & 0xffff)?,
+            size: part(packed >> 16)?,
         }
     };
     if size != 0 && field.size != 0 && field.size != size {
