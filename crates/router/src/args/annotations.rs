@@ -130,8 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_reads_back(offset in 0_u8..48, size in 0_u8..=8) {
-            prop_assume!(offset + size.max(1) <= 48);
+        fn what_is_printed_reads_back(offset in 0_u8..=40, size in 0_u8..=8) {
             let field = AnnoField { offset, size };
             prop_assert_eq!(parse_anno(&field.to_string(), size, &BuiltIn), Ok(field));
         }

@@ -421,11 +421,10 @@ mod tests {
         }
 
         #[test]
-        fn arguments_joined_split_into_the_same(text in "([ab'é/ ]{0,5}(, ?|/\\*,\\*/|'[, ]*')){0,5}x") {
+        fn arguments_joined_split_into_the_same(text in "([abé/ ]{0,5}(, ?|/\\*,\\*/|'[, ]*')){0,5}x") {
             let once = split_args(&text);
-            // An empty last argument cannot be written; a quote left open would swallow what follows when it is no longer the last.
+            // An empty last argument cannot be written.
             prop_assume!(once.last().is_none_or(|last| !last.is_empty()));
-            prop_assume!(text.matches('\'').count() % 2 == 0);
             prop_assert_eq!(split_args(&join_args(&once)), once);
         }
     }
