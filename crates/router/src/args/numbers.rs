@@ -1,6 +1,6 @@
 //! Numbers: whole, true or false, floating, fixed point; and how handlers print them.
 //!
-//! Fractions are read exactly, as an integer of at most [`KEPT_DIGITS`] decimal digits times a power of
+//! Fractions are read exactly, as an integer of at most 28 decimal digits times a power of
 //! ten, and rounded once, half upwards, to the unit asked for.
 
 use super::Error;
