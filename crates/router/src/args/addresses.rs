@@ -322,7 +322,8 @@ fn six_parts(text: &str) -> Option<EtherAddress> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::names::{BuiltIn, Definitions};
+    use super::super::definitions::{Definitions, address_info};
+    use super::super::names::BuiltIn;
     use super::*;
     use proptest::prelude::*;
 
@@ -332,7 +333,7 @@ mod tests {
             "lan 172.16.5.9/20 2001:db8::5/64 2:0:0:0:0:1",
             "host 192.0.2.7",
         ] {
-            for (space, name, value) in super::super::names::address_info(line, &BuiltIn).unwrap() {
+            for (space, name, value) in address_info(line, &BuiltIn).unwrap() {
                 book.define("", space, &name, value);
             }
         }

@@ -5,12 +5,10 @@ use super::addresses::{
     parse_ip6, parse_ip6_prefix,
 };
 use super::annotations::{AnnoField, parse_anno};
+use super::handler_call::{HandlerCall, parse_handler_call};
 use super::names::{Names, parse_ether_type, parse_icmp_type, parse_port, parse_protocol};
 use super::numbers::{parse_bool, parse_decimal, parse_double, parse_fixed, parse_int, parse_uint};
-use super::text::{
-    HandlerCall, parse_data, parse_filename, parse_handler_call, parse_keyword, parse_text,
-    parse_word,
-};
+use super::text::{parse_data, parse_filename, parse_keyword, parse_text, parse_word};
 use super::times::{parse_bandwidth, parse_seconds, parse_seconds_in, parse_timestamp};
 use super::{Error, Kind, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -8,6 +8,8 @@
 
 pub mod addresses;
 pub mod annotations;
+pub mod definitions;
+pub mod handler_call;
 pub mod kinds;
 pub mod names;
 pub mod numbers;
@@ -18,8 +20,8 @@ pub mod well_known;
 
 use addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use annotations::AnnoField;
+use handler_call::HandlerCall;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use text::HandlerCall;
 use trammel_packet::timestamp::Timestamp;
 
 pub use resolve::Args;

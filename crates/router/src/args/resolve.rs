@@ -7,8 +7,9 @@
 
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::annotations::AnnoField;
+use super::handler_call::HandlerCall;
 use super::names::{BuiltIn, Names};
-use super::text::{HandlerCall, is_space, split_args};
+use super::text::{is_space, split_args};
 use super::{Need, Param, Value};
 use crate::diagnostic::{Diagnostics, Landmark};
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,7 @@
 //! Lengths of time and rates: numbers with units, and how handlers print them.
+//!
+//! Every value is exact and rounded once. Click multiplies fractions of minutes, hours and days within 32 bits:
+//! its `0.0906 m` is 1.141 s; here it is 5.436 s.
 
 use super::Error;
 use super::numbers::{Decimal, point};

@@ -1,8 +1,8 @@
 //! Which argument is whose, and what is said of those that are nobody's.
 
 use super::super::Kind;
+use super::super::definitions::Definitions;
 use super::super::kinds::{U8, UINT};
-use super::super::names::Definitions;
 use super::*;
 use proptest::prelude::*;
 
