@@ -1,0 +1,201 @@
+//! Measures the tables of routes: `cargo run --release -p trammel-router --example lookups [seed]`.
+//!
+//! Columns: ticks of the time-stamp counter a lookup, one by one and in batches of 32, over uniformly
+//! random addresses and (`near`) over addresses within random routes of the table; bytes of the structure;
+//! milliseconds to load all routes; thousands of updates a second, alone and with a batch of lookups after
+//! each. Times are the best of several: other work on the machine only adds.
+#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
+
+use std::hint::black_box;
+use std::time::Instant;
+use trammel_core::rng::Rng;
+use trammel_packet::cpu::cycles;
+use trammel_router::lookup::direct::Direct;
+use trammel_router::lookup::linear::Linear;
+use trammel_router::lookup::poptrie::Poptrie;
+use trammel_router::lookup::radix::Radix;
+use trammel_router::lookup::{BATCH, NextHop, Prefix, Route, Routes, Table};
+
+/// Lengths of prefixes and their weights in tenths of a percent, about as in the Internet's tables.
+const LENGTHS: &[(u8, u64)] = &[
+    (24, 600),
+    (23, 100),
+    (22, 110),
+    (21, 50),
+    (20, 50),
+    (19, 30),
+    (18, 20),
+    (17, 10),
+    (16, 20),
+    (15, 3),
+    (14, 3),
+    (13, 2),
+    (12, 2),
+];
+
+/// The eight routes of the comparison with Click.
+const FEW: &[(u32, u8)] = &[
+    (0x0a00_0000, 8),
+    (0x0a01_0000, 16),
+    (0x0a01_0200, 24),
+    (0xac10_0000, 12),
+    (0xc0a8_0000, 16),
+    (0x8000_0000, 1),
+    (0x4000_0000, 2),
+    (0, 0),
+];
+
+fn routes(count: usize, rng: &mut Rng) -> Vec<Route<u32>> {
+    let mut seen = std::collections::BTreeSet::new();
+    let total = LENGTHS.iter().map(|(_, weight)| weight).sum();
+    let mut routes = Vec::new();
+    let mut push = |prefix| {
+        if seen.insert(prefix) {
+            let port = routes.len() as u32 % 4;
+            routes.push(Route {
+                prefix,
+                gateway: 0x0a00_0001 + port,
+                port,
+            });
+        }
+        routes.len()
+    };
+    if count <= FEW.len() {
+        FEW.iter().for_each(|&(addr, len)| {
+            push(Prefix::new(addr, len));
+        });
+        return routes;
+    }
+    push(Prefix::new(0, 0));
+    loop {
+        let mut at = rng.below(total);
+        let len = LENGTHS.iter().find(|(_, weight)| {
+            let here = at < *weight;
+            at = at.saturating_sub(*weight);
+            here
+        });
+        let addr = (1 << 24) + rng.below(223 << 24) as u32;
+        if push(Prefix::new(addr, len.map_or(24, |(len, _)| *len))) >= count {
+            return routes;
+        }
+    }
+}
+
+/// Ticks a lookup: the best of several rounds over all addresses.
+fn ticks(addrs: &[u32], mut round: impl FnMut(&[u32])) -> f64 {
+    let best = (0..9).map(|_| {
+        let start = cycles();
+        round(addrs);
+        cycles() - start
+    });
+    best.min().unwrap_or(0) as f64 / addrs.len() as f64
+}
+
+fn measure<T: Table<u32>>(name: &str, new: impl Fn() -> T, routes: &[Route<u32>], rng: &mut Rng) {
+    let mut load_ms = f64::MAX;
+    let mut table = Routes::new(new());
+    for _ in 0..3 {
+        table = Routes::new(new());
+        let start = Instant::now();
+        table.load(routes);
+        load_ms = load_ms.min(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let random: Vec<u32> = (0..1 << 18).map(|_| rng.below(1 << 32) as u32).collect();
+    let near: Vec<u32> = random
+        .iter()
+        .map(|&bits| {
+            let prefix = routes[rng.below(routes.len() as u64) as usize].prefix;
+            prefix.first() | bits & !prefix.first() & prefix.last()
+        })
+        .collect();
+    let mut cells = Vec::new();
+    for addrs in [&random, &near] {
+        cells.push(ticks(addrs, |addrs| {
+            for &addr in addrs {
+                black_box(table.table().lookup(addr));
+            }
+        }));
+        let mut out = [None::<NextHop>; BATCH];
+        cells.push(ticks(addrs, |addrs| {
+            for addrs in addrs.chunks(BATCH) {
+                table.table().lookup_batch(addrs, &mut out);
+                black_box(&out);
+            }
+        }));
+    }
+    let bytes = table.table().bytes();
+    // Each update removes a route or puts it back; the second pass looks up a batch after each.
+    let count = routes.len().min(100_000);
+    let mut updates = [0.0; 2];
+    for (looking, rate) in updates.iter_mut().enumerate() {
+        let mut out = [None::<NextHop>; BATCH];
+        let start = Instant::now();
+        for (i, route) in routes.iter().take(count).enumerate() {
+            table.remove(route.prefix);
+            for half in 0..2 {
+                if looking == 1 {
+                    let at = (2 * i + half) * BATCH % random.len();
+                    table
+                        .table()
+                        .lookup_batch(&random[at..at + BATCH], &mut out);
+                    black_box(&out);
+                }
+                if half == 0 {
+                    table.set(*route);
+                }
+            }
+        }
+        *rate = 2.0 * count as f64 / start.elapsed().as_secs_f64() / 1e3;
+    }
+    println!(
+        "{:>8} {name:<10} {:>8.1} {:>8.1} {:>8.1} {:>8.1} {bytes:>11} {load_ms:>9.2} {:>9.0} {:>9.0}",
+        routes.len(),
+        cells[0],
+        cells[1],
+        cells[2],
+        cells[3],
+        updates[0],
+        updates[1]
+    );
+}
+
+fn main() {
+    let seed = std::env::args()
+        .nth(1)
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(1);
+    let only = std::env::args().nth(2).unwrap_or_default();
+    let mut rng = Rng::new(seed, "lookups");
+    println!(
+        "{:>8} {:<10} {:>8} {:>8} {:>8} {:>8} {:>11} {:>9} {:>9} {:>9}",
+        "routes",
+        "table",
+        "single",
+        "batch",
+        "near 1",
+        "near 32",
+        "bytes",
+        "load ms",
+        "k upd/s",
+        "looking"
+    );
+    for count in [8, 1_000, 10_000, 100_000, 1_000_000] {
+        let routes = routes(count, &mut rng);
+        let wanted = |name: &str| name.contains(&only);
+        if wanted("radix") {
+            measure("radix", Radix::new, &routes, &mut rng);
+        }
+        for width in [16, 18, 20, 22] {
+            let name = format!("poptrie{width}");
+            if wanted(&name) {
+                measure(&name, || Poptrie::new(width), &routes, &mut rng);
+            }
+        }
+        if wanted("direct") {
+            measure("direct", Direct::new, &routes, &mut rng);
+        }
+        if wanted("linear") && count <= 1_000 {
+            measure("linear", Linear::new, &routes, &mut rng);
+        }
+    }
+}
