@@ -1,9 +1,10 @@
-//! Measures the tables of routes: `cargo run --release -p trammel-router --example lookups [seed]`.
+//! Measures the tables of routes: `cargo run --release -p trammel-router --example lookups [SEED [TABLE [ROUTES]]]`.
 //!
-//! Columns: ticks of the time-stamp counter a lookup, one by one and in batches of 32, over uniformly
+//! Columns: core cycles a lookup, one by one and in batches of 32, over uniformly
 //! random addresses and (`near`) over addresses within random routes of the table; bytes of the structure;
 //! milliseconds to load all routes; thousands of updates a second, alone and with a batch of lookups after
-//! each. Times are the best of several: other work on the machine only adds.
+//! each. Core cycles are ticks of the time-stamp counter times a ratio found from a chain of operations of
+//! known latency, measured beside each figure. Times are the best of several: other work on the machine only adds.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 use std::hint::black_box;
@@ -61,9 +62,9 @@ fn routes(count: usize, rng: &mut Rng) -> Vec<Route<u32>> {
         routes.len()
     };
     if count <= FEW.len() {
-        FEW.iter().for_each(|&(addr, len)| {
+        for &(addr, len) in FEW {
             push(Prefix::new(addr, len));
-        });
+        }
         return routes;
     }
     push(Prefix::new(0, 0));
@@ -81,14 +82,30 @@ fn routes(count: usize, rng: &mut Rng) -> Vec<Route<u32>> {
     }
 }
 
-/// Ticks a lookup: the best of several rounds over all addresses.
-fn ticks(addrs: &[u32], mut round: impl FnMut(&[u32])) -> f64 {
+/// Core cycles a tick, from multiplications that wait for one another: 3 cycles each, and 1 for the or, on
+/// every x86-64 core since 2011.
+fn cycles_per_tick() -> f64 {
+    let count = 20_000_u32;
+    let best = (0..20).map(|_| {
+        let start = cycles();
+        let mut x = black_box(3_u64);
+        for _ in 0..count {
+            x = x.wrapping_mul(x | 2);
+        }
+        black_box(x);
+        cycles() - start
+    });
+    f64::from(4 * count) / best.min().unwrap_or(1).max(1) as f64
+}
+
+/// Core cycles a lookup: the best of several rounds over all addresses.
+fn cost(addrs: &[u32], mut round: impl FnMut(&[u32])) -> f64 {
     let best = (0..9).map(|_| {
         let start = cycles();
         round(addrs);
         cycles() - start
     });
-    best.min().unwrap_or(0) as f64 / addrs.len() as f64
+    best.min().unwrap_or(0) as f64 * cycles_per_tick() / addrs.len() as f64
 }
 
 fn measure<T: Table<u32>>(name: &str, new: impl Fn() -> T, routes: &[Route<u32>], rng: &mut Rng) {
@@ -110,13 +127,13 @@ fn measure<T: Table<u32>>(name: &str, new: impl Fn() -> T, routes: &[Route<u32>]
         .collect();
     let mut cells = Vec::new();
     for addrs in [&random, &near] {
-        cells.push(ticks(addrs, |addrs| {
+        cells.push(cost(addrs, |addrs| {
             for &addr in addrs {
                 black_box(table.table().lookup(addr));
             }
         }));
         let mut out = [None::<NextHop>; BATCH];
-        cells.push(ticks(addrs, |addrs| {
+        cells.push(cost(addrs, |addrs| {
             for addrs in addrs.chunks(BATCH) {
                 table.table().lookup_batch(addrs, &mut out);
                 black_box(&out);
@@ -165,6 +182,7 @@ fn main() {
         .and_then(|word| word.parse().ok())
         .unwrap_or(1);
     let only = std::env::args().nth(2).unwrap_or_default();
+    let routes_wanted: Option<usize> = std::env::args().nth(3).and_then(|word| word.parse().ok());
     let mut rng = Rng::new(seed, "lookups");
     println!(
         "{:>8} {:<10} {:>8} {:>8} {:>8} {:>8} {:>11} {:>9} {:>9} {:>9}",
@@ -180,6 +198,9 @@ fn main() {
         "looking"
     );
     for count in [8, 1_000, 10_000, 100_000, 1_000_000] {
+        if routes_wanted.is_some_and(|wanted| wanted != count) {
+            continue;
+        }
         let routes = routes(count, &mut rng);
         let wanted = |name: &str| name.contains(&only);
         if wanted("radix") {

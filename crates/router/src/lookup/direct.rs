@@ -168,7 +168,7 @@ struct Chunks {
 impl Chunks {
     #[inline]
     fn at(cell: u32, addr: u32) -> usize {
-        (cell & !SPLIT) as usize * CHUNK | (addr & 0xff) as usize
+        ((cell & !SPLIT) as usize * CHUNK) | (addr & 0xff) as usize
     }
 
     fn is_empty(&self) -> bool {

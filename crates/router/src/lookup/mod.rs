@@ -83,13 +83,11 @@ pub trait Table<A: Address> {
 
     /// Adds a route unless there is one of this prefix, whose next hop is then the error.
     fn insert(&mut self, prefix: Prefix<A>, hop: NextHop) -> Result<(), NextHop> {
-        match self.get(prefix) {
-            Some(old) => Err(old),
-            None => {
-                self.set(prefix, hop);
-                Ok(())
-            }
+        if let Some(old) = self.get(prefix) {
+            return Err(old);
         }
+        self.set(prefix, hop);
+        Ok(())
     }
 
     /// Removes the route of exactly this prefix and returns its next hop.
