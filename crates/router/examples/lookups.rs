@@ -99,7 +99,7 @@ fn cycles_per_tick() -> f64 {
 }
 
 /// Core cycles a lookup: the best of several rounds over all addresses.
-fn cost(addrs: &[u32], mut round: impl FnMut(&[u32])) -> f64 {
+fn cost<A>(addrs: &[A], mut round: impl FnMut(&[A])) -> f64 {
     let best = (0..9).map(|_| {
         let start = cycles();
         round(addrs);
@@ -176,6 +176,94 @@ fn measure<T: Table<u32>>(name: &str, new: impl Fn() -> T, routes: &[Route<u32>]
     );
 }
 
+/// A million routes that keep changing: how the memory grows, and the longest times of updates.
+fn churn<T: Table<u32>>(name: &str, table: T, rng: &mut Rng) {
+    let all = routes(1_500_000, rng);
+    let (mut inside, mut outside): (Vec<_>, Vec<_>) =
+        (all[..1_000_000].to_vec(), all[1_000_000..].to_vec());
+    let mut table = Routes::new(table);
+    table.load(&inside);
+    let fresh = table.table().bytes();
+    let mut micros = Vec::new();
+    for _ in 0..1_000_000 {
+        let (i, o) = (rng.below(1_000_000) as usize, rng.below(500_000) as usize);
+        let start = Instant::now();
+        table.remove(inside[i].prefix);
+        table.set(outside[o]);
+        micros.push(start.elapsed().as_secs_f64() * 1e6 / 2.0);
+        std::mem::swap(&mut inside[i], &mut outside[o]);
+    }
+    micros.sort_by(f64::total_cmp);
+    let at = |share: f64| micros[(share * (micros.len() - 1) as f64) as usize];
+    println!(
+        "{name}: 2 M changes among 1 M routes: {fresh} bytes became {}; microseconds an update: \
+         median {:.2}, p99 {:.2}, p99.99 {:.2}",
+        table.table().bytes(),
+        at(0.5),
+        at(0.99),
+        at(0.9999),
+    );
+    for len in [0, 8, 9, 12, 16] {
+        let route = Route {
+            prefix: Prefix::new(0x6400_0000, len),
+            gateway: 77,
+            port: 1,
+        };
+        let start = Instant::now();
+        for _ in 0..10 {
+            if let Some(old) = table.set(route) {
+                table.set(old);
+            } else {
+                table.remove(route.prefix);
+            }
+        }
+        let micros = start.elapsed().as_secs_f64() * 1e6 / 20.0;
+        println!("{name}: a route of {len} bits among them: {micros:.1} microseconds an update");
+    }
+}
+
+/// Routes of IPv6, mostly of 32 to 48 bits within 2000::/3.
+fn wide(count: usize, rng: &mut Rng) {
+    let mut all = Vec::new();
+    for i in 0..count {
+        // Networks of 32 bits are given out densely.
+        let block = (0x2001_0000 + rng.below(count as u64 / 8 + 1) as u32) as u128;
+        let rest = u128::from(rng.below(u64::MAX)) << 32;
+        let len = [32, 36, 40, 44, 48, 48, 48, 64][rng.below(8) as usize];
+        let gateway = u128::from(i as u32 % 4);
+        all.push(Route {
+            prefix: Prefix::new(block << 96 | rest, len),
+            gateway,
+            port: 0,
+        });
+    }
+    let mut table = Routes::new(Poptrie::<u128>::new(18));
+    let start = Instant::now();
+    table.load(&all);
+    let load_ms = start.elapsed().as_secs_f64() * 1e3;
+    let near: Vec<u128> = (0..1 << 18)
+        .map(|_| all[rng.below(all.len() as u64) as usize].prefix.first() | 1)
+        .collect();
+    let mut out = [None::<NextHop>; BATCH];
+    let single = cost(&near, |addrs| {
+        for &addr in addrs {
+            black_box(table.table().lookup(addr));
+        }
+    });
+    let batch = cost(&near, |addrs| {
+        for addrs in addrs.chunks(BATCH) {
+            table.table().lookup_batch(addrs, &mut out);
+            black_box(&out);
+        }
+    });
+    println!(
+        "IPv6, {} routes: {single:.1} cycles a lookup one by one, {batch:.1} in batches, {} bytes, \
+         loaded in {load_ms:.2} ms",
+        table.table().len(),
+        table.table().bytes()
+    );
+}
+
 fn main() {
     let seed = std::env::args()
         .nth(1)
@@ -218,5 +306,12 @@ fn main() {
         if wanted("linear") && count <= 1_000 {
             measure("linear", Linear::new, &routes, &mut rng);
         }
+    }
+    if routes_wanted.is_none() && only.is_empty() {
+        for count in [1_000, 200_000] {
+            wide(count, &mut rng);
+        }
+        churn("radix", Radix::new(), &mut rng);
+        churn("direct", Direct::new(), &mut rng);
     }
 }
