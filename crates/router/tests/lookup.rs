@@ -294,6 +294,68 @@ fn a_linear_table_prints_in_order_of_arrival_and_fills_holes() {
     assert_eq!(routes.iter().collect::<Vec<_>>(), [a, d, c]);
 }
 
+#[test]
+fn batches_of_any_length_leave_what_is_beyond_the_shorter_slice() {
+    let tables: [Box<dyn Table<u32>>; 4] = [
+        Box::new(Radix::new()),
+        Box::new(Poptrie::new(18)),
+        Box::new(Direct::new()),
+        Box::new(Linear::new()),
+    ];
+    let addrs: Vec<u32> = (0..100).map(|i| 0x0a00_0000 + i * 3).collect();
+    for mut table in tables {
+        table.set(Prefix::new(0x0a00_0000, 25), hop(1));
+        table.set(Prefix::new(0x0a00_0040, 26), hop(2));
+        for (asked, room) in [
+            (0, 0),
+            (1, 1),
+            (7, 3),
+            (3, 7),
+            (32, 32),
+            (33, 40),
+            (100, 70),
+            (31, 100),
+        ] {
+            let mut out = vec![Some(hop(9)); room];
+            table.lookup_batch(&addrs[..asked], &mut out);
+            for (i, found) in out.into_iter().enumerate() {
+                let expected = if i < asked {
+                    table.lookup(addrs[i])
+                } else {
+                    Some(hop(9))
+                };
+                assert_eq!(found, expected, "{i} of {asked} into {room}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_that_outgrows_its_list_and_shrinks_again_stays_right() {
+    let mut table = Radix::new();
+    let addrs: Vec<u32> = (0..600).map(|i| i << 22 | 5).collect();
+    let compare = |table: &Radix, routes: u32| {
+        let mut out = vec![None; addrs.len()];
+        table.lookup_batch(&addrs, &mut out);
+        for (i, found) in (0..).zip(out) {
+            assert_eq!(
+                found,
+                (i < routes).then(|| hop(i)),
+                "{i} of {routes} routes"
+            );
+            assert_eq!(found, table.lookup(addrs[i as usize]));
+        }
+    };
+    for i in 0..600 {
+        table.set(Prefix::new(i << 22, 20), hop(i));
+        compare(&table, i + 1);
+    }
+    for i in (0..600).rev() {
+        table.remove(Prefix::new(i << 22, 20));
+        compare(&table, i);
+    }
+}
+
 /// Loads many routes at once into one table and one by one into another, then removes all from one.
 fn bulk_equals_single<T: Table<u32>>(new: impl Fn() -> T) {
     let mut rng = trammel_core::rng::Rng::new(3, "bulk");

@@ -17,7 +17,17 @@ pub struct Linear<A> {
 #[derive(Clone, Copy, Debug)]
 struct Entry<A> {
     prefix: Prefix<A>,
+    mask: A,
     word: u32,
+}
+
+impl<A: Address> Entry<A> {
+    /// Its word if it matches, else `word`; without a branch.
+    #[inline]
+    fn try_on(&self, addr: A, word: u32) -> u32 {
+        let outside = u32::from(addr.and(self.mask) == self.prefix.first()).wrapping_sub(1);
+        (word & outside) | (self.word & !outside)
+    }
 }
 
 impl<A: Address> Linear<A> {
@@ -27,6 +37,18 @@ impl<A: Address> Linear<A> {
             printed: Vec::new(),
             by_len: Vec::new(),
         }
+    }
+
+    /// Looks up a full batch, which the compiler turns into vectors.
+    #[inline]
+    fn look_up_part(&self, addrs: &[A; BATCH]) -> [Option<NextHop>; BATCH] {
+        let mut words = [0_u32; BATCH];
+        for entry in &self.by_len {
+            for (word, addr) in words.iter_mut().zip(addrs) {
+                *word = entry.try_on(*addr, *word);
+            }
+        }
+        words.map(NextHop::from_word)
     }
 
     fn find(&self, prefix: Prefix<A>) -> Result<usize, usize> {
@@ -39,33 +61,24 @@ impl<A: Address> Linear<A> {
 
 impl<A: Address> Table<A> for Linear<A> {
     fn lookup(&self, addr: A) -> Option<NextHop> {
-        let matches = |entry: &&Entry<A>| addr.keep(entry.prefix.len()) == entry.prefix.first();
-        self.by_len
-            .iter()
-            .rev()
-            .find(matches)
-            .and_then(|entry| NextHop::from_word(entry.word))
+        NextHop::from_word(
+            self.by_len
+                .iter()
+                .fold(0, |word, entry| entry.try_on(addr, word)),
+        )
     }
 
     fn lookup_batch(&self, addrs: &[A], out: &mut [Option<NextHop>]) {
-        for (addrs, out) in addrs.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
-            let mut words = [0_u32; BATCH];
-            // Always a full batch, which the compiler turns into vectors.
+        let count = addrs.len().min(out.len());
+        let (addrs, rest) = addrs[..count].as_chunks::<BATCH>();
+        let (out, rest_out) = out[..count].as_chunks_mut::<BATCH>();
+        for (addrs, out) in addrs.iter().zip(out) {
+            *out = self.look_up_part(addrs);
+        }
+        if !rest.is_empty() {
             let mut keys = [A::default(); BATCH];
-            keys[..addrs.len()].copy_from_slice(addrs);
-            for entry in &self.by_len {
-                let (first, mask) = (
-                    entry.prefix.first(),
-                    A::default().fill(0).keep(entry.prefix.len()),
-                );
-                for (word, key) in words.iter_mut().zip(&keys) {
-                    let outside = u32::from(key.and(mask) == first).wrapping_sub(1);
-                    *word = (*word & outside) | (entry.word & !outside);
-                }
-            }
-            for (out, word) in out.iter_mut().zip(words).take(addrs.len()) {
-                *out = NextHop::from_word(word);
-            }
+            keys[..rest.len()].copy_from_slice(rest);
+            rest_out.copy_from_slice(&self.look_up_part(&keys)[..rest.len()]);
         }
     }
 
@@ -83,7 +96,8 @@ impl<A: Address> Table<A> for Linear<A> {
                 NextHop::from_word(old)
             }
             Err(at) => {
-                self.by_len.insert(at, Entry { prefix, word });
+                let mask = A::default().fill(0).keep(prefix.len());
+                self.by_len.insert(at, Entry { prefix, mask, word });
                 match self.printed.iter_mut().find(|place| place.is_none()) {
                     Some(place) => *place = Some(prefix),
                     None => self.printed.push(Some(prefix)),

@@ -175,13 +175,17 @@ impl<A: Address> Table<A> for Poptrie<A> {
 
     fn lookup_batch(&self, addrs: &[A], out: &mut [Option<NextHop>]) {
         let far = self.bytes() > NEAR;
-        for (addrs, out) in addrs.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+        let count = addrs.len().min(out.len());
+        let (addrs, rest) = addrs[..count].as_chunks::<BATCH>();
+        let (out, rest_out) = out[..count].as_chunks_mut::<BATCH>();
+        for (addrs, out) in addrs.iter().zip(out) {
             if far {
                 self.look_up_part::<true>(addrs, out);
             } else {
                 self.look_up_part::<false>(addrs, out);
             }
         }
+        self.look_up_part::<true>(rest, rest_out);
     }
 
     fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {

@@ -12,7 +12,7 @@ use super::{NextHop, Prefix, Table};
 /// From how many routes on the root has how many bits: 16 KB, then 1 MB.
 const WIDTHS: &[(usize, u8)] = &[(0, 12), (256, 18)];
 /// Routes up to which the list is the faster one.
-const FEW: usize = 16;
+const FEW: usize = 24;
 /// Addresses from which on the list, whose cost is that of a full batch, is the faster one.
 const MANY: usize = 8;
 
