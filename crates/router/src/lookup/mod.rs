@@ -1,1 +1,118 @@
 //! Route tables: the longest prefix that matches an address.
+//!
+//! A table maps a prefix to a [`NextHop`], a number of 32 bits; the gateways and ports for which the
+//! numbers stand are kept beside it, once each ([`Routes`]). Every fast table consists of the routes in
+//! order ([`rib::Rib`]) and of a structure derived from them that answers lookups. A change repaints
+//! only the addresses of its prefix, from the routes inside it, so that a removal uncovers what lay below.
+//!
+//! | structure | elements | why |
+//! |---|---|---|
+//! | [`radix::Radix`] | RadixIPLookup, StaticIPLookup, RangeIPLookup | as small as its routes: of a few kilobytes for a few routes, within a third-level cache for a million; RangeIPLookup asks for what it is, a compact copy made for lookups |
+//! | [`direct::Direct`] | DirectIPLookup | one access for a prefix of up to 24 bits, for 64 MB of memory |
+//! | [`linear::Linear`] | LinearIPLookup | prints its routes in the order of their arrival, as Click's does; for few routes |
+//! | [`poptrie::Poptrie`] | LookupIP6Route | the trie within `Radix`, over 128 bits |
+//!
+//! Prefixes of at most [`short::SHORT`] bits stand aside ([`short::Short`]): a change of the default
+//! route would otherwise repaint everything.
+
+pub mod direct;
+pub mod linear;
+pub mod poptrie;
+pub mod prefix;
+pub mod radix;
+pub mod rib;
+pub mod routes;
+pub mod short;
+
+pub use prefix::{Address, Prefix};
+pub use routes::{Route, Routes};
+use std::num::NonZeroU32;
+
+/// Addresses that a table looks up at once, at most; longer slices are cut into such parts.
+pub const BATCH: usize = 32;
+
+/// The number of a next hop; see [`Routes`] for its gateway and port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NextHop(NonZeroU32);
+
+impl NextHop {
+    /// Next hops are numbered 0 … `LIMIT` − 1: tables use the highest bit of a word, and 0 for none.
+    pub const LIMIT: u32 = (1 << 31) - 1;
+
+    /// The next hop of number `index`, which is below [`NextHop::LIMIT`].
+    pub fn new(index: u32) -> Option<NextHop> {
+        if index < NextHop::LIMIT {
+            NonZeroU32::new(index + 1).map(NextHop)
+        } else {
+            None
+        }
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn index(self) -> u32 {
+        self.0.get() - 1
+    }
+
+    /// The word of a table that stands for `hop`, 0 for none.
+    #[inline]
+    fn word(hop: Option<NextHop>) -> u32 {
+        hop.map_or(0, |hop| hop.0.get())
+    }
+
+    /// The next hop for which a table's word stands.
+    #[inline]
+    fn from_word(word: u32) -> Option<NextHop> {
+        NonZeroU32::new(word).map(NextHop)
+    }
+}
+
+/// A table of routes that finds the longest prefix of an address.
+pub trait Table<A: Address> {
+    /// The next hop of the longest prefix that contains `addr`.
+    fn lookup(&self, addr: A) -> Option<NextHop>;
+
+    /// Looks up all `addrs` into `out`, of the same length; what is beyond the shorter one is left.
+    fn lookup_batch(&self, addrs: &[A], out: &mut [Option<NextHop>]);
+
+    /// The next hop of exactly this prefix.
+    fn get(&self, prefix: Prefix<A>) -> Option<NextHop>;
+
+    /// Adds a route or replaces the one of this prefix, whose next hop is returned.
+    fn set(&mut self, prefix: Prefix<A>, hop: NextHop) -> Option<NextHop>;
+
+    /// Adds a route unless there is one of this prefix, whose next hop is then the error.
+    fn insert(&mut self, prefix: Prefix<A>, hop: NextHop) -> Result<(), NextHop> {
+        if let Some(old) = self.get(prefix) {
+            return Err(old);
+        }
+        self.set(prefix, hop);
+        Ok(())
+    }
+
+    /// Removes the route of exactly this prefix and returns its next hop.
+    fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop>;
+
+    /// Sets all `routes` at once, much faster than one by one if there are many; the last of equal
+    /// prefixes counts. Linear in the size of the whole table.
+    fn load(&mut self, routes: &[(Prefix<A>, NextHop)]);
+
+    /// All routes, in the order in which the table prints them.
+    fn iter(&self) -> Box<dyn Iterator<Item = (Prefix<A>, NextHop)> + '_>;
+
+    /// Whether routes are printed in the order of their arrival rather than by address.
+    fn prints_arrival(&self) -> bool {
+        false
+    }
+
+    /// The number of routes.
+    fn len(&self) -> usize;
+
+    /// Whether there is no route.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of the structure that answers lookups, without the ordered copy of the routes.
+    fn bytes(&self) -> usize;
+}
