@@ -186,6 +186,23 @@ impl Packet {
         }
     }
 
+    /// The buffer up to the end of the data: the head-room, with what was stripped, then the data.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn up_to_end(&self) -> &[u8] {
+        // SAFETY: as for `data`, from the start of the buffer.
+        unsafe {
+            std::slice::from_raw_parts(self.buffer.as_ptr(), (self.offset + self.len) as usize)
+        }
+    }
+
+    /// Where in [`Packet::up_to_end`] the data, the link, the network and the transport header start;
+    /// `u32::MAX` for one that is not marked.
+    #[inline]
+    pub fn starts(&self) -> [u32; 4] {
+        [self.offset, self.mac, self.network, self.transport]
+    }
+
     /// Replaces the bytes, with the usual head-room.
     #[inline]
     pub fn set_data(&mut self, data: &[u8]) {

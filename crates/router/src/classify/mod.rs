@@ -1,1 +1,256 @@
 //! Rule sets compiled at load: which output does a packet leave by?
+//!
+//! Two languages, byte patterns (`pattern`) and filters (`language`, its clauses in `clause`), become the
+//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together,
+//! `run` follows it. The first rule that matches decides; without one the packet is dropped.
+//!
+//! ```
+//! use trammel_router::classify::Program;
+//! let arp_or_ip = ["12/0806", "12/0800"].map(String::from);
+//! let program = Program::classifier(&arp_or_ip).expect("two good patterns");
+//! assert_eq!(program.run_bytes(b"......------\x08\x00..."), Some(1));
+//! ```
+
+mod clause;
+mod compile;
+mod expr;
+mod language;
+mod listing;
+pub mod names;
+mod pattern;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostic::Diagnostics;
+use clause::Faults;
+use compile::{Compiler, DROP, OUTPUT, Plan, Target};
+use expr::{Arena, BASES, Base, Expr, Relation, Test};
+use names::Names;
+use run::{Frame, Machine};
+use std::collections::{BTreeMap, BTreeSet};
+use trammel_packet::batch::{CAPACITY, Packets};
+use trammel_packet::packet::Packet;
+use trammel_packet::pool::Pool;
+
+/// What a rule does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It leaves by this output.
+    Output(usize),
+    /// It is dropped.
+    Drop,
+}
+
+/// A rule set, compiled.
+#[derive(Clone, Debug)]
+pub struct Program {
+    machine: Machine,
+    /// Where to start with a packet that has all bytes that the rules ask of, and with any other.
+    whole: Target,
+    short: Target,
+    /// How many bytes the rules ask of from each base that they name.
+    needs: Vec<(Base, u32)>,
+    outputs: BTreeSet<Target>,
+    text: String,
+    warnings: Diagnostics,
+}
+
+/// Rules as read.
+#[derive(Debug, Default)]
+struct Rules {
+    arena: Arena,
+    all: Vec<(Expr, Target)>,
+}
+
+impl Program {
+    /// Classifier's patterns: a packet leaves by the output that has the number of its pattern.
+    pub fn classifier(patterns: &[String]) -> Result<Program, Diagnostics> {
+        let mut said = Diagnostics::new();
+        Rules::of_patterns(patterns, &mut said).program(said)
+    }
+
+    /// Filters with their actions.
+    pub fn ip(rules: &[(Action, String)], names: &dyn Names) -> Result<Program, Diagnostics> {
+        let mut said = Diagnostics::new();
+        Rules::of_filters(rules, names, &mut said).program(said)
+    }
+
+    /// IPFilter's arguments, quotes removed: `allow`, `deny`, `drop` or an output below `outputs`, then a
+    /// filter.
+    pub fn filter(
+        arguments: &[String],
+        outputs: usize,
+        names: &dyn Names,
+    ) -> Result<Program, Diagnostics> {
+        let mut said = Diagnostics::new();
+        let mut rules = Rules::default();
+        for (at, argument) in arguments.iter().enumerate() {
+            let words = language::split(argument);
+            let Some((&slot, words)) = words.split_first() else {
+                said.error(None, format!("empty pattern {at}"));
+                continue;
+            };
+            let action = slot_action(slot, outputs).unwrap_or_else(|fault| {
+                said.error(None, format!("pattern {at}: {fault}"));
+                Action::Drop
+            });
+            rules.add_filter(at, action, words, names, &mut said);
+        }
+        rules.program(said)
+    }
+
+    /// The output of a packet; none where it is dropped. Filters need the network header marked.
+    #[inline]
+    pub fn run(&self, packet: &Packet) -> Option<usize> {
+        output(self.decide(&Frame { bytes: packet.up_to_end(), starts: packet.starts() }))
+    }
+
+    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
+    #[inline]
+    pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
+        for (handle, output) in batch.iter().zip(outputs) {
+            let packet = &pool[handle];
+            let frame = Frame { bytes: packet.up_to_end(), starts: packet.starts() };
+            *output = match self.decide(&frame) {
+                DROP => Program::DROPPED,
+                target => target & !OUTPUT,
+            };
+        }
+    }
+
+    /// No output.
+    pub const DROPPED: u32 = u32::MAX;
+
+    /// The output of bytes without marked headers.
+    pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
+        let mut starts = [u32::MAX; BASES];
+        starts[Base::Data as usize] = 0;
+        output(self.decide(&Frame { bytes: data, starts }))
+    }
+
+    #[inline]
+    fn decide(&self, frame: &Frame<'_>) -> Target {
+        let is_whole = self.needs.iter().all(|&(base, bytes)| {
+            let start = frame.starts[base as usize & (BASES - 1)];
+            start as u64 + bytes as u64 <= frame.bytes.len() as u64
+        });
+        let root = if is_whole { self.whole } else { self.short };
+        self.machine.run(root, frame)
+    }
+
+    /// The program as a list of steps for people, in the order of the rules. It decides as the program
+    /// does, which itself may ask in another order and of several words at once.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What was said of rules that are good but odd.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    /// The outputs, of those below `count`, that no packet leaves by.
+    pub fn unused_outputs(&self, count: usize) -> impl Iterator<Item = usize> {
+        (0..count).filter(|&at| !self.outputs.contains(&(at as Target | OUTPUT)))
+    }
+}
+
+/// The output that a target is.
+#[inline]
+fn output(target: Target) -> Option<usize> {
+    (target != DROP).then_some((target & !OUTPUT) as usize)
+}
+
+fn target(action: Action) -> Target {
+    match action {
+        Action::Output(at) => u32::try_from(at).unwrap_or(DROP) | OUTPUT,
+        Action::Drop => DROP,
+    }
+}
+
+/// What IPFilter's first word of a rule means.
+fn slot_action(slot: &str, outputs: usize) -> Result<Action, String> {
+    match (slot, slot.parse::<i64>()) {
+        ("allow", _) if outputs == 0 => {
+            Err("'allow' is meaningless, element has zero outputs".to_owned())
+        }
+        ("allow", _) => Ok(Action::Output(0)),
+        ("deny" | "drop", _) => Ok(Action::Drop),
+        (_, Ok(at)) => {
+            let fits = usize::try_from(at).ok().filter(|at| *at < outputs);
+            fits.map(Action::Output).ok_or_else(|| format!("slot '{at}' out of range"))
+        }
+        _ => Err(format!("unknown slot ID '{slot}'")),
+    }
+}
+
+impl Rules {
+    fn of_patterns(patterns: &[String], said: &mut Diagnostics) -> Rules {
+        let mut rules = Rules::default();
+        for (slot, text) in patterns.iter().enumerate() {
+            let expr = pattern::read(text, slot, &mut rules.arena, said);
+            rules.all.push((expr, target(Action::Output(slot))));
+        }
+        rules
+    }
+
+    fn of_filters(
+        filters: &[(Action, String)],
+        names: &dyn Names,
+        said: &mut Diagnostics,
+    ) -> Rules {
+        let mut rules = Rules::default();
+        for (at, (action, text)) in filters.iter().enumerate() {
+            rules.add_filter(at, *action, &language::split(text), names, said);
+        }
+        rules
+    }
+
+    fn add_filter(
+        &mut self,
+        at: usize,
+        action: Action,
+        words: &[&str],
+        names: &dyn Names,
+        said: &mut Diagnostics,
+    ) {
+        let faults = Faults { pattern: at, said };
+        let expr = language::read(words, names, &mut self.arena, faults);
+        self.all.push((expr, target(action)));
+    }
+
+    /// How many bytes the tests ask of from each base.
+    fn needs(&self) -> Vec<(Base, u32)> {
+        let mut needs = BTreeMap::new();
+        let bases = [Base::Data, Base::Link, Base::Network, Base::Transport];
+        for &(expr, _) in &self.all {
+            self.arena.tests(expr, &mut |test: &Test| {
+                if test.word.base == Base::Length && test.relation == Relation::Greater {
+                    let need = needs.entry(bases[test.word.offset as usize / 4]).or_insert(0);
+                    *need = (test.value + 1).max(*need);
+                }
+            });
+        }
+        needs.into_iter().collect()
+    }
+
+    fn program(mut self, said: Diagnostics) -> Result<Program, Diagnostics> {
+        if said.has_errors() {
+            return Err(said);
+        }
+        let needs = self.needs();
+        let mut ordered = Compiler::new(&mut self.arena, Plan::Ordered);
+        let root = ordered.root(&self.all, &needs);
+        let text = listing::text(&ordered.steps, root);
+        let mut fast = Compiler::new(&mut self.arena, Plan::Fast);
+        let whole = fast.root(&self.all, &needs);
+        // Each root has a budget of its own, so that short packets do not slow whole ones.
+        fast.renew();
+        let short = fast.root(&self.all, &[]);
+        let (machine, [whole, short]) = Machine::new(&fast.steps, [whole, short]);
+        let mut outputs = BTreeSet::from([whole, short]);
+        fast.steps.iter().for_each(|step| step.targets(|to| _ = outputs.insert(to)));
+        Ok(Program { machine, whole, short, needs, outputs, text, warnings: said })
+    }
+}

@@ -1,0 +1,466 @@
+//! From rules to a decision graph.
+//!
+//! What is still to decide is a *state*: the rules that may yet match, in order, each with what is left to
+//! ask of it. From a state the compiler picks the word that divides the rules best, makes a branch for
+//! each of its values, and in each branch strikes out what is then known; equal states are one node. The
+//! word that divides best is the one whose worst branch keeps the fewest rules, as in HiCuts (Gupta and
+//! McKeown, 1999), but with values and thresholds in the place of equal cuts.
+//!
+//! ```text
+//! 19 × `udp && dst host 10.1.i.2 && dst port 1000+i`:
+//!   switch on the destination (19 values) → verify protocol, fragment and port at once → output
+//! ```
+//! Rules that overlap in many ways could need very many states. Work is therefore counted, and what is
+//! over the budget becomes a chain of tests in the order of the rules, whose size is that of the rules.
+
+use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Where to go: the number of a step, or an output with [`OUTPUT`] set.
+pub(crate) type Target = u32;
+/// The bit that tells an output from a step.
+pub(crate) const OUTPUT: Target = 1 << 31;
+/// The packet matches no rule, or one that drops it.
+pub(crate) const DROP: Target = u32::MAX;
+
+/// Rules looked at, over all states, before the rest becomes a chain: about a second.
+const MOST_WORK: usize = 4_000_000;
+/// Branches nested before the rest becomes a chain: the compiler recurses.
+const DEEPEST: usize = 200;
+
+/// A node of the graph.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    /// All of these tests of equality hold?
+    Verify { tests: Vec<Test>, yes: Target, no: Target },
+    /// Which of these sorted values is the masked word?
+    Switch { word: Word, mask: u32, cases: Vec<(u32, Target)>, no: Target },
+    /// How many of these sorted thresholds is the masked word greater than?
+    Search { word: Word, mask: u32, thresholds: Vec<u32>, targets: Vec<Target> },
+}
+
+/// What is still to decide.
+type State = Vec<(Expr, Target)>;
+
+/// A way to divide the rules: words of this mask by their values or by thresholds.
+struct Cut {
+    word: Word,
+    mask: u32,
+    by_value: bool,
+    /// For each value, or threshold: nothing more than itself.
+    points: Vec<u32>,
+    /// Rules in the worst branch, then in the mean and the default one: the fewer the better.
+    rank: (usize, usize),
+}
+
+/// Makes the graph.
+pub(crate) struct Compiler<'a> {
+    arena: &'a mut Arena,
+    /// The nodes.
+    pub(crate) steps: Vec<Step>,
+    numbers: HashMap<Step, Target>,
+    states: HashMap<State, Target>,
+    plan: Plan,
+    work: usize,
+}
+
+/// What the graph is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// To run: few steps to each output.
+    Fast,
+    /// To be read: one test a step, in the order of the rules.
+    Ordered,
+}
+
+impl<'a> Compiler<'a> {
+    /// Nothing made.
+    pub(crate) fn new(arena: &'a mut Arena, plan: Plan) -> Compiler<'a> {
+        Compiler {
+            arena,
+            steps: Vec::new(),
+            numbers: HashMap::new(),
+            states: HashMap::new(),
+            plan,
+            work: 0,
+        }
+    }
+
+    /// Makes the nodes that decide these rules, of packets that have at least `needs` bytes from each base.
+    pub(crate) fn root(&mut self, rules: &[(Expr, Target)], needs: &[(Base, u32)]) -> Target {
+        let mut state = rules.to_vec();
+        for &(base, bytes) in needs {
+            let word = Word { base: Base::Length, offset: 4 * base as i32 };
+            let fact = Fact::Within { mask: u32::MAX, low: bytes, high: u32::MAX };
+            state = self.given(&state, word, fact);
+        }
+        self.build(state, 0)
+    }
+
+    /// Forgets the work done.
+    pub(crate) fn renew(&mut self) {
+        self.work = 0;
+    }
+
+    fn given(&mut self, state: &[(Expr, Target)], word: Word, fact: Fact<'_>) -> State {
+        let mut done = HashMap::new();
+        self.work += state.len();
+        let left = state.iter().map(|&(expr, output)| {
+            (self.arena.given(expr, word, fact, &mut done), output)
+        });
+        left.collect()
+    }
+
+    /// Strikes out rules that cannot matter.
+    fn settle(state: State) -> State {
+        let mut settled: State = Vec::with_capacity(state.len());
+        let mut seen = HashSet::with_capacity(state.len());
+        for (expr, output) in state {
+            if expr != Expr::FALSE && seen.insert(expr) {
+                settled.push((expr, output));
+            }
+            if expr == Expr::TRUE {
+                break;
+            }
+        }
+        // Without a rule for all the rest, the rest is dropped.
+        let rest = match settled.last() {
+            Some(&(Expr::TRUE, output)) => {
+                settled.pop();
+                output
+            }
+            _ => DROP,
+        };
+        while settled.last().is_some_and(|&(_, output)| output == rest) {
+            settled.pop();
+        }
+        settled.push((Expr::TRUE, rest));
+        settled
+    }
+
+    fn build(&mut self, state: State, depth: usize) -> Target {
+        let state = Self::settle(state);
+        if let [(_, output)] = state[..] {
+            return output;
+        }
+        if let Some(&target) = self.states.get(&state) {
+            return target;
+        }
+        let rules = &state[..state.len() - 1];
+        let target = if self.work > MOST_WORK || depth > DEEPEST {
+            self.chain(&state)
+        } else if let Some(cut) = self.best_cut(rules) {
+            if cut.by_value {
+                self.switch(&state, &cut, depth)
+            } else {
+                self.search(&state, &cut, depth)
+            }
+        } else {
+            let first = self.first_test(rules[0].0);
+            self.ask(&state, first, depth)
+        };
+        self.states.insert(state, target);
+        target
+    }
+
+    fn first_test(&self, expr: Expr) -> Test {
+        match self.arena.shape(expr) {
+            Shape::Test(test) => *test,
+            Shape::Not(inner) => self.first_test(*inner),
+            Shape::And(parts) | Shape::Or(parts) => self.first_test(parts[0]),
+            Shape::True | Shape::False => unreachable!("a settled rule asks something"),
+        }
+    }
+
+    /// A branch on one test.
+    fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Target {
+        let Test { word, mask, relation, value } = test;
+        let (yes, no) = match relation {
+            Relation::Equal => {
+                let no = if mask.is_power_of_two() {
+                    Fact::Is { mask, value: value ^ mask }
+                } else {
+                    Fact::NoneOf { mask, values: &[value] }
+                };
+                let no = self.given(state, word, no);
+                (self.given(state, word, Fact::Is { mask, value }), no)
+            }
+            Relation::Greater => {
+                let no = self.given(state, word, Fact::Within { mask, low: 0, high: value });
+                let yes = Fact::Within { mask, low: value + 1, high: mask };
+                (self.given(state, word, yes), no)
+            }
+        };
+        let no = self.build(no, depth + 1);
+        let yes = self.build(yes, depth + 1);
+        self.branch(test, yes, no)
+    }
+
+    /// A node for one test; tests in a row that go astray alike are verified together.
+    fn branch(&mut self, test: Test, yes: Target, no: Target) -> Target {
+        if yes == no {
+            return yes;
+        }
+        if test.relation == Relation::Greater {
+            return self.add(Step::Search {
+                word: test.word,
+                mask: test.mask,
+                thresholds: vec![test.value],
+                targets: vec![no, yes],
+            });
+        }
+        let mut tests = vec![test];
+        let mut after = yes;
+        if self.plan == Plan::Fast
+            && yes & OUTPUT == 0
+            && let Step::Verify { tests: further, yes: last, no: other } = &self.steps[yes as usize]
+            && *other == no
+            && further.len() < 16
+        {
+            tests.extend_from_slice(further);
+            after = *last;
+        }
+        self.add(Step::Verify { tests, yes: after, no })
+    }
+
+    fn add(&mut self, step: Step) -> Target {
+        if let Some(&number) = self.numbers.get(&step) {
+            return number;
+        }
+        let number = self.steps.len() as Target;
+        self.steps.push(step.clone());
+        self.numbers.insert(step, number);
+        number
+    }
+
+    /// A branch for each value of a word.
+    fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+        let &Cut { word, mask, ref points, .. } = cut;
+        // Rules that need a value are in its branch alone; the others are in all.
+        let mut keyed: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut all = Vec::new();
+        for (at, &(expr, _)) in state.iter().enumerate() {
+            let key = self.key(expr, word, mask);
+            match key {
+                Some(key) => keyed.entry(key).or_default().push(at),
+                None => all.push(at),
+            }
+        }
+        let others: State = all.iter().map(|&at| state[at]).collect();
+        let no = self.given(&others, word, Fact::NoneOf { mask, values: points });
+        let no = self.build(no, depth + 1);
+        let mut cases = Vec::with_capacity(points.len());
+        for &value in points {
+            let mut at = all.clone();
+            at.extend(keyed.get(&value).into_iter().flatten());
+            at.sort_unstable();
+            let rules: State = at.iter().map(|&at| state[at]).collect();
+            let rules = self.given(&rules, word, Fact::Is { mask, value });
+            cases.push((value, self.build(rules, depth + 1)));
+        }
+        cases.retain(|&(_, target)| target != no);
+        match cases[..] {
+            [] => no,
+            [(value, yes)] => {
+                let test = Test { word, mask, relation: Relation::Equal, value };
+                self.branch(test, yes, no)
+            }
+            _ => self.add(Step::Switch { word, mask, cases, no }),
+        }
+    }
+
+    /// The value that a rule needs under a mask.
+    fn key(&self, expr: Expr, word: Word, mask: u32) -> Option<u32> {
+        self.arena.necessary(expr).find_map(|(test, is_opposite)| {
+            let is_key = !is_opposite
+                && test.relation == Relation::Equal
+                && test.word == word
+                && mask & !test.mask == 0;
+            is_key.then_some(test.value & mask)
+        })
+    }
+
+    /// A branch for each interval of a word.
+    fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+        let &Cut { word, mask, ref points, .. } = cut;
+        let mut thresholds = Vec::new();
+        let mut targets: Vec<Target> = Vec::new();
+        let mut low = 0;
+        for high in points.iter().copied().chain([mask]) {
+            let left = self.given(state, word, Fact::Within { mask, low, high });
+            let target = self.build(left, depth + 1);
+            if targets.last() == Some(&target) {
+                thresholds.pop();
+            } else {
+                targets.push(target);
+            }
+            thresholds.push(high);
+            low = high.wrapping_add(1);
+        }
+        thresholds.pop();
+        match targets[..] {
+            [target] => target,
+            _ => self.add(Step::Search { word, mask, thresholds, targets }),
+        }
+    }
+
+    /// The cut that leaves the fewest rules; none where nothing has two values or more.
+    fn best_cut(&mut self, rules: &[(Expr, Target)]) -> Option<Cut> {
+        if rules.len() < 2 || self.plan == Plan::Ordered {
+            return None;
+        }
+        let mut by_word: BTreeMap<Word, Vec<(usize, Test, bool)>> = BTreeMap::new();
+        for (at, &(expr, _)) in rules.iter().enumerate() {
+            for (&test, is_opposite) in self.arena.necessary(expr) {
+                by_word.entry(test.word).or_default().push((at, test, is_opposite));
+            }
+        }
+        let mut best: Option<Cut> = None;
+        for (&word, tests) in &by_word {
+            let masks: BTreeSet<(u32, Relation)> =
+                tests.iter().map(|(_, test, _)| (test.mask, test.relation)).collect();
+            for (mask, relation) in masks {
+                self.work += tests.len() / 8;
+                let cut = match relation {
+                    Relation::Equal => by_values(rules.len(), word, mask, tests),
+                    Relation::Greater => by_thresholds(rules.len(), word, mask, tests),
+                };
+                if let Some(cut) = cut
+                    && best.as_ref().is_none_or(|best| cut.rank < best.rank)
+                {
+                    best = Some(cut);
+                }
+            }
+        }
+        best.or_else(|| self.any_cut(rules))
+    }
+
+    /// The cut with the most values that any test asks for, be it within an `or`.
+    fn any_cut(&self, rules: &[(Expr, Target)]) -> Option<Cut> {
+        let mut values: BTreeMap<(Word, u32), BTreeSet<u32>> = BTreeMap::new();
+        for &(expr, _) in rules {
+            self.arena.tests(expr, &mut |test| {
+                if test.relation == Relation::Equal {
+                    values.entry((test.word, test.mask)).or_default().insert(test.value);
+                }
+            });
+        }
+        let mut best: Option<(Word, u32, BTreeSet<u32>)> = None;
+        for ((word, mask), values) in values {
+            if values.len() > best.as_ref().map_or(1, |(_, _, best)| best.len()) {
+                best = Some((word, mask, values));
+            }
+        }
+        let (word, mask, values) = best?;
+        let points = values.into_iter().collect();
+        Some(Cut { word, mask, by_value: true, points, rank: (rules.len(), 0) })
+    }
+
+    /// Tests in the order of the rules, nothing struck out.
+    fn chain(&mut self, state: &[(Expr, Target)]) -> Target {
+        let mut next = DROP;
+        for &(expr, output) in state.iter().rev() {
+            next = self.link(expr, output, next);
+        }
+        next
+    }
+
+    fn link(&mut self, expr: Expr, yes: Target, no: Target) -> Target {
+        match self.arena.shape(expr).clone() {
+            Shape::True => yes,
+            Shape::False => no,
+            Shape::Test(test) => self.branch(test, yes, no),
+            Shape::Not(inner) => self.link(inner, no, yes),
+            Shape::And(parts) => {
+                parts.iter().rev().fold(yes, |next, &part| self.link(part, next, no))
+            }
+            Shape::Or(parts) => {
+                parts.iter().rev().fold(no, |next, &part| self.link(part, yes, next))
+            }
+        }
+    }
+}
+
+fn rank(worst: usize, default: usize, sum: usize, branches: usize) -> (usize, usize) {
+    // The mean counts for sixteenths, so that it stays an integer.
+    (worst, 16 * default + 16 * sum / branches)
+}
+
+/// The cut by the values under `mask`, of those of `count` rules that need one.
+fn by_values(
+    count: usize,
+    word: Word,
+    mask: u32,
+    tests: &[(usize, Test, bool)],
+) -> Option<Cut> {
+    let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut last = None;
+    let mut keyed = 0;
+    for &(rule, test, is_opposite) in tests {
+        let is_key = !is_opposite && test.relation == Relation::Equal && mask & !test.mask == 0;
+        if is_key && last != Some(rule) {
+            *sizes.entry(test.value & mask).or_default() += 1;
+            last = Some(rule);
+            keyed += 1;
+        }
+    }
+    if sizes.len() < 2 {
+        return None;
+    }
+    let others = count - keyed;
+    let worst = others + sizes.values().max().copied().unwrap_or(0);
+    let sum = keyed + others * (sizes.len() + 1);
+    let rank = rank(worst, others, sum, sizes.len() + 1);
+    let points = sizes.into_keys().collect();
+    Some(Cut { word, mask, by_value: true, points, rank })
+}
+
+/// The cut by the thresholds under `mask`, of those of `count` rules that need one.
+fn by_thresholds(
+    count: usize,
+    word: Word,
+    mask: u32,
+    tests: &[(usize, Test, bool)],
+) -> Option<Cut> {
+    let mut points = BTreeSet::new();
+    let mut bounds: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
+    for &(rule, test, is_opposite) in tests {
+        if test.mask != mask {
+            continue;
+        }
+        let (low, high) = match (test.relation, is_opposite) {
+            (Relation::Greater, false) => (test.value + 1, mask),
+            (Relation::Greater, true) => (0, test.value),
+            (Relation::Equal, false) => (test.value, test.value),
+            (Relation::Equal, true) => continue,
+        };
+        points.extend(low.checked_sub(1));
+        points.insert(high);
+        let bound = bounds.entry(rule).or_insert((0, mask));
+        *bound = (bound.0.max(low), bound.1.min(high));
+    }
+    points.remove(&mask);
+    let points: Vec<u32> = points.into_iter().collect();
+    if points.is_empty() {
+        return None;
+    }
+    let others = count - bounds.len();
+    let mut starts = vec![0_isize; points.len() + 2];
+    for (low, high) in bounds.into_values().filter(|(low, high)| low <= high) {
+        starts[points.partition_point(|&point| point < low)] += 1;
+        starts[points.partition_point(|&point| point < high) + 1] -= 1;
+    }
+    let mut open = 0;
+    let (mut worst, mut sum) = (0, 0);
+    for change in &starts[..=points.len()] {
+        open += change;
+        worst = worst.max(open as usize);
+        sum += open as usize;
+    }
+    let branches = points.len() + 1;
+    if worst + others == count {
+        return None;
+    }
+    let rank = rank(others + worst, others, sum + others * branches, branches);
+    Some(Cut { word, mask, by_value: false, points, rank })
+}

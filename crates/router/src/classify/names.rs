@@ -1,0 +1,126 @@
+//! Names in filters: of hosts, protocols, ports and types of ICMP.
+
+/// Looks names up. The engine answers with what a configuration declares, then asks [`Usual`].
+pub trait Names {
+    /// The address of a host, in the network's order.
+    fn host(&self, name: &str) -> Option<[u8; 4]>;
+    /// The address and mask of a network.
+    fn net(&self, name: &str) -> Option<([u8; 4], [u8; 4])>;
+    /// An Ethernet address.
+    fn ether(&self, name: &str) -> Option<[u8; 6]>;
+    /// The number of a protocol; [`TCP_OR_UDP`] and [`TRANSP`] are numbers too.
+    fn protocol(&self, name: &str) -> Option<u32>;
+    /// The number of a port of `protocol` (6 or 17).
+    fn port(&self, protocol: u32, name: &str) -> Option<u32>;
+    /// The number of a type of ICMP.
+    fn icmp_type(&self, name: &str) -> Option<u32>;
+}
+
+/// `tcpudp`: either protocol.
+pub const TCP_OR_UDP: u32 = 256;
+/// `transp`: any protocol.
+pub const TRANSP: u32 = 258;
+/// `payload`: any protocol, what follows its header.
+pub const PAYLOAD: u32 = 259;
+
+/// The names that every configuration has; no hosts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usual;
+
+impl Names for Usual {
+    fn host(&self, _name: &str) -> Option<[u8; 4]> {
+        None
+    }
+    fn net(&self, _name: &str) -> Option<([u8; 4], [u8; 4])> {
+        None
+    }
+    fn ether(&self, _name: &str) -> Option<[u8; 6]> {
+        None
+    }
+    fn protocol(&self, name: &str) -> Option<u32> {
+        find(PROTOCOLS, name)
+    }
+    fn port(&self, _protocol: u32, name: &str) -> Option<u32> {
+        find(PORTS, name)
+    }
+    fn icmp_type(&self, name: &str) -> Option<u32> {
+        find(ICMP_TYPES, name)
+    }
+}
+
+/// The number that a table gives a name.
+pub(crate) fn find(table: &[(&str, u32)], name: &str) -> Option<u32> {
+    let found = table.iter().find(|(known, _)| *known == name)?;
+    Some(found.1)
+}
+
+const PROTOCOLS: &[(&str, u32)] = &[
+    ("icmp", 1),
+    ("igmp", 2),
+    ("ipip", 4),
+    ("tcp", 6),
+    ("udp", 17),
+    ("dccp", 33),
+    ("gre", 47),
+    ("sctp", 132),
+    ("tcpudp", TCP_OR_UDP),
+    ("transp", TRANSP),
+    ("payload", PAYLOAD),
+];
+
+/// IANA's registry of types, by the names that filters use.
+const ICMP_TYPES: &[(&str, u32)] = &[
+    ("echo-reply", 0),
+    ("unreachable", 3),
+    ("sourcequench", 4),
+    ("redirect", 5),
+    ("echo", 8),
+    ("routeradvert", 9),
+    ("routersolicit", 10),
+    ("timeexceeded", 11),
+    ("parameterproblem", 12),
+    ("timestamp", 13),
+    ("timestamp-reply", 14),
+    ("inforeq", 15),
+    ("inforeq-reply", 16),
+    ("maskreq", 17),
+    ("maskreq-reply", 18),
+];
+
+/// IANA's registry of ports, by the names that filters use.
+const PORTS: &[(&str, u32)] = &[
+    ("echo", 7),
+    ("discard", 9),
+    ("daytime", 13),
+    ("chargen", 19),
+    ("ftp-data", 20),
+    ("ftp", 21),
+    ("ssh", 22),
+    ("telnet", 23),
+    ("smtp", 25),
+    ("domain", 53),
+    ("dns", 53),
+    ("bootps", 67),
+    ("bootpc", 68),
+    ("tftp", 69),
+    ("finger", 79),
+    ("www", 80),
+    ("pop3", 110),
+    ("sunrpc", 111),
+    ("auth", 113),
+    ("nntp", 119),
+    ("ntp", 123),
+    ("netbios-ns", 137),
+    ("netbios-dgm", 138),
+    ("netbios-ssn", 139),
+    ("snmp", 161),
+    ("snmp-trap", 162),
+    ("irc", 194),
+    ("imap3", 220),
+    ("https", 443),
+    ("rip", 520),
+    ("route", 520),
+    ("imaps", 993),
+    ("pop3s", 995),
+    ("pptp", 1723),
+];
