@@ -330,7 +330,7 @@ impl Packet {
 
     /// Up to `n` bytes before the data.
     #[allow(unsafe_code)]
-    fn before(&self, n: usize) -> &[u8] {
+    pub fn before(&self, n: usize) -> &[u8] {
         let n = n.min(self.offset as usize);
         // SAFETY: the bytes from `offset - n` to `offset` lie within the buffer.
         unsafe { std::slice::from_raw_parts(self.buffer.add(self.offset as usize - n).as_ptr(), n) }
