@@ -356,7 +356,9 @@ impl Expansion<'_> {
     fn open(&mut self, outer: usize, body: &Body, scope: usize, depth: usize) {
         let Node { name, landmark, .. } = self.flat.nodes[outer].clone();
         self.flat.nodes[outer].class = TUNNEL;
-        let opened = self.flat.open(&name, &landmark, self.diagnostics);
+        // Pseudoelements are made when all has been read, and Click says so.
+        let made_at = if self.is_tool { landmark.clone() } else { self.end.clone() };
+        let opened = self.flat.open(&name, &made_at, self.diagnostics);
         let mut places: Vec<Option<usize>> = match opened {
             Some([_, input, output]) => vec![Some(input), Some(output)],
             None => vec![None, None],
@@ -384,7 +386,7 @@ impl Expansion<'_> {
                 continue;
             }
             if let Tunnel::Outer(input, output) = node.tunnel {
-                let trio = self.flat.open(&part, &node.landmark, self.diagnostics);
+                let trio = self.flat.open(&part, &made_at, self.diagnostics);
                 if let Some(trio) = trio {
                     for (from, to) in [at, input, output].into_iter().zip(trio) {
                         places[from] = Some(to);
