@@ -103,7 +103,10 @@ impl Program {
     /// The output of a packet; none where it is dropped. Filters need the network header marked.
     #[inline]
     pub fn run(&self, packet: &Packet) -> Option<usize> {
-        output(self.decide(&Frame { bytes: packet.up_to_end(), starts: packet.starts() }))
+        output(self.decide(&Frame {
+            bytes: packet.up_to_end(),
+            starts: packet.starts(),
+        }))
     }
 
     /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
@@ -111,7 +114,10 @@ impl Program {
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         for (handle, output) in batch.iter().zip(outputs) {
             let packet = &pool[handle];
-            let frame = Frame { bytes: packet.up_to_end(), starts: packet.starts() };
+            let frame = Frame {
+                bytes: packet.up_to_end(),
+                starts: packet.starts(),
+            };
             *output = match self.decide(&frame) {
                 DROP => Program::DROPPED,
                 target => target & !OUTPUT,
@@ -126,7 +132,10 @@ impl Program {
     pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
         let mut starts = [u32::MAX; BASES];
         starts[Base::Data as usize] = 0;
-        output(self.decide(&Frame { bytes: data, starts }))
+        output(self.decide(&Frame {
+            bytes: data,
+            starts,
+        }))
     }
 
     #[inline]
@@ -179,7 +188,8 @@ fn slot_action(slot: &str, outputs: usize) -> Result<Action, String> {
         ("deny" | "drop", _) => Ok(Action::Drop),
         (_, Ok(at)) => {
             let fits = usize::try_from(at).ok().filter(|at| *at < outputs);
-            fits.map(Action::Output).ok_or_else(|| format!("slot '{at}' out of range"))
+            fits.map(Action::Output)
+                .ok_or_else(|| format!("slot '{at}' out of range"))
         }
         _ => Err(format!("unknown slot ID '{slot}'")),
     }
@@ -227,7 +237,9 @@ impl Rules {
         for &(expr, _) in &self.all {
             self.arena.tests(expr, &mut |test: &Test| {
                 if test.word.base == Base::Length && test.relation == Relation::Greater {
-                    let need = needs.entry(bases[test.word.offset as usize / 4]).or_insert(0);
+                    let need = needs
+                        .entry(bases[test.word.offset as usize / 4])
+                        .or_insert(0);
                     *need = (test.value + 1).max(*need);
                 }
             });
@@ -250,7 +262,17 @@ impl Rules {
         let short = fast.root(&self.all, &[]);
         let (machine, [whole, short]) = Machine::new(&fast.steps, [whole, short]);
         let mut outputs = BTreeSet::from([whole, short]);
-        fast.steps.iter().for_each(|step| step.targets(|to| _ = outputs.insert(to)));
-        Ok(Program { machine, whole, short, needs, outputs, text, warnings: said })
+        fast.steps
+            .iter()
+            .for_each(|step| step.targets(|to| _ = outputs.insert(to)));
+        Ok(Program {
+            machine,
+            whole,
+            short,
+            needs,
+            outputs,
+            text,
+            warnings: said,
+        })
     }
 }

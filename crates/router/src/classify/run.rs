@@ -61,16 +61,41 @@ pub(crate) struct Place {
 
 impl From<Word> for Place {
     fn from(word: Word) -> Place {
-        Place { base: word.base as u8, offset: word.offset }
+        Place {
+            base: word.base as u8,
+            offset: word.offset,
+        }
     }
 }
 
 /// A step with its tables elsewhere. Masks are as the bytes lie in memory, but for `Search`.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    Verify { at: Place, mask: u64, value: u64, further: u32, count: u32, yes: Target, no: Target },
-    Switch { at: Place, mask: u32, multiplier: u32, shift: u8, probes: u32, first: u32, no: Target },
-    Search { at: Place, mask: u32, first: u32, count: u32, targets: u32 },
+    Verify {
+        at: Place,
+        mask: u64,
+        value: u64,
+        further: u32,
+        count: u32,
+        yes: Target,
+        no: Target,
+    },
+    Switch {
+        at: Place,
+        mask: u32,
+        multiplier: u32,
+        shift: u8,
+        probes: u32,
+        first: u32,
+        no: Target,
+    },
+    Search {
+        at: Place,
+        mask: u32,
+        first: u32,
+        count: u32,
+        targets: u32,
+    },
 }
 
 /// Eight bytes and what they must be.
@@ -93,7 +118,10 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Lays the steps out that can be reached from the roots, and tells the roots' new numbers.
-    pub(crate) fn new<const N: usize>(steps: &[Step], roots: [Target; N]) -> (Machine, [Target; N]) {
+    pub(crate) fn new<const N: usize>(
+        steps: &[Step],
+        roots: [Target; N],
+    ) -> (Machine, [Target; N]) {
         let mut machine = Machine::default();
         let mut numbers = vec![DROP; steps.len()];
         let order = reachable(steps, &roots);
@@ -128,10 +156,17 @@ impl Machine {
                     no: number(*no),
                 }
             }
-            Step::Switch { word, mask, cases, no } => {
+            Step::Switch {
+                word,
+                mask,
+                cases,
+                no,
+            } => {
                 let no = number(*no);
-                let cases: Vec<(u32, Target)> =
-                    cases.iter().map(|&(value, to)| (in_memory(value), number(to))).collect();
+                let cases: Vec<(u32, Target)> = cases
+                    .iter()
+                    .map(|&(value, to)| (in_memory(value), number(to)))
+                    .collect();
                 let first = self.cases.len() as u32;
                 let table = Table::new(&cases, no);
                 self.cases.extend(table.slots);
@@ -145,11 +180,17 @@ impl Machine {
                     no,
                 }
             }
-            Step::Search { word, mask, thresholds, targets } => {
+            Step::Search {
+                word,
+                mask,
+                thresholds,
+                targets,
+            } => {
                 let first = self.thresholds.len() as u32;
                 self.thresholds.extend_from_slice(thresholds);
                 let start = self.targets.len() as u32;
-                self.targets.extend(targets.iter().map(|&target| number(target)));
+                self.targets
+                    .extend(targets.iter().map(|&target| number(target)));
                 Op::Search {
                     at: (*word).into(),
                     mask: *mask,
@@ -166,10 +207,17 @@ impl Machine {
     pub(crate) fn run(&self, mut target: Target, frame: &Frame<'_>) -> Target {
         while let Some(op) = self.ops.get(target as usize) {
             target = match *op {
-                Op::Verify { at, mask, value, further, count, yes, no } => {
-                    let differs = |at, mask, value| {
-                        (u64::from_ne_bytes(frame.load(at)) & mask) ^ value
-                    };
+                Op::Verify {
+                    at,
+                    mask,
+                    value,
+                    further,
+                    count,
+                    yes,
+                    no,
+                } => {
+                    let differs =
+                        |at, mask, value| (u64::from_ne_bytes(frame.load(at)) & mask) ^ value;
                     let mut wrong = differs(at, mask, value);
                     let further = self.windows.get(further as usize..).unwrap_or_default();
                     for window in further.iter().take(count as usize) {
@@ -177,12 +225,21 @@ impl Machine {
                     }
                     if wrong == 0 { yes } else { no }
                 }
-                Op::Switch { at, mask, multiplier, shift, probes, first, no } => {
+                Op::Switch {
+                    at,
+                    mask,
+                    multiplier,
+                    shift,
+                    probes,
+                    first,
+                    no,
+                } => {
                     let word = u32::from_ne_bytes(frame.load(at)) & mask;
                     let home = first + (word.wrapping_mul(multiplier) >> shift);
                     let mut found = no;
                     for place in home..home + probes {
-                        let (value, to) = self.cases.get(place as usize).copied().unwrap_or((0, no));
+                        let (value, to) =
+                            self.cases.get(place as usize).copied().unwrap_or((0, no));
                         if value == word {
                             found = to;
                             break;
@@ -190,7 +247,13 @@ impl Machine {
                     }
                     found
                 }
-                Op::Search { at, mask, first, count, targets } => {
+                Op::Search {
+                    at,
+                    mask,
+                    first,
+                    count,
+                    targets,
+                } => {
                     let word = frame.word(at) & mask;
                     let all = self.thresholds.get(first as usize..).unwrap_or_default();
                     let all = all.get(..count as usize).unwrap_or_default();
@@ -199,7 +262,10 @@ impl Machine {
                     } else {
                         all.partition_point(|&threshold| threshold < word)
                     };
-                    self.targets.get(targets as usize + passed).copied().unwrap_or(DROP)
+                    self.targets
+                        .get(targets as usize + passed)
+                        .copied()
+                        .unwrap_or(DROP)
                 }
             };
         }
@@ -252,13 +318,21 @@ fn windows(tests: &[Test]) -> Vec<Window> {
     let mut clash = Vec::new();
     for test in tests {
         debug_assert_eq!(test.relation, Relation::Equal);
-        let both = test.mask.to_be_bytes().into_iter().zip(test.value.to_be_bytes());
+        let both = test
+            .mask
+            .to_be_bytes()
+            .into_iter()
+            .zip(test.value.to_be_bytes());
         for (i, (mask, value)) in both.enumerate().filter(|(_, (mask, _))| *mask != 0) {
             let at = (test.word.base, test.word.offset + i as i32);
             let byte = bytes.entry(at).or_default();
             // Two tests of the same bits that cannot both hold: a window that nothing passes.
             if (byte.1 ^ value) & byte.0 & mask != 0 {
-                clash.push(Window { at: test.word.into(), mask: 0, value: 1 });
+                clash.push(Window {
+                    at: test.word.into(),
+                    mask: 0,
+                    value: 1,
+                });
             }
             *byte = (byte.0 | mask, byte.1 | value);
         }
@@ -267,12 +341,19 @@ fn windows(tests: &[Test]) -> Vec<Window> {
     while let Some((&(base, last), _)) = bytes.last_key_value() {
         let first = last - 7;
         let (mut mask, mut value) = ([0; 8], [0; 8]);
-        for (_, at) in bytes.range((base, first)..).map(|(&at, _)| at).collect::<Vec<_>>() {
+        for (_, at) in bytes
+            .range((base, first)..)
+            .map(|(&at, _)| at)
+            .collect::<Vec<_>>()
+        {
             let byte = bytes.remove(&(base, at)).unwrap_or_default();
             (mask[(at - first) as usize], value[(at - first) as usize]) = byte;
         }
         windows.push(Window {
-            at: Place { base: base as u8, offset: first },
+            at: Place {
+                base: base as u8,
+                offset: first,
+            },
             mask: u64::from_ne_bytes(mask),
             value: u64::from_ne_bytes(value),
         });
@@ -294,7 +375,9 @@ struct Table {
 impl Table {
     /// The table with the fewest probes among some hundreds; then the smallest.
     fn new(cases: &[(u32, Target)], no: Target) -> Table {
-        let least = (cases.len() as u32 + 1).next_power_of_two().trailing_zeros();
+        let least = (cases.len() as u32 + 1)
+            .next_power_of_two()
+            .trailing_zeros();
         let tries = if cases.len() > 1024 { 8 } else { 256 };
         let mut best: Option<Table> = None;
         for bits in least..(least + 4).min(28) {
@@ -340,13 +423,26 @@ impl Table {
         // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or starts
         // behind.
         let vacant = (cases[0].0, no);
-        let slots = slots.into_iter().map(|slot| slot.unwrap_or(vacant)).collect();
-        Some(Table { multiplier, shift: shift as u8, probes: probes as u32, slots })
+        let slots = slots
+            .into_iter()
+            .map(|slot| slot.unwrap_or(vacant))
+            .collect();
+        Some(Table {
+            multiplier,
+            shift: shift as u8,
+            probes: probes as u32,
+            slots,
+        })
     }
 
     /// Where all else fails (values that one multiplier cannot part): all in a row.
     fn list(cases: &[(u32, Target)]) -> Table {
         let probes = cases.len() as u32;
-        Table { multiplier: 0, shift: 31, probes, slots: cases.to_vec() }
+        Table {
+            multiplier: 0,
+            shift: 31,
+            probes,
+            slots: cases.to_vec(),
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::task::Tasks;
 use super::timer::Timers;
 use super::{Counters, Ctx, ElementId, Node, Target};
 use crate::args::Args;
-use crate::args::names::Definitions;
+use crate::args::definitions::Definitions;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::{self, Entry};

@@ -1,7 +1,7 @@
 //! Handlers: reading and writing elements, and the router as a whole, by name.
 
 use super::{Ctx, ElementId};
-use crate::args::text::HandlerCall;
+use crate::args::handler_call::HandlerCall;
 use crate::element::Handler;
 use crate::graph::processing::Mode;
 use crate::lang::flatten;

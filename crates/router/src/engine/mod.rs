@@ -18,7 +18,7 @@ pub mod setup;
 pub mod task;
 pub mod timer;
 
-use crate::args::names::{Definitions, Within};
+use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
 use crate::elements::Entry;
 use crate::graph::processing::Modes;

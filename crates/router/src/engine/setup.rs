@@ -1,7 +1,7 @@
 //! What an element has while it is configured: who it is and what surrounds it.
 
 use super::ElementId;
-use crate::args::names::{Definitions, Within};
+use crate::args::definitions::{Definitions, Within};
 use crate::graph::processing::Mode;
 
 /// The place of an element that is being configured.

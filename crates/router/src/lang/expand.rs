@@ -357,7 +357,11 @@ impl Expansion<'_> {
         let Node { name, landmark, .. } = self.flat.nodes[outer].clone();
         self.flat.nodes[outer].class = TUNNEL;
         // Pseudoelements are made when all has been read, and Click says so.
-        let made_at = if self.is_tool { landmark.clone() } else { self.end.clone() };
+        let made_at = if self.is_tool {
+            landmark.clone()
+        } else {
+            self.end.clone()
+        };
         let opened = self.flat.open(&name, &made_at, self.diagnostics);
         let mut places: Vec<Option<usize>> = match opened {
             Some([_, input, output]) => vec![Some(input), Some(output)],

@@ -4,9 +4,9 @@
 //! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when asked.
 //! After `LIMIT` packets it is silent, and with `STOP` stops the driver.
 
+use crate::args::handler_call::HandlerCall;
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_bool;
-use crate::args::text::HandlerCall;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
