@@ -21,3 +21,4 @@ pub mod ring;
 pub mod rtnetlink;
 mod sys;
 pub mod tap;
+mod xsk;
