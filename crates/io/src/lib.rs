@@ -12,6 +12,7 @@ pub mod clock;
 pub mod error;
 pub mod ethtool;
 mod intake;
+pub mod live;
 pub mod netlink;
 pub mod netns;
 pub mod offload;
