@@ -103,6 +103,11 @@ pub fn pin(processor: usize) -> io::Result<()> {
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor % libc::CPU_SETSIZE as usize, &mut set);
-        crate::sys::check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)).map(drop)
+        crate::sys::check(libc::sched_setaffinity(
+            0,
+            size_of::<libc::cpu_set_t>(),
+            &raw const set,
+        ))
+        .map(drop)
     }
 }

@@ -28,12 +28,17 @@ impl Source {
     /// run an XDP program.
     pub fn open(name: &str, frame: &[u8]) -> Result<Source> {
         let Some(head) = frame.get(..WRITTEN) else {
-            return Err(Error::Invalid(format!("a frame of {} bytes: at least {WRITTEN} are needed", frame.len())));
+            return Err(Error::Invalid(format!(
+                "a frame of {} bytes: at least {WRITTEN} are needed",
+                frame.len()
+            )));
         };
         let of = |what| Error::of(what, name, "CAP_BPF in the initial user namespace");
         let index = sys::interface_index(name)?;
         let devices = Map::new(MapKind::Devices, 4, 1)?;
-        devices.set(0, &index.to_ne_bytes()).map_err(of("send out of the interface"))?;
+        devices
+            .set(0, &index.to_ne_bytes())
+            .map_err(of("send out of the interface"))?;
         let template = Map::new(MapKind::Array, WRITTEN, 1)?;
         template.set(0, head).map_err(of("write the frame"))?;
         // r7 = the frame, r8 = its end; without WRITTEN bytes or a template: abort
@@ -51,7 +56,9 @@ impl Source {
             .look_up()
             .skip_if_zero(0, 10 + 6);
         for at in (0..WRITTEN as i16).step_by(8) {
-            code = code.load(Size::Double, 1, 0, at).store(Size::Double, 7, at, 1);
+            code = code
+                .load(Size::Double, 1, 0, at)
+                .store(Size::Double, 7, at, 1);
         }
         let code = code
             .map(1, &devices)
@@ -107,8 +114,13 @@ impl Sink {
 
     /// Frames that came.
     pub fn count(&self) -> Result<u64> {
-        let value = self.count.get(0).map_err(Error::of("read the count", "", "CAP_BPF"))?;
-        let bytes = value.try_into().expect("the table's values are of eight bytes");
+        let value = self
+            .count
+            .get(0)
+            .map_err(Error::of("read the count", "", "CAP_BPF"))?;
+        let bytes = value
+            .try_into()
+            .expect("the table's values are of eight bytes");
         Ok(u64::from_ne_bytes(bytes))
     }
 }
