@@ -96,3 +96,18 @@ pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
     waiter.set(fds);
     waiter.wait(timeout_ns)
 }
+
+/// Keeps the calling thread on one processor, so that what it costs is not that of moving about.
+pub fn pin(processor: usize) -> io::Result<()> {
+    // SAFETY: all zeroes is the empty set; the macro's function writes within it.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor % libc::CPU_SETSIZE as usize, &mut set);
+        crate::sys::check(libc::sched_setaffinity(
+            0,
+            size_of::<libc::cpu_set_t>(),
+            &raw const set,
+        ))
+        .map(drop)
+    }
+}
