@@ -20,6 +20,7 @@ mod packet_ring;
 mod packet_send;
 pub mod ring;
 pub mod rtnetlink;
+pub mod signals;
 mod sys;
 pub mod tap;
 mod xsk;
