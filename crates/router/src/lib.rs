@@ -11,3 +11,4 @@ pub mod diagnostic;
 pub mod lang;
 pub mod lookup;
 pub mod summary;
+pub mod voice;
