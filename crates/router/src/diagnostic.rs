@@ -179,9 +179,22 @@ impl Diagnostics {
     }
 }
 
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl Diagnostic {
     fn click(&self, indent: usize, out: &mut String) {
-        let place = self.landmark.as_ref().map(|l| format!("{l}: ")).unwrap_or_default();
+        let place = self
+            .landmark
+            .as_ref()
+            .map(|l| format!("{l}: "))
+            .unwrap_or_default();
         let word = match self.severity {
             Severity::Warning if self.beneath.is_empty() => "warning: ",
             _ => "",

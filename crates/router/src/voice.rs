@@ -57,7 +57,11 @@ fn place(landmark: &Landmark, indent: &str, out: &mut String) {
     };
     let number = landmark.line.to_string();
     let margin = " ".repeat(number.len());
-    let Line { text, before, marked } = line;
+    let Line {
+        text,
+        before,
+        marked,
+    } = line;
     writeln!(out, "{indent}{margin}--> {landmark}:{}", before + 1).expect("a string grows");
     writeln!(out, "{indent}{margin} |").expect("a string grows");
     writeln!(out, "{indent}{number} | {text}").expect("a string grows");
@@ -85,8 +89,11 @@ impl Line {
         let before = head[from..].chars().count();
         // A tab is as wide as the space that stands under it.
         let plain = |char: char| if char.is_control() { ' ' } else { char };
-        let text: String =
-            source[from..bytes.start + length].chars().take(WIDEST).map(plain).collect();
+        let text: String = source[from..bytes.start + length]
+            .chars()
+            .take(WIDEST)
+            .map(plain)
+            .collect();
         let shown = text.chars().count();
         (before < shown || shown < WIDEST).then(|| Line {
             text,
@@ -112,7 +119,10 @@ mod tests {
                 self.0.to_vec()
             }
         }
-        let options = Options { classes: Some(&These(classes)), ..Options::default() };
+        let options = Options {
+            classes: Some(&These(classes)),
+            ..Options::default()
+        };
         render(&parse(text, "config", &options).1)
     }
 
@@ -131,8 +141,14 @@ mod tests {
     #[test]
     fn candidates_are_shown_beneath() {
         let told = told("elementclass A { $x | input -> Idle }\nIdle -> A(1, 2);");
-        assert!(told.contains("error: no match for 'A[2 arguments, 1 input, 0 outputs]'"), "{told}");
-        assert!(told.contains("  note: A(<arg>)[1 input, 0 outputs]"), "{told}");
+        assert!(
+            told.contains("error: no match for 'A[2 arguments, 1 input, 0 outputs]'"),
+            "{told}"
+        );
+        assert!(
+            told.contains("  note: A(<arg>)[1 input, 0 outputs]"),
+            "{told}"
+        );
     }
 
     #[test]

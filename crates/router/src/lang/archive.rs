@@ -28,7 +28,10 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, String> {
         }
         let size = number(&header[48..58]).ok_or("truncated archive")?;
         let Some(mut data) = after.get(..size) else {
-            return Err(format!("truncated archive, {} bytes short", size - after.len()));
+            return Err(format!(
+                "truncated archive, {} bytes short",
+                size - after.len()
+            ));
         };
         let padded = size.saturating_add(size % 2).min(after.len());
         rest = &after[padded..];
@@ -46,9 +49,16 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member>, String> {
             word(field)
         };
         let name = String::from_utf8_lossy(name).into_owned();
-        members.push(Member { name, data: data.to_vec() });
+        members.push(Member {
+            name,
+            data: data.to_vec(),
+        });
     }
-    if rest.is_empty() { Ok(members) } else { Err("truncated archive".to_owned()) }
+    if rest.is_empty() {
+        Ok(members)
+    } else {
+        Err("truncated archive".to_owned())
+    }
 }
 
 /// The number that a field holds, blanks after it.
@@ -67,10 +77,19 @@ pub fn write(members: &[Member]) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     for Member { name, data } in members {
         let is_long = name.len() > 14 || name.starts_with("#1/") || name.contains([' ', '/', '\n']);
-        let (field, inline) =
-            if is_long { (format!("#1/{}", name.len()), name.as_str()) } else { (name.clone(), "") };
+        let (field, inline) = if is_long {
+            (format!("#1/{}", name.len()), name.as_str())
+        } else {
+            (name.clone(), "")
+        };
         let size = inline.len() + data.len();
-        out.extend(format!("{field:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).bytes());
+        out.extend(
+            format!(
+                "{field:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n",
+                0, 0, 0, 644
+            )
+            .bytes(),
+        );
         out.extend(inline.bytes());
         out.extend(data);
         if size % 2 == 1 {
@@ -86,20 +105,35 @@ mod tests {
 
     #[test]
     fn members_come_back() {
-        let member = |name: &str, data: &[u8]| Member { name: name.into(), data: data.into() };
-        let all =
-            [member("config", b"Idle;\n!"), member("a name of many letters", b"xy"), member("z", b"")];
+        let member = |name: &str, data: &[u8]| Member {
+            name: name.into(),
+            data: data.into(),
+        };
+        let all = [
+            member("config", b"Idle;\n!"),
+            member("a name of many letters", b"xy"),
+            member("z", b""),
+        ];
         assert_eq!(members(&write(&all)), Ok(all.to_vec()));
     }
 
     #[test]
     fn damage_is_told() {
         assert_eq!(members(b"!<arc"), Err("not an archive".into()));
-        let whole = write(&[Member { name: "config".into(), data: b"abcd".to_vec() }]);
-        assert_eq!(members(&whole[..70]), Err("truncated archive, 2 bytes short".into()));
+        let whole = write(&[Member {
+            name: "config".into(),
+            data: b"abcd".to_vec(),
+        }]);
+        assert_eq!(
+            members(&whole[..70]),
+            Err("truncated archive, 2 bytes short".into())
+        );
         assert_eq!(members(&whole[..30]), Err("truncated archive".into()));
         let mut bad = whole.clone();
         bad[66] = b'x';
-        assert_eq!(members(&bad), Err("bad archive: missing header magic number".into()));
+        assert_eq!(
+            members(&bad),
+            Err("bad archive: missing header magic number".into())
+        );
     }
 }

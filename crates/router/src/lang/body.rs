@@ -29,7 +29,10 @@ pub(crate) enum ClassKind {
     Primitive,
     /// The versions in the order of preference, by their place in [`Table::bodies`], and the class that
     /// `...` extends.
-    Compound { versions: Vec<usize>, extends: Option<ClassId> },
+    Compound {
+        versions: Vec<usize>,
+        extends: Option<ClassId>,
+    },
     /// Another class under this name.
     Synonym(ClassId),
 }
@@ -43,12 +46,21 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new() -> Table {
-        let tunnel = Class { name: "<tunnel>".to_owned(), kind: ClassKind::Tunnel };
-        Table { classes: vec![tunnel], bodies: Vec::new() }
+        let tunnel = Class {
+            name: "<tunnel>".to_owned(),
+            kind: ClassKind::Tunnel,
+        };
+        Table {
+            classes: vec![tunnel],
+            bodies: Vec::new(),
+        }
     }
 
     pub(crate) fn add(&mut self, name: &str, kind: ClassKind) -> ClassId {
-        self.classes.push(Class { name: name.to_owned(), kind });
+        self.classes.push(Class {
+            name: name.to_owned(),
+            kind,
+        });
         self.classes.len() - 1
     }
 
@@ -150,7 +162,8 @@ impl Body {
 
     /// Whether an element of this name would have a part that is all digits; `;` does not count.
     pub(crate) fn has_digit_part(name: &str) -> bool {
-        name.split('/').any(|part| part.bytes().all(|b| b.is_ascii_digit()))
+        name.split('/')
+            .any(|part| part.bytes().all(|b| b.is_ascii_digit()))
     }
 
     /// The pseudoelement `name`, made if there is none; `None` where an element has the name.
@@ -176,7 +189,13 @@ impl Body {
         if self.nodes[at].class == TUNNEL {
             return Some(at);
         }
-        redeclared("element", name, landmark, &self.nodes[at].landmark, diagnostics);
+        redeclared(
+            "element",
+            name,
+            landmark,
+            &self.nodes[at].landmark,
+            diagnostics,
+        );
         None
     }
 
@@ -187,8 +206,14 @@ impl Body {
         landmark: &Landmark,
         diagnostics: &mut Diagnostics,
     ) -> Option<[usize; 3]> {
-        let names = [name.to_owned(), format!("{name}/input"), format!("{name}/output")];
-        let found = names.each_ref().map(|name| self.pseudo(name, landmark, diagnostics));
+        let names = [
+            name.to_owned(),
+            format!("{name}/input"),
+            format!("{name}/output"),
+        ];
+        let found = names
+            .each_ref()
+            .map(|name| self.pseudo(name, landmark, diagnostics));
         let [Some(outer), Some(input), Some(output)] = found else {
             return None;
         };
@@ -295,5 +320,9 @@ pub(crate) fn redeclared(
 /// Says that a part of `name` is all digits.
 pub(crate) fn all_digits(name: &str, landmark: &Landmark, diagnostics: &mut Diagnostics) {
     let text = format!("element name '{name}' has all-digit component");
-    diagnostics.error_with_help(Some(landmark), text, Some("begin it with a letter".to_owned()));
+    diagnostics.error_with_help(
+        Some(landmark),
+        text,
+        Some("begin it with a letter".to_owned()),
+    );
 }

@@ -56,7 +56,11 @@ fn escape_end(text: &[u8], at: usize) -> usize {
         Some(b'<') => {
             let mut s = at + 2;
             while s < text.len() && text[s] != b'>' {
-                s = if is_comment(text, s) { comment_end(text, s) } else { s + 1 };
+                s = if is_comment(text, s) {
+                    comment_end(text, s)
+                } else {
+                    s + 1
+                };
             }
             (s + 1).min(text.len())
         }
@@ -75,7 +79,11 @@ fn item_end(text: &[u8], at: usize) -> usize {
         b'"' => {
             let mut s = at + 1;
             while s < text.len() && text[s] != b'"' {
-                s = if text[s] == b'\\' { escape_end(text, s) } else { s + 1 };
+                s = if text[s] == b'\\' {
+                    escape_end(text, s)
+                } else {
+                    s + 1
+                };
             }
             (s + 1).min(text.len())
         }
@@ -174,12 +182,22 @@ fn unescape(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         out.push(b'\\');
         return end;
     };
-    const NAMED: [(u8, u8); 7] =
-        [(b'a', 7), (b'b', 8), (b'f', 12), (b'n', b'\n'), (b'r', b'\r'), (b't', b'\t'), (b'v', 11)];
+    const NAMED: [(u8, u8); 7] = [
+        (b'a', 7),
+        (b'b', 8),
+        (b'f', 12),
+        (b'n', b'\n'),
+        (b'r', b'\r'),
+        (b't', b'\t'),
+        (b'v', 11),
+    ];
     match kind {
         b'\r' | b'\n' => end,
         b'0'..=b'7' => {
-            let digits = text[at + 1..].iter().take(3).take_while(|b| (b'0'..=b'7').contains(b));
+            let digits = text[at + 1..]
+                .iter()
+                .take(3)
+                .take_while(|b| (b'0'..=b'7').contains(b));
             let (count, value) = digits.fold((0, 0u8), |(n, v), d| {
                 (n + 1, v.wrapping_mul(8).wrapping_add(d - b'0'))
             });
@@ -188,8 +206,9 @@ fn unescape(text: &[u8], at: usize, out: &mut Vec<u8>) -> usize {
         }
         b'x' => {
             let digits = text[at + 2..].iter().map_while(|&b| hex(b));
-            let (count, value) =
-                digits.fold((0, 0u8), |(n, v), d| (n + 1, v.wrapping_mul(16).wrapping_add(d)));
+            let (count, value) = digits.fold((0, 0u8), |(n, v), d| {
+                (n + 1, v.wrapping_mul(16).wrapping_add(d))
+            });
             out.push(value);
             at + 2 + count
         }
@@ -291,18 +310,26 @@ pub fn one_string(text: &str) -> Option<String> {
 /// Whether `text` is a word: printable, without quotes, backslashes or commas.
 pub fn is_word(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\' | b','))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\'' | b'\\' | b','))
 }
 
 /// Splits `KEY value`; `None` where the argument does not begin with a possible keyword.
 pub fn split_keyword(argument: &str) -> Option<(&str, &str)> {
-    let end = argument.bytes().position(is_space).unwrap_or(argument.len());
+    let end = argument
+        .bytes()
+        .position(is_space)
+        .unwrap_or(argument.len());
     let word = &argument[..end];
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_.:?!".contains(&b);
     if word.is_empty() || !word.bytes().all(allowed) {
         return None;
     }
-    Some((word, argument[end..].trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8))))
+    Some((
+        word,
+        argument[end..].trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8)),
+    ))
 }
 
 /// Gives each parameter of a compound its argument. `kinds` are `""` for a positional parameter, a
@@ -310,7 +337,12 @@ pub fn split_keyword(argument: &str) -> Option<(&str, &str)> {
 pub fn assign<'a>(arguments: &'a [String], kinds: &[&str]) -> Option<Vec<Cow<'a, str>>> {
     if kinds.last().is_none_or(|kind| kind.is_empty()) {
         let fits = arguments.len() == kinds.len();
-        return fits.then(|| arguments.iter().map(|a| Cow::Borrowed(a.as_str())).collect());
+        return fits.then(|| {
+            arguments
+                .iter()
+                .map(|a| Cow::Borrowed(a.as_str()))
+                .collect()
+        });
     }
     let has_rest = kinds.last() == Some(&"__REST__");
     let named = &kinds[..kinds.len() - usize::from(has_rest)];
@@ -326,7 +358,10 @@ pub fn assign<'a>(arguments: &'a [String], kinds: &[&str]) -> Option<Vec<Cow<'a,
         }
         let keyword = split_keyword(argument);
         let slot = keyword.and_then(|(word, value)| {
-            let at = named.iter().skip(positional).position(|kind| *kind == word)?;
+            let at = named
+                .iter()
+                .skip(positional)
+                .position(|kind| *kind == word)?;
             Some((positional + at, value))
         });
         match slot {
@@ -351,9 +386,10 @@ mod tests {
 
     #[test]
     fn commas_in_quotes_do_not_split() {
-        assert_eq!(split_args(r#"a, "b, c", 'd,', \<2c , 2c> ,"#), [
-            "a", r#""b, c""#, "'d,'", r"\<2c , 2c>"
-        ]);
+        assert_eq!(
+            split_args(r#"a, "b, c", 'd,', \<2c , 2c> ,"#),
+            ["a", r#""b, c""#, "'d,'", r"\<2c , 2c>"]
+        );
     }
 
     #[test]
@@ -371,7 +407,10 @@ mod tests {
 
     #[test]
     fn words_split_at_spaces_and_comments() {
-        assert_eq!(split_words("a 'b c'd/**/e \"f g\""), ["a", "'b c'd", "e", "\"f g\""]);
+        assert_eq!(
+            split_words("a 'b c'd/**/e \"f g\""),
+            ["a", "'b c'd", "e", "\"f g\""]
+        );
         assert_eq!(shift_word("  x  y z"), ("x", "y z"));
     }
 
@@ -395,10 +434,16 @@ mod tests {
     fn parameters_take_positional_then_keyword_then_rest() {
         let strings = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
         let arguments = strings(&["1", "K 2", "more", "L 3"]);
-        assert_eq!(assign(&arguments, &["", "K", "__REST__"]).unwrap(), ["1", "2", "more, L 3"]);
+        assert_eq!(
+            assign(&arguments, &["", "K", "__REST__"]).unwrap(),
+            ["1", "2", "more, L 3"]
+        );
         assert_eq!(assign(&arguments, &["", "K"]), None);
         assert_eq!(assign(&strings(&["1"]), &["", "K"]), None);
-        assert_eq!(assign(&strings(&["1", "2"]), &["", ""]).unwrap(), ["1", "2"]);
+        assert_eq!(
+            assign(&strings(&["1", "2"]), &["", ""]).unwrap(),
+            ["1", "2"]
+        );
         assert_eq!(assign(&[], &["__REST__"]).unwrap(), [""]);
     }
 }

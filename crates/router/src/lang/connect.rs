@@ -14,7 +14,10 @@ pub(crate) struct Ports {
 impl Ports {
     /// The ports 0 to `count` - 1.
     pub(crate) fn first(count: usize) -> Ports {
-        Ports { list: (0..count).collect(), open: false }
+        Ports {
+            list: (0..count).collect(),
+            open: false,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -81,7 +84,11 @@ pub(crate) fn pairs(left: &[End], right: &[End], arrow: Kind) -> (Vec<(Port, Por
     let mut to = Side::new(right.iter().map(|end| (end.element, &end.inputs)));
     if from.open + to.open > 1 {
         wrong.push("at most one expandable port allowed per connection".to_owned());
-        if to.least < from.least { from.open = 0 } else { to.open = 0 }
+        if to.least < from.least {
+            from.open = 0;
+        } else {
+            to.open = 0;
+        }
     }
     let (outputs, inputs) = (from.least, to.least);
     if arrow == Kind::ManyArrow {
@@ -94,7 +101,9 @@ pub(crate) fn pairs(left: &[End], right: &[End], arrow: Kind) -> (Vec<(Port, Por
             wrong.push("syntax error: many-to-many connections require '=>'".to_owned());
         }
         let mismatch = |left: &str, right: &str| {
-            format!("connection mismatch: {outputs}{left} outputs connected to {inputs}{right} inputs")
+            format!(
+                "connection mismatch: {outputs}{left} outputs connected to {inputs}{right} inputs"
+            )
         };
         if from.open == 0 && to.open == 0 && outputs != inputs {
             wrong.push(mismatch("", ""));
@@ -116,23 +125,35 @@ pub(crate) fn pairs(left: &[End], right: &[End], arrow: Kind) -> (Vec<(Port, Por
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn end(element: usize, list: &[usize], open: bool) -> End {
-        let ports = Ports { list: list.to_vec(), open };
-        End { element, inputs: ports.clone(), outputs: ports }
+        let ports = Ports {
+            list: list.to_vec(),
+            open,
+        };
+        End {
+            element,
+            inputs: ports.clone(),
+            outputs: ports,
+        }
     }
 
     fn numbers(left: &[End], right: &[End], arrow: Kind) -> (Vec<[usize; 4]>, Vec<String>) {
         let (pairs, wrong) = pairs(left, right, arrow);
-        let flat = pairs.iter().map(|(f, t)| [f.element, f.port, t.element, t.port]).collect();
+        let flat = pairs
+            .iter()
+            .map(|(f, t)| [f.element, f.port, t.element, t.port])
+            .collect();
         (flat, wrong)
     }
 
     #[test]
     fn one_meets_one_and_one_meets_many() {
         let (a, b) = (end(0, &[], false), end(1, &[2], false));
-        let one = numbers(&[a.clone()], &[b.clone()], Kind::Arrow);
+        let one = numbers(from_ref(&a), from_ref(&b), Kind::Arrow);
         assert_eq!(one, (vec![[0, 0, 1, 2]], vec![]));
         let many = numbers(&[a.clone(), b.clone()], &[a], Kind::Arrow);
         assert_eq!(many, (vec![[0, 0, 0, 0], [1, 2, 0, 0]], vec![]));
@@ -142,14 +163,20 @@ mod tests {
     fn a_bare_element_widens_for_the_wide_arrow() {
         let right = [end(1, &[], false), end(2, &[1, 3], false)];
         let wide = numbers(&[end(0, &[], false)], &right, Kind::ManyArrow);
-        assert_eq!(wide, (vec![[0, 0, 1, 0], [0, 1, 2, 1], [0, 2, 2, 3]], vec![]));
+        assert_eq!(
+            wide,
+            (vec![[0, 0, 1, 0], [0, 1, 2, 1], [0, 2, 2, 3]], vec![])
+        );
     }
 
     #[test]
     fn an_open_list_counts_on() {
         let right = [end(1, &[0, 1, 2], false), end(2, &[], false)];
         let open = numbers(&[end(0, &[4, 6], true)], &right, Kind::ManyArrow);
-        assert_eq!(open.0, [[0, 4, 1, 0], [0, 6, 1, 1], [0, 7, 1, 2], [0, 8, 2, 0]]);
+        assert_eq!(
+            open.0,
+            [[0, 4, 1, 0], [0, 6, 1, 1], [0, 7, 1, 2], [0, 8, 2, 0]]
+        );
     }
 
     #[test]
@@ -158,17 +185,32 @@ mod tests {
         let three = [end(1, &[0, 1, 2], false)];
         let (pairs, wrong) = numbers(&two, &three, Kind::ManyArrow);
         assert_eq!(pairs.len(), 2);
-        assert_eq!(wrong, ["connection mismatch: 2 outputs connected to 3 inputs"]);
+        assert_eq!(
+            wrong,
+            ["connection mismatch: 2 outputs connected to 3 inputs"]
+        );
         let (_, wrong) = numbers(&two, &two, Kind::Arrow);
-        assert_eq!(wrong, ["syntax error: many-to-many connections require '=>'"]);
+        assert_eq!(
+            wrong,
+            ["syntax error: many-to-many connections require '=>'"]
+        );
         let (_, wrong) = numbers(&three, &[end(1, &[0, 1], true)], Kind::ManyArrow);
         assert!(wrong.is_empty());
         let (_, wrong) = numbers(&two, &[end(1, &[0, 1, 2], true)], Kind::ManyArrow);
-        assert_eq!(wrong, ["connection mismatch: 2 outputs connected to 3 or more inputs"]);
+        assert_eq!(
+            wrong,
+            ["connection mismatch: 2 outputs connected to 3 or more inputs"]
+        );
         let (_, wrong) = numbers(&[end(1, &[0, 1, 2], true)], &two, Kind::ManyArrow);
-        assert_eq!(wrong, ["connection mismatch: 3 or more outputs connected to 2 inputs"]);
+        assert_eq!(
+            wrong,
+            ["connection mismatch: 3 or more outputs connected to 2 inputs"]
+        );
         let open = end(0, &[0], true);
-        let (_, wrong) = numbers(&[open.clone()], &[open], Kind::ManyArrow);
-        assert_eq!(wrong, ["at most one expandable port allowed per connection"]);
+        let (_, wrong) = numbers(from_ref(&open), from_ref(&open), Kind::ManyArrow);
+        assert_eq!(
+            wrong,
+            ["at most one expandable port allowed per connection"]
+        );
     }
 }

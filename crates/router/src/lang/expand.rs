@@ -43,21 +43,38 @@ struct Expansion<'a> {
 
 /// Makes a flat graph of what was read.
 pub(super) fn flatten(parsed: Parsed, options: &Options<'_>) -> (Flat, Diagnostics) {
-    let Parsed { table, mut file, requirements, mut diagnostics, end } = parsed;
+    let Parsed {
+        table,
+        mut file,
+        requirements,
+        mut diagnostics,
+        end,
+    } = parsed;
     let is_tool = options.classes.is_none();
     let keeps = is_tool && !options.expand_definitions;
     for (name, value) in options.definitions {
-        match file.variables.iter_mut().find(|variable| variable.name == *name) {
+        match file
+            .variables
+            .iter_mut()
+            .find(|variable| variable.name == *name)
+        {
             Some(variable) => variable.value.clone_from(value),
             // Tools redefine what the file defines, and no more.
             None if keeps => {}
             None => {
-                let variable = Variable { name: name.clone(), value: value.clone() };
+                let variable = Variable {
+                    name: name.clone(),
+                    value: value.clone(),
+                };
                 file.variables.push(variable);
             }
         }
     }
-    let kept = if keeps { file.variables.clone() } else { Vec::new() };
+    let kept = if keeps {
+        file.variables.clone()
+    } else {
+        Vec::new()
+    };
     let mut variables = std::mem::take(&mut file.variables);
     if keeps {
         for variable in &mut variables {
@@ -67,7 +84,11 @@ pub(super) fn flatten(parsed: Parsed, options: &Options<'_>) -> (Flat, Diagnosti
     let mut expansion = Expansion {
         table: &table,
         flat: file,
-        scopes: vec![Scope { depth: 0, around: None, variables }],
+        scopes: vec![Scope {
+            depth: 0,
+            around: None,
+            variables,
+        }],
         is_tool,
         end,
         diagnostics: &mut diagnostics,
@@ -99,8 +120,14 @@ pub(super) fn flatten(parsed: Parsed, options: &Options<'_>) -> (Flat, Diagnosti
     if !is_tool {
         links.sort_by_key(|link| (link.to, link.from));
     }
-    let definitions = kept.into_iter().map(|variable| (variable.name, variable.value)).collect();
-    (number(&table, flat, links, requirements, definitions), diagnostics)
+    let definitions = kept
+        .into_iter()
+        .map(|variable| (variable.name, variable.value))
+        .collect();
+    (
+        number(&table, flat, links, requirements, definitions),
+        diagnostics,
+    )
 }
 
 /// Leaves the pseudoelements out and numbers the rest.
@@ -117,19 +144,43 @@ fn number(
         if node.class != TUNNEL {
             place[at] = Some(elements.len());
             let class = table.classes[table.real(node.class)].name.clone();
-            let Node { name, config, landmark, .. } = node;
-            elements.push(Declared { name, class, config, landmark });
+            let Node {
+                name,
+                config,
+                landmark,
+                ..
+            } = node;
+            elements.push(Declared {
+                name,
+                class,
+                config,
+                landmark,
+            });
         }
     }
-    let port = |port: Port| Some(Port { element: place[port.element]?, port: port.port });
+    let port = |port: Port| {
+        Some(Port {
+            element: place[port.element]?,
+            port: port.port,
+        })
+    };
     let connections = links
         .into_iter()
         .filter_map(|link| {
             let (from, to) = (port(link.from)?, port(link.to)?);
-            Some(Connection { from, to, landmark: link.landmark })
+            Some(Connection {
+                from,
+                to,
+                landmark: link.landmark,
+            })
         })
         .collect();
-    Flat { elements, connections, requirements, definitions }
+    Flat {
+        elements,
+        connections,
+        requirements,
+        definitions,
+    }
 }
 
 impl Expansion<'_> {
@@ -152,7 +203,11 @@ impl Expansion<'_> {
         }
         let node = &self.flat.nodes[at];
         let (arguments, ports) = (split_args(&node.config), node.ports);
-        let landmark = if self.is_tool { node.landmark.clone() } else { self.end.clone() };
+        let landmark = if self.is_tool {
+            node.landmark.clone()
+        } else {
+            self.end.clone()
+        };
         match self.resolve(class, &arguments, ports, &landmark) {
             Some(Resolved::Primitive(class)) => self.flat.nodes[at].class = class,
             Some(Resolved::Body(body, values)) => {
@@ -203,7 +258,12 @@ impl Expansion<'_> {
                 let Some(values) = assign(arguments, &kinds(body)) else {
                     continue;
                 };
-                let values = || values.into_iter().map(std::borrow::Cow::into_owned).collect();
+                let values = || {
+                    values
+                        .into_iter()
+                        .map(std::borrow::Cow::into_owned)
+                        .collect()
+                };
                 if body.ports == ports {
                     return Some(Resolved::Body(at, values()));
                 }
@@ -220,15 +280,23 @@ impl Expansion<'_> {
             1 => "1 argument, ".to_owned(),
             count => format!("{count} arguments, "),
         };
-        let text = format!("no match for '{}[{count}{}]'", printable(name), counts(ports));
+        let text = format!(
+            "no match for '{}[{count}{}]'",
+            printable(name),
+            counts(ports)
+        );
         let help = "connect all of its ports, and give it the arguments of one of these";
-        self.diagnostics.error_with_help(Some(landmark), text, Some(help.to_owned()));
+        self.diagnostics
+            .error_with_help(Some(landmark), text, Some(help.to_owned()));
         let mut beneath = Diagnostics::new();
         for body in candidates.iter().map(|at| &self.table.bodies[*at]) {
             beneath.note(Some(&body.landmark), self.signature(body));
         }
-        let first = candidates.first().map(|at| self.table.bodies[*at].landmark.clone());
-        self.diagnostics.nest(first.as_ref(), "candidates are:", beneath);
+        let first = candidates
+            .first()
+            .map(|at| self.table.bodies[*at].landmark.clone());
+        self.diagnostics
+            .nest(first.as_ref(), "candidates are:", beneath);
         near
     }
 
@@ -248,7 +316,11 @@ impl Expansion<'_> {
             _ if self.is_tool => String::new(),
             _ => format!("({})", kinds.join(", ")),
         };
-        format!("{}{kinds}[{}]", printable(&body.class_name), counts(body.ports))
+        format!(
+            "{}{kinds}[{}]",
+            printable(&body.class_name),
+            counts(body.ports)
+        )
     }
 
     /// Makes the variables of a compound: its arguments, then what it defines.
@@ -262,13 +334,23 @@ impl Expansion<'_> {
         let variables = parameters
             .iter()
             .zip(values)
-            .map(|(parameter, value)| Variable { name: parameter.name.clone(), value })
+            .map(|(parameter, value)| Variable {
+                name: parameter.name.clone(),
+                value,
+            })
             .collect();
         let at = self.scopes.len();
-        self.scopes.push(Scope { depth: body.depth, around, variables });
+        self.scopes.push(Scope {
+            depth: body.depth,
+            around,
+            variables,
+        });
         for variable in defined {
             let value = self.substitute(&variable.value, at);
-            self.scopes[at].variables.push(Variable { name: variable.name.clone(), value });
+            self.scopes[at].variables.push(Variable {
+                name: variable.name.clone(),
+                value,
+            });
         }
         at
     }
@@ -278,7 +360,11 @@ impl Expansion<'_> {
         let Node { name, landmark, .. } = self.flat.nodes[outer].clone();
         self.flat.nodes[outer].class = TUNNEL;
         // Pseudoelements are made when all has been read, and Click says so.
-        let made_at = if self.is_tool { landmark.clone() } else { self.end.clone() };
+        let made_at = if self.is_tool {
+            landmark.clone()
+        } else {
+            self.end.clone()
+        };
         let opened = self.flat.open(&name, &made_at, self.diagnostics);
         let mut places: Vec<Option<usize>> = match opened {
             Some([_, input, output]) => vec![Some(input), Some(output)],
@@ -298,7 +384,11 @@ impl Expansion<'_> {
             }
             if let Some(old) = self.flat.find(&part) {
                 let old = &self.flat.nodes[old].landmark;
-                let here = if self.is_tool { &node.landmark } else { &landmark };
+                let here = if self.is_tool {
+                    &node.landmark
+                } else {
+                    &landmark
+                };
                 redeclared("element", &part, here, old, self.diagnostics);
                 continue;
             }
@@ -311,7 +401,11 @@ impl Expansion<'_> {
                 }
                 continue;
             }
-            let node = Node { name: part, ports: [0, 0], ..node.clone() };
+            let node = Node {
+                name: part,
+                ports: [0, 0],
+                ..node.clone()
+            };
             let place = self.flat.add(node);
             places[at] = Some(place);
             if self.is_tool {
@@ -321,7 +415,12 @@ impl Expansion<'_> {
             }
         }
         for link in &body.links {
-            let port = |port: Port| Some(Port { element: places[port.element]?, port: port.port });
+            let port = |port: Port| {
+                Some(Port {
+                    element: places[port.element]?,
+                    port: port.port,
+                })
+            };
             if let (Some(from), Some(to)) = (port(link.from), port(link.to)) {
                 self.flat.connect(from, to, link.landmark.clone());
             }
@@ -345,13 +444,20 @@ enum Resolved {
 
 /// The keywords of a version's parameters.
 fn kinds(body: &Body) -> Vec<&str> {
-    body.variables[..body.parameters].iter().map(|variable| variable.value.as_str()).collect()
+    body.variables[..body.parameters]
+        .iter()
+        .map(|variable| variable.value.as_str())
+        .collect()
 }
 
 fn counts(ports: [usize; 2]) -> String {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let [inputs, outputs] = ports;
-    format!("{inputs} input{}, {outputs} output{}", plural(inputs), plural(outputs))
+    format!(
+        "{inputs} input{}, {outputs} output{}",
+        plural(inputs),
+        plural(outputs)
+    )
 }
 
 /// The variables that are seen from a scope.
@@ -366,13 +472,20 @@ impl Variables for View<'_> {
     fn value(&self, name: &str, form: Form, depth: u32) -> Option<String> {
         let braces = match form {
             Form::Braces => Braces::read(name),
-            Form::Plain | Form::Call => Braces { name, word: None, default: None },
+            Form::Plain | Form::Call => Braces {
+                name,
+                word: None,
+                default: None,
+            },
         };
         let mut scope = Some(self.scope);
         let mut found = None;
         while let (None, Some(at)) = (found, scope) {
             let here = &self.scopes[at];
-            found = here.variables.iter().find(|variable| variable.name == braces.name);
+            found = here
+                .variables
+                .iter()
+                .find(|variable| variable.name == braces.name);
             scope = here.around;
         }
         let text = match found {
@@ -386,7 +499,15 @@ impl Variables for View<'_> {
         self.bytes_left.set(left);
         // A variable that the tools keep stands for itself.
         let is_kept = text.strip_prefix('$') == Some(braces.name);
-        let text = if is_kept { text.to_owned() } else { substitute(text, self, false, depth + 1) };
-        Some(if found.is_some() { braces.select(text) } else { text })
+        let text = if is_kept {
+            text.to_owned()
+        } else {
+            substitute(text, self, false, depth + 1)
+        };
+        Some(if found.is_some() {
+            braces.select(text)
+        } else {
+            text
+        })
     }
 }

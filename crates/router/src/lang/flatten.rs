@@ -30,7 +30,10 @@ pub fn tool(flat: &Flat) -> String {
     let mut out = String::new();
     requirements(flat, &mut out);
     if !flat.definitions.is_empty() {
-        let each = flat.definitions.iter().map(|(name, value)| format!("${name} {value}"));
+        let each = flat
+            .definitions
+            .iter()
+            .map(|(name, value)| format!("${name} {value}"));
         writeln!(out, "define({});\n", each.collect::<Vec<_>>().join(", ")).expect("it grows");
     }
     for element in &flat.elements {
@@ -50,10 +53,13 @@ fn requirements(flat: &Flat, out: &mut String) {
     if flat.requirements.is_empty() {
         return;
     }
-    let each = flat.requirements.iter().map(|(kind, name)| match name.as_str() {
-        "" => kind.clone(),
-        name => format!("{kind} {}", quote(name.as_bytes())),
-    });
+    let each = flat
+        .requirements
+        .iter()
+        .map(|(kind, name)| match name.as_str() {
+            "" => kind.clone(),
+            name => format!("{kind} {}", quote(name.as_bytes())),
+        });
     writeln!(out, "require({});\n", each.collect::<Vec<_>>().join(", ")).expect("it grows");
 }
 
@@ -81,7 +87,7 @@ fn chains(flat: &Flat, out: &mut String) {
         let after = leaving.get(&connection.to).map_or(&[][..], Vec::as_slice);
         let others = || after.iter().copied().filter(|other| *other != at);
         let goes_on = |other: &usize| connections[*other].to.port == 0;
-        if let Some(chosen) = others().find(goes_on).or_else(|| others().last()) {
+        if let Some(chosen) = others().find(goes_on).or_else(|| others().next_back()) {
             next[at] = Some(chosen);
             is_start[chosen] = false;
         }

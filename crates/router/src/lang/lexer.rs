@@ -91,8 +91,15 @@ impl Lexer {
 
     /// Where the reader stands.
     pub(crate) fn landmark(&self) -> Landmark {
-        let span = Span { source: Arc::clone(&self.text), bytes: self.last.clone() };
-        Landmark { file: Arc::clone(&self.file), line: self.line, span: Some(span) }
+        let span = Span {
+            source: Arc::clone(&self.text),
+            bytes: self.last.clone(),
+        };
+        Landmark {
+            file: Arc::clone(&self.file),
+            line: self.line,
+            span: Some(span),
+        }
     }
 
     /// The text of a token; of a variable, its name.
@@ -125,7 +132,12 @@ impl Lexer {
             }
             return is_that;
         }
-        let before = (self.at, self.line, Arc::clone(&self.file), self.last.clone());
+        let before = (
+            self.at,
+            self.line,
+            Arc::clone(&self.file),
+            self.last.clone(),
+        );
         let complaints = self.bad_directives.len();
         if self.next().kind == kind {
             return true;
@@ -199,7 +211,10 @@ impl Lexer {
         }
         let from = self.at;
         let kind = self.token_kind();
-        Token { kind, bytes: from..self.at }
+        Token {
+            kind,
+            bytes: from..self.at,
+        }
     }
 
     fn token_kind(&mut self) -> Kind {
@@ -265,7 +280,7 @@ impl Lexer {
         blanks(self);
         let ends = |b: &u8| matches!(b, b'\n' | b'\r');
         let rest = &self.text.as_bytes()[self.at..];
-        let end = self.at + rest.iter().position(|b| ends(b)).unwrap_or(rest.len());
+        let end = self.at + rest.iter().position(ends).unwrap_or(rest.len());
         if self.byte(self.at) == Some(b'"') {
             let mut close = self.at + 1;
             while close < end && self.byte(close) != Some(b'"') {
@@ -273,8 +288,11 @@ impl Lexer {
             }
             let name = unquote_text(&format!("{}\"", &self.text[self.at..close.min(end)]));
             // No name means the file that was given.
-            self.file =
-                if name.is_empty() { Arc::clone(&self.given_file) } else { name.as_str().into() };
+            self.file = if name.is_empty() {
+                Arc::clone(&self.given_file)
+            } else {
+                name.as_str().into()
+            };
         }
         self.at = end;
     }
@@ -366,19 +384,37 @@ mod tests {
 
     #[test]
     fn names_hold_single_slashes_inside() {
-        let names: Vec<String> = kinds("a/b@1/c a//b\n /a a/").into_iter().map(|(_, t)| t).collect();
+        let names: Vec<String> = kinds("a/b@1/c a//b\n /a a/")
+            .into_iter()
+            .map(|(_, t)| t)
+            .collect();
         assert_eq!(names, ["a/b@1/c", "a", "/", "a", "a", "/"]);
     }
 
     #[test]
     fn symbols_and_keywords_are_told_apart() {
-        let kinds: Vec<Kind> =
-            kinds("define a->=>:::||...$x $ ==").into_iter().map(|(k, _)| k).collect();
+        let kinds: Vec<Kind> = kinds("define a->=>:::||...$x $ ==")
+            .into_iter()
+            .map(|(k, _)| k)
+            .collect();
         use Kind::*;
-        assert_eq!(kinds, [
-            Define, Name, Arrow, ManyArrow, Colons, Char(':'), Bars, Dots, Variable, Char('$'),
-            Char('='), Char('=')
-        ]);
+        assert_eq!(
+            kinds,
+            [
+                Define,
+                Name,
+                Arrow,
+                ManyArrow,
+                Colons,
+                Char(':'),
+                Bars,
+                Dots,
+                Variable,
+                Char('$'),
+                Char('='),
+                Char('=')
+            ]
+        );
     }
 
     #[test]
@@ -390,9 +426,13 @@ mod tests {
 
     #[test]
     fn directives_set_file_and_line() {
-        let mut lexer = Lexer::new("a\n# 7 \"x\\\"y\" 1 2\nb\n#line 3\nc\n#\td\n# 9 \"\"\ne", "f");
-        let places: Vec<String> =
-            (0..4).map(|_| (lexer.next(), lexer.landmark().to_string()).1).collect();
+        let mut lexer = Lexer::new(
+            "a\n# 7 \"x\\\"y\" 1 2\nb\n#line 3\nc\n#\td\n# 9 \"\"\ne",
+            "f",
+        );
+        let places: Vec<String> = (0..4)
+            .map(|_| (lexer.next(), lexer.landmark().to_string()).1)
+            .collect();
         assert_eq!(places, ["f:1", "x\"y:7", "x\"y:3", "f:9"]);
         assert_eq!(lexer.bad_directives.len(), 1);
         assert_eq!(lexer.bad_directives[0].to_string(), "x\"y:4");
@@ -400,8 +440,14 @@ mod tests {
 
     #[test]
     fn configurations_end_at_their_own_parenthesis() {
-        let mut lexer = Lexer::new("a (b)\n# 8 \"\"\n \")\" ')' // )\n \\<29 > /* ) */ c) d", "f");
-        assert_eq!(lexer.config(), "a (b)\n\n \")\" ')' // )\n \\<29 > /* ) */ c");
+        let mut lexer = Lexer::new(
+            "a (b)\n# 8 \"\"\n \")\" ')' // )\n \\<29 > /* ) */ c) d",
+            "f",
+        );
+        assert_eq!(
+            lexer.config(),
+            "a (b)\n\n \")\" ')' // )\n \\<29 > /* ) */ c"
+        );
         assert!(lexer.take(Kind::Char(')')));
         assert_eq!(lexer.landmark().line, 9);
     }

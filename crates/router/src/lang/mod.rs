@@ -138,7 +138,12 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { definitions: &[], loader: &NoFiles, classes: None, expand_definitions: false }
+        Options {
+            definitions: &[],
+            loader: &NoFiles,
+            classes: None,
+            expand_definitions: false,
+        }
     }
 }
 

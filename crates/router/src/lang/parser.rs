@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
+use super::Options;
 use super::body::{
     Body, ClassId, ClassKind, Node, SIDES, TUNNEL, Table, Tunnel, Variable, all_digits,
 };
 use super::conf::{is_name, is_word, one_string, shift_word, split_args, split_words};
 use super::connect::{End, Ports, pairs};
 use super::lexer::{Kind, Lexer, Token};
-use super::Options;
 use crate::diagnostic::{Diagnostics, Landmark};
 
 /// How deep compounds and groups, and libraries that ask for libraries, may be nested.
@@ -97,9 +97,21 @@ pub(super) fn parse(text: &str, name: &str, options: &Options<'_>) -> Parsed {
     };
     parser.statements(Around::File);
     let end = parser.lexer.landmark();
-    let Parser { table, mut open, requirements, diagnostics, .. } = parser;
+    let Parser {
+        table,
+        mut open,
+        requirements,
+        diagnostics,
+        ..
+    } = parser;
     let file = open.swap_remove(0);
-    Parsed { table, file, requirements, diagnostics, end }
+    Parsed {
+        table,
+        file,
+        requirements,
+        diagnostics,
+        end,
+    }
 }
 
 impl Parser<'_> {
@@ -107,11 +119,15 @@ impl Parser<'_> {
 
     fn next(&mut self) -> Token {
         if self.stopped {
-            return Token { kind: Kind::End, bytes: 0..0 };
+            return Token {
+                kind: Kind::End,
+                bytes: 0..0,
+            };
         }
         let token = self.lexer.next();
         for landmark in mem::take(&mut self.lexer.bad_directives) {
-            self.diagnostics.error(Some(&landmark), "unknown preprocessor directive");
+            self.diagnostics
+                .error(Some(&landmark), "unknown preprocessor directive");
         }
         token
     }
@@ -157,7 +173,9 @@ impl Parser<'_> {
     }
 
     fn body(&mut self) -> &mut Body {
-        self.open.last_mut().expect("the file's body is always open")
+        self.open
+            .last_mut()
+            .expect("the file's body is always open")
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -170,7 +188,10 @@ impl Parser<'_> {
         if let Some(class) = self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
             return Some(*class);
         }
-        let is_known = self.options.classes.is_some_and(|classes| classes.knows(name));
+        let is_known = self
+            .options
+            .classes
+            .is_some_and(|classes| classes.knows(name));
         is_known.then(|| self.primitive(name))
     }
 
@@ -184,7 +205,10 @@ impl Parser<'_> {
     fn declare_class(&mut self, name: &str, kind: ClassKind) -> ClassId {
         let class = self.table.add(name, kind);
         if !name.is_empty() {
-            let scope = self.scopes.last_mut().expect("the file's scope is always open");
+            let scope = self
+                .scopes
+                .last_mut()
+                .expect("the file's scope is always open");
             scope.insert(name.to_owned(), class);
         }
         class
@@ -232,7 +256,14 @@ impl Parser<'_> {
             let here = self.lexer.landmark();
             all_digits(&name, &here, &mut self.diagnostics);
         }
-        let node = Node { name, class, config, landmark, ports: [0, 0], tunnel: Tunnel::No };
+        let node = Node {
+            name,
+            class,
+            config,
+            landmark,
+            ports: [0, 0],
+            tunnel: Tunnel::No,
+        };
         self.body().add(node)
     }
 
@@ -240,14 +271,14 @@ impl Parser<'_> {
 
     /// Reads statements up to what ends them; gives that token's kind.
     fn statements(&mut self, around: Around) -> Kind {
-        let mut block = Block { around, ended_at_output: true };
+        let mut block = Block {
+            around,
+            ended_at_output: true,
+        };
         loop {
             let token = self.next();
             match token.kind {
-                Kind::Name
-                | Kind::Arrow
-                | Kind::ManyArrow
-                | Kind::Char('[' | '{' | '(') => {
+                Kind::Name | Kind::Arrow | Kind::ManyArrow | Kind::Char('[' | '{' | '(') => {
                     self.lexer.back(token);
                     self.chain(&mut block);
                 }
@@ -371,11 +402,18 @@ impl Parser<'_> {
         if any_implicit && !is_first && before_arrow {
             self.error("implicit ports used in the middle of a chain");
         }
-        let any_ports = written.iter().any(|w| !w.inputs.is_empty() || !w.outputs.is_empty());
+        let any_ports = written
+            .iter()
+            .any(|w| !w.inputs.is_empty() || !w.outputs.is_empty());
         if is_first && !before_arrow && !any_ports && !any_implicit {
             self.spread(&mut written);
         }
-        Some(written.into_iter().map(|element| self.look_up(element)).collect())
+        Some(
+            written
+                .into_iter()
+                .map(|element| self.look_up(element))
+                .collect(),
+        )
     }
 
     /// In `a, b :: Class(config)` on its own, class and configuration are for all.
@@ -418,10 +456,17 @@ impl Parser<'_> {
                 Some(_) => self.anonymous(&written.name),
                 None => written.name,
             };
-            let class = written.class.or(written.declared).expect("one of them was set above");
+            let class = written
+                .class
+                .or(written.declared)
+                .expect("one of them was set above");
             self.add_element(name, class, written.config, place)
         };
-        End { element, inputs: written.inputs, outputs: written.outputs }
+        End {
+            element,
+            inputs: written.inputs,
+            outputs: written.outputs,
+        }
     }
 
     fn undeclared(&mut self, written: &mut Written) {
@@ -440,11 +485,18 @@ impl Parser<'_> {
         let (name, here) = (&written.name, self.lexer.landmark());
         let node = &self.body().nodes[old];
         let (class, there) = (node.class, node.landmark.clone());
-        let (place, word) =
-            if self.is_tool() { (&here, "") } else { (&written.landmark, "element ") };
+        let (place, word) = if self.is_tool() {
+            (&here, "")
+        } else {
+            (&written.landmark, "element ")
+        };
         self.error_at(place, format!("redeclaration of element '{name}'"), None);
         if class != TUNNEL {
-            self.error_at(&there, format!("{word}'{name}' previously declared here"), None);
+            self.error_at(
+                &there,
+                format!("{word}'{name}' previously declared here"),
+                None,
+            );
         }
     }
 
@@ -492,7 +544,16 @@ impl Parser<'_> {
         if has_ports {
             outputs = self.ports();
         }
-        let written = Written { name, class, declared, bare, config, landmark, inputs, outputs };
+        let written = Written {
+            name,
+            class,
+            declared,
+            bare,
+            config,
+            landmark,
+            inputs,
+            outputs,
+        };
         Some((written, false))
     }
 
@@ -523,7 +584,11 @@ impl Parser<'_> {
                 // The list goes on without it.
                 return None;
             }
-            let is_quiet = if self.is_tool() { !is_first } else { is_nested && is_first };
+            let is_quiet = if self.is_tool() {
+                !is_first
+            } else {
+                is_nested && is_first
+            };
             if is_quiet {
                 self.lexer.back(token);
             } else {
@@ -540,12 +605,24 @@ impl Parser<'_> {
         self.lexer.back(token);
         let name = SIDES[usize::from(!is_first)].to_owned();
         let class = self.class(&name);
-        let (inputs, outputs) =
-            if is_first { (Ports::default(), ports) } else { (ports, Ports::default()) };
+        let (inputs, outputs) = if is_first {
+            (Ports::default(), ports)
+        } else {
+            (ports, Ports::default())
+        };
         let landmark = self.lexer.landmark();
         let (declared, config) = (None, String::new());
         let bare = false;
-        let written = Written { name, class, declared, bare, config, landmark, inputs, outputs };
+        let written = Written {
+            name,
+            class,
+            declared,
+            bare,
+            config,
+            landmark,
+            inputs,
+            outputs,
+        };
         Some((written, true))
     }
 
@@ -805,13 +882,15 @@ impl Parser<'_> {
             self.error(format!("parameter '${name}' multiply defined"));
             return;
         }
-        let is_repeated =
-            !keyword.is_empty() && body.variables.iter().any(|v| v.value == keyword);
+        let is_repeated = !keyword.is_empty() && body.variables.iter().any(|v| v.value == keyword);
         let is_late = body.variables.last().is_some_and(|last| {
             last.value == "__REST__" || (keyword.is_empty() && !last.value.is_empty())
         });
         let text = format!("repeated keyword parameter '{keyword}' in compound element");
-        body.variables.push(Variable { name, value: keyword });
+        body.variables.push(Variable {
+            name,
+            value: keyword,
+        });
         body.parameters += 1;
         if is_repeated {
             self.error(text);
@@ -832,7 +911,10 @@ impl Parser<'_> {
             return [0, 0];
         }
         let landmark = self.lexer.landmark();
-        let body = self.open.last_mut().expect("the file's body is always open");
+        let body = self
+            .open
+            .last_mut()
+            .expect("the file's body is always open");
         let Some([_, input, output]) = body.open(name, &landmark, &mut self.diagnostics) else {
             // An element has the name, and that was told.
             self.statements(Around::Group);
@@ -846,10 +928,19 @@ impl Parser<'_> {
         self.statements(Around::Group);
         self.depth -= 1;
         let landmark = self.lexer.landmark();
-        let body = self.open.last_mut().expect("the file's body is always open");
+        let body = self
+            .open
+            .last_mut()
+            .expect("the file's body is always open");
         let counts = [input, output].map(|at| {
             let side = usize::from(at == output);
-            body.check_pseudo(at, side, "<anonymous group>", &landmark, &mut self.diagnostics)
+            body.check_pseudo(
+                at,
+                side,
+                "<anonymous group>",
+                &landmark,
+                &mut self.diagnostics,
+            )
         });
         for (side, at) in SIDES.iter().zip(outside) {
             body.names.remove(*side);
@@ -885,7 +976,10 @@ impl Parser<'_> {
                 self.error(format!("parameter '{sign}{name}' multiply defined"));
                 continue;
             }
-            let variable = Variable { name: name.to_owned(), value: value.to_owned() };
+            let variable = Variable {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            };
             body.variables.push(variable);
         }
     }
@@ -903,7 +997,9 @@ impl Parser<'_> {
             let Some(first) = words.first() else {
                 continue;
             };
-            let kind = one_string(first).filter(|word| is_word(word)).unwrap_or_default();
+            let kind = one_string(first)
+                .filter(|word| is_word(word))
+                .unwrap_or_default();
             let value = words.get(1).and_then(|word| one_string(word));
             match (kind.as_str(), words.len(), value) {
                 ("compact_config", 1, _) => self.requirements.push((kind, String::new())),
@@ -923,8 +1019,10 @@ impl Parser<'_> {
         {
             let mut beneath = Diagnostics::new();
             beneath.error(None, why);
-            self.diagnostics.nest(None, format!("While loading package '{name}':"), beneath);
-            self.diagnostics.error(None, format!("requirement '{name}' not available"));
+            self.diagnostics
+                .nest(None, format!("While loading package '{name}':"), beneath);
+            self.diagnostics
+                .error(None, format!("requirement '{name}' not available"));
         }
         self.requirements.push(("package".to_owned(), name));
     }
@@ -991,7 +1089,9 @@ fn integer(text: &str) -> Option<usize> {
 
 /// The name that is most like `name`, if one is like it at all.
 fn nearest<'a>(name: &str, names: Vec<&'a str>) -> Option<&'a str> {
-    let scored = names.into_iter().map(|other| (strsim::damerau_levenshtein(name, other), other));
+    let scored = names
+        .into_iter()
+        .map(|other| (strsim::damerau_levenshtein(name, other), other));
     let (distance, nearest) = scored.min()?;
     (distance <= 1 + name.len() / 4).then_some(nearest)
 }
@@ -1002,9 +1102,10 @@ mod tests {
 
     #[test]
     fn port_numbers_are_read_in_four_bases() {
-        assert_eq!(["10", "0x1F", "010", "0b11", "1_0", "0"].map(integer), [
-            Some(10), Some(31), Some(8), Some(3), Some(10), Some(0)
-        ]);
+        assert_eq!(
+            ["10", "0x1F", "010", "0b11", "1_0", "0"].map(integer),
+            [Some(10), Some(31), Some(8), Some(3), Some(10), Some(0)]
+        );
         assert_eq!(["x", "1_", "0x", "9a", "_1", "08"].map(integer), [None; 6]);
         assert!(integer("99999999999999999999999").is_some());
     }

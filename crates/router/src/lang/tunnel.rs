@@ -33,13 +33,18 @@ impl Graph<'_> {
             (Tunnel::Input(outer), 1) | (Tunnel::Output(outer), 0) => outer,
             _ => return None,
         };
-        Some(Port { element, port: port.port })
+        Some(Port {
+            element,
+            port: port.port,
+        })
     }
 
     /// The ends that follow an end on `side`, by the links on the other side of its pair.
     fn beyond(&self, port: Port, side: usize) -> Option<Vec<Port>> {
         let across = self.across(port, side)?;
-        let links = self.at[1 - side].get(&across).map_or(&[][..], Vec::as_slice);
+        let links = self.at[1 - side]
+            .get(&across)
+            .map_or(&[][..], Vec::as_slice);
         let end = |link: &usize| {
             let link = &self.body.links[*link];
             if side == 0 { link.to } else { link.from }
@@ -115,7 +120,11 @@ impl Graph<'_> {
                 }
                 seen[link] = round;
                 let from = self.body.links[link].from;
-                if self.is_tunnel(from) { stack.push(from) } else { found.push(from) }
+                if self.is_tunnel(from) {
+                    stack.push(from);
+                } else {
+                    found.push(from);
+                }
             }
         }
         found
@@ -124,7 +133,10 @@ impl Graph<'_> {
 
 /// All links between elements, those of the body first, none twice; `None` where they are too many.
 pub(super) fn through(body: &Body, diagnostics: &mut Diagnostics) -> Option<Vec<Link>> {
-    let mut graph = Graph { body, at: [BTreeMap::new(), BTreeMap::new()] };
+    let mut graph = Graph {
+        body,
+        at: [BTreeMap::new(), BTreeMap::new()],
+    };
     let mut given = BTreeSet::new();
     let mut links = Vec::new();
     for (at, link) in body.links.iter().enumerate() {
@@ -149,7 +161,11 @@ pub(super) fn through(body: &Body, diagnostics: &mut Diagnostics) -> Option<Vec<
         }
         for from in graph.sources(link.from, &mut seen, at, &mut steps) {
             if given.insert((from, link.to)) {
-                links.push(Link { from, to: link.to, landmark: link.landmark.clone() });
+                links.push(Link {
+                    from,
+                    to: link.to,
+                    landmark: link.landmark.clone(),
+                });
             }
         }
         if steps > MOST_STEPS || links.len() > MOST_LINKS {

@@ -47,7 +47,12 @@ pub fn substitute(text: &str, variables: &dyn Variables, quoting: bool, depth: u
             b'$' if open != Some(b'\'') && depth <= DEEPEST => match written(bytes, s) {
                 Written::Nothing => {}
                 Written::Unclosed => break,
-                Written::Variable { form, name: (from, to), end, nested } => {
+                Written::Variable {
+                    form,
+                    name: (from, to),
+                    end,
+                    nested,
+                } => {
                     let mut name = text[from..to].to_owned();
                     if nested {
                         name = substitute(&name, variables, false, depth + 1);
@@ -84,14 +89,24 @@ pub fn substitute(text: &str, variables: &dyn Variables, quoting: bool, depth: u
 enum Written {
     Nothing,
     Unclosed,
-    Variable { form: Form, name: (usize, usize), end: usize, nested: bool },
+    Variable {
+        form: Form,
+        name: (usize, usize),
+        end: usize,
+        nested: bool,
+    },
 }
 
 fn written(bytes: &[u8], dollar: usize) -> Written {
     let from = dollar + 2;
     let variable = |form, from, to, end| {
         let nested = form != Form::Plain && bytes[from..to].contains(&b'$');
-        Written::Variable { form, name: (from, to), end, nested }
+        Written::Variable {
+            form,
+            name: (from, to),
+            end,
+            nested,
+        }
     };
     match bytes.get(dollar + 1) {
         Some(b'{') => match bytes[from..].iter().position(|&b| b == b'}') {
@@ -103,8 +118,16 @@ fn written(bytes: &[u8], dollar: usize) -> Written {
             Some(to) => variable(Form::Call, from, to, to + 1),
         },
         Some(&byte) if is_name(byte) => {
-            let length = bytes[dollar + 1..].iter().take_while(|b| is_name(**b)).count();
-            variable(Form::Plain, dollar + 1, dollar + 1 + length, dollar + 1 + length)
+            let length = bytes[dollar + 1..]
+                .iter()
+                .take_while(|b| is_name(**b))
+                .count();
+            variable(
+                Form::Plain,
+                dollar + 1,
+                dollar + 1 + length,
+                dollar + 1 + length,
+            )
         }
         Some(b'?' | b'#' | b'$') => variable(Form::Plain, dollar + 1, from, from),
         _ => Written::Nothing,
@@ -159,7 +182,10 @@ impl<'a> Braces<'a> {
         let mut word = None;
         if bytes.get(s) == Some(&b'[') {
             let first = space(s + 1);
-            let digits = bytes[first..].iter().take_while(|b| b.is_ascii_digit()).count();
+            let digits = bytes[first..]
+                .iter()
+                .take_while(|b| b.is_ascii_digit())
+                .count();
             s = first + digits;
             if digits > 0 && bytes.get(s) == Some(&b']') {
                 word = text[first..s].parse().ok();
@@ -167,7 +193,11 @@ impl<'a> Braces<'a> {
             }
         }
         let default = (bytes.get(s) == Some(&b'-')).then(|| &text[s + 1..]);
-        Braces { name: &text[from..to], word, default }
+        Braces {
+            name: &text[from..to],
+            word,
+            default,
+        }
     }
 
     /// The word of `value` that is meant.
@@ -196,7 +226,11 @@ mod tests {
     impl Variables for Fixed {
         fn value(&self, name: &str, form: Form, _: u32) -> Option<String> {
             let braces = Braces::read(name);
-            let name = if form == Form::Braces { braces.name } else { name };
+            let name = if form == Form::Braces {
+                braces.name
+            } else {
+                name
+            };
             let value = match (form, name) {
                 (Form::Call, call) => format!("<{call}>"),
                 (_, "a") => "1 2 3".to_owned(),
@@ -205,7 +239,11 @@ mod tests {
                 (Form::Braces, _) => return braces.default.map(str::to_owned),
                 _ => return None,
             };
-            Some(if form == Form::Braces { braces.select(value) } else { value })
+            Some(if form == Form::Braces {
+                braces.select(value)
+            } else {
+                value
+            })
         }
     }
 
@@ -215,13 +253,22 @@ mod tests {
 
     #[test]
     fn forms_are_replaced() {
-        assert_eq!(of("x $a${a}-$b ${b-none} ${a[1]}${ a [9] }."), "x 1 2 31 2 3-$b none 2.");
-        assert_eq!(of("${a[$n]} $(add $n (2)) $( ')' )"), "2 <add 1 (2)> < ')' >");
+        assert_eq!(
+            of("x $a${a}-$b ${b-none} ${a[1]}${ a [9] }."),
+            "x 1 2 31 2 3-$b none 2."
+        );
+        assert_eq!(
+            of("${a[$n]} $(add $n (2)) $( ')' )"),
+            "2 <add 1 (2)> < ')' >"
+        );
     }
 
     #[test]
     fn quotes_and_comments_are_respected() {
-        assert_eq!(of("'$a' \"$q\" \"\\$a\" // $a\n$n/*$n*/"), "'$a' \"say \\\"hi\\\"\" \"\\$a\" // $a\n1/*$n*/");
+        assert_eq!(
+            of("'$a' \"$q\" \"\\$a\" // $a\n$n/*$n*/"),
+            "'$a' \"say \\\"hi\\\"\" \"\\$a\" // $a\n1/*$n*/"
+        );
         assert_eq!(substitute("$q", &Fixed, true, 0), "\"say \\\"hi\\\"\"");
     }
 
