@@ -574,8 +574,12 @@ fn fans_of_compounds_are_bounded() {
     let mut text =
         "elementclass F { input => output, [1] output, [2] output } f0 :: Idle".to_owned();
     for level in 1..30 {
-        write!(text, ";f{level} :: {{ input -> Tee => (->), (->) -> output }}; f{} -> f{level}",
-            level - 1).unwrap();
+        write!(
+            text,
+            ";f{level} :: {{ input -> Tee => (->), (->) -> output }}; f{} -> f{level}",
+            level - 1
+        )
+        .unwrap();
     }
     parse(&text, "config", &options(&[]));
 }
