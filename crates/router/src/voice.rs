@@ -19,7 +19,7 @@ const WIDEST: usize = 160;
 /// All diagnostics, in the order they were found.
 pub fn render(diagnostics: &Diagnostics) -> String {
     let mut out = String::new();
-    for diagnostic in diagnostics.iter() {
+    for diagnostic in diagnostics {
         one(diagnostic, 0, &mut out);
     }
     out

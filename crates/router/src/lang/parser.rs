@@ -21,6 +21,8 @@ const DEEPEST: usize = 50;
 /// How many links may be made, and how many errors told, before reading stops.
 pub(super) const MOST_LINKS: usize = 1 << 20;
 const MOST_ERRORS: usize = 10_000;
+/// After how many errors nothing is proposed any more: comparing names takes time.
+const MOST_PROPOSALS: usize = 20;
 
 /// What reading gives.
 pub(super) struct Parsed {
@@ -205,18 +207,32 @@ impl Parser<'_> {
         if let Some(class) = self.class(name) {
             return class;
         }
-        let Some(classes) = self.options.classes else {
+        if self.is_tool() {
             if self.find(name).is_some() {
                 self.error(format!("'{name}' was previously used as an element name"));
             }
             return self.primitive(name);
-        };
+        }
         if tell {
-            let help = nearest(name, classes.names()).map(|near| format!("did you mean '{near}'?"));
+            let help = self.propose(name, false);
             let landmark = self.lexer.landmark();
             self.error_at(&landmark, format!("unknown element class '{name}'"), help);
         }
         self.declare_class(name, ClassKind::Primitive)
+    }
+
+    /// Proposes a class, or also an element, in place of an unknown name.
+    fn propose(&self, name: &str, or_element: bool) -> Option<String> {
+        if self.diagnostics.len() > MOST_PROPOSALS {
+            return None;
+        }
+        let mut names = self.options.classes?.names();
+        let body = self.open.last().filter(|_| or_element);
+        names.extend(
+            body.into_iter()
+                .flat_map(|body| body.names.keys().map(String::as_str)),
+        );
+        nearest(name, names).map(|near| format!("did you mean '{near}'?"))
     }
 
     // Elements.

@@ -199,6 +199,7 @@ impl Parser<'_> {
             self.statements(Around::Group);
             return [0, 0];
         };
+        let since = body.links.len();
         let outside = SIDES.map(|side| body.names.remove(side));
         for (side, at) in SIDES.iter().zip([input, output]) {
             body.names.insert((*side).to_owned(), at);
@@ -217,6 +218,7 @@ impl Parser<'_> {
                 at,
                 side,
                 "<anonymous group>",
+                since,
                 &landmark,
                 &mut self.diagnostics,
             )

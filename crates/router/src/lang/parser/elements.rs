@@ -3,7 +3,7 @@
 use super::super::body::{ClassId, SIDES, TUNNEL};
 use super::super::connect::{End, Ports};
 use super::super::lexer::{Kind, Token};
-use super::{Around, Block, Parser, nearest};
+use super::{Around, Block, Parser};
 use crate::diagnostic::Landmark;
 
 /// The highest port number; no machine has the memory for a router that uses more.
@@ -114,11 +114,8 @@ impl Parser<'_> {
     }
 
     fn undeclared(&mut self, written: &mut Written) {
-        if let Some(classes) = self.options.classes {
-            let mut names = classes.names();
-            let body = self.open.last().expect("the file's body is always open");
-            names.extend(body.names.keys().map(String::as_str));
-            let help = nearest(&written.name, names).map(|near| format!("did you mean '{near}'?"));
+        if !self.is_tool() {
+            let help = self.propose(&written.name, true);
             let text = format!("undeclared element '{}'", written.name);
             self.error_at(&written.landmark, text, help);
         }
