@@ -103,16 +103,14 @@ impl Program {
     /// The output of a packet; none where it is dropped. Filters need the network header marked.
     #[inline]
     pub fn run(&self, packet: &Packet) -> Option<usize> {
-        output(self.decide(&Frame { bytes: packet.up_to_end(), starts: packet.starts() }))
+        output(self.decide(&Program::frame(packet)))
     }
 
     /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
     #[inline]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         for (handle, output) in batch.iter().zip(outputs) {
-            let packet = &pool[handle];
-            let frame = Frame { bytes: packet.up_to_end(), starts: packet.starts() };
-            *output = match self.decide(&frame) {
+            *output = match self.decide(&Program::frame(&pool[handle])) {
                 DROP => Program::DROPPED,
                 target => target & !OUTPUT,
             };
@@ -126,14 +124,21 @@ impl Program {
     pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
         let mut starts = [u32::MAX; BASES];
         starts[Base::Data as usize] = 0;
-        output(self.decide(&Frame { bytes: data, starts }))
+        output(self.decide(&Frame { bytes: data, end: data.len() as u32, starts }))
+    }
+
+    #[inline]
+    fn frame(packet: &Packet) -> Frame<'_> {
+        let starts = packet.starts();
+        let end = starts[Base::Data as usize] + packet.len() as u32;
+        Frame { bytes: packet.buffer(), end, starts }
     }
 
     #[inline]
     fn decide(&self, frame: &Frame<'_>) -> Target {
         let is_whole = self.needs.iter().all(|&(base, bytes)| {
             let start = frame.starts[base as usize & (BASES - 1)];
-            start as u64 + bytes as u64 <= frame.bytes.len() as u64
+            u64::from(start) + u64::from(bytes) <= u64::from(frame.end)
         });
         let root = if is_whole { self.whole } else { self.short };
         self.machine.run(root, frame)

@@ -128,7 +128,6 @@ fn words<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::classify::Program;
 
     fn faults(pattern: &str) -> String {

@@ -1,14 +1,24 @@
 //! Whole rule sets: the compiled program against the rules taken one after the other.
 
 use super::names::Usual;
-use super::run::{Frame, Place};
+use super::expr::Word;
+use super::run::Frame;
 use super::*;
 use trammel_core::rng::Rng;
 
 impl Rules {
     /// The first rule that matches, each evaluated as it was read.
     fn first_match(&self, frame: &Frame<'_>) -> Option<usize> {
-        let word = |word| frame.word(Place::from(word));
+        let word = |Word { base, offset }| {
+            if base == Base::Length {
+                return frame.available(offset as usize / 4);
+            }
+            let first = frame.starts[base as usize] as i64 + i64::from(offset);
+            u32::from_be_bytes(std::array::from_fn(|i| {
+                let at = usize::try_from(first + i as i64).ok();
+                at.and_then(|at| frame.bytes.get(at)).copied().unwrap_or(0)
+            }))
+        };
         let found = self.all.iter().find(|(expr, _)| self.arena.evaluate(*expr, &word));
         found.and_then(|&(_, target)| output(target))
     }
@@ -42,7 +52,7 @@ fn filter(rng: &mut Rng, depth: u32) -> String {
         4 => format!("{ends} tcp port & {} {order} {number}", 1 + rng.below(7)),
         5 => format!("{ends} udp port {order} {}", rng.below(2000)),
         6 => pick(rng, &["tcp", "udp", "icmp", "tcpudp", "proto != tcp", "transp"]).to_owned(),
-        7 => pick(rng, &["syn", "ack", "tcp opt rst", "frag", "ip unfrag", "ect", "ce"]).to_owned(),
+        7 => pick(rng, &["tcp opt syn", "tcp ack", "tcp opt rst", "ip frag", "ip unfrag", "ip ect", "ip ce"]).to_owned(),
         8 => format!("ip ttl {order} {number}"),
         9 => format!("ip {} {order} {number}", pick(rng, &["hl", "vers", "tos", "dscp", "id", "len"])),
         10 => format!("icmp type {order} {number}"),
@@ -104,7 +114,7 @@ fn a_compiled_program_decides_as_its_rules_do_one_after_the_other() {
         let program = Program::ip(&all, &Usual).unwrap_or_else(|e| panic!("{all:?}: {}", e.click()));
         for _ in 0..200 {
             let starts = packet(&mut rng, &mut bytes);
-            let frame = Frame { bytes: &bytes, starts };
+            let frame = Frame { bytes: &bytes, end: bytes.len() as u32, starts };
             let expected = rules.first_match(&frame);
             let found = output(program.decide(&frame));
             assert_eq!(found, expected, "seed {seed}: {all:?} on {bytes:02x?} {starts:?}");
