@@ -20,12 +20,20 @@ pub(crate) struct Field {
 
 impl Field {
     const fn ip(bit: u32, bits: u32) -> Field {
-        Field { protocol: 0, bit, bits }
+        Field {
+            protocol: 0,
+            bit,
+            bits,
+        }
     }
 }
 
 const TOS: Field = Field::ip(8, 8);
-const ICMP_TYPE: Field = Field { protocol: 1, bit: 0, bits: 8 };
+const ICMP_TYPE: Field = Field {
+    protocol: 1,
+    bit: 0,
+    bits: 8,
+};
 
 /// What a clause asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +64,15 @@ impl Kind {
         ("ttl", "ip ttl", Field::ip(64, 8)),
         ("vers", "ip vers", Field::ip(0, 4)),
         ("type", "icmp type", ICMP_TYPE),
-        ("win", "tcp win", Field { protocol: 6, bit: 112, bits: 16 }),
+        (
+            "win",
+            "tcp win",
+            Field {
+                protocol: 6,
+                bit: 112,
+                bits: 16,
+            },
+        ),
     ];
 
     /// The kinds that have a word, with the words that people read.
@@ -76,8 +92,12 @@ impl Kind {
     /// The kind that a word names.
     pub(crate) fn named(word: &str) -> Option<Kind> {
         let kinds = Kind::KINDS.iter().map(|&(name, _, kind)| (name, kind));
-        let fields = Kind::FIELDS.iter().map(|&(name, _, field)| (name, Kind::Field(field)));
-        let found = kinds.chain(fields).find(|&(name, _)| name == word && !word.is_empty());
+        let fields = Kind::FIELDS
+            .iter()
+            .map(|&(name, _, field)| (name, Kind::Field(field)));
+        let found = kinds
+            .chain(fields)
+            .find(|&(name, _)| name == word && !word.is_empty());
         found.map(|(_, kind)| kind)
     }
 
@@ -95,7 +115,9 @@ impl Kind {
             };
         }
         let known = Kind::KINDS.iter().find(|&&(_, _, other)| other == kind);
-        known.map(|(_, text, _)| (*text).to_owned()).unwrap_or_default()
+        known
+            .map(|(_, text, _)| (*text).to_owned())
+            .unwrap_or_default()
     }
 }
 
@@ -259,7 +281,10 @@ impl Clause {
                     return Err(self.wrong("operator or mask not supported"));
                 }
                 if self.value > 255 {
-                    return Err(format!("'tcp opt': value {} out of range", self.value as i32));
+                    return Err(format!(
+                        "'tcp opt': value {} out of range",
+                        self.value as i32
+                    ));
                 }
                 self.mask = self.value;
             }
@@ -319,7 +344,9 @@ impl Clause {
         };
         self.kind = Some(kind);
         match kind {
-            Kind::Host | Kind::Net | Kind::TcpOpt | Kind::Ether => self.ends = self.ends.or(last.ends),
+            Kind::Host | Kind::Net | Kind::TcpOpt | Kind::Ether => {
+                self.ends = self.ends.or(last.ends);
+            }
             Kind::Port => {
                 self.ends = self.ends.or(last.ends);
                 self.protocol = self.protocol.or(last.protocol);
@@ -432,7 +459,6 @@ impl Clause {
             Order::Equal if self.value > full => {
                 return Err(self.wrong(&format!("out of range, bound {full}")));
             }
-            Order::Equal => None,
             Order::Less if self.value > mask => Some(true),
             Order::Less if self.value == 0 => Some(false),
             Order::Greater if self.value >= mask => Some(false),
@@ -499,7 +525,11 @@ impl Clause {
                 arena.test(equal(Base::Transport, 12, flags, flags), false)
             }
             Kind::Field(field) => {
-                let base = if field.protocol == 0 { Base::Network } else { Base::Transport };
+                let base = if field.protocol == 0 {
+                    Base::Network
+                } else {
+                    Base::Transport
+                };
                 let offset = field.bit / 32 * 4;
                 let shift = 32 - (field.bit % 32 + field.bits);
                 arena.test(self.compared(base, offset as i32, shift), self.negated)
@@ -531,13 +561,21 @@ impl Clause {
     fn ether_at(&self, at: i32) -> Vec<Test> {
         let word = |first: i32| {
             let byte = |bytes: &[u8; 6], i: i32| {
-                usize::try_from(i - at).ok().and_then(|i| bytes.get(i)).copied().unwrap_or(0)
+                usize::try_from(i - at)
+                    .ok()
+                    .and_then(|i| bytes.get(i))
+                    .copied()
+                    .unwrap_or(0)
             };
             let all = |bytes| u32::from_be_bytes([0, 1, 2, 3].map(|i| byte(bytes, first + i)));
             let mask = all(&self.ether.1);
             equal(Base::Link, first, mask, all(&self.ether.0) & mask)
         };
-        if at == 0 { vec![word(-2), word(2)] } else { vec![word(6), word(10)] }
+        if at == 0 {
+            vec![word(-2), word(2)]
+        } else {
+            vec![word(6), word(10)]
+        }
     }
 
     /// Joins the comparisons of source and destination, each of which all must hold.
@@ -550,10 +588,16 @@ impl Clause {
         let each: Vec<Expr> = of
             .into_iter()
             .map(|tests| {
-                let tests: Vec<Expr> =
-                    tests.into_iter().map(|test| arena.test(test, self.negated)).collect();
+                let tests: Vec<Expr> = tests
+                    .into_iter()
+                    .map(|test| arena.test(test, self.negated))
+                    .collect();
                 // The opposite of `all` is `any` of the opposites.
-                if self.negated { arena.or(&tests) } else { arena.and(&tests) }
+                if self.negated {
+                    arena.or(&tests)
+                } else {
+                    arena.and(&tests)
+                }
             })
             .collect();
         if (self.ends == Some(Ends::Both)) == self.negated {
@@ -580,8 +624,8 @@ fn of_protocol(protocol: u32, arena: &mut Arena) -> Expr {
             let both = [one(6), one(17)];
             arena.or(&both)
         }
-        256.. => Expr::TRUE,
-        _ => one(protocol),
+        ..256 => one(protocol),
+        _ => Expr::TRUE,
     }
 }
 
@@ -594,10 +638,12 @@ pub(crate) struct Faults<'a> {
 
 impl Faults<'_> {
     pub(crate) fn error(&mut self, text: &str) {
-        self.said.error(None, format!("pattern {}: {text}", self.pattern));
+        self.said
+            .error(None, format!("pattern {}: {text}", self.pattern));
     }
 
     pub(crate) fn warning(&mut self, text: &str) {
-        self.said.warning(None, format!("pattern {}: {text}", self.pattern));
+        self.said
+            .warning(None, format!("pattern {}: {text}", self.pattern));
     }
 }

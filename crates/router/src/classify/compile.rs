@@ -32,11 +32,25 @@ const DEEPEST: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
     /// All of these tests of equality hold?
-    Verify { tests: Vec<Test>, yes: Target, no: Target },
+    Verify {
+        tests: Vec<Test>,
+        yes: Target,
+        no: Target,
+    },
     /// Which of these sorted values is the masked word?
-    Switch { word: Word, mask: u32, cases: Vec<(u32, Target)>, no: Target },
+    Switch {
+        word: Word,
+        mask: u32,
+        cases: Vec<(u32, Target)>,
+        no: Target,
+    },
     /// How many of these sorted thresholds is the masked word greater than?
-    Search { word: Word, mask: u32, thresholds: Vec<u32>, targets: Vec<Target> },
+    Search {
+        word: Word,
+        mask: u32,
+        thresholds: Vec<u32>,
+        targets: Vec<Target>,
+    },
 }
 
 /// What is still to decide.
@@ -90,8 +104,15 @@ impl<'a> Compiler<'a> {
     pub(crate) fn root(&mut self, rules: &[(Expr, Target)], needs: &[(Base, u32)]) -> Target {
         let mut state = rules.to_vec();
         for &(base, bytes) in needs {
-            let word = Word { base: Base::Length, offset: 4 * base as i32 };
-            let fact = Fact::Within { mask: u32::MAX, low: bytes, high: u32::MAX };
+            let word = Word {
+                base: Base::Length,
+                offset: 4 * base as i32,
+            };
+            let fact = Fact::Within {
+                mask: u32::MAX,
+                low: bytes,
+                high: u32::MAX,
+            };
             state = self.given(&state, word, fact);
         }
         self.build(state, 0)
@@ -105,9 +126,9 @@ impl<'a> Compiler<'a> {
     fn given(&mut self, state: &[(Expr, Target)], word: Word, fact: Fact<'_>) -> State {
         let mut done = HashMap::new();
         self.work += state.len();
-        let left = state.iter().map(|&(expr, output)| {
-            (self.arena.given(expr, word, fact, &mut done), output)
-        });
+        let left = state
+            .iter()
+            .map(|&(expr, output)| (self.arena.given(expr, word, fact, &mut done), output));
         left.collect()
     }
 
@@ -149,6 +170,8 @@ impl<'a> Compiler<'a> {
         let rules = &state[..state.len() - 1];
         let target = if self.work > MOST_WORK || depth > DEEPEST {
             self.chain(&state)
+        } else if let Some(test) = self.decisive(&state) {
+            self.ask(&state, test, depth)
         } else if let Some(cut) = self.best_cut(rules) {
             if cut.by_value {
                 self.switch(&state, &cut, depth)
@@ -163,6 +186,21 @@ impl<'a> Compiler<'a> {
         target
     }
 
+    /// A test that the one rule needs that does not do what is done without it: where that rule fails, the
+    /// others do not matter. So a firewall that allows one thing looks for this thing first.
+    fn decisive(&self, state: &[(Expr, Target)]) -> Option<Test> {
+        let (&(_, rest), rules) = state.split_last()?;
+        let mut others = rules.iter().filter(|&&(_, output)| output != rest);
+        let &(expr, _) = others.next().filter(|_| self.plan == Plan::Fast)?;
+        if others.next().is_some() {
+            return None;
+        }
+        let mut tests = self.arena.necessary(expr);
+        let is_plain = |test: &Test| test.relation == Relation::Equal;
+        let found = tests.find(|(test, is_opposite)| !is_opposite && is_plain(test));
+        found.map(|(test, _)| *test)
+    }
+
     fn first_test(&self, expr: Expr) -> Test {
         match self.arena.shape(expr) {
             Shape::Test(test) => *test,
@@ -174,20 +212,43 @@ impl<'a> Compiler<'a> {
 
     /// A branch on one test.
     fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Target {
-        let Test { word, mask, relation, value } = test;
+        let Test {
+            word,
+            mask,
+            relation,
+            value,
+        } = test;
         let (yes, no) = match relation {
             Relation::Equal => {
                 let no = if mask.is_power_of_two() {
-                    Fact::Is { mask, value: value ^ mask }
+                    Fact::Is {
+                        mask,
+                        value: value ^ mask,
+                    }
                 } else {
-                    Fact::NoneOf { mask, values: &[value] }
+                    Fact::NoneOf {
+                        mask,
+                        values: &[value],
+                    }
                 };
                 let no = self.given(state, word, no);
                 (self.given(state, word, Fact::Is { mask, value }), no)
             }
             Relation::Greater => {
-                let no = self.given(state, word, Fact::Within { mask, low: 0, high: value });
-                let yes = Fact::Within { mask, low: value + 1, high: mask };
+                let no = self.given(
+                    state,
+                    word,
+                    Fact::Within {
+                        mask,
+                        low: 0,
+                        high: value,
+                    },
+                );
+                let yes = Fact::Within {
+                    mask,
+                    low: value + 1,
+                    high: mask,
+                };
                 (self.given(state, word, yes), no)
             }
         };
@@ -213,14 +274,22 @@ impl<'a> Compiler<'a> {
         let mut after = yes;
         if self.plan == Plan::Fast
             && yes & OUTPUT == 0
-            && let Step::Verify { tests: further, yes: last, no: other } = &self.steps[yes as usize]
+            && let Step::Verify {
+                tests: further,
+                yes: last,
+                no: other,
+            } = &self.steps[yes as usize]
             && *other == no
             && further.len() < 16
         {
             tests.extend_from_slice(further);
             after = *last;
         }
-        self.add(Step::Verify { tests, yes: after, no })
+        self.add(Step::Verify {
+            tests,
+            yes: after,
+            no,
+        })
     }
 
     fn add(&mut self, step: Step) -> Target {
@@ -235,7 +304,12 @@ impl<'a> Compiler<'a> {
 
     /// A branch for each value of a word.
     fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
-        let &Cut { word, mask, ref points, .. } = cut;
+        let &Cut {
+            word,
+            mask,
+            ref points,
+            ..
+        } = cut;
         // Rules that need a value are in its branch alone; the others are in all.
         let mut keyed: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut all = Vec::new();
@@ -247,7 +321,14 @@ impl<'a> Compiler<'a> {
             }
         }
         let others: State = all.iter().map(|&at| state[at]).collect();
-        let no = self.given(&others, word, Fact::NoneOf { mask, values: points });
+        let no = self.given(
+            &others,
+            word,
+            Fact::NoneOf {
+                mask,
+                values: points,
+            },
+        );
         let no = self.build(no, depth + 1);
         let mut cases = Vec::with_capacity(points.len());
         for &value in points {
@@ -262,10 +343,20 @@ impl<'a> Compiler<'a> {
         match cases[..] {
             [] => no,
             [(value, yes)] => {
-                let test = Test { word, mask, relation: Relation::Equal, value };
+                let test = Test {
+                    word,
+                    mask,
+                    relation: Relation::Equal,
+                    value,
+                };
                 self.branch(test, yes, no)
             }
-            _ => self.add(Step::Switch { word, mask, cases, no }),
+            _ => self.add(Step::Switch {
+                word,
+                mask,
+                cases,
+                no,
+            }),
         }
     }
 
@@ -282,7 +373,12 @@ impl<'a> Compiler<'a> {
 
     /// A branch for each interval of a word.
     fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
-        let &Cut { word, mask, ref points, .. } = cut;
+        let &Cut {
+            word,
+            mask,
+            ref points,
+            ..
+        } = cut;
         let mut thresholds = Vec::new();
         let mut targets: Vec<Target> = Vec::new();
         let mut low = 0;
@@ -300,7 +396,12 @@ impl<'a> Compiler<'a> {
         thresholds.pop();
         match targets[..] {
             [target] => target,
-            _ => self.add(Step::Search { word, mask, thresholds, targets }),
+            _ => self.add(Step::Search {
+                word,
+                mask,
+                thresholds,
+                targets,
+            }),
         }
     }
 
@@ -312,13 +413,18 @@ impl<'a> Compiler<'a> {
         let mut by_word: BTreeMap<Word, Vec<(usize, Test, bool)>> = BTreeMap::new();
         for (at, &(expr, _)) in rules.iter().enumerate() {
             for (&test, is_opposite) in self.arena.necessary(expr) {
-                by_word.entry(test.word).or_default().push((at, test, is_opposite));
+                by_word
+                    .entry(test.word)
+                    .or_default()
+                    .push((at, test, is_opposite));
             }
         }
         let mut best: Option<Cut> = None;
         for (&word, tests) in &by_word {
-            let masks: BTreeSet<(u32, Relation)> =
-                tests.iter().map(|(_, test, _)| (test.mask, test.relation)).collect();
+            let masks: BTreeSet<(u32, Relation)> = tests
+                .iter()
+                .map(|(_, test, _)| (test.mask, test.relation))
+                .collect();
             for (mask, relation) in masks {
                 self.work += tests.len() / 8;
                 let cut = match relation {
@@ -341,7 +447,10 @@ impl<'a> Compiler<'a> {
         for &(expr, _) in rules {
             self.arena.tests(expr, &mut |test| {
                 if test.relation == Relation::Equal {
-                    values.entry((test.word, test.mask)).or_default().insert(test.value);
+                    values
+                        .entry((test.word, test.mask))
+                        .or_default()
+                        .insert(test.value);
                 }
             });
         }
@@ -353,7 +462,13 @@ impl<'a> Compiler<'a> {
         }
         let (word, mask, values) = best?;
         let points = values.into_iter().collect();
-        Some(Cut { word, mask, by_value: true, points, rank: (rules.len(), 0) })
+        Some(Cut {
+            word,
+            mask,
+            by_value: true,
+            points,
+            rank: (rules.len(), 0),
+        })
     }
 
     /// Tests in the order of the rules, nothing struck out.
@@ -371,12 +486,14 @@ impl<'a> Compiler<'a> {
             Shape::False => no,
             Shape::Test(test) => self.branch(test, yes, no),
             Shape::Not(inner) => self.link(inner, no, yes),
-            Shape::And(parts) => {
-                parts.iter().rev().fold(yes, |next, &part| self.link(part, next, no))
-            }
-            Shape::Or(parts) => {
-                parts.iter().rev().fold(no, |next, &part| self.link(part, yes, next))
-            }
+            Shape::And(parts) => parts
+                .iter()
+                .rev()
+                .fold(yes, |next, &part| self.link(part, next, no)),
+            Shape::Or(parts) => parts
+                .iter()
+                .rev()
+                .fold(no, |next, &part| self.link(part, yes, next)),
         }
     }
 }
@@ -387,12 +504,7 @@ fn rank(worst: usize, default: usize, sum: usize, branches: usize) -> (usize, us
 }
 
 /// The cut by the values under `mask`, of those of `count` rules that need one.
-fn by_values(
-    count: usize,
-    word: Word,
-    mask: u32,
-    tests: &[(usize, Test, bool)],
-) -> Option<Cut> {
+fn by_values(count: usize, word: Word, mask: u32, tests: &[(usize, Test, bool)]) -> Option<Cut> {
     let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
     let mut last = None;
     let mut keyed = 0;
@@ -412,7 +524,13 @@ fn by_values(
     let sum = keyed + others * (sizes.len() + 1);
     let rank = rank(worst, others, sum, sizes.len() + 1);
     let points = sizes.into_keys().collect();
-    Some(Cut { word, mask, by_value: true, points, rank })
+    Some(Cut {
+        word,
+        mask,
+        by_value: true,
+        points,
+        rank,
+    })
 }
 
 /// The cut by the thresholds under `mask`, of those of `count` rules that need one.
@@ -462,5 +580,11 @@ fn by_thresholds(
         return None;
     }
     let rank = rank(others + worst, others, sum + others * branches, branches);
-    Some(Cut { word, mask, by_value: false, points, rank })
+    Some(Cut {
+        word,
+        mask,
+        by_value: false,
+        points,
+        rank,
+    })
 }

@@ -81,27 +81,57 @@ pub(crate) enum Fact<'a> {
 impl Fact<'_> {
     /// What is left to ask of `test` once this is known.
     fn decide(&self, test: &Test) -> Left {
-        let &Test { mask, value, relation, .. } = test;
+        let &Test {
+            mask,
+            value,
+            relation,
+            ..
+        } = test;
         match (*self, relation) {
-            (Fact::Is { mask: known, value: is }, Relation::Equal) => {
+            (
+                Fact::Is {
+                    mask: known,
+                    value: is,
+                },
+                Relation::Equal,
+            ) => {
                 if (value ^ is) & mask & known != 0 {
                     Left::False
                 } else if mask & !known == 0 {
                     Left::True
                 } else {
                     let mask = mask & !known;
-                    Left::Ask(Test { mask, value: value & mask, ..*test })
+                    Left::Ask(Test {
+                        mask,
+                        value: value & mask,
+                        ..*test
+                    })
                 }
             }
-            (Fact::Is { mask: known, value: is }, Relation::Greater) if mask & !known == 0 => {
-                Left::of(is & mask > value)
-            }
-            (Fact::NoneOf { mask: known, values }, Relation::Equal)
-                if known & !mask == 0 && values.binary_search(&(value & known)).is_ok() =>
-            {
+            (
+                Fact::Is {
+                    mask: known,
+                    value: is,
+                },
+                Relation::Greater,
+            ) if mask & !known == 0 => Left::of(is & mask > value),
+            (
+                Fact::NoneOf {
+                    mask: known,
+                    values,
+                },
+                Relation::Equal,
+            ) if known & !mask == 0 && values.binary_search(&(value & known)).is_ok() => {
                 Left::False
             }
-            (Fact::Within { mask: known, low, high }, Relation::Equal) if known == mask => {
+            (
+                Fact::Within {
+                    mask: known,
+                    low,
+                    high,
+                },
+                Relation::Equal,
+            ) if known == mask => {
                 if value < low || value > high {
                     Left::False
                 } else if low == high {
@@ -110,7 +140,14 @@ impl Fact<'_> {
                     Left::Ask(*test)
                 }
             }
-            (Fact::Within { mask: known, low, high }, Relation::Greater) if known == mask => {
+            (
+                Fact::Within {
+                    mask: known,
+                    low,
+                    high,
+                },
+                Relation::Greater,
+            ) if known == mask => {
                 if low > value {
                     Left::True
                 } else if high <= value {
@@ -219,7 +256,10 @@ impl Arena {
         }
         let bytes = 4 - test.mask.trailing_zeros() as i32 / 8;
         let there = self.bare(Test {
-            word: Word { base: Base::Length, offset: 4 * test.word.base as i32 },
+            word: Word {
+                base: Base::Length,
+                offset: 4 * test.word.base as i32,
+            },
             mask: u32::MAX,
             relation: Relation::Greater,
             value: (test.word.offset + bytes - 1) as u32,

@@ -39,7 +39,11 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
             let two = (b"&|".contains(&c) && next == Some(&c))
                 || (b"<>!=".contains(&c) && next == Some(&b'='));
             // A letter beyond ASCII is one word, whole.
-            at += if two { 2 } else { text[at..].chars().next().map_or(1, char::len_utf8) };
+            at += if two {
+                2
+            } else {
+                text[at..].chars().next().map_or(1, char::len_utf8)
+            };
         }
         words.push(&text[first..at]);
     }
@@ -67,7 +71,9 @@ pub(crate) fn read(
     };
     let expr = reader.expression();
     if let Some(word) = words.get(reader.at) {
-        reader.faults.error(&format!("garbage after expression at '{word}'"));
+        reader
+            .faults
+            .error(&format!("garbage after expression at '{word}'"));
     }
     expr
 }
@@ -171,7 +177,8 @@ impl<'a> Reader<'a> {
             let first = self.at;
             let inner = self.factor(!negated);
             if self.at == first {
-                self.faults.error(&format!("missing expression after '{word}'"));
+                self.faults
+                    .error(&format!("missing expression after '{word}'"));
             }
             self.depth -= 1;
             return inner;
@@ -189,7 +196,11 @@ impl<'a> Reader<'a> {
                 self.faults.error("missing ')'");
             }
             self.depth -= 1;
-            return if negated { self.arena.not(inner) } else { inner };
+            return if negated {
+                self.arena.not(inner)
+            } else {
+                inner
+            };
         }
         self.clause(negated)
     }
@@ -200,7 +211,11 @@ impl<'a> Reader<'a> {
         }
         for (word, truth) in [("true", true), ("false", false)] {
             if self.take(&[word]) {
-                return if truth == negated { Expr::FALSE } else { Expr::TRUE };
+                return if truth == negated {
+                    Expr::FALSE
+                } else {
+                    Expr::TRUE
+                };
             }
         }
         let first = self.at;
@@ -217,10 +232,13 @@ impl<'a> Reader<'a> {
         if self.at > first && clause.kind.is_none() && follows(self) && self.take(&["["]) {
             self.brackets(&mut clause);
         }
-        let mask = if follows(self) && self.peek() == "&" { self.mask(header) } else { None };
+        let mask = if follows(self) && self.peek() == "&" {
+            self.mask(header)
+        } else {
+            None
+        };
         if follows(self) {
             (clause.order, clause.negated) = match self.peek() {
-                "=" | "==" => (Order::Equal, false),
                 "!=" => (Order::Equal, true),
                 ">" => (Order::Greater, false),
                 "<" => (Order::Less, false),
@@ -232,7 +250,8 @@ impl<'a> Reader<'a> {
         }
         let is_good = self.at >= self.words.len() || self.value(&mut clause, header);
         if self.at == first {
-            self.faults.error(&format!("empty term near '{}'", self.peek()));
+            self.faults
+                .error(&format!("empty term near '{}'", self.peek()));
             return Expr::FALSE;
         }
         if !is_good {
@@ -244,7 +263,11 @@ impl<'a> Reader<'a> {
         }
         let tests = clause.tests(self.arena);
         self.last = clause;
-        if negated { self.arena.not(tests) } else { tests }
+        if negated {
+            self.arena.not(tests)
+        } else {
+            tests
+        }
     }
 
     /// Reads kinds, protocols, ends and headers, in any order.
@@ -299,7 +322,9 @@ impl<'a> Reader<'a> {
         let parts: Option<(i64, i64)> = if let Some((from, bytes)) = inside.split_once(':') {
             integer(from).zip(integer(bytes))
         } else if let Some((from, to)) = inside.split_once(',') {
-            integer(from).zip(integer(to)).map(|(from, to)| (from, to - from + 1))
+            integer(from)
+                .zip(integer(to))
+                .map(|(from, to)| (from, to - from + 1))
         } else {
             integer(&inside).map(|from| (from, 1))
         };
@@ -366,7 +391,10 @@ impl<'a> Reader<'a> {
         } else if let Some(address) = self.address(word).filter(|_| is_ip) {
             clause.value = address;
             clause.data = Data::Of(Kind::Host);
-            let mask = self.words.get(self.at + 1).and_then(|mask| self.address(mask));
+            let mask = self
+                .words
+                .get(self.at + 1)
+                .and_then(|mask| self.address(mask));
             if let ("mask", Some(mask)) = (self.peek(), mask) {
                 self.at += 2;
                 (clause.data, clause.mask) = (Data::Of(Kind::Net), mask);
@@ -381,7 +409,8 @@ impl<'a> Reader<'a> {
             (clause.data, clause.ether.0) = (Data::Of(Kind::Ether), ether);
         } else {
             if clause.order != Order::Equal || clause.negated {
-                self.faults.error(&format!("dangling operator near '{word}'"));
+                self.faults
+                    .error(&format!("dangling operator near '{word}'"));
             }
             self.at -= 1;
         }
@@ -423,14 +452,24 @@ impl<'a> Reader<'a> {
         let text = |kind: Option<Kind>| {
             format!("'{} {} {word}'", Kind::text(kind), protocol_text(protocol))
         };
-        let what = if meant.is_empty() { "meaningless" } else { "ambiguous" };
+        let what = if meant.is_empty() {
+            "meaningless"
+        } else {
+            "ambiguous"
+        };
         let others: Vec<String> = known.iter().map(|&(of, ..)| text(Some(of))).collect();
-        Found::Wrong(format!("{} is {what}; try {}", text(kind), others.join(", ")))
+        Found::Wrong(format!(
+            "{} is {what}; try {}",
+            text(kind),
+            others.join(", ")
+        ))
     }
 
     fn address(&self, word: &str) -> Option<u32> {
         let plain = || word.parse::<std::net::Ipv4Addr>().ok().map(|a| a.octets());
-        plain().or_else(|| self.names.host(word)).map(u32::from_be_bytes)
+        plain()
+            .or_else(|| self.names.host(word))
+            .map(u32::from_be_bytes)
     }
 
     /// `10/8`, `10.0.0.0/255.0.0.0`, or the name of a network.
@@ -473,8 +512,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-const TCP_FLAGS: &[(&str, u32)] =
-    &[("fin", 1), ("syn", 2), ("rst", 4), ("psh", 8), ("ack", 16), ("urg", 32)];
+const TCP_FLAGS: &[(&str, u32)] = &[
+    ("fin", 1),
+    ("syn", 2),
+    ("rst", 4),
+    ("psh", 8),
+    ("ack", 16),
+    ("urg", 32),
+];
 
 /// A number: decimal, `0x…`, `0b…`, or octal with a leading 0; perhaps negative.
 fn integer(word: &str) -> Option<i64> {
@@ -491,5 +536,8 @@ fn integer(word: &str) -> Option<i64> {
     if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
-    i64::from_str_radix(digits, radix).ok().filter(|n| *n <= i64::from(u32::MAX)).map(|n| sign * n)
+    i64::from_str_radix(digits, radix)
+        .ok()
+        .filter(|n| *n <= i64::from(u32::MAX))
+        .map(|n| sign * n)
 }

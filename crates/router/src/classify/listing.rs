@@ -31,9 +31,12 @@ pub(crate) fn text(steps: &[Step], root: Target) -> String {
                 let test = &tests[0];
                 (test.word, test.mask, test.value, "", *yes, *no)
             }
-            Step::Search { word, mask, thresholds, targets } => {
-                (*word, *mask, thresholds[0], ">", targets[1], targets[0])
-            }
+            Step::Search {
+                word,
+                mask,
+                thresholds,
+                targets,
+            } => (*word, *mask, thresholds[0], ">", targets[1], targets[0]),
             Step::Switch { .. } => continue,
         };
         let offset = offset(word);

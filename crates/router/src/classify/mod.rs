@@ -42,6 +42,9 @@ pub enum Action {
     Drop,
 }
 
+/// The bases that one language names: patterns the data, filters three headers.
+const MOST_BASES: usize = 3;
+
 /// A rule set, compiled.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -49,8 +52,8 @@ pub struct Program {
     /// Where to start with a packet that has all bytes that the rules ask of, and with any other.
     whole: Target,
     short: Target,
-    /// How many bytes the rules ask of from each base that they name.
-    needs: Vec<(Base, u32)>,
+    /// How many bytes the rules ask of from each base that they name; one is repeated where fewer are named.
+    needs: [(Base, u32); MOST_BASES],
     outputs: BTreeSet<Target>,
     text: String,
     warnings: Diagnostics,
@@ -107,38 +110,45 @@ impl Program {
     }
 
     /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
-    #[inline]
+    #[inline(never)]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         for (handle, output) in batch.iter().zip(outputs) {
-            *output = match self.decide(&Program::frame(&pool[handle])) {
-                DROP => Program::DROPPED,
-                target => target & !OUTPUT,
-            };
+            *output = self.decide(&Program::frame(&pool[handle])) & !OUTPUT;
         }
     }
 
     /// No output.
-    pub const DROPPED: u32 = u32::MAX;
+    pub const DROPPED: u32 = DROP & !OUTPUT;
 
     /// The output of bytes without marked headers.
     pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
         let mut starts = [u32::MAX; BASES];
         starts[Base::Data as usize] = 0;
-        output(self.decide(&Frame { bytes: data, end: data.len() as u32, starts }))
+        output(self.decide(&Frame {
+            bytes: data,
+            end: data.len() as u32,
+            starts,
+        }))
     }
 
     #[inline]
     fn frame(packet: &Packet) -> Frame<'_> {
         let starts = packet.starts();
         let end = starts[Base::Data as usize] + packet.len() as u32;
-        Frame { bytes: packet.buffer(), end, starts }
+        Frame {
+            bytes: packet.buffer(),
+            end,
+            starts,
+        }
     }
 
     #[inline]
     fn decide(&self, frame: &Frame<'_>) -> Target {
-        let is_whole = self.needs.iter().all(|&(base, bytes)| {
+        let end = u64::from(frame.end);
+        // No branch for each: all hold for nearly all packets.
+        let is_whole = self.needs.iter().fold(true, |all, &(base, bytes)| {
             let start = frame.starts[base as usize & (BASES - 1)];
-            u64::from(start) + u64::from(bytes) <= u64::from(frame.end)
+            all & (u64::from(start) + u64::from(bytes) <= end)
         });
         let root = if is_whole { self.whole } else { self.short };
         self.machine.run(root, frame)
@@ -184,7 +194,8 @@ fn slot_action(slot: &str, outputs: usize) -> Result<Action, String> {
         ("deny" | "drop", _) => Ok(Action::Drop),
         (_, Ok(at)) => {
             let fits = usize::try_from(at).ok().filter(|at| *at < outputs);
-            fits.map(Action::Output).ok_or_else(|| format!("slot '{at}' out of range"))
+            fits.map(Action::Output)
+                .ok_or_else(|| format!("slot '{at}' out of range"))
         }
         _ => Err(format!("unknown slot ID '{slot}'")),
     }
@@ -232,7 +243,9 @@ impl Rules {
         for &(expr, _) in &self.all {
             self.arena.tests(expr, &mut |test: &Test| {
                 if test.word.base == Base::Length && test.relation == Relation::Greater {
-                    let need = needs.entry(bases[test.word.offset as usize / 4]).or_insert(0);
+                    let need = needs
+                        .entry(bases[test.word.offset as usize / 4])
+                        .or_insert(0);
                     *need = (test.value + 1).max(*need);
                 }
             });
@@ -253,9 +266,22 @@ impl Rules {
         // Each root has a budget of its own, so that short packets do not slow whole ones.
         fast.renew();
         let short = fast.root(&self.all, &[]);
+        // Without needs all packets are whole.
+        let any = needs.first().copied().unwrap_or((Base::Data, 0));
+        let needs = std::array::from_fn(|at| needs.get(at).copied().unwrap_or(any));
         let (machine, [whole, short]) = Machine::new(&fast.steps, [whole, short]);
         let mut outputs = BTreeSet::from([whole, short]);
-        fast.steps.iter().for_each(|step| step.targets(|to| _ = outputs.insert(to)));
-        Ok(Program { machine, whole, short, needs, outputs, text, warnings: said })
+        for step in &fast.steps {
+            step.targets(|to| _ = outputs.insert(to));
+        }
+        Ok(Program {
+            machine,
+            whole,
+            short,
+            needs,
+            outputs,
+            text,
+            warnings: said,
+        })
     }
 }

@@ -45,7 +45,9 @@ fn clause(
     if digits.is_empty() {
         return Err("expected a digit");
     }
-    let offset = digits.iter().fold(0_u32, |n, d| (n * 10 + u32::from(d - b'0')).min(FARTHEST));
+    let offset = digits
+        .iter()
+        .fold(0_u32, |n, d| (n * 10 + u32::from(d - b'0')).min(FARTHEST));
     if rest.first() != Some(&b'/') {
         return Err("expected '/'");
     }
@@ -68,9 +70,10 @@ fn clause(
         mask = mask.map(|m| &m[..m.len().saturating_sub(1)]);
     }
     if let Some(mask) = mask.filter(|mask| mask.len() != value.len()) {
-        fault(match mask.len() > value.len() {
-            true => "mask has too many hex digits",
-            false => "mask has too few hex digits",
+        fault(if mask.len() > value.len() {
+            "mask has too many hex digits"
+        } else {
+            "mask has too few hex digits"
         });
         return Ok(Expr::TRUE);
     }
@@ -108,7 +111,9 @@ fn words<'a>(
         let (mut bits, mut known) = (0, 0);
         for at in 0..8 {
             (bits, known) = (bits << 4, known << 4);
-            let place = (word * 8 + at).checked_sub(offset * 2).map(|place| place as usize);
+            let place = (word * 8 + at)
+                .checked_sub(offset * 2)
+                .map(|place| place as usize);
             let Some((place, &digit)) = place.and_then(|p| Some((p, value.get(p)?))) else {
                 continue;
             };
@@ -118,7 +123,10 @@ fn words<'a>(
             known |= m & mv & mm;
         }
         Test {
-            word: Word { base: Base::Data, offset: 4 * word as i32 },
+            word: Word {
+                base: Base::Data,
+                offset: 4 * word as i32,
+            },
             mask: known,
             relation: Relation::Equal,
             value: bits,
@@ -131,7 +139,9 @@ mod tests {
     use crate::classify::Program;
 
     fn faults(pattern: &str) -> String {
-        Program::classifier(&[pattern.to_owned()]).expect_err("a fault").click()
+        Program::classifier(&[pattern.to_owned()])
+            .expect_err("a fault")
+            .click()
     }
 
     #[test]
@@ -143,7 +153,10 @@ mod tests {
             ("12/1", "pattern 0: value has less than 2 hex digits\n"),
             ("12/123", "pattern 0: value has odd number of hex digits\n"),
             ("12/1234%12", "pattern 0: mask has too few hex digits\n"),
-            ("12/1234%123456", "pattern 0: mask has too many hex digits\n"),
+            (
+                "12/1234%123456",
+                "pattern 0: mask has too many hex digits\n",
+            ),
             (
                 "12/123 x",
                 "pattern 0: value has odd number of hex digits\npattern 0: expected a digit\n",

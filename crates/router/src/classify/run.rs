@@ -27,7 +27,7 @@ impl Frame<'_> {
         self.end.saturating_sub(self.starts[base & (BASES - 1)])
     }
 
-    #[inline(always)]
+    #[inline]
     fn load<const N: usize>(&self, at: Place) -> [u8; N] {
         let first = self.starts[at.base as usize & (BASES - 1)] as usize + at.offset as usize;
         match self.bytes.get(first..first + N) {
@@ -66,7 +66,13 @@ enum Op {
     One(Exact<1>),
     Two(Exact<2>),
     Three(Exact<3>),
-    Search { at: Place, mask: u32, first: u32, count: u32, targets: u32 },
+    Search {
+        at: Place,
+        mask: u32,
+        first: u32,
+        count: u32,
+        targets: u32,
+    },
 }
 
 /// Which of the cases from `first` on are the masked windows?
@@ -110,7 +116,10 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Lays the steps out that can be reached from the roots, and tells the roots' new numbers.
-    pub(crate) fn new<const N: usize>(steps: &[Step], roots: [Target; N]) -> (Machine, [Target; N]) {
+    pub(crate) fn new<const N: usize>(
+        steps: &[Step],
+        roots: [Target; N],
+    ) -> (Machine, [Target; N]) {
         let mut machine = Machine::default();
         let mut numbers = vec![DROP; steps.len()];
         let order = reachable(steps, &roots);
@@ -155,7 +164,12 @@ impl Machine {
                 }
                 unreachable!("a step verifies something")
             }
-            Step::Switch { word, mask, cases, no } => {
+            Step::Switch {
+                word,
+                mask,
+                cases,
+                no,
+            } => {
                 let asked = |value| Test {
                     word: *word,
                     mask: *mask,
@@ -163,16 +177,25 @@ impl Machine {
                     value,
                 };
                 // Every branch verifies the same windows: one table for both.
-                let joined = cases.iter().map(|&(value, to)| match steps.get(to as usize) {
-                    Some(Step::Verify { tests, yes, no: other }) if other == no => {
-                        let mut all = vec![asked(value)];
-                        all.extend_from_slice(tests);
-                        Some((windows(&all), number(*yes)))
-                    }
-                    _ => None,
-                });
+                let joined = cases
+                    .iter()
+                    .map(|&(value, to)| match steps.get(to as usize) {
+                        Some(Step::Verify {
+                            tests,
+                            yes,
+                            no: other,
+                        }) if other == no => {
+                            let mut all = vec![asked(value)];
+                            all.extend_from_slice(tests);
+                            Some((windows(&all), number(*yes)))
+                        }
+                        _ => None,
+                    });
                 let form = |case: &(Vec<Window>, Target)| {
-                    case.0.iter().map(|window| (window.at, window.mask)).collect::<Vec<_>>()
+                    case.0
+                        .iter()
+                        .map(|window| (window.at, window.mask))
+                        .collect::<Vec<_>>()
                 };
                 let joined: Option<Vec<(Vec<Window>, Target)>> = joined.collect();
                 let joined = joined.filter(|all| {
@@ -181,17 +204,27 @@ impl Machine {
                 });
                 let alone = || {
                     let each = cases.iter();
-                    each.map(|&(value, to)| (windows(&[asked(value)]), number(to))).collect()
+                    each.map(|&(value, to)| (windows(&[asked(value)]), number(to)))
+                        .collect()
                 };
                 self.exact(&joined.unwrap_or_else(alone), number(*no))
             }
-            Step::Search { word, mask, thresholds, targets } => {
+            Step::Search {
+                word,
+                mask,
+                thresholds,
+                targets,
+            } => {
                 let first = self.thresholds.len() as u32;
                 self.thresholds.extend_from_slice(thresholds);
                 let start = self.targets.len() as u32;
-                self.targets.extend(targets.iter().map(|&target| number(target)));
+                self.targets
+                    .extend(targets.iter().map(|&target| number(target)));
                 Op::Search {
-                    at: Place { base: word.base as u8, offset: word.offset.max(0) as u32 },
+                    at: Place {
+                        base: word.base as u8,
+                        offset: word.offset.max(0) as u32,
+                    },
                     mask: *mask,
                     first,
                     count: thresholds.len() as u32,
@@ -222,7 +255,13 @@ impl Machine {
             .map(|(windows, to)| {
                 let value = std::array::from_fn(|i| windows[i].value);
                 let room = std::array::from_fn(|i| windows.get(i).map_or(0, |w| w.value));
-                (value, Case { value: room, to: *to })
+                (
+                    value,
+                    Case {
+                        value: room,
+                        to: *to,
+                    },
+                )
             })
             .collect();
         let table = Table::new(&all, no);
@@ -239,11 +278,10 @@ impl Machine {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
-        let windows: [u64; N] = std::array::from_fn(|i| {
-            u64::from_ne_bytes(frame.load(exact.at[i])) & exact.mask[i]
-        });
+        let windows: [u64; N] =
+            std::array::from_fn(|i| u64::from_ne_bytes(frame.load(exact.at[i])) & exact.mask[i]);
         let mut place = exact.first as usize + hash(&windows, exact.multiplier, exact.shift);
         let mut probes = exact.probes;
         loop {
@@ -270,7 +308,13 @@ impl Machine {
                 Op::One(exact) => self.look(exact, frame),
                 Op::Two(exact) => self.look(exact, frame),
                 Op::Three(exact) => self.look(exact, frame),
-                &Op::Search { at, mask, first, count, targets } => {
+                &Op::Search {
+                    at,
+                    mask,
+                    first,
+                    count,
+                    targets,
+                } => {
                     let word = frame.word(at) & mask;
                     let all = self.thresholds.get(first as usize..).unwrap_or_default();
                     let all = all.get(..count as usize).unwrap_or_default();
@@ -279,7 +323,10 @@ impl Machine {
                     } else {
                         all.partition_point(|&threshold| threshold < word)
                     };
-                    self.targets.get(targets as usize + passed).copied().unwrap_or(DROP)
+                    self.targets
+                        .get(targets as usize + passed)
+                        .copied()
+                        .unwrap_or(DROP)
                 }
             };
         }
@@ -288,9 +335,11 @@ impl Machine {
 }
 
 /// The slot of these windows.
-#[inline(always)]
+#[inline]
 fn hash<const N: usize>(windows: &[u64; N], multiplier: u64, shift: u8) -> usize {
-    let mixed = windows.iter().fold(0, |mixed: u64, window| mixed.rotate_left(29) ^ window);
+    let mixed = windows
+        .iter()
+        .fold(0, |mixed: u64, window| mixed.rotate_left(29) ^ window);
     (mixed.wrapping_mul(multiplier) >> (shift & 63)) as usize
 }
 
@@ -320,7 +369,9 @@ impl Step {
                 each(*no);
             }
             Step::Switch { cases, no, .. } => {
-                cases.iter().for_each(|&(_, to)| each(to));
+                for &(_, to) in cases {
+                    each(to);
+                }
                 each(*no);
             }
             Step::Search { targets, .. } => targets.iter().for_each(|&to| each(to)),
@@ -333,26 +384,41 @@ fn windows(tests: &[Test]) -> Vec<Window> {
     let mut bytes: BTreeMap<(Base, i32), (u8, u8)> = BTreeMap::new();
     let mut windows = Vec::new();
     for test in tests {
-        let both = test.mask.to_be_bytes().into_iter().zip(test.value.to_be_bytes());
+        let both = test
+            .mask
+            .to_be_bytes()
+            .into_iter()
+            .zip(test.value.to_be_bytes());
         for (i, (mask, value)) in both.enumerate().filter(|(_, (mask, _))| *mask != 0) {
-            let byte = bytes.entry((test.word.base, test.word.offset + i as i32)).or_default();
+            let byte = bytes
+                .entry((test.word.base, test.word.offset + i as i32))
+                .or_default();
             // Two tests of the same bits that cannot both hold: a window that nothing passes.
             if (byte.1 ^ value) & byte.0 & mask != 0 {
-                windows.push(Window { at: Place::default(), mask: 0, value: 1 });
+                windows.push(Window {
+                    at: Place::default(),
+                    mask: 0,
+                    value: 1,
+                });
             }
             *byte = (byte.0 | mask, byte.1 | value);
         }
     }
     while let Some((&(base, first), _)) = bytes.first_key_value() {
         let (mut mask, mut value) = ([0; 8], [0; 8]);
-        let within: Vec<(Base, i32)> =
-            bytes.range((base, first)..(base, first + 8)).map(|(&at, _)| at).collect();
+        let within: Vec<(Base, i32)> = bytes
+            .range((base, first)..(base, first + 8))
+            .map(|(&at, _)| at)
+            .collect();
         for at in within {
             let place = (at.1 - first) as usize;
             (mask[place], value[place]) = bytes.remove(&at).unwrap_or_default();
         }
         windows.push(Window {
-            at: Place { base: base as u8, offset: first as u32 },
+            at: Place {
+                base: base as u8,
+                offset: first as u32,
+            },
             mask: u64::from_ne_bytes(mask),
             value: u64::from_ne_bytes(value),
         });
@@ -374,7 +440,10 @@ struct Table {
 impl Table {
     /// The table with the fewest probes among some hundreds; then the smallest.
     fn new<const N: usize>(cases: &[([u64; N], Case)], no: Target) -> Table {
-        let least = (cases.len() as u32).next_power_of_two().trailing_zeros().max(1);
+        let least = (cases.len() as u32)
+            .next_power_of_two()
+            .trailing_zeros()
+            .max(1);
         let tries = if cases.len() > 1024 { 8 } else { 256 };
         let mut best: Option<Table> = None;
         let mut multiplier = 0x9e37_79b9_7f4a_7c15_u64;
@@ -395,7 +464,12 @@ impl Table {
         best.unwrap_or_else(|| {
             // Values that no multiplier parts: all in a row.
             let slots = cases.iter().map(|(_, case)| *case).collect();
-            Table { multiplier: 0, shift: 63, probes: cases.len() as u32, slots }
+            Table {
+                multiplier: 0,
+                shift: 63,
+                probes: cases.len() as u32,
+                slots,
+            }
         })
     }
 
@@ -420,8 +494,19 @@ impl Table {
         slots.truncate((1 << bits) + probes - 1);
         // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or starts
         // behind.
-        let vacant = Case { to: no, ..cases[0].1 };
-        let slots = slots.into_iter().map(|slot| slot.unwrap_or(vacant)).collect();
-        Some(Table { multiplier, shift, probes: probes as u32, slots })
+        let vacant = Case {
+            to: no,
+            ..cases[0].1
+        };
+        let slots = slots
+            .into_iter()
+            .map(|slot| slot.unwrap_or(vacant))
+            .collect();
+        Some(Table {
+            multiplier,
+            shift,
+            probes: probes as u32,
+            slots,
+        })
     }
 }

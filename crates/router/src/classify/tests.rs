@@ -1,7 +1,7 @@
 //! Whole rule sets: the compiled program against the rules taken one after the other.
 
-use super::names::Usual;
 use super::expr::Word;
+use super::names::Usual;
 use super::run::Frame;
 use super::*;
 use trammel_core::rng::Rng;
@@ -19,7 +19,10 @@ impl Rules {
                 at.and_then(|at| frame.bytes.get(at)).copied().unwrap_or(0)
             }))
         };
-        let found = self.all.iter().find(|(expr, _)| self.arena.evaluate(*expr, &word));
+        let found = self
+            .all
+            .iter()
+            .find(|(expr, _)| self.arena.evaluate(*expr, &word));
         found.and_then(|&(_, target)| output(target))
     }
 }
@@ -47,16 +50,42 @@ fn filter(rng: &mut Rng, depth: u32) -> String {
     match rng.below(16) {
         0 => format!("{ends} host {equality} 10.0.0.{number}"),
         1 => format!("{ends} net {equality} 10.0.{number}.0/{}", 8 * rng.below(5)),
-        2 => format!("{ends} net 10.0.0.{number} mask 255.0.255.{}", rng.below(256)),
+        2 => format!(
+            "{ends} net 10.0.0.{number} mask 255.0.255.{}",
+            rng.below(256)
+        ),
         3 => format!("{ends} port {order} {number}"),
         4 => format!("{ends} tcp port & {} {order} {number}", 1 + rng.below(7)),
         5 => format!("{ends} udp port {order} {}", rng.below(2000)),
-        6 => pick(rng, &["tcp", "udp", "icmp", "tcpudp", "proto != tcp", "transp"]).to_owned(),
-        7 => pick(rng, &["tcp opt syn", "tcp ack", "tcp opt rst", "ip frag", "ip unfrag", "ip ect", "ip ce"]).to_owned(),
+        6 => pick(
+            rng,
+            &["tcp", "udp", "icmp", "tcpudp", "proto != tcp", "transp"],
+        )
+        .to_owned(),
+        7 => pick(
+            rng,
+            &[
+                "tcp opt syn",
+                "tcp ack",
+                "tcp opt rst",
+                "ip frag",
+                "ip unfrag",
+                "ip ect",
+                "ip ce",
+            ],
+        )
+        .to_owned(),
         8 => format!("ip ttl {order} {number}"),
-        9 => format!("ip {} {order} {number}", pick(rng, &["hl", "vers", "tos", "dscp", "id", "len"])),
+        9 => format!(
+            "ip {} {order} {number}",
+            pick(rng, &["hl", "vers", "tos", "dscp", "id", "len"])
+        ),
         10 => format!("icmp type {order} {number}"),
-        11 => format!("ip[{}] & {} {order} {number}", rng.below(40), 1 + rng.below(15)),
+        11 => format!(
+            "ip[{}] & {} {order} {number}",
+            rng.below(40),
+            1 + rng.below(15)
+        ),
         12 => format!("transp[{}:2] {order} {number}", 2 * rng.below(10)),
         13 => format!("{ends} ether host 0:0:0:0:0:{number}"),
         14 => format!("tcp win {order} {number}"),
@@ -87,10 +116,20 @@ fn packet(rng: &mut Rng, bytes: &mut Vec<u8>) -> [u32; BASES] {
         set(network + 6, 0);
         set(network + 7, 0);
     }
-    let mut mark = |at: u64| if rng.chance(0.03) { u32::MAX } else { at as u32 };
+    let mut mark = |at: u64| {
+        if rng.chance(0.03) {
+            u32::MAX
+        } else {
+            at as u32
+        }
+    };
     let (link, network) = (mark(0), mark(network as u64));
     let transport = mark(u64::from(network.min(99)) + 20);
-    let transport = if rng.chance(0.2) { rng.below(90) as u32 } else { transport };
+    let transport = if rng.chance(0.2) {
+        rng.below(90) as u32
+    } else {
+        transport
+    };
     [link.min(14), link, network, transport]
 }
 
@@ -104,35 +143,54 @@ fn a_compiled_program_decides_as_its_rules_do_one_after_the_other() {
         let depth = rng.below(4) as u32;
         let all: Vec<(Action, String)> = (0..count)
             .map(|at| {
-                let action =
-                    if rng.chance(0.2) { Action::Drop } else { Action::Output(at as usize / 2) };
+                let action = if rng.chance(0.2) {
+                    Action::Drop
+                } else {
+                    Action::Output(at as usize / 2)
+                };
                 (action, filter(&mut rng, depth))
             })
             .collect();
         let mut said = Diagnostics::new();
         let rules = Rules::of_filters(&all, &Usual, &mut said);
-        let program = Program::ip(&all, &Usual).unwrap_or_else(|e| panic!("{all:?}: {}", e.click()));
+        let program =
+            Program::ip(&all, &Usual).unwrap_or_else(|e| panic!("{all:?}: {}", e.click()));
         for _ in 0..200 {
             let starts = packet(&mut rng, &mut bytes);
-            let frame = Frame { bytes: &bytes, end: bytes.len() as u32, starts };
+            let frame = Frame {
+                bytes: &bytes,
+                end: bytes.len() as u32,
+                starts,
+            };
             let expected = rules.first_match(&frame);
             let found = output(program.decide(&frame));
-            assert_eq!(found, expected, "seed {seed}: {all:?} on {bytes:02x?} {starts:?}");
+            assert_eq!(
+                found, expected,
+                "seed {seed}: {all:?} on {bytes:02x?} {starts:?}"
+            );
             matched += usize::from(expected.is_some());
             total += 1;
         }
     }
     // Packets that none or all match would test little.
-    assert!(matched > total / 5 && matched < total * 19 / 20, "{matched} of {total}");
+    assert!(
+        matched > total / 5 && matched < total * 19 / 20,
+        "{matched} of {total}"
+    );
 }
 
+/// Whether the clause is negated, where it looks, and the bytes and masks it wants.
+type Clause = (bool, usize, Vec<(u8, u8)>);
+
 /// What a pattern of plain clauses says, straight from its meaning.
-fn pattern_matches(clauses: &[(bool, usize, Vec<(u8, u8)>)], data: &[u8]) -> bool {
+fn pattern_matches(clauses: &[Clause], data: &[u8]) -> bool {
     clauses.iter().all(|(negated, offset, bytes)| {
         let holds = bytes.iter().enumerate().all(|(i, &(value, mask))| {
-            mask == 0 || data.get(offset + i).is_some_and(|byte| byte & mask == value & mask)
+            mask == 0
+                || data
+                    .get(offset + i)
+                    .is_some_and(|byte| byte & mask == value & mask)
         });
-        // A word is there or not as one: bytes that are masked out before the last need not be.
         holds != *negated
     })
 }
@@ -144,20 +202,27 @@ fn byte_patterns_decide_as_their_bytes_do() {
         let mut rng = Rng::new(seed, "patterns");
         let mut texts = Vec::new();
         let mut all = Vec::new();
-        for _ in 0..1 + rng.below(25) {
+        for _ in 0..=rng.below(25) {
             let mut clauses = Vec::new();
             let mut text = String::new();
-            for _ in 0..1 + rng.below(4) {
+            for _ in 0..=rng.below(4) {
                 let negated = rng.chance(0.15);
                 let offset = rng.below(20) as usize;
-                let bytes: Vec<(u8, u8)> = (0..1 + rng.below(6))
-                    .map(|_| (rng.below(2) as u8, [0xff, 0x0f, 0x01, 0][rng.below(4) as usize]))
+                let bytes: Vec<(u8, u8)> = (0..=rng.below(6))
+                    .map(|_| {
+                        (
+                            rng.below(2) as u8,
+                            [0xff, 0x0f, 0x01, 0][rng.below(4) as usize],
+                        )
+                    })
                     .collect();
                 let hex = |part: fn(&(u8, u8)) -> u8| {
-                    bytes.iter().map(|byte| format!("{:02x}", part(byte))).collect::<String>()
+                    bytes.iter().fold(String::new(), |hex, byte| {
+                        format!("{hex}{:02x}", part(byte))
+                    })
                 };
                 let sign = if negated { "!" } else { "" };
-                text += &format!("{sign}{offset}/{}%{} ", hex(|b| b.0), hex(|b| b.1));
+                text = format!("{text}{sign}{offset}/{}%{} ", hex(|b| b.0), hex(|b| b.1));
                 clauses.push((negated, offset, bytes));
             }
             texts.push(text);
@@ -166,8 +231,14 @@ fn byte_patterns_decide_as_their_bytes_do() {
         let program = Program::classifier(&texts).expect("good patterns");
         for _ in 0..100 {
             let data: Vec<u8> = (0..rng.below(32)).map(|_| rng.below(2) as u8).collect();
-            let expected = all.iter().position(|clauses| pattern_matches(clauses, &data));
-            assert_eq!(program.run_bytes(&data), expected, "seed {seed}: {texts:?} on {data:?}");
+            let expected = all
+                .iter()
+                .position(|clauses| pattern_matches(clauses, &data));
+            assert_eq!(
+                program.run_bytes(&data),
+                expected,
+                "seed {seed}: {texts:?} on {data:?}"
+            );
             matched += usize::from(expected.is_some());
         }
     }
