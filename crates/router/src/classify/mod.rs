@@ -145,13 +145,20 @@ impl Program {
     #[inline]
     fn decide(&self, frame: &Frame<'_>) -> Target {
         let end = u64::from(frame.end);
-        // No branch for each: all hold for nearly all packets.
-        let is_whole = self.needs.iter().fold(true, |all, &(base, bytes)| {
+        // A branch that is foreseen lets the look-ups start before the lengths are known.
+        for &(base, bytes) in &self.needs {
             let start = frame.starts[base as usize & (BASES - 1)];
-            all & (u64::from(start) + u64::from(bytes) <= end)
-        });
-        let root = if is_whole { self.whole } else { self.short };
-        self.machine.run(root, frame)
+            if u64::from(start) + u64::from(bytes) > end {
+                return self.decide_short(frame);
+            }
+        }
+        self.machine.run(self.whole, frame)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn decide_short(&self, frame: &Frame<'_>) -> Target {
+        self.machine.run(self.short, frame)
     }
 
     /// The program as a list of steps for people, in the order of the rules. It decides as the program
