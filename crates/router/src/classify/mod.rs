@@ -110,7 +110,7 @@ impl Program {
     }
 
     /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
-    #[inline(never)]
+    #[inline]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         for (handle, output) in batch.iter().zip(outputs) {
             *output = self.decide(&Program::frame(&pool[handle])) & !OUTPUT;
