@@ -9,6 +9,10 @@
 //! ```
 //! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`) and what the clause before has
 //! said (`src port 80 or 81`).
+//!
+//! Differs from Click: an order under a mask with gaps (`port & 4 >= 2`) compares the masked number, where
+//! Click 2.1 errs. A field that a packet has only in part makes its clause false; Click decides some orders
+//! by the part.
 
 use super::clause::{Clause, Data, Ends, Faults, Field, Header, Kind, Mask, Order, protocol_text};
 use super::expr::{Arena, Expr};
