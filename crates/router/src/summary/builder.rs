@@ -312,7 +312,7 @@ impl Builder {
 
     fn set_tcp_header_len(&mut self, start: usize, len: usize) {
         let low = self.byte(start + 12) & 0x0F;
-        self.write(start + 12, &[(len / 4) as u8 * 16 | low]);
+        self.write(start + 12, &[((len / 4) as u8 * 16) | low]);
     }
 
     /// Sets the length of the TCP header.
@@ -548,6 +548,7 @@ impl Builder {
         let Some(ip) = Ipv4::read(packet).copied() else {
             return;
         };
+        let dst = ipv4::final_destination(packet).unwrap_or(ip.dst);
         let Some(segment) = self
             .bytes
             .get_mut(transport..)
@@ -570,7 +571,7 @@ impl Builder {
         } else {
             let len = segment.len() as u16;
             let sum = Sum::ZERO
-                .pseudo_v4(ip.src, ip.dst, ip.protocol, len)
+                .pseudo_v4(ip.src, dst, ip.protocol, len)
                 .bytes(segment);
             sum.checksum()
         };

@@ -117,17 +117,13 @@ impl Reader {
     /// what is not given.
     pub fn set_flow(&mut self, text: &str) {
         let words: Vec<&[u8]> = words(text.as_bytes()).collect();
-        match flow_of(&words) {
-            Some(flow) => {
-                self.flow = Some(flow);
-                if let Some(word) = words.get(4) {
-                    self.set_protocol(word, "!flowid");
-                }
-            }
-            None => {
-                self.flow = None;
-                self.complain(true, "bad !flowid specification".to_owned());
-            }
+        let Some(flow) = flow_of(&words) else {
+            self.flow = None;
+            return self.complain(true, "bad !flowid specification".to_owned());
+        };
+        self.flow = Some(flow);
+        if let Some(word) = words.get(4) {
+            self.set_protocol(word, "!flowid");
         }
     }
 
