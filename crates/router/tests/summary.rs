@@ -538,7 +538,7 @@ proptest! {
 
     #[test]
     fn a_packet_survives_its_own_record(texts in prop::collection::vec(dump_line(), 1..4)) {
-        let names = WHOLE.replace(" payload", " ip_frag ip_fragoff ip_opt payload_len");
+        let names = WHOLE.replace(" payload", " ntimestamp ip_frag ip_fragoff ip_opt payload_len");
         let (pool, packets, _) = read(&format!("!data {WHOLE}\n{}\n", texts.join("\n")));
         let options = writer::Options { is_binary: true, ..Default::default() };
         let writer = Writer::new(fields_of(&names), options).unwrap();

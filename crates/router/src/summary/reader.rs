@@ -391,16 +391,12 @@ fn binary_value(row: &Row, rest: &mut &[u8]) -> Option<Value<'static>> {
         Width::Never | Width::Bytes(0) => return None,
         Width::Counted => Value::Bytes(Cow::Owned(bytes.to_vec())),
         Width::TimeMicro | Width::TimeNano => {
-            let unit = if row.width == Width::TimeMicro {
-                1000
-            } else {
-                1
-            };
-            let (secs, fraction) = bytes.split_at(4);
-            Value::Time(Timestamp::new(
-                number(secs) as i64,
-                number(fraction) as i64 * unit,
-            ))
+            let (first, second) = bytes.split_at(4);
+            let (first, second) = (number(first) as i64, number(second) as i64);
+            Value::Time(match row.width {
+                Width::TimeMicro => Timestamp::new(first, second * 1000),
+                _ => Timestamp::new(second, first),
+            })
         }
         Width::Bytes(6) => Value::Ether(bytes.try_into().ok()?),
         Width::Bytes(_) if row.name == "ip_frag" => {

@@ -198,9 +198,12 @@ fn binary(name: &str, width: Width, value: Option<Value<'_>>, out: &mut Vec<u8>)
             let Some(Value::Time(time)) = value else {
                 return out.extend([0; 8]);
             };
-            let unit = if width == Width::TimeMicro { 1000 } else { 1 };
-            out.extend((time.secs() as u32).to_be_bytes());
-            out.extend(((time.subsec_ns() / unit) as u32).to_be_bytes());
+            let secs = (time.secs() as u32).to_be_bytes();
+            let ns = time.subsec_ns() as u32;
+            match width {
+                Width::TimeMicro => out.extend([secs, (ns / 1000).to_be_bytes()].concat()),
+                _ => out.extend([ns.to_be_bytes(), secs].concat()),
+            }
         }
         (Width::Bytes(bytes), value) => {
             match value {
