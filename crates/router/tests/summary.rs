@@ -191,6 +191,13 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "sack1-2;sack3-4 40",
     ),
     ("tcp_ntopt", "mss1", "tcp_opt", "mss1"),
+    // The later in the order of fields replaces the earlier; the header stays as long as it was.
+    (
+        "tcp_sack tcp_opt",
+        "sack1-2 mss1",
+        "tcp_opt tcp_off",
+        "mss1 32",
+    ),
     ("tcp_sack", "sack1-2", "tcp_opt", "sack1-2"),
     ("tcp_opt", "ts1:2", "tcp_ntopt tcp_off", ". 32"),
     // UDP.

@@ -257,7 +257,7 @@ impl Builder {
         self.set_ip_header_len(start, len);
     }
 
-    /// Puts options into the IP header, which grows as they need.
+    /// Puts options into the IP header, which grows as they need; others that it had are gone.
     pub(super) fn put_ip_options(&mut self, options: &[u8]) {
         let Some(start) = self.make_ip() else { return };
         self.has_ip_header_len = true;
@@ -271,7 +271,8 @@ impl Builder {
             self.transport_at = start + len;
             self.set_ip_header_len(start, len);
         }
-        self.bytes[start + Ipv4::LEN..start + len].fill(0);
+        let end = self.transport_at.clamp(start + len, self.bytes.len());
+        self.bytes[start + Ipv4::LEN..end].fill(0);
         self.write(start + Ipv4::LEN, options);
     }
 
@@ -328,7 +329,7 @@ impl Builder {
         self.set_tcp_header_len(start, len);
     }
 
-    /// Puts options into the TCP header, which grows as they need.
+    /// Puts options into the TCP header, which grows as they need; others that it had are gone.
     pub(super) fn put_tcp_options(&mut self, options: &[u8]) {
         let Some(start) = self.make_upper(&[protocol::TCP]) else {
             return;
@@ -343,7 +344,9 @@ impl Builder {
         if len > usize::from(self.byte(start + 12) >> 4) * 4 {
             self.set_tcp_header_len(start, len);
         }
-        self.bytes[start + Tcp::LEN..start + len].fill(0);
+        let end = start + usize::from(self.byte(start + 12) >> 4) * 4;
+        let end = end.clamp(start + len, self.bytes.len());
+        self.bytes[start + Tcp::LEN..end].fill(0);
         self.write(start + Tcp::LEN, options);
     }
 
