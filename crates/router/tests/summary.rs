@@ -393,6 +393,21 @@ fn what_is_wrong_with_a_dump_is_told_once() {
 }
 
 #[test]
+fn a_full_pool_is_not_the_end_of_a_dump() {
+    let mut pool = Pool::new(1, 1);
+    let mut reader = Reader::new(reader::Options::default());
+    let mut from = &b"!data ip_ttl\n1\n2\n3\n"[..];
+    reader.begin(&mut from).unwrap();
+    let first = reader.next(&mut from, &mut pool).unwrap().unwrap();
+    let error = reader.next(&mut from, &mut pool).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
+    pool.free(first);
+    let third = reader.next(&mut from, &mut pool).unwrap().unwrap();
+    assert_eq!(line(&pool[&third], "ip_ttl"), "3");
+    assert!(reader.next(&mut from, &mut pool).unwrap().is_none());
+}
+
+#[test]
 fn the_head_names_the_fields() {
     let options = writer::Options::default();
     let writer = Writer::new(fields_of("ts ntimestamp src"), options).unwrap();

@@ -187,7 +187,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// The next packet; nothing at the end of the dump. Nothing is also given where the pool is full.
+    /// The next packet; nothing at the end of the dump. A full pool is an error, `OutOfMemory`.
     pub fn next(&mut self, from: &mut impl BufRead, pool: &mut Pool) -> io::Result<Option<Handle>> {
         while let Some(is_packet) = self.read_record(from)? {
             let line = std::mem::take(&mut self.line);
@@ -198,9 +198,8 @@ impl Reader {
             };
             self.line = line;
             if is_made {
-                let Some(handle) = pool.alloc() else {
-                    return Ok(None);
-                };
+                // The packet is lost; the next call goes on with the next line.
+                let handle = pool.alloc().ok_or(io::ErrorKind::OutOfMemory)?;
                 self.builder
                     .finish(&mut pool[&handle], self.options.checksum);
                 return Ok(Some(handle));
