@@ -232,7 +232,17 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-fn main() -> Result<()> {
+fn main() {
+    if let Err(error) = measure() {
+        eprintln!("{error}");
+        if let Some(mend) = error.mend() {
+            eprintln!("try: {mend}");
+        }
+        std::process::exit(3);
+    }
+}
+
+fn measure() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seconds: f64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(1.0);
     let rounds: usize = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(3);
