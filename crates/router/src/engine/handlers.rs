@@ -320,12 +320,11 @@ impl Ctx {
 }
 
 fn lines(words: &[&str]) -> String {
-    words.iter().map(|word| format!("{word}\n")).collect()
+    words.iter().flat_map(|word| [*word, "\n"]).collect()
 }
 
 fn listing(handlers: &[Handler]) -> String {
     let public = handlers.iter().filter(|handler| !handler.private);
-    public
-        .map(|handler| format!("{}\t{}\n", handler.name, handler.letters()))
-        .collect()
+    public.fold(String::new(), |text, h| text + &h.name + "	" + &h.letters() + "
+")
 }
