@@ -18,5 +18,6 @@ pub mod load;
 pub mod lookup;
 pub mod memory_host;
 pub mod reason;
+pub mod script;
 pub mod summary;
 pub mod voice;

@@ -180,6 +180,8 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        remarks: Vec::new(),
+        postponed: Vec::new(),
         lacks: false,
     };
     Ok((ctx, said))

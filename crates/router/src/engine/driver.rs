@@ -88,6 +88,15 @@ impl Ctx {
         Ok(())
     }
 
+    /// This element hears of a signal no more.
+    pub fn unwatch_signal(&mut self, signal: i32) {
+        let me = self.me;
+        self.driver.signals.retain(|entry| *entry != (signal, me));
+        if self.driver.signals.iter().all(|(other, _)| *other != signal) {
+            self.host.unwatch_signal(signal);
+        }
+    }
+
     /// Runs until something stops it or, on the router's clock, until `until`.
     pub fn run_until(&mut self, until: Option<Timestamp>) -> Progress {
         self.deliver();

@@ -134,6 +134,10 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// What handlers said besides their results.
+    remarks: Vec<String>,
+    /// Handlers to be written when the element they belong to has returned.
+    postponed: Vec<(handlers::HandlerRef, String)>,
 }
 
 /// A traced packet came to an element.
@@ -366,6 +370,12 @@ impl Ctx {
             }
         }
         self.mark = 0;
+        if !self.postponed.is_empty() {
+            self.postponed();
+            if !self.pending.is_empty() {
+                self.deliver();
+            }
+        }
     }
 
     #[cold]
