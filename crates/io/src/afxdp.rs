@@ -1,1 +1,535 @@
-//! x
+//! Devices by AF_XDP: frames go between the driver and the pool's own slots.
+//!
+//! The pool's first block is the memory that the kernel writes frames to and reads them from, so a frame that
+//! comes is a packet without a copy of ours (the kernel copies, unless the driver does zero-copy), and one that
+//! goes is read from where it lies. Slots that the kernel has are lent; what it is done with comes back.
+//!
+//! A program of five instructions gives the frames of one queue to the socket and the rest to the kernel's
+//! stack. Needs the right to load it, which no user namespace gives.
+
+use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::ethtool::Ethtool;
+use crate::sys;
+use crate::xsk::Queue;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use trammel_packet::batch::Packets;
+use trammel_packet::device::{Device, DeviceCounters};
+use trammel_packet::pool::{Block, HEADROOM, Handle, Pool, SLOT_BYTES};
+use trammel_packet::timestamp::Timestamp;
+
+/// Addresses of frames: the slot's in the low 48 bits, where in the slot in the others.
+const ADDRESS_BITS: u32 = 48;
+/// `setsockopt` of Linux 6.17: frames that one call sends at most.
+const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
+/// How often nothing comes before the socket is asked whether its interface is still there.
+const EMPTY_PER_CHECK: u32 = 16;
+
+/// How to open a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The receive queue whose frames come.
+    pub queue: u32,
+    /// Entries of each ring, a power of two; so many slots of the pool wait for frames.
+    pub ring: u32,
+    /// Where the program runs; `None` tries the driver first.
+    pub place: Option<Place>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            queue: 0,
+            // 1 ms at a million frames a second.
+            ring: 1024,
+            place: None,
+        }
+    }
+}
+
+/// One queue of an interface, by AF_XDP.
+#[derive(Debug)]
+pub struct AfXdp {
+    name: String,
+    mac: Option<[u8; 6]>,
+    // The order of these is that of their end: the program, the socket, the memory.
+    attachment: Option<Attachment>,
+    _sockets: Map,
+    receive: Queue<libc::xdp_desc>,
+    send: Queue<libc::xdp_desc>,
+    fill: Queue<u64>,
+    done: Queue<u64>,
+    socket: Option<OwnedFd>,
+    _memory: Arc<Block>,
+    /// Which slots the kernel has.
+    lent: Vec<bool>,
+    /// Slots that the kernel should have to receive into and has not.
+    lacking: u32,
+    empty: u32,
+    received: u64,
+    /// Frames given to the kernel to send.
+    submitted: u64,
+    errors: u64,
+    remarks: Vec<String>,
+}
+
+impl AfXdp {
+    /// Opens a queue of interface `name` of the calling thread's namespace for packets of `pool`, whose first
+    /// block should have four times as many slots as a ring has entries.
+    pub fn open(name: &str, options: &Options, pool: &mut Pool) -> Result<AfXdp> {
+        let index = sys::interface_index(name)?;
+        if !options.ring.is_power_of_two() {
+            return Err(Error::Invalid(format!(
+                "a ring of {} entries: it has to be a power of two",
+                options.ring
+            )));
+        }
+        let memory = pool
+            .first_block()
+            .cloned()
+            .ok_or_else(|| Error::Invalid("a pool without slots".to_owned()))?;
+        let mut remarks = Vec::new();
+        let socket = open_socket(name)?;
+        let (receive, send, fill, done) = make_rings(&socket, name, options.ring, &memory)?;
+        let of = |what| Error::of(what, name, "CAP_NET_RAW");
+        let address = libc::sockaddr_xdp {
+            sxdp_family: libc::AF_XDP as u16,
+            sxdp_flags: libc::XDP_USE_NEED_WAKEUP,
+            sxdp_ifindex: index,
+            sxdp_queue_id: options.queue,
+            sxdp_shared_umem_fd: 0,
+        };
+        sys::bind(&socket, &address).map_err(of("bind an AF_XDP socket"))?;
+        let got: libc::xdp_options = sys::option(&socket, libc::SOL_XDP, libc::XDP_OPTIONS)
+            .map_err(of("ask what AF_XDP does"))?;
+        let zero_copy = if got.flags & libc::XDP_OPTIONS_ZEROCOPY != 0 {
+            "without copies"
+        } else {
+            "by copies: the driver has no zero-copy"
+        };
+        // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs more calls.
+        let _ = sys::set_option(&socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &options.ring);
+
+        let sockets = Map::new(MapKind::Sockets, 4, options.queue + 1)?;
+        sockets
+            .set(options.queue, &socket.as_raw_fd().to_ne_bytes())
+            .map_err(of("enter the socket in the map"))?;
+        // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
+        let code = Code::default()
+            .load(Size::Word, 2, 1, 16)
+            .map(1, &sockets)
+            .set(3, verdict::PASS)
+            .redirect()
+            .exit();
+        let program = Program::load(&code)?;
+        let (attachment, place) = attach(&program, name, index, options.place)?;
+        let place = match place {
+            Place::Driver => "in the driver",
+            Place::Generic => "behind the driver (generic XDP)",
+        };
+        remarks.push(format!("`{name}`: AF_XDP {place}, {zero_copy}"));
+        let ethtool = Ethtool::open()?;
+        let queues = ethtool.receive_queues(name)?;
+        if queues > 1 {
+            remarks.push(format!(
+                "`{name}` has {queues} receive queues, of which only {} is read: `ethtool -L {name} combined 1`",
+                options.queue
+            ));
+        }
+        if ethtool
+            .driver(name)
+            .is_ok_and(|driver| matches!(driver.as_str(), "veth" | "tun" | "virtio_net"))
+        {
+            remarks.push(format!(
+                "AF_XDP cannot tell which frames of `{name}` lack their checksum; where its peer is this machine's \
+                 own stack: `ethtool -K PEER tx off`"
+            ));
+        }
+        let mut device = AfXdp {
+            name: name.to_owned(),
+            mac: ethtool.mac(name)?,
+            attachment: Some(attachment),
+            _sockets: sockets,
+            receive,
+            send,
+            fill,
+            done,
+            socket: Some(socket),
+            lent: vec![false; memory.slots()],
+            _memory: memory,
+            lacking: options.ring,
+            empty: 0,
+            received: 0,
+            submitted: 0,
+            errors: 0,
+            remarks,
+        };
+        device.refill(pool);
+        Ok(device)
+    }
+
+    /// Lends the kernel slots to receive into, as many as it lacks and the pool has.
+    #[inline]
+    fn refill(&mut self, pool: &mut Pool) {
+        let count = self.fill.room(self.lacking);
+        let mut given = 0;
+        while given < count {
+            let Some(packet) = alloc_to_lend(pool) else {
+                break;
+            };
+            let Ok(slot) = pool.lend(packet) else { break };
+            self.lent[slot as usize] = true;
+            self.fill.write(u64::from(slot) * SLOT_BYTES as u64);
+            given += 1;
+        }
+        if given > 0 {
+            self.lacking -= given;
+            self.fill.publish();
+        }
+    }
+
+    /// Takes back the slots whose frames are sent.
+    #[inline]
+    fn reap(&mut self, pool: &mut Pool) {
+        let count = self.done.available(u32::MAX);
+        if count == 0 {
+            return;
+        }
+        for _ in 0..count {
+            let (slot, _) = place(self.done.read());
+            self.lent[slot] = false;
+            let packet = pool.reclaim(slot as u32, HEADROOM, 0);
+            pool.free(packet);
+        }
+        self.done.release();
+    }
+
+    /// Has the kernel send what it was given.
+    fn call(&self) -> io::Result<()> {
+        let Some(socket) = &self.socket else {
+            return Ok(());
+        };
+        loop {
+            let before = self.send.consumed();
+            // SAFETY: no data and no address.
+            let sent = unsafe {
+                libc::sendto(
+                    socket.as_raw_fd(),
+                    std::ptr::null(),
+                    0,
+                    libc::MSG_DONTWAIT,
+                    std::ptr::null(),
+                    0,
+                )
+            };
+            if let Err(error) = sys::check_size(sent) {
+                match error.raw_os_error() {
+                    // Some went, or the interface has no room or is down: the rest stays in the ring.
+                    Some(
+                        libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR | libc::ENETDOWN,
+                    ) => {}
+                    _ => return Err(self.gone().unwrap_or(error)),
+                }
+            }
+            if self.send.is_drained() || self.send.consumed() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The error where the interface is gone; one that is down may come up again.
+    #[cold]
+    fn gone(&self) -> Option<io::Error> {
+        let socket = self.socket.as_ref()?;
+        sys::pending_error(socket)?;
+        // The socket of an interface that is gone is no longer bound: it has no statistics of its queue, but
+        // the error is the same as for one that is down; the name tells them apart.
+        let error = Error::NoInterface {
+            name: self.name.clone(),
+        };
+        self.is_unbound(socket).then(|| error.into())
+    }
+
+    fn is_unbound(&self, socket: &OwnedFd) -> bool {
+        // SAFETY: no data and no address. A socket that is not bound says ENXIO.
+        let sent = unsafe {
+            libc::sendto(
+                socket.as_raw_fd(),
+                std::ptr::null(),
+                0,
+                libc::MSG_DONTWAIT,
+                std::ptr::null(),
+                0,
+            )
+        };
+        matches!(sys::check_size(sent), Err(error) if error.raw_os_error() == Some(libc::ENXIO))
+    }
+}
+
+/// A slot's number and where in it, from an address of the kernel's.
+#[inline]
+fn place(address: u64) -> (usize, usize) {
+    let base = address & ((1 << ADDRESS_BITS) - 1);
+    let at = base + (address >> ADDRESS_BITS);
+    let slot = base as usize / SLOT_BYTES;
+    (slot, at as usize - slot * SLOT_BYTES)
+}
+
+/// An empty packet that can be lent. A pool that has grown may have others first; they go back.
+#[inline]
+fn alloc_to_lend(pool: &mut Pool) -> Option<Handle> {
+    let packet = pool.alloc()?;
+    let slots = pool.first_block().map_or(0, |block| block.slots());
+    if (packet.slot() as usize) < slots {
+        return Some(packet);
+    }
+    let mut others = vec![packet];
+    let found = loop {
+        match pool.alloc() {
+            Some(packet) if (packet.slot() as usize) < slots => break Some(packet),
+            // Beyond what a pool can hold of others there is none in the first block.
+            Some(packet) if others.len() < slots => others.push(packet),
+            Some(packet) => {
+                pool.free(packet);
+                break None;
+            }
+            None => break None,
+        }
+    };
+    others.into_iter().for_each(|packet| pool.free(packet));
+    found
+}
+
+fn open_socket(name: &str) -> Result<OwnedFd> {
+    match sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0) {
+        Ok(socket) => Ok(socket),
+        Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => Err(Error::Unsupported {
+            what: "AF_XDP".to_owned(),
+            mend: "use METHOD afpacket, or a kernel with CONFIG_XDP_SOCKETS=y".to_owned(),
+        }),
+        Err(error) => Err(Error::from_kernel(
+            "open an AF_XDP socket",
+            name,
+            "CAP_NET_RAW",
+            error,
+        )),
+    }
+}
+
+type Rings = (
+    Queue<libc::xdp_desc>,
+    Queue<libc::xdp_desc>,
+    Queue<u64>,
+    Queue<u64>,
+);
+
+/// Registers the memory and makes the rings: to receive, to send, of free slots, of slots sent.
+fn make_rings(socket: &OwnedFd, name: &str, size: u32, memory: &Block) -> Result<Rings> {
+    let of = |what| Error::of(what, name, "CAP_NET_RAW");
+    let registration = libc::xdp_umem_reg {
+        addr: memory.address().as_ptr() as u64,
+        len: memory.bytes() as u64,
+        chunk_size: SLOT_BYTES as u32,
+        headroom: 0,
+        flags: libc::XDP_UMEM_UNALIGNED_CHUNK_FLAG,
+        tx_metadata_len: 0,
+    };
+    match sys::set_option(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
+            return Err(Error::Busy {
+                name: name.to_owned(),
+                what: format!(
+                    "no more memory may be locked; {} KiB are needed",
+                    memory.bytes() >> 10
+                ),
+                mend: "ulimit -l unlimited".to_owned(),
+            });
+        }
+        other => other.map_err(of("share the packets' memory with the kernel"))?,
+    }
+    let rings = [
+        libc::XDP_UMEM_FILL_RING,
+        libc::XDP_UMEM_COMPLETION_RING,
+        libc::XDP_RX_RING,
+        libc::XDP_TX_RING,
+    ];
+    for ring in rings {
+        sys::set_option(socket, libc::SOL_XDP, ring, &size).map_err(of("make a ring of AF_XDP"))?;
+    }
+    let at: libc::xdp_mmap_offsets = sys::option(socket, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)
+        .map_err(of("ask for the rings' layout"))?;
+    let map = || -> io::Result<Rings> {
+        Ok((
+            Queue::map(socket, size, libc::XDP_PGOFF_RX_RING as i64, &at.rx)?,
+            Queue::map(socket, size, libc::XDP_PGOFF_TX_RING as i64, &at.tx)?,
+            Queue::map(socket, size, libc::XDP_UMEM_PGOFF_FILL_RING as i64, &at.fr)?,
+            Queue::map(
+                socket,
+                size,
+                libc::XDP_UMEM_PGOFF_COMPLETION_RING as i64,
+                &at.cr,
+            )?,
+        ))
+    };
+    map().map_err(of("map the rings of AF_XDP"))
+}
+
+/// Attaches the program where it was asked for, else where the interface can have it.
+fn attach(
+    program: &Program,
+    name: &str,
+    index: u32,
+    wish: Option<Place>,
+) -> Result<(Attachment, Place)> {
+    if let Some(place) = wish {
+        return Ok((program.attach(name, index, place)?, place));
+    }
+    match program.attach(name, index, Place::Driver) {
+        Ok(attachment) => Ok((attachment, Place::Driver)),
+        Err(Error::Kernel { .. }) => {
+            let attachment = program.attach(name, index, Place::Generic)?;
+            Ok((attachment, Place::Generic))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+impl Device for AfXdp {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mac(&self) -> Option<[u8; 6]> {
+        self.mac
+    }
+
+    fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> io::Result<usize> {
+        let count = self.receive.available(into.room() as u32);
+        if count == 0 {
+            self.empty += 1;
+            self.reap(pool);
+            self.refill(pool);
+            if self.empty.is_multiple_of(EMPTY_PER_CHECK)
+                && let Some(error) = self.gone()
+            {
+                return Err(error);
+            }
+            return Ok(0);
+        }
+        self.empty = 0;
+        // Without a driver's help there is no time of arrival; that of reading is the same for the batch.
+        let now = Timestamp(clock::wall_ns());
+        for _ in 0..count {
+            let frame = self.receive.read();
+            let (slot, offset) = place(frame.addr);
+            self.lent[slot] = false;
+            let packet = pool.reclaim(slot as u32, offset, frame.len as usize);
+            pool[&packet].set_timestamp(now);
+            into.push(packet);
+        }
+        self.receive.release();
+        self.lacking += count;
+        self.received += u64::from(count);
+        self.refill(pool);
+        if self.fill.wants_call() {
+            // A driver that does zero-copy sleeps while it has no slots; any call on the socket wakes it.
+            clock::wait(&[self.descriptor().unwrap_or(-1)], Some(0))?;
+        }
+        Ok(count as usize)
+    }
+
+    fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
+        self.reap(pool);
+        let count = self.send.room(from.len() as u32);
+        let (send, lent, errors) = (&mut self.send, &mut self.lent, &mut self.errors);
+        from.drain_front(count as usize, |packet| {
+            let Some((slot, offset, len)) = lend(pool, packet) else {
+                *errors += 1;
+                return;
+            };
+            lent[slot as usize] = true;
+            let addr = u64::from(slot) * SLOT_BYTES as u64 + offset as u64;
+            send.write(libc::xdp_desc {
+                addr,
+                len: len as u32,
+                options: 0,
+            });
+            self.submitted += 1;
+        });
+        Ok(count as usize)
+    }
+
+    fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        self.send.publish();
+        if !self.send.is_drained() && self.send.wants_call() {
+            self.call()?;
+        }
+        self.reap(pool);
+        Ok(())
+    }
+
+    fn descriptor(&self) -> Option<i32> {
+        self.socket.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    fn close(&mut self, pool: &mut Pool) {
+        // Once the socket is closed the kernel touches no slot any more.
+        self.attachment = None;
+        self.socket = None;
+        for (slot, is_lent) in self.lent.iter_mut().enumerate() {
+            if std::mem::take(is_lent) {
+                let packet = pool.reclaim(slot as u32, HEADROOM, 0);
+                pool.free(packet);
+            }
+        }
+    }
+
+    fn counters(&self) -> DeviceCounters {
+        let statistics = self.socket.as_ref().and_then(|socket| {
+            sys::option::<libc::xdp_statistics>(socket, libc::SOL_XDP, libc::XDP_STATISTICS).ok()
+        });
+        let (receive_drops, invalid) = statistics.map_or((0, 0), |statistics| {
+            (
+                statistics.rx_dropped + statistics.rx_ring_full,
+                statistics.tx_invalid_descs,
+            )
+        });
+        let waiting = self.send.waiting();
+        DeviceCounters {
+            received: self.received,
+            sent: self.submitted.saturating_sub(u64::from(waiting) + invalid),
+            receive_drops,
+            send_errors: self.errors + invalid,
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+}
+
+/// Lends a packet's slot, or that of a copy where it lies elsewhere: the slot, where in it, how long. What is
+/// longer than a slot cannot be sent.
+#[inline]
+fn lend(pool: &mut Pool, packet: Handle) -> Option<(u32, usize, usize)> {
+    let (offset, len) = (pool[&packet].offset(), pool[&packet].len());
+    let packet = match pool.lend(packet) {
+        Ok(slot) => return Some((slot, offset, len)),
+        Err(packet) => packet,
+    };
+    let copy = if len <= SLOT_BYTES - HEADROOM {
+        alloc_to_lend(pool)
+    } else {
+        None
+    };
+    let lent = copy.and_then(|copy| {
+        let data = pool[&packet].data().to_vec();
+        pool[&copy].set_data(&data);
+        pool.lend(copy).ok()
+    });
+    pool.free(packet);
+    Some((lent?, HEADROOM, len))
+}

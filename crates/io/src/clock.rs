@@ -90,9 +90,47 @@ impl Waiter {
     }
 }
 
+/// Waits until one of `readable` can be read or of `writable` written, `timeout_ns` have passed (never, if
+/// none), or a signal came; appends the ready ones to `ready`.
+pub fn wait_both(
+    readable: &[RawFd],
+    writable: &[RawFd],
+    timeout_ns: Option<i64>,
+    ready: &mut Vec<RawFd>,
+) -> io::Result<()> {
+    let mut waiter = Waiter::new();
+    waiter.set(readable);
+    waiter
+        .polled
+        .extend(writable.iter().map(|&fd| libc::pollfd {
+            fd,
+            events: libc::POLLOUT,
+            revents: 0,
+        }));
+    waiter.wait(timeout_ns)?;
+    let polled = waiter.polled.iter();
+    ready.extend(polled.filter(|one| one.revents != 0).map(|one| one.fd));
+    Ok(())
+}
+
 /// Waits on `fds` once: see [`Waiter::wait`].
 pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
     let mut waiter = Waiter::new();
     waiter.set(fds);
     waiter.wait(timeout_ns)
+}
+
+/// Keeps the calling thread on one processor, so that what it costs is not that of moving about.
+pub fn pin(processor: usize) -> io::Result<()> {
+    // SAFETY: all zeroes is the empty set; the macro's function writes within it.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor % libc::CPU_SETSIZE as usize, &mut set);
+        crate::sys::check(libc::sched_setaffinity(
+            0,
+            size_of::<libc::cpu_set_t>(),
+            &raw const set,
+        ))
+        .map(drop)
+    }
 }

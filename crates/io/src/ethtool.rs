@@ -5,6 +5,8 @@ use crate::sys;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const SIOCETHTOOL: u64 = 0x8946;
+const SIOCGIFHWADDR: u64 = 0x8927;
+const GET_DRIVER: u32 = 0x03;
 const GET_CHANNELS: u32 = 0x3c;
 
 /// The offloads that change what frames look like, with the command that sets each. Switching off the
@@ -103,5 +105,45 @@ impl Ethtool {
             Err(Error::Kernel { .. }) => Ok(1),
             Err(other) => Err(other),
         }
+    }
+
+    /// The driver's name: `veth`.
+    pub fn driver(&self, name: &str) -> Result<String> {
+        // struct ethtool_drvinfo: cmd, the driver in 32 bytes, and others; 196 bytes
+        let mut info = [0; 49];
+        info[0] = GET_DRIVER;
+        self.command(name, &mut info)?;
+        let bytes = info[1..9].iter().flat_map(|word| word.to_ne_bytes());
+        Ok(bytes
+            .take_while(|&byte| byte != 0)
+            .map(char::from)
+            .collect())
+    }
+
+    /// The Ethernet address, where it has one.
+    pub fn mac(&self, name: &str) -> Result<Option<[u8; 6]>> {
+        // struct ifreq with a struct sockaddr in place of the pointer: family, address
+        #[repr(C)]
+        struct Hardware {
+            name: [libc::c_char; libc::IFNAMSIZ],
+            family: u16,
+            address: [u8; 22],
+        }
+        let mut request = Hardware {
+            name: sys::interface_name(name)?,
+            family: 0,
+            address: [0; 22],
+        };
+        // SAFETY: as long as `struct ifreq`, which is what the kernel writes.
+        sys::check(unsafe {
+            libc::ioctl(
+                self.socket.as_raw_fd(),
+                SIOCGIFHWADDR as _,
+                &raw mut request,
+            )
+        })
+        .map_err(Error::of("read the address", name, "CAP_NET_ADMIN"))?;
+        let is_ethernet = request.family == libc::ARPHRD_ETHER;
+        Ok(is_ethernet.then(|| std::array::from_fn(|at| request.address[at])))
     }
 }

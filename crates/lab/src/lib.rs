@@ -10,6 +10,8 @@ pub mod fidelity;
 pub mod paper;
 pub mod registry;
 pub mod report;
+#[cfg(target_os = "linux")]
+pub mod router;
 pub mod run_folder;
 pub mod scenario;
 

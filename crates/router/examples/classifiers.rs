@@ -54,13 +54,22 @@ fn filters() -> Program {
 fn firewall(allowed: usize) -> Program {
     let mut all: Vec<String> = (0..RULES)
         .map(|i| match i % 3 {
-            0 => format!("deny src net 192.168.{i}.0/24 && tcp && dst port {}", 20 + i),
-            1 => format!("deny src net 172.{}.0.0/16 && udp && dst port > {}", 16 + i, 2000 + i),
+            0 => format!(
+                "deny src net 192.168.{i}.0/24 && tcp && dst port {}",
+                20 + i
+            ),
+            1 => format!(
+                "deny src net 172.{}.0.0/16 && udp && dst port > {}",
+                16 + i,
+                2000 + i
+            ),
             _ => format!("deny tcp opt syn && dst net 10.9.{i}.0/24 && src port < 1024"),
         })
         .collect();
-    all[allowed] =
-        format!("allow udp && dst host 10.1.{allowed}.2 && dst port {}", 1000 + allowed);
+    all[allowed] = format!(
+        "allow udp && dst host 10.1.{allowed}.2 && dst port {}",
+        1000 + allowed
+    );
     all.push("deny all".to_owned());
     Program::filter(&all, 1, &Usual).expect("good filters")
 }
@@ -80,7 +89,10 @@ fn cost(pool: &Pool, batch: &Packets, mut pass: impl FnMut(&Pool, &Packets)) -> 
 
 fn main() {
     println!("core cycles a packet (time-stamp ticks × {CORE_CYCLES_A_TICK}), over the empty pass");
-    println!("{:<12}{:>8}{:>8}{:>8}{:>8}", "rules", "first", "mid", "last", "mixed");
+    println!(
+        "{:<12}{:>8}{:>8}{:>8}{:>8}",
+        "rules", "first", "mid", "last", "mixed"
+    );
     for name in ["patterns", "filters", "firewall"] {
         print!("{name:<12}");
         for rule in [Some(0), Some(9), Some(RULES - 1), None] {
@@ -115,7 +127,10 @@ fn main() {
                 (_, Some(rule)) => output == rule as u32,
                 (_, None) => true,
             };
-            assert!(outputs.iter().all(|&output| expected(output)), "{name} {rule:?}: {outputs:?}");
+            assert!(
+                outputs.iter().all(|&output| expected(output)),
+                "{name} {rule:?}: {outputs:?}"
+            );
             print!("{:>8.1}", full - empty);
             for handle in batch.drain() {
                 pool.free(handle);

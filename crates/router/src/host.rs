@@ -5,6 +5,7 @@
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use trammel_packet::device::Device;
+use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 
 /// What a device is asked to be.
@@ -20,6 +21,17 @@ pub struct DeviceRequest {
     pub address: Option<String>,
     /// Further options, as `KEY value`.
     pub options: Vec<(String, String)>,
+}
+
+/// Why the machine does not give what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong, naming the thing.
+    pub text: String,
+    /// The command that would mend it.
+    pub mend: Option<String>,
+    /// The machine lacks something, rather than the wish being wrong.
+    pub is_lack: bool,
 }
 
 /// A listening socket or a connection, for elements that serve or speak.
@@ -83,8 +95,12 @@ pub trait Host: Debug + Send {
     /// Prints on standard error: what elements such as `Print` say.
     fn say(&mut self, text: &str);
 
-    /// Opens a device.
-    fn device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String>;
+    /// Opens a device. Its frames may lie in `pool`, which then stays as long as the device.
+    fn device(
+        &mut self,
+        request: &DeviceRequest,
+        pool: &mut Pool,
+    ) -> Result<Box<dyn Device>, Refusal>;
 
     /// Opens a socket.
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>>;

@@ -19,3 +19,4 @@ pub mod lookup;
 pub mod memory_host;
 pub mod reason;
 pub mod summary;
+pub mod voice;

@@ -24,6 +24,15 @@ impl lang::Classes for BuiltIn {
     }
 }
 
+/// A configuration that does not run.
+#[derive(Debug)]
+pub struct Refused {
+    /// What is wrong with it.
+    pub said: Diagnostics,
+    /// The machine lacks something that it needs.
+    pub lacks: bool,
+}
+
 /// Reads a configuration, checks it, and configures and initializes its elements. With the router come
 /// the warnings; where it cannot run, the errors.
 pub fn load(
@@ -32,25 +41,25 @@ pub fn load(
     options: &lang::Options<'_>,
     host: Box<dyn Host>,
     run: Options,
-) -> Result<(Ctx, Diagnostics), Diagnostics> {
+) -> Result<(Ctx, Diagnostics), Refused> {
     let (flat, mut said) = lang::parse(text, name, options);
     if said.has_errors() {
-        return Err(said);
+        return Err(Refused { said, lacks: false });
     }
-    match build::build(flat, text.to_owned(), host, run) {
+    let (mut ctx, more) = match build::build(flat, text.to_owned(), host, run) {
+        Ok(built) => built,
         Err(more) => {
             said.extend(more);
-            Err(said)
+            return Err(Refused { said, lacks: false });
         }
-        Ok((mut ctx, more)) => {
+    };
+    said.extend(more);
+    match ctx.initialize() {
+        Ok(()) => Ok((ctx, said)),
+        Err(more) => {
             said.extend(more);
-            match ctx.initialize() {
-                Ok(()) => Ok((ctx, said)),
-                Err(more) => {
-                    said.extend(more);
-                    Err(said)
-                }
-            }
+            let lacks = ctx.lacks();
+            Err(Refused { said, lacks })
         }
     }
 }
@@ -84,7 +93,7 @@ pub(crate) mod testing {
             Options::simulated(),
         ) {
             Ok((ctx, _)) => Ok(Run { ctx, host }),
-            Err(said) => Err(said.click()),
+            Err(refused) => Err(refused.said.click()),
         }
     }
 

@@ -1,11 +1,12 @@
 //! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs that must
 //! touch nothing.
 
-use crate::host::{DeviceRequest, Host, Socket, SocketRequest};
+use crate::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
 use trammel_packet::device::Device;
+use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 
 /// What such a machine holds; shared by its clones.
@@ -110,9 +111,17 @@ impl Host for MemoryHost {
         self.memory().said += text;
     }
 
-    fn device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String> {
+    fn device(
+        &mut self,
+        request: &DeviceRequest,
+        _: &mut Pool,
+    ) -> Result<Box<dyn Device>, Refusal> {
         let device = self.memory().devices.remove(&request.name);
-        device.ok_or_else(|| format!("no network interface `{}`", request.name))
+        device.ok_or_else(|| Refusal {
+            text: format!("no network interface `{}`", request.name),
+            mend: Some("ip link show".to_owned()),
+            is_lack: true,
+        })
     }
 
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {

@@ -9,10 +9,10 @@ use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 
 /// How long anything may take before a test gives up.
-pub const PATIENCE_NS: i64 = 20_000_000_000;
+pub(crate) const PATIENCE_NS: i64 = 20_000_000_000;
 
 /// The value, or `None` with the reason printed where the machine lacks something.
-pub fn or_skip<T>(result: Result<T>) -> Option<T> {
+pub(crate) fn or_skip<T>(result: Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(error @ (Error::NoRight { .. } | Error::Unsupported { .. })) => {
@@ -24,7 +24,7 @@ pub fn or_skip<T>(result: Result<T>) -> Option<T> {
 }
 
 /// Two namespaces with a wire between `a` and `b`, whose frames are left as they are.
-pub fn wire() -> Option<(Namespace, Namespace)> {
+pub(crate) fn wire() -> Option<(Namespace, Namespace)> {
     let (left, right) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
     veth(&left, "a", &right, "b").expect("a pair");
     for (namespace, name) in [(&left, "a"), (&right, "b")] {
@@ -34,7 +34,7 @@ pub fn wire() -> Option<(Namespace, Namespace)> {
 }
 
 /// A frame of `len` bytes with a local experimental type, whose bytes tell its number.
-pub fn frame(number: u64, len: usize) -> Vec<u8> {
+pub(crate) fn frame(number: u64, len: usize) -> Vec<u8> {
     let mut frame = vec![0; len];
     frame[..6].fill(0xff);
     frame[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 9]);
@@ -46,7 +46,7 @@ pub fn frame(number: u64, len: usize) -> Vec<u8> {
 }
 
 /// Sends all frames, with flushes until the device has taken them.
-pub fn send(device: &mut dyn Device, pool: &mut Pool, frames: &[Vec<u8>]) {
+pub(crate) fn send(device: &mut dyn Device, pool: &mut Pool, frames: &[Vec<u8>]) {
     let mut batch = Packets::new();
     let until = clock::monotonic_ns() + PATIENCE_NS;
     for frame in frames {
@@ -62,7 +62,7 @@ pub fn send(device: &mut dyn Device, pool: &mut Pool, frames: &[Vec<u8>]) {
 }
 
 /// Receives until `enough` says so of what has come.
-pub fn receive_until(
+pub(crate) fn receive_until(
     device: &mut dyn Device,
     pool: &mut Pool,
     enough: impl Fn(&[Vec<u8>]) -> bool,
@@ -89,7 +89,11 @@ pub fn receive_until(
 }
 
 /// Moves frames between two devices until `is_done`: the router of ten lines.
-pub fn forward(ends: &mut [Box<dyn Device>; 2], pool: &mut Pool, is_done: impl Fn() -> bool) {
+pub(crate) fn forward(
+    ends: &mut [Box<dyn Device>; 2],
+    pool: &mut Pool,
+    is_done: impl Fn() -> bool,
+) {
     let mut batch = Packets::new();
     while !is_done() {
         for (from, to) in [(0, 1), (1, 0)] {

@@ -11,6 +11,8 @@ mod man;
 mod options;
 mod paper;
 pub mod progress;
+#[cfg(target_os = "linux")]
+mod router;
 mod run;
 mod sweep;
 
@@ -51,6 +53,8 @@ enum Command {
     Run(run::Args),
     Sweep(sweep::Args),
     Paper(paper::Args),
+    #[cfg(target_os = "linux")]
+    Router(router::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -61,10 +65,16 @@ enum Command {
 
 /// Reads the arguments of the process, does what they ask and returns the exit code.
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(program) = called_as().and_then(|name| crate::router::tools::find(&name)) {
+        return program();
+    }
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Paper(args) => paper::run(args),
+        #[cfg(target_os = "linux")]
+        Command::Router(args) => router::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
@@ -73,6 +83,14 @@ pub fn main() -> ExitCode {
         Command::Man(args) => man::run(&args),
     };
     outcome.unwrap_or_else(|error| explain(&error))
+}
+
+/// The name that this program was called by.
+#[cfg(target_os = "linux")]
+fn called_as() -> Option<String> {
+    let path = std::env::args_os().next()?;
+    let name = std::path::Path::new(&path).file_name()?;
+    Some(name.to_str()?.to_owned())
 }
 
 /// Shows `error` and returns its exit code.

@@ -180,6 +180,7 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        lacks: false,
     };
     Ok((ctx, said))
 }

@@ -22,7 +22,7 @@ use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
 use crate::elements::Entry;
 use crate::graph::processing::Modes;
-use crate::host::Host;
+use crate::host::{DeviceRequest, Host};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
 use clock::Clock;
@@ -31,6 +31,7 @@ use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::device::Device;
 use trammel_packet::pool::{Handle, Pool};
 use trammel_packet::timestamp::Timestamp;
 
@@ -131,6 +132,8 @@ pub struct Ctx {
     /// Descriptors that elements wait on: descriptor, element, to write.
     watched: Vec<(i32, ElementId, bool)>,
     options: build::Options,
+    /// Something was refused since the machine lacks it.
+    lacks: bool,
 }
 
 /// A traced packet came to an element.
@@ -451,6 +454,24 @@ impl Ctx {
     /// The machine.
     pub fn host(&mut self) -> &mut dyn Host {
         self.host.as_mut()
+    }
+
+    /// Opens a device; the text of a refusal says what would mend it.
+    pub fn open_device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String> {
+        self.host
+            .device(request, &mut self.pool)
+            .map_err(|refusal| {
+                self.lacks |= refusal.is_lack;
+                match refusal.mend {
+                    Some(mend) => format!("{}; try: {mend}", refusal.text),
+                    None => refusal.text,
+                }
+            })
+    }
+
+    /// Whether something was refused since the machine lacks it.
+    pub fn lacks(&self) -> bool {
+        self.lacks
     }
 
     /// A new task of this element, not scheduled.

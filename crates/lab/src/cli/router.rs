@@ -1,0 +1,30 @@
+//! `trammel router`: runs a configuration in Click's language.
+
+use super::{DONE, FAILED, INTERRUPTED, LACKS, USAGE};
+use crate::router::command::{Ended, Options};
+use clap::Args as ClapArgs;
+use std::process::ExitCode;
+
+/// Runs a router configuration in Click's language on this machine.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    #[command(flatten)]
+    options: Options,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let ended = args.options.run(&mut |_, said| {
+        let text = said.click();
+        if !text.is_empty() {
+            super::say(text.trim_end_matches('\n'));
+        }
+    });
+    Ok(ExitCode::from(match ended.map_err(anyhow::Error::msg)? {
+        Ended::Well(0) => DONE,
+        Ended::Well(code) => code,
+        Ended::HandlerFailed => FAILED,
+        Ended::Refused => USAGE,
+        Ended::Lacks => LACKS,
+        Ended::Interrupted => INTERRUPTED,
+    }))
+}

@@ -1,0 +1,51 @@
+//! Called as `click`: its words, its landmarks, its exit codes.
+
+use super::command::{Ended, Options};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Runs a Click router configuration at user level.
+#[derive(Debug, Parser)]
+#[command(
+    name = "click",
+    disable_help_flag = true,
+    disable_version_flag = true,
+    max_term_width = 100
+)]
+struct Click {
+    #[command(flatten)]
+    options: Options,
+    /// Print the version
+    #[arg(short = 'v', long)]
+    version: bool,
+}
+
+/// Reads the arguments of the process and does what they ask.
+pub fn main() -> ExitCode {
+    let click = match Click::try_parse() {
+        Ok(click) => click,
+        Err(why) => {
+            let _ = why.print();
+            return ExitCode::from(u8::from(why.use_stderr()));
+        }
+    };
+    if click.version {
+        crate::cli::say(concat!("click (Trammel) ", env!("CARGO_PKG_VERSION")));
+        return ExitCode::SUCCESS;
+    }
+    let ended = click.options.run(&mut |_, said| {
+        let text = said.click();
+        if !text.is_empty() {
+            crate::cli::say(text.trim_end_matches('\n'));
+        }
+    });
+    match ended {
+        Ok(Ended::Well(code)) => ExitCode::from(code),
+        Ok(Ended::Interrupted) => ExitCode::SUCCESS,
+        Ok(Ended::HandlerFailed | Ended::Refused | Ended::Lacks) => ExitCode::FAILURE,
+        Err(why) => {
+            crate::cli::say(&why);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! The options of `trammel router`, which are those of `click`, and running a configuration by them.
+
+use super::machine::Machine;
+use clap::Args;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use trammel_packet::timestamp::Timestamp;
+use trammel_router::diagnostic::Diagnostics;
+use trammel_router::engine::Ctx;
+use trammel_router::engine::build;
+use trammel_router::engine::clock::VIRTUAL_START;
+use trammel_router::engine::driver::Progress;
+use trammel_router::engine::handlers::{HandlerRef, NotFound, Owner};
+use trammel_router::lang::{self, Library, Loader, flatten};
+use trammel_router::load::{self, BuiltIn};
+
+/// Runs a router configuration in Click's language.
+#[derive(Args, Clone, Debug, Default)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
+pub struct Options {
+    /// The configuration's file (`-` or none: standard input), and `NAME=value` for its variables
+    #[arg(value_name = "FILE | NAME=VALUE")]
+    pub arguments: Vec<String>,
+    /// Read the configuration from FILE
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub file: Option<String>,
+    /// Use EXPR as the configuration
+    #[arg(short = 'e', long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: Option<String>,
+    /// Start N threads
+    #[arg(short = 'j', long, value_name = "N", default_value = "1")]
+    pub threads: usize,
+    /// Bind threads to processors, from N on
+    #[arg(short = 'a', long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub affinity: Option<usize>,
+    /// Do not bind threads to processors
+    #[arg(long)]
+    pub no_affinity: bool,
+    /// Listen for control connections on TCP port PORT; `PORT+` takes the next free one
+    #[arg(short = 'p', long, value_name = "PORT")]
+    pub port: Vec<String>,
+    /// Listen for control connections on a UNIX socket
+    #[arg(short = 'u', long, value_name = "FILE")]
+    pub unix_socket: Vec<String>,
+    /// Speak the control protocol on this descriptor
+    #[arg(long, value_name = "FD")]
+    pub socket: Vec<String>,
+    /// Provide the handler `hotconfig`, which replaces the configuration
+    #[arg(short = 'R', long)]
+    pub allow_reconfigure: bool,
+    /// Print ELEMENT's read handler H after the run
+    #[arg(short = 'h', long, value_name = "ELEMENT.H")]
+    pub handler: Vec<String>,
+    /// Exit with the value of ELEMENT.H
+    #[arg(short = 'x', long, value_name = "ELEMENT.H")]
+    pub exit_handler: Option<String>,
+    /// Write the flat configuration to FILE
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<String>,
+    /// Do not run
+    #[arg(short = 'q', long)]
+    pub quit: bool,
+    /// Print how long the run took
+    #[arg(short = 't', long)]
+    pub time: bool,
+    /// Do not print warnings
+    #[arg(short = 'w', long)]
+    pub no_warnings: bool,
+    /// Run in virtual time, from T
+    #[arg(long, value_name = "T", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub simtime: Option<String>,
+    /// Where libraries are looked for
+    #[arg(short = 'C', long, value_name = "PATH")]
+    pub clickpath: Option<String>,
+    /// The seed of all random numbers
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Print this message
+    #[arg(long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+}
+
+/// A configuration's text and what landmarks call it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// The name.
+    pub name: String,
+}
+
+/// Libraries along CLICKPATH.
+#[derive(Clone, Debug)]
+pub struct Files {
+    path: Vec<String>,
+}
+
+impl Files {
+    /// Along `clickpath`, or the environment's.
+    pub fn new(clickpath: Option<&str>) -> Files {
+        let path = clickpath
+            .map(str::to_owned)
+            .or_else(|| std::env::var("CLICKPATH").ok());
+        let path = path.unwrap_or_default();
+        Files {
+            path: path.split(':').map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl Loader for Files {
+    fn library(&self, name: &str, directory: &str) -> Option<Library> {
+        let places = self.path.iter().flat_map(|part| match part.as_str() {
+            "" => vec![directory.to_owned()],
+            part => vec![
+                part.to_owned(),
+                format!("{part}/conf"),
+                format!("{part}/share/click"),
+                format!("{part}/share/click/conf"),
+            ],
+        });
+        let mut paths = places.map(|place| Path::new(&place).join(name));
+        let path = paths.find(|path| path.is_file())?;
+        Some(Library {
+            path: path.display().to_string(),
+            text: read(&path.display().to_string()).map_err(|e| e.to_string()),
+        })
+    }
+
+    fn package(&self, name: &str) -> Result<(), String> {
+        Err(format!("requirement '{name}' not available"))
+    }
+}
+
+fn read(path: &str) -> io::Result<String> {
+    let bytes = if path == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().read_to_end(&mut bytes)?;
+        bytes
+    } else {
+        std::fs::read(path)?
+    };
+    lang::text_of(&bytes, path).map_err(|said| io::Error::other(said.click()))
+}
+
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was done; the value is the exit handler's.
+    Well(u8),
+    /// A handler could not be read.
+    HandlerFailed,
+    /// The configuration is wrong.
+    Refused,
+    /// The machine lacks something that the configuration needs.
+    Lacks,
+    /// A signal ended it.
+    Interrupted,
+}
+
+impl Options {
+    /// Splits the arguments into the file's name and variables.
+    pub fn variables(&self) -> (Option<&str>, Vec<(String, String)>) {
+        let (mut file, mut variables) = (self.file.as_deref(), Vec::new());
+        for argument in &self.arguments {
+            match argument.split_once('=') {
+                Some((name, value)) if lang::conf::is_word(name) => {
+                    variables.push((name.to_owned(), value.to_owned()));
+                }
+                _ => file = Some(argument),
+            }
+        }
+        (file, variables)
+    }
+
+    /// The configuration.
+    pub fn source(&self) -> Result<Source, String> {
+        if let Some(text) = &self.expression {
+            return Ok(Source {
+                text: text.clone(),
+                name: "config".to_owned(),
+            });
+        }
+        let file = self.variables().0.unwrap_or("-").to_owned();
+        let name = if file == "-" { "<stdin>" } else { &file };
+        match read(&file) {
+            Ok(text) => Ok(Source {
+                name: name.to_owned(),
+                text,
+            }),
+            Err(why) => Err(format!("{name}: {}", os_text(&why))),
+        }
+    }
+
+    fn run_options(&self) -> Result<build::Options, String> {
+        let start = match self.simtime.as_deref() {
+            None => None,
+            Some("") => Some(VIRTUAL_START),
+            Some(text) => {
+                Some(Timestamp::from_secs_f64(text.parse().map_err(|_| {
+                    format!("--simtime: `{text}` is no time in seconds")
+                })?))
+            }
+        };
+        Ok(build::Options {
+            virtual_time: start,
+            seed: self.seed,
+            reconfigurable: self.allow_reconfigure,
+            threads: self.threads,
+            ..build::Options::default()
+        })
+    }
+
+    /// Further elements that the options ask for: a `ControlSocket` for each port.
+    fn additions(&self) -> String {
+        let sides = [
+            ("tcp", &self.port),
+            ("unix", &self.unix_socket),
+            ("socket", &self.socket),
+        ];
+        let all = sides
+            .iter()
+            .flat_map(|(kind, values)| values.iter().map(move |v| (kind, v)));
+        let elements = all.map(|(kind, value)| format!("\nControlSocket({kind}, {value});"));
+        elements.collect()
+    }
+
+    /// Loads and runs the configuration. `tell` gets what is wrong with it.
+    pub fn run(&self, tell: &mut dyn FnMut(&Source, &Diagnostics)) -> Result<Ended, String> {
+        let source = self.source()?;
+        let (_, variables) = self.variables();
+        let files = Files::new(self.clickpath.as_deref());
+        let options = lang::Options {
+            definitions: &variables,
+            loader: &files,
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let machine = Machine::new().map_err(|e| e.to_string())?;
+        let text = source.text.clone() + &self.additions();
+        let loaded = load::load(
+            &text,
+            &source.name,
+            &options,
+            Box::new(machine),
+            self.run_options()?,
+        );
+        let mut ctx = match loaded {
+            Ok((ctx, said)) => {
+                if !self.no_warnings {
+                    tell(&source, &said);
+                }
+                ctx
+            }
+            Err(refused) => {
+                tell(&source, &refused.said);
+                return Ok(if refused.lacks {
+                    Ended::Lacks
+                } else {
+                    Ended::Refused
+                });
+            }
+        };
+        if let Some(path) = &self.output {
+            let flat = flatten::router(ctx.flat());
+            let written = match path.as_str() {
+                "-" => io::stdout().write_all(flat.as_bytes()),
+                path => std::fs::write(path, flat),
+            };
+            written.map_err(|why| format!("{path}: {}", os_text(&why)))?;
+        }
+        let mut ended = Ended::Well(0);
+        if !self.quit {
+            let start = std::time::Instant::now();
+            let cpu = ctx.host().cpu_ns();
+            let progress;
+            (ctx, progress) = drive(ctx);
+            if progress == Progress::Interrupted {
+                ended = Ended::Interrupted;
+            }
+            if self.time {
+                let real = start.elapsed().as_secs_f64();
+                let cpu = (ctx.host().cpu_ns() - cpu) as f64 / 1e9;
+                ctx.host().print(&format!("{cpu:.3}u {real:.3}real\n"));
+            }
+        }
+        if !self.handlers(&mut ctx) {
+            ended = Ended::HandlerFailed;
+        }
+        if let Some(name) = &self.exit_handler
+            && ended == Ended::Well(0)
+        {
+            ended = Ended::Well(exit_value(&mut ctx, name));
+        }
+        ctx.cleanup();
+        Ok(ended)
+    }
+
+    /// Prints the handlers asked for; says whether all could be read.
+    fn handlers(&self, ctx: &mut Ctx) -> bool {
+        let mut well = true;
+        let mut found: Vec<(String, HandlerRef)> = Vec::new();
+        let mut many = self.handler.len() > 1;
+        for name in &self.handler {
+            let all = expand(ctx, name);
+            many |= all.len() > 1 || all.iter().any(|full| full != name);
+            for full in all {
+                match ctx.find_handler(&full, None) {
+                    Ok(of) => found.push((full, of)),
+                    Err(why) => {
+                        let text = match why {
+                            NotFound::Element(name) => format!("no element '{name}'\n"),
+                            NotFound::Handler(name) => format!("no '{name}' handler\n"),
+                        };
+                        ctx.host().say(&text);
+                        well = false;
+                    }
+                }
+            }
+        }
+        for (name, of) in found {
+            match ctx.read_handler(&of, "") {
+                Ok(mut value) => {
+                    if !value.ends_with('\n') && !of.handler.raw && !value.is_empty() {
+                        value.push('\n');
+                    }
+                    let text = if many {
+                        format!("{name}:\n{value}\n")
+                    } else {
+                        value
+                    };
+                    ctx.host().print(&text);
+                }
+                Err(why) => {
+                    ctx.host().say(&format!("{name}: {why}\n"));
+                    well = false;
+                }
+            }
+        }
+        well
+    }
+}
+
+/// Runs until it ends; a configuration that is replaced goes on in the new one.
+pub fn drive(mut ctx: Ctx) -> (Ctx, Progress) {
+    loop {
+        match ctx.run_until(None) {
+            Progress::Running => {}
+            progress => return (ctx, progress),
+        }
+    }
+}
+
+/// The handlers that a name with a pattern or a class before the point means.
+fn expand(ctx: &Ctx, name: &str) -> Vec<String> {
+    let Some((element, handler)) = name.split_once('.') else {
+        return vec![name.to_owned()];
+    };
+    if ctx.find(element, None).is_some() {
+        return vec![name.to_owned()];
+    }
+    let is_pattern = element.contains(['*', '?', '[']);
+    let all = (0..ctx.elements()).filter(|id| {
+        if is_pattern {
+            matches(element, ctx.name(*id))
+        } else {
+            ctx.class(*id) == element
+        }
+    });
+    let with = all.map(|id| (id, format!("{}.{handler}", ctx.name(id))));
+    let has = |id: usize| {
+        ctx.handlers_of(Owner::Element(id))
+            .iter()
+            .any(|h| h.name == handler && h.read)
+    };
+    let found: Vec<String> = with
+        .filter(|(id, _)| has(*id))
+        .map(|(_, name)| name)
+        .collect();
+    if found.is_empty() {
+        vec![name.to_owned()]
+    } else {
+        found
+    }
+}
+
+/// Whether `text` matches a pattern of `*` and `?`.
+fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t, mut back) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                back = Some((p + 1, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match back {
+                Some((star, from)) => {
+                    back = Some((star, from + 1));
+                    (p, t) = (star, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+fn exit_value(ctx: &mut Ctx, name: &str) -> u8 {
+    let Ok(of) = ctx.find_handler(name, None) else {
+        return 255;
+    };
+    let value = ctx.read_handler(&of, "").unwrap_or_default();
+    match value.trim() {
+        "true" => 0,
+        "false" => 1,
+        text => text.parse::<i64>().map_or(255, |value| value as u8),
+    }
+}
+
+/// What the system says, without Rust's number.
+fn os_text(why: &io::Error) -> String {
+    let text = why.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_names() {
+        for (pattern, text, is) in [
+            ("*", "a", true),
+            ("a*c", "abbc", true),
+            ("a?c", "abbc", false),
+            ("c*", "ac", false),
+            ("*/q", "x/q", true),
+        ] {
+            assert_eq!(matches(pattern, text), is, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! This machine as the router's host: files, streams, devices, signals, time.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use trammel_io::{clock, signals};
+use trammel_packet::device::Device;
+use trammel_packet::pool::Pool;
+use trammel_packet::timestamp::Timestamp;
+use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+
+/// This machine.
+#[derive(Debug, Default)]
+pub struct Machine {
+    /// Standard output, written out when the router waits, ends, or prints to standard error.
+    printed: Vec<u8>,
+}
+
+/// What is kept of standard output before it is written.
+const PRINTED: usize = 1 << 16;
+
+impl Machine {
+    /// Ends cleanly on the signals that ask a program to end.
+    pub fn new() -> io::Result<Machine> {
+        for signal in [2, 15] {
+            signals::watch(signal)?;
+        }
+        Ok(Machine::default())
+    }
+
+    fn flush(&mut self) {
+        // A closed output leaves no one to tell.
+        let _ = io::stdout().write_all(&self.printed);
+        let _ = io::stdout().flush();
+        self.printed.clear();
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl Host for Machine {
+    fn now(&mut self) -> Timestamp {
+        Timestamp(clock::wall_ns())
+    }
+
+    fn cpu_ns(&mut self) -> u64 {
+        clock::thread_cpu_ns() as u64
+    }
+
+    fn wait(
+        &mut self,
+        readable: &[i32],
+        writable: &[i32],
+        timeout_ns: Option<u64>,
+        ready: &mut Vec<i32>,
+    ) -> io::Result<()> {
+        if timeout_ns != Some(0) {
+            self.flush();
+        }
+        clock::wait_both(readable, writable, timeout_ns.map(|ns| ns as i64), ready)
+    }
+
+    fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>> {
+        match path {
+            "-" => Ok(Box::new(io::stdin())),
+            path => Ok(Box::new(File::open(path)?)),
+        }
+    }
+
+    fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>> {
+        if path == "-" {
+            self.flush();
+            return Ok(Box::new(io::stdout()));
+        }
+        let mut how = OpenOptions::new();
+        how.create(true)
+            .write(true)
+            .append(append)
+            .truncate(!append);
+        Ok(Box::new(how.open(path)?))
+    }
+
+    fn print(&mut self, text: &str) {
+        self.printed.extend_from_slice(text.as_bytes());
+        if self.printed.len() > PRINTED {
+            self.flush();
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        self.flush();
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    fn device(
+        &mut self,
+        request: &DeviceRequest,
+        _: &mut Pool,
+    ) -> Result<Box<dyn Device>, Refusal> {
+        Err(Refusal {
+            text: format!("no network interface `{}`", request.name),
+            mend: None,
+            is_lack: true,
+        })
+    }
+
+    fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+        let text = format!("no {} sockets", request.kind);
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
+
+    fn watch_signal(&mut self, number: i32) -> io::Result<()> {
+        signals::watch(number)
+    }
+
+    fn signals(&mut self) -> Vec<i32> {
+        signals::take()
+    }
+
+    fn kill(&mut self, process: i32, signal: i32) -> io::Result<()> {
+        signals::send(process, signal)
+    }
+
+    fn environment(&mut self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
