@@ -264,6 +264,11 @@ pub trait Element: Any + Send {
         Provided::None
     }
 
+    /// How many packets it stores; nothing where it is no storage, which others measure.
+    fn stored(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a
     /// search treats likewise.
     fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {

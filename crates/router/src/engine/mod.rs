@@ -26,7 +26,7 @@ use crate::host::{DeviceRequest, Host};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
 use clock::Clock;
-use notify::{NotifierId, Notifiers, Signal};
+use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
 use trammel_core::rng::Rng;
@@ -415,6 +415,11 @@ impl Ctx {
         Some(result)
     }
 
+    /// How many packets an element stores, where it is one that stores packets and is not running.
+    pub fn stored(&self, element: ElementId) -> Option<usize> {
+        self.slots.get(element)?.as_deref()?.stored()
+    }
+
     /// Another element, where it is a `T` and is not running.
     pub fn get<T: Element>(&mut self, element: ElementId) -> Option<&mut T> {
         cast(self.slots.get_mut(element)?.as_deref_mut()?)
@@ -541,21 +546,30 @@ impl Ctx {
         self.timers.expiry(timer)
     }
 
-    /// A new notifier of this element, on.
-    pub fn new_notifier(&mut self, what: &str) -> NotifierId {
-        let name = format!("{what}.{}", self.name(self.me));
-        self.notifiers.add(name)
+    /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
+    pub fn new_notifier(&mut self, kind: &str) -> NotifierId {
+        self.notifiers.add(kind)
     }
 
-    /// Turns a notifier on, and schedules who waits for it.
+    /// Turns a notifier on, and tells who waits for it.
     #[inline]
     pub fn wake(&mut self, id: NotifierId) {
         if self.notifiers.set(id, true) {
             for at in 0..self.notifiers.listeners(id).len() {
-                let task = self.notifiers.listeners(id)[at];
-                self.tasks.schedule(task);
+                match self.notifiers.listeners(id)[at] {
+                    Listener::Task(task) => self.tasks.schedule(task),
+                    Listener::Notifier(other) => {
+                        self.notifiers.set(other, true);
+                    }
+                }
             }
         }
+    }
+
+    /// Turns a notifier on or off without telling anyone.
+    #[inline]
+    pub fn set_notifier(&mut self, id: NotifierId, on: bool) {
+        self.notifiers.set(id, on);
     }
 
     /// Turns a notifier off.
