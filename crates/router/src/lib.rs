@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod classify;
+pub mod classifying;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
