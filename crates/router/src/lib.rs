@@ -25,4 +25,5 @@ pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
 pub mod reason;
+pub mod resizing;
 pub mod summary;
