@@ -391,6 +391,28 @@ impl Ctx {
         self.counters[element].cycles += spent;
     }
 
+    /// Pushes packets into an element and gives what it emits, each with its output.
+    #[cfg(test)]
+    pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+        let mut batch = self.batch();
+        for packet in packets {
+            batch.push(packet);
+        }
+        let mut one = self.slots[element].take().expect("nothing runs");
+        (self.me, self.mark) = (element, self.pending.len());
+        one.push(self, 0, batch);
+        self.slots[element] = Some(one);
+        let mut left = Vec::new();
+        for Pending { to, mut batch } in self.pending.split_off(self.mark) {
+            let port = (0..self.outputs()).find(|port| self.target(*port) == to);
+            let port = port.expect("it was emitted by an output");
+            left.extend(batch.drain().map(|packet| (port, packet)));
+            self.spare.push(batch);
+        }
+        self.mark = 0;
+        left
+    }
+
     /// Runs `work` with the element out of its slot. Nothing where it is running already.
     pub(crate) fn with<R>(
         &mut self,
