@@ -26,3 +26,4 @@ pub mod memory_host;
 pub(crate) mod probe;
 pub mod reason;
 pub mod summary;
+pub mod voice;

@@ -280,7 +280,7 @@ impl Lexer {
         blanks(self);
         let ends = |b: &u8| matches!(b, b'\n' | b'\r');
         let rest = &self.text.as_bytes()[self.at..];
-        let end = self.at + rest.iter().position(|b| ends(b)).unwrap_or(rest.len());
+        let end = self.at + rest.iter().position(ends).unwrap_or(rest.len());
         if self.byte(self.at) == Some(b'"') {
             let mut close = self.at + 1;
             while close < end && self.byte(close) != Some(b'"') {
