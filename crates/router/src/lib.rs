@@ -22,6 +22,7 @@ pub mod lang;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
+#[cfg(test)]
 pub(crate) mod probe;
 pub mod reason;
 pub mod resizing;
