@@ -164,7 +164,7 @@ pub fn build(
         pending: Vec::new(),
         mark: 0,
         spare: Vec::new(),
-        profiled: options.profiled,
+        observed: options.profiled,
         traced: None,
         nodes,
         flat,

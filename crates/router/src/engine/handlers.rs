@@ -448,6 +448,11 @@ fn lines(words: &[&str]) -> String {
 
 fn listing(handlers: &[Handler]) -> String {
     let public = handlers.iter().filter(|handler| !handler.private);
-    public.fold(String::new(), |text, h| text + &h.name + "	" + &h.letters() + "
-")
+    public.fold(String::new(), |text, h| {
+        text + &h.name
+            + "	"
+            + &h.letters()
+            + "
+"
+    })
 }

@@ -17,6 +17,7 @@ pub mod search;
 pub mod setup;
 pub mod task;
 pub mod timer;
+pub mod trace;
 
 use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
@@ -29,6 +30,7 @@ use clock::Clock;
 use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
+use trace::{Step, Trace};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::device::Device;
@@ -111,10 +113,10 @@ pub struct Ctx {
     /// Empty batches to use again.
     spare: Vec<Batch>,
     counters: Vec<Counters>,
-    /// Whether cycles are counted.
-    profiled: bool,
+    /// Whether cycles are counted and packets followed.
+    observed: bool,
     /// The trace in progress.
-    traced: Option<Box<dyn FnMut(TraceEvent) + Send>>,
+    traced: Option<Trace>,
     nodes: Vec<Node>,
     flat: Flat,
     /// The configuration as it was given.
@@ -138,21 +140,6 @@ pub struct Ctx {
     remarks: Vec<String>,
     /// Handlers to be written when the element they belong to has returned.
     postponed: Vec<(handlers::HandlerRef, String)>,
-}
-
-/// A traced packet came to an element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceEvent {
-    /// The trace's number, as the packet carries it.
-    pub trace: u16,
-    /// The element.
-    pub element: ElementId,
-    /// The input it came to, or nothing where it ended there.
-    pub input: Option<usize>,
-    /// Why it ended.
-    pub reason: Option<Reason>,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// The data path.
@@ -273,23 +260,6 @@ impl Ctx {
         }
     }
 
-    #[cold]
-    fn trace_end(&mut self, packet: &Handle, reason: Reason) {
-        let (trace, element, at) = (self.pool[packet].trace(), self.me, self.now());
-        if trace == 0 {
-            return;
-        }
-        if let Some(told) = &mut self.traced {
-            told(TraceEvent {
-                trace,
-                element,
-                input: None,
-                reason: Some(reason),
-                at,
-            });
-        }
-    }
-
     /// Asks for up to `max` packets at `input` and appends them to `into`; says how many came.
     #[inline]
     pub fn pull(&mut self, input: usize, max: usize, into: &mut Packets) -> usize {
@@ -304,7 +274,11 @@ impl Ctx {
             return 0;
         };
         let (me, before) = (std::mem::replace(&mut self.me, element), into.len());
-        upstream.pull(self, from.port as usize, max, into);
+        if self.observed {
+            self.pull_observed(upstream.as_mut(), from.port as usize, max, into);
+        } else {
+            upstream.pull(self, from.port as usize, max, into);
+        }
         self.slots[element] = Some(upstream);
         self.me = me;
         let count = into.len() - before;
@@ -359,7 +333,7 @@ impl Ctx {
             };
             self.me = element;
             self.mark = self.pending.len();
-            if self.profiled || self.traced.is_some() {
+            if self.observed {
                 self.push_observed(receiver.as_mut(), to.port as usize, batch);
             } else {
                 receiver.push(self, to.port as usize, batch);
@@ -378,27 +352,32 @@ impl Ctx {
         }
     }
 
+    /// As a push, with cycles counted and followed packets told of.
     #[cold]
     fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
-        let (element, at) = (self.me, self.now());
-        if let Some(told) = &mut self.traced {
-            for packet in batch.iter() {
-                let trace = self.pool[packet].trace();
-                if trace != 0 {
-                    told(TraceEvent {
-                        trace,
-                        element,
-                        input: Some(port),
-                        reason: None,
-                        at,
-                    });
-                }
-            }
-        }
+        let element = self.me;
+        self.trace_step(&batch, 0, element, Step::Pushed(port));
         let start = trammel_packet::cpu::cycles();
         receiver.push(self, port, batch);
         let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
+    }
+
+    /// As a pull, with cycles counted and followed packets told of.
+    #[cold]
+    fn pull_observed(
+        &mut self,
+        upstream: &mut dyn Element,
+        port: usize,
+        max: usize,
+        into: &mut Packets,
+    ) {
+        let (element, before) = (self.me, into.len());
+        let start = trammel_packet::cpu::cycles();
+        upstream.pull(self, port, max, into);
+        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
+        self.counters[element].cycles += spent;
+        self.trace_step(into, before, element, Step::Pulled(port));
     }
 
     /// Pushes packets into an element and gives what it emits, each with its output.
