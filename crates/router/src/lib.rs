@@ -17,6 +17,7 @@ pub mod lang;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
+pub mod queue_ring;
 pub mod reason;
 pub mod summary;
 pub mod voice;

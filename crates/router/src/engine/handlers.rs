@@ -153,6 +153,9 @@ impl Ctx {
         if name == "config" && self.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
+        if let Some(argument) = of.handler.argument {
+            return self.reconfigure_keyword(element, argument, value.trim());
+        }
         let own = self.slots[element]
             .as_ref()
             .is_some_and(|one| one.handlers().iter().any(|handler| handler.name == name));
