@@ -340,7 +340,10 @@ mod tests {
         run.write("q.reset_counts", "").unwrap();
         run.write("q.reset", "").unwrap();
         assert_eq!(run.read("q.highwater_length"), "20");
-        assert_eq!((run.read("q.length"), run.read("q.drops")), ("0".into(), "0".into()));
+        assert_eq!(
+            (run.read("q.length"), run.read("q.drops")),
+            ("0".into(), "0".into())
+        );
     }
 
     #[test]
@@ -349,19 +352,35 @@ mod tests {
         run.run(0.02);
         assert_eq!(run.read("i.count"), "1000");
         run.write("q.capacity", "10").unwrap();
-        assert_eq!((run.read("q.config"), run.read("q.length")), ("CAPACITY 10".into(), "10".into()));
+        assert_eq!(
+            (run.read("q.config"), run.read("q.length")),
+            ("CAPACITY 10".into(), "10".into())
+        );
         run.run(0.02);
-        assert_eq!((run.read("i.count"), run.read("i.scheduled")), ("1000".into(), "false".into()));
+        assert_eq!(
+            (run.read("i.count"), run.read("i.scheduled")),
+            ("1000".into(), "false".into())
+        );
         run.write("q.capacity", "1000").unwrap();
         run.run(0.02);
-        assert_eq!((run.read("i.count"), run.read("q.drops")), ("1990".into(), "0".into()));
-        assert_eq!(run.write("q.capacity", "x"), Err("CAPACITY: invalid number".into()));
+        assert_eq!(
+            (run.read("i.count"), run.read("q.drops")),
+            ("1990".into(), "0".into())
+        );
+        assert_eq!(
+            run.write("q.capacity", "x"),
+            Err("CAPACITY: invalid number".into())
+        );
         assert_eq!(run.read("q.config"), "CAPACITY 1000");
     }
 
     #[test]
     fn a_queue_without_notice_of_room_is_overrun() {
-        for (class, count) in [("NotifierQueue", "15"), ("Queue", "5"), ("FullNoteQueue", "5")] {
+        for (class, count) in [
+            ("NotifierQueue", "15"),
+            ("Queue", "5"),
+            ("FullNoteQueue", "5"),
+        ] {
             let config =
                 format!("i :: InfiniteSource(LIMIT 15) -> c :: Counter -> {class}(5) -> Idle;");
             let mut run = loaded(&config);
@@ -380,7 +399,10 @@ mod tests {
         assert_eq!(run.read("u.scheduled"), "false");
         run.write("i.active", "true").unwrap();
         run.run(0.1);
-        assert_eq!((run.read("c.count"), run.read("u.scheduled")), ("5".into(), "false".into()));
+        assert_eq!(
+            (run.read("c.count"), run.read("u.scheduled")),
+            ("5".into(), "false".into())
+        );
     }
 
     #[test]

@@ -13,13 +13,17 @@ use crate::elements::Entry;
 use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("FrontDropQueue", "stores packets and drops the oldest when it is full", || {
-    Queue::element(Variant {
-        refuses: Refuses::Oldest,
-        empty: Tells::Lazily,
-        full: false,
-    })
-})
+pub static ENTRY: Entry = Entry::new(
+    "FrontDropQueue",
+    "stores packets and drops the oldest when it is full",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::Oldest,
+            empty: Tells::Lazily,
+            full: false,
+        })
+    },
+)
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
 .live();

@@ -13,13 +13,17 @@ use crate::elements::Entry;
 use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("MixedQueue", "stores packets, first in first out or last in first out", || {
-    Queue::element(Variant {
-        refuses: Refuses::New,
-        empty: Tells::Lazily,
-        full: false,
-    })
-})
+pub static ENTRY: Entry = Entry::new(
+    "MixedQueue",
+    "stores packets, first in first out or last in first out",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: false,
+        })
+    },
+)
 .ports("2/1-2", "h/lh")
 .params(PARAMS)
 .live();

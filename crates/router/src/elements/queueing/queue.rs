@@ -12,13 +12,17 @@ use crate::elements::Entry;
 use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Queue", "stores packets; readers and writers are told when to sleep", || {
-    Queue::element(Variant {
-        refuses: Refuses::New,
-        empty: Tells::Lazily,
-        full: true,
-    })
-})
+pub static ENTRY: Entry = Entry::new(
+    "Queue",
+    "stores packets; readers and writers are told when to sleep",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: true,
+        })
+    },
+)
 .ports("1/1-2", "h/lh")
 .aliases(&["FullNoteQueue"])
 .params(PARAMS)

@@ -12,13 +12,17 @@ use crate::elements::Entry;
 use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("QuickNoteQueue", "stores packets and tells at once that it is empty", || {
-    Queue::element(Variant {
-        refuses: Refuses::New,
-        empty: Tells::AtOnce,
-        full: true,
-    })
-})
+pub static ENTRY: Entry = Entry::new(
+    "QuickNoteQueue",
+    "stores packets and tells at once that it is empty",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::AtOnce,
+            full: true,
+        })
+    },
+)
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
 .live();

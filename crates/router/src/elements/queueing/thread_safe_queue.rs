@@ -12,13 +12,17 @@ use crate::elements::Entry;
 use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ThreadSafeQueue", "stores packets of any number of writers and readers", || {
-    Queue::element(Variant {
-        refuses: Refuses::New,
-        empty: Tells::Lazily,
-        full: true,
-    })
-})
+pub static ENTRY: Entry = Entry::new(
+    "ThreadSafeQueue",
+    "stores packets of any number of writers and readers",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: true,
+        })
+    },
+)
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
 .live();

@@ -71,7 +71,11 @@ impl Unqueue {
     }
 
     fn set_burst(&mut self, burst: i64) {
-        self.burst = if burst < 0 { i64::from(i32::MAX) } else { burst };
+        self.burst = if burst < 0 {
+            i64::from(i32::MAX)
+        } else {
+            burst
+        };
     }
 }
 
@@ -173,18 +177,27 @@ mod tests {
     #[test]
     fn stops_at_its_limit_until_it_is_reset() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 100, BURST 100) -> q :: SimpleQueue -> u :: Unqueue(50, LIMIT 40)
+            "InfiniteSource(LIMIT 100, BURST 100) -> q :: Queue -> u :: Unqueue(50, LIMIT 40)
              -> c :: Counter -> Discard;",
         );
         run.run(0.1);
-        assert_eq!((run.read("u.count"), run.read("c.count")), ("40".into(), "40".into()));
+        assert_eq!(
+            (run.read("u.count"), run.read("c.count")),
+            ("40".into(), "40".into())
+        );
         run.write("u.reset", "").unwrap();
         run.run(0.1);
-        assert_eq!((run.read("u.count"), run.read("q.length")), ("40".into(), "20".into()));
+        assert_eq!(
+            (run.read("u.count"), run.read("q.length")),
+            ("40".into(), "20".into())
+        );
         run.write("u.limit", "-1").unwrap();
         run.write("u.active", "true").unwrap();
         run.run(0.1);
-        assert_eq!((run.read("c.count"), run.ctx.pool().in_use()), ("100".into(), 0));
+        assert_eq!(
+            (run.read("c.count"), run.ctx.pool().in_use()),
+            ("100".into(), 0)
+        );
     }
 
     #[test]
@@ -193,6 +206,9 @@ mod tests {
             "InfiniteSource(ACTIVE true, LIMIT 3000) -> u :: Unqueue(-1) -> c :: Counter -> Discard;",
         );
         run.run(0.1);
-        assert_eq!((run.read("c.count"), run.read("u.burst")), ("3000".into(), "2147483647".into()));
+        assert_eq!(
+            (run.read("c.count"), run.read("u.burst")),
+            ("3000".into(), "2147483647".into())
+        );
     }
 }
