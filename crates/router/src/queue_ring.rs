@@ -321,7 +321,6 @@ impl Element for Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::load::testing::{errors, loaded};
 
     #[test]
