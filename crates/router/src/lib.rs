@@ -24,6 +24,7 @@ pub mod lookup;
 pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
+pub mod queue_ring;
 pub mod reason;
 pub mod resizing;
 pub mod script;

@@ -253,6 +253,9 @@ impl Ctx {
         if name == "config" && self.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
+        if let Some(argument) = of.handler.argument {
+            return self.reconfigure_keyword(element, argument, value.trim());
+        }
         let own = |one: &dyn Element| one.handlers().iter().any(|handler| handler.name == name);
         let own = self.slots[element].as_deref().is_some_and(own);
         if !own && let Some(result) = self.write_task(element, name, value) {
