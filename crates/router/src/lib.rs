@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod classify;
+pub mod copies;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
@@ -17,6 +18,7 @@ pub mod lang;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
+pub mod rate;
 pub mod reason;
 pub mod script;
 pub mod summary;

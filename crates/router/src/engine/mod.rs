@@ -335,6 +335,21 @@ impl Ctx {
         self.spare.push(batch);
     }
 
+    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may pull at
+    /// another of its outputs. Gives the stand-in back.
+    pub fn pull_past(
+        &mut self,
+        stand_in: Box<dyn Element>,
+        input: usize,
+        max: usize,
+        into: &mut Packets,
+    ) -> Option<Box<dyn Element>> {
+        let me = self.me;
+        self.slots[me] = Some(stand_in);
+        self.pull(input, max, into);
+        self.slots[me].take()
+    }
+
     /// Asks for one packet at `input`.
     pub fn pull_one(&mut self, input: usize) -> Option<Handle> {
         let mut batch = self.batch();
@@ -502,6 +517,18 @@ impl Ctx {
     /// Gives a task its share.
     pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
         self.tasks.set_tickets(task, tickets);
+    }
+
+    /// Gives all tasks of `element` this share; none keeps them from running.
+    pub fn set_share(&mut self, element: ElementId, tickets: u32) {
+        let all: Vec<TaskId> = self.tasks.of(element).collect();
+        for task in all {
+            if tickets == 0 {
+                self.tasks.unschedule(task);
+            } else {
+                self.tasks.set_tickets(task, tickets);
+            }
+        }
     }
 
     /// A new timer of this element, not set.
