@@ -48,7 +48,7 @@ const STANDARD: &[(&str, &str)] = &[
 
 /// Those of an element with a task.
 const OF_TASKS: &[(&str, &str)] = &[
-    ("scheduled", "rw"),
+    ("scheduled", "r"),
     ("tickets", "rw"),
     ("home_thread", "rw"),
 ];
