@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod classify;
+pub mod control;
 pub mod copies;
 pub mod diagnostic;
 pub mod element;

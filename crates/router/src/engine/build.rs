@@ -180,6 +180,7 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        predecessors: Vec::new(),
         remarks: Vec::new(),
         postponed: Vec::new(),
         lacks: false,

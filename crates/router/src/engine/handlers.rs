@@ -437,6 +437,7 @@ impl Ctx {
                 }
                 Ok(())
             }
+            "hotconfig" => self.prepare_successor(value),
             _ => Err(format!("no write handler '{name}'")),
         }
     }

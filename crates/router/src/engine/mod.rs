@@ -12,6 +12,7 @@ pub mod build;
 pub mod clock;
 pub mod driver;
 pub mod handlers;
+pub mod hotswap;
 pub mod notify;
 pub mod search;
 pub mod setup;
@@ -134,6 +135,8 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// For each element, whether it replaces one that runs yet.
+    predecessors: Vec<bool>,
     /// What handlers said besides their results.
     remarks: Vec<String>,
     /// Handlers to be written when the element they belong to has returned.
