@@ -41,6 +41,11 @@ impl Ctx {
         Ok(())
     }
 
+    /// Lets the handler `hotconfig` be written.
+    pub fn allow_reconfiguration(&mut self) {
+        self.options.reconfigurable = true;
+    }
+
     /// Exchanges the machine, the packets and the clock with `other`.
     fn lend(&mut self, other: &mut Ctx) {
         std::mem::swap(&mut self.host, &mut other.host);
@@ -103,10 +108,7 @@ mod tests {
 
     #[test]
     fn elements_of_the_same_name_and_class_keep_their_state() {
-        let mut run = loaded(
-            "s :: TimedSource(0.1, abc) -> c :: Counter -> Discard; \
-             Script(wait 0.55, write hotconfig \"TimedSource(0.1, abcdef) -> c :: Counter -> d :: Discard\")",
-        );
+        let mut run = loaded("s :: TimedSource(0.1, abc) -> c :: Counter -> Discard");
         run.ctx.options.reconfigurable = true;
         assert_eq!(run.run(1.0), Progress::Running);
         let of =

@@ -200,7 +200,7 @@ mod tests {
         run.run(1.0);
         assert_eq!(
             (run.read("a.count"), run.read("b.count")),
-            ("4".into(), "4".into())
+            ("4".into(), "0".into())
         );
     }
 
