@@ -8,6 +8,8 @@
 pub mod args;
 pub mod classify;
 pub mod classifying;
+pub mod control;
+pub mod copies;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
@@ -25,6 +27,7 @@ pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
 pub mod queue_ring;
+pub mod rate;
 pub mod reason;
 pub mod resizing;
 pub mod script;

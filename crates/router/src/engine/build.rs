@@ -183,6 +183,7 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        predecessors: Vec::new(),
         remarks: Vec::new(),
         postponed: Vec::new(),
         lacks: false,
@@ -365,9 +366,13 @@ fn configure(
         definitions,
         elements: names,
         warnings: Vec::new(),
+        notes: Vec::new(),
     };
     let result = args.and_then(|args| element.configure(&mut setup, &args));
     let mut inner = Diagnostics::new();
+    for note in setup.notes {
+        inner.note(None, note);
+    }
     for warning in setup.warnings {
         inner.warning(None, warning);
     }

@@ -48,7 +48,7 @@ const STANDARD: &[(&str, &str)] = &[
 
 /// Those of an element with a task.
 const OF_TASKS: &[(&str, &str)] = &[
-    ("scheduled", "rw"),
+    ("scheduled", "r"),
     ("tickets", "rw"),
     ("home_thread", "rw"),
 ];
@@ -440,6 +440,7 @@ impl Ctx {
                 }
                 Ok(())
             }
+            "hotconfig" => self.prepare_successor(value),
             _ => Err(format!("no write handler '{name}'")),
         }
     }

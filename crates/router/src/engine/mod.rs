@@ -12,6 +12,7 @@ pub mod build;
 pub mod clock;
 pub mod driver;
 pub mod handlers;
+pub mod hotswap;
 pub mod notify;
 pub mod search;
 pub mod setup;
@@ -136,6 +137,8 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// For each element, whether it replaces one that runs yet.
+    predecessors: Vec<bool>,
     /// What handlers said besides their results.
     remarks: Vec<String>,
     /// Handlers to be written when the element they belong to has returned.
@@ -307,6 +310,21 @@ impl Ctx {
             into.push(packet);
         }
         self.spare.push(batch);
+    }
+
+    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may pull at
+    /// another of its outputs. Gives the stand-in back.
+    pub fn pull_past(
+        &mut self,
+        stand_in: Box<dyn Element>,
+        input: usize,
+        max: usize,
+        into: &mut Packets,
+    ) -> Option<Box<dyn Element>> {
+        let me = self.me;
+        self.slots[me] = Some(stand_in);
+        self.pull(input, max, into);
+        self.slots[me].take()
     }
 
     /// Asks for one packet at `input`.
@@ -508,6 +526,18 @@ impl Ctx {
     /// Gives a task its share.
     pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
         self.tasks.set_tickets(task, tickets);
+    }
+
+    /// Gives all tasks of `element` this share; none keeps them from running.
+    pub fn set_share(&mut self, element: ElementId, tickets: u32) {
+        let all: Vec<TaskId> = self.tasks.of(element).collect();
+        for task in all {
+            if tickets == 0 {
+                self.tasks.unschedule(task);
+            } else {
+                self.tasks.set_tickets(task, tickets);
+            }
+        }
     }
 
     /// A new timer of this element, not set.
