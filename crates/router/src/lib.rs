@@ -19,4 +19,5 @@ pub mod lookup;
 pub mod memory_host;
 pub mod reason;
 pub mod summary;
+pub mod trace;
 pub mod voice;

@@ -139,6 +139,12 @@ impl Reader {
         std::mem::take(&mut self.complaints)
     }
 
+    /// Whether there is anything to say.
+    #[inline]
+    pub fn has_complaints(&self) -> bool {
+        !self.complaints.is_empty()
+    }
+
     /// Lines or records read so far.
     pub fn number(&self) -> u64 {
         self.number
