@@ -230,10 +230,14 @@ impl Element for ToIpSummaryDump {
         let mut lines = String::new();
         if self.verbose {
             if let Some(name) = host_name(ctx) {
-                lines += &format!("!host {name}\n");
+                lines = format!("!host {name}\n");
             }
             let now = ctx.now();
-            lines += &format!("!runtime {} ({})\n", unparse_timestamp(now), date(now));
+            lines = format!(
+                "{lines}!runtime {} ({})\n",
+                unparse_timestamp(now),
+                date(now)
+            );
         }
         if let Some(writer) = self.writer.as_ref().filter(|_| self.header) {
             writer.header(&self.banner, &lines, &mut self.output.buffer);
