@@ -1,6 +1,7 @@
 //! Files of packets as elements read and write them: through the host, by their names.
 
 pub mod calendar;
+pub mod encap;
 pub mod input;
 pub mod output;
 pub mod pace;

@@ -81,6 +81,11 @@ impl Pace {
         false
     }
 
+    /// The next packet is due at once, as the first was.
+    pub fn reset(&mut self) {
+        self.shift = None;
+    }
+
     /// The timer fired.
     pub fn timer(&self, ctx: &mut Ctx) {
         if self.active {
