@@ -89,8 +89,19 @@ pub trait Host: Debug + Send {
     /// Opens a file to write; `-` is standard output.
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>>;
 
+    /// The length of a regular file.
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        let _ = path;
+        None
+    }
+
     /// Prints on standard output.
     fn print(&mut self, text: &str);
+
+    /// Prints bytes that need not be text on standard output, in turn with [`Host::print`].
+    fn print_bytes(&mut self, bytes: &[u8]) {
+        self.print(&String::from_utf8_lossy(bytes));
+    }
 
     /// Prints on standard error: what elements such as `Print` say.
     fn say(&mut self, text: &str);

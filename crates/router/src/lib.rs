@@ -32,4 +32,5 @@ pub mod reason;
 pub mod resizing;
 pub mod script;
 pub mod summary;
+pub mod trace;
 pub mod voice;

@@ -181,6 +181,10 @@ impl Host for MemoryHost {
         }))
     }
 
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        Some(self.memory().files.get(path)?.len() as u64)
+    }
+
     fn print(&mut self, text: &str) {
         self.memory().printed += text;
     }

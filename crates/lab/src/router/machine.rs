@@ -83,8 +83,17 @@ impl Host for Machine {
         Ok(Box::new(how.open(path)?))
     }
 
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        let about = std::fs::metadata(path).ok()?;
+        about.is_file().then_some(about.len())
+    }
+
     fn print(&mut self, text: &str) {
-        self.printed.extend_from_slice(text.as_bytes());
+        self.print_bytes(text.as_bytes());
+    }
+
+    fn print_bytes(&mut self, bytes: &[u8]) {
+        self.printed.extend_from_slice(bytes);
         if self.printed.len() > PRINTED {
             self.flush();
         }

@@ -261,8 +261,12 @@ impl Ctx {
         if !own && let Some(result) = self.write_task(element, name, value) {
             return result;
         }
-        self.with(element, |one, ctx| one.write(ctx, name, value))
-            .unwrap_or_else(|| Err(format!("element '{}' is busy", self.name(element))))
+        let result = self.with(element, |one, ctx| one.write(ctx, name, value));
+        result.unwrap_or_else(|| {
+            // It runs now; it is written when it has returned.
+            self.postponed.push((of.clone(), value.to_owned()));
+            Ok(())
+        })
     }
 
     /// Writes the handler that an argument such as `END_CALL` names, as this element sees it.
@@ -280,6 +284,21 @@ impl Ctx {
             return Ok(());
         }
         self.write_handler(&of, &call.argument)
+    }
+
+    /// As [`Ctx::call`], of the running element `me`: what the call leads others to write to `me` is written
+    /// when this returns, not when `me` has returned.
+    pub fn call_back(
+        &mut self,
+        me: &mut dyn crate::element::Element,
+        call: &HandlerCall,
+    ) -> Result<(), String> {
+        let (mut result, mine) = (self.call(call), Owner::Element(self.me));
+        while let Some(at) = self.postponed.iter().position(|(of, _)| of.owner == mine) {
+            let (of, value) = self.postponed.remove(at);
+            result = result.and(me.write(self, &of.handler.name, &value));
+        }
+        result
     }
 
     /// Writes what could not be written while its element ran.
