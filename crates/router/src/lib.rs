@@ -18,4 +18,5 @@ pub mod load;
 pub mod lookup;
 pub mod memory_host;
 pub mod reason;
+pub mod rewriter;
 pub mod summary;

@@ -360,6 +360,7 @@ fn configure(
         outputs: &modes.outputs,
         definitions,
         elements: names,
+        flat,
         warnings: Vec::new(),
     };
     let result = args.and_then(|args| element.configure(&mut setup, &args));
