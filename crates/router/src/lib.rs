@@ -17,6 +17,7 @@ pub mod header_faults;
 pub mod host;
 pub mod ip_check;
 pub mod ip_lookup;
+pub mod ip_options;
 pub mod ip_packet;
 pub mod lang;
 pub mod load;
