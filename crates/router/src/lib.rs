@@ -28,3 +28,4 @@ pub(crate) mod probe;
 pub mod reason;
 pub mod resizing;
 pub mod summary;
+pub mod udp_encap;
