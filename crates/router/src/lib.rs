@@ -15,6 +15,7 @@ pub mod engine;
 pub mod graph;
 pub mod header_faults;
 pub mod host;
+pub mod icmp_encap;
 pub mod ip_check;
 pub mod ip_lookup;
 pub mod ip_options;
