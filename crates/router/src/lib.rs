@@ -27,6 +27,7 @@ pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
 pub mod reason;
+pub mod ip_text;
 pub mod resizing;
 pub mod summary;
 pub mod udp_encap;
