@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod arp;
 pub mod classify;
 pub mod classifying;
 pub mod diagnostic;
@@ -19,11 +20,14 @@ pub mod ip_check;
 pub mod ip_lookup;
 pub mod ip_packet;
 pub mod lang;
+pub mod learning_switch;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
+pub mod neighbours;
 pub mod reason;
 pub mod summary;
+pub mod vlan;
 pub mod voice;
