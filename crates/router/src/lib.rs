@@ -14,6 +14,7 @@ pub mod element;
 pub mod elements;
 pub mod engine;
 pub mod graph;
+pub mod gre_check;
 pub mod header_faults;
 pub mod host;
 pub mod ip_check;
@@ -26,6 +27,7 @@ pub mod lookup;
 pub mod memory_host;
 #[cfg(test)]
 pub(crate) mod probe;
+pub mod mpls_table;
 pub mod neighbours;
 pub mod reason;
 pub mod summary;
