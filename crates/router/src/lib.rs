@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod arp;
 pub mod classify;
 pub mod classifying;
 pub mod control;
@@ -15,6 +16,7 @@ pub mod element;
 pub mod elements;
 pub mod engine;
 pub mod graph;
+pub mod gre_check;
 pub mod header_faults;
 pub mod host;
 pub mod icmp_encap;
@@ -24,9 +26,12 @@ pub mod ip_options;
 pub mod ip_packet;
 pub mod ip_text;
 pub mod lang;
+pub mod learning_switch;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
+pub mod mpls_table;
+pub mod neighbours;
 #[cfg(test)]
 pub(crate) mod probe;
 pub mod queue_ring;
@@ -38,4 +43,5 @@ pub mod script;
 pub mod summary;
 pub mod trace;
 pub mod udp_encap;
+pub mod vlan;
 pub mod voice;

@@ -401,13 +401,24 @@ impl Ctx {
     /// Pushes packets into an element and gives what it emits, each with its output.
     #[cfg(test)]
     pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+        self.pass_to(element, 0, packets)
+    }
+
+    /// The same at an input of choice.
+    #[cfg(test)]
+    pub(crate) fn pass_to(
+        &mut self,
+        element: ElementId,
+        input: usize,
+        packets: Vec<Handle>,
+    ) -> Vec<(usize, Handle)> {
         let mut batch = self.batch();
         for packet in packets {
             batch.push(packet);
         }
         let mut one = self.slots[element].take().expect("nothing runs");
         (self.me, self.mark) = (element, self.pending.len());
-        one.push(self, 0, batch);
+        one.push(self, input, batch);
         self.slots[element] = Some(one);
         let mut left = Vec::new();
         for Pending { to, mut batch } in self.pending.split_off(self.mark) {
