@@ -2,7 +2,7 @@
 
 use trammel_packet::anno;
 use trammel_packet::headers::checksum::{self, Sum};
-use trammel_packet::headers::ipv4::Ipv4;
+use trammel_packet::headers::ipv4::{Ipv4, set_checksum};
 use trammel_packet::packet::{Packet, PacketType};
 
 /// Marks the IPv4 header at `at`, and the transport header behind it.
@@ -100,6 +100,18 @@ pub fn pseudo_sum(header: &Ipv4, transport: &[u8]) -> Sum {
             transport.len() as u16,
         )
         .bytes(transport)
+}
+
+/// Gives a packet another source address, and takes the annotation back that asked for it.
+pub fn fix_source(packet: &mut Packet, address: [u8; 4]) {
+    if !packet.has_network_header() {
+        return;
+    }
+    packet.set_anno_u8(anno::FIX_IP_SRC, 0);
+    if let Some(header) = header_mut(packet) {
+        header.src = address;
+    }
+    set_checksum(packet.network_header_mut());
 }
 
 /// What is wrong with a header.

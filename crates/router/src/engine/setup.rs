@@ -23,6 +23,8 @@ pub struct Setup<'a> {
     pub elements: &'a [String],
     /// Warnings that do not keep the router from running.
     pub warnings: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
 }
 
 impl Setup<'_> {

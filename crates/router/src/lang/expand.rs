@@ -10,7 +10,8 @@ use std::cell::Cell;
 use super::body::{
     Body, ClassId, ClassKind, Link, Node, TUNNEL, Table, Tunnel, Variable, printable, redeclared,
 };
-use super::conf::{assign, split_args};
+use super::conf::assign;
+use crate::args::text::split_args;
 use super::parser::{MOST_LINKS, Parsed};
 use super::variables::{Braces, Form, Variables, substitute};
 use super::{Connection, Declared, Flat, Options, Port, tunnel};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::conf::quote;
+use crate::args::text::quote;
 use super::{Flat, Port};
 use crate::diagnostic::Landmark;
 

@@ -3,7 +3,8 @@
 use std::mem;
 
 use super::super::body::Variable;
-use super::super::conf::{is_name, is_word, one_string, shift_word, split_args, split_words};
+use super::super::conf::{is_name, one_string};
+use crate::args::text::{is_word, split_args, split_words, take_word};
 use super::super::lexer::{Kind, Lexer};
 use super::{Around, DEEPEST, Parser};
 use crate::diagnostic::Diagnostics;
@@ -20,7 +21,8 @@ impl Parser<'_> {
             if argument.is_empty() {
                 continue;
             }
-            let (variable, value) = shift_word(&argument);
+            let mut value = argument.as_str();
+            let variable = take_word(&mut value).unwrap_or_default();
             let name = variable.strip_prefix('$').unwrap_or_default();
             if name.is_empty() || !name.bytes().all(is_name) {
                 self.error("bad 'define' declaration: not a variable");
