@@ -39,6 +39,7 @@ pub mod queue_ring;
 pub mod rate;
 pub mod reason;
 pub mod resizing;
+pub mod rewriter;
 pub mod script;
 pub mod summary;
 pub mod trace;

@@ -365,6 +365,7 @@ fn configure(
         outputs: &modes.outputs,
         definitions,
         elements: names,
+        flat,
         warnings: Vec::new(),
         notes: Vec::new(),
     };
