@@ -20,6 +20,7 @@ pub mod gre_check;
 pub mod header_faults;
 pub mod host;
 pub mod icmp_encap;
+pub mod ip6_packet;
 pub mod ip_check;
 pub mod ip_lookup;
 pub mod ip_options;

@@ -1,0 +1,71 @@
+//! Notes an IPv6 address of the packet as where it is to be sent.
+//!
+//! # References
+//! RFC 8200.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::ip6_packet;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "GetIP6Address",
+    "notes an address of the packet as its destination",
+    || Box::<GetIp6Address>::default(),
+)
+.references(&["RFC 8200"])
+.params(&[Param {
+    name: "OFFSET",
+    need: Need::Mandatory,
+    kind: UINT,
+    default: "",
+    help: "where the address is; 24 for the destination of an IPv6 header",
+}]);
+
+#[derive(Debug, Default)]
+struct GetIp6Address {
+    offset: usize,
+}
+
+impl Element for GetIp6Address {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.offset = args.uint("OFFSET") as usize;
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            let packet = &mut pool[packet];
+            let from = packet.data().get(self.offset..);
+            if let Some(address) = from.and_then(|data| data.first_chunk::<16>()) {
+                let address = *address;
+                ip6_packet::set_destination(packet, address);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ip6_packet;
+    use crate::probe::Probe;
+
+    #[test]
+    fn the_address_is_noted_if_it_is_there() {
+        let mut x = Probe::new("GetIP6Address(24)", 1);
+        for (len, noted) in [(40, [7; 16]), (39, [0; 16])] {
+            x.send_and_look(
+                &vec![7; len],
+                |_| (),
+                |_, packet| assert_eq!(ip6_packet::destination(packet), noted),
+            );
+        }
+    }
+}

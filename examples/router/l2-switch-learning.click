@@ -1,0 +1,20 @@
+// An Ethernet switch that learns at which port a station is (IEEE 802.1D).
+define($RATE 10000, $LIMIT 1000, $SECONDS 1);
+
+switch :: EtherSwitch(TIMEOUT 300);
+switch[0] -> out0 :: Counter -> sink0 :: Discard;
+switch[1] -> out1 :: Counter -> sink1 :: Discard;
+
+in_0 :: Counter -> [0]switch;
+in_1 :: Counter -> [1]switch;
+RatedSource(DATA \<02000000 00030200 00000002 08004500 002e0000 00004011 aeb40a00 0002c000
+  020903e8 07d0001a 00000000 00000000 00000000 00000000 00000000>,
+  RATE $RATE, LIMIT $LIMIT) -> in_0;
+RatedSource(DATA \<02000000 00020200 00000003 08004500 002e0000 00004011 aeb40a00 0002c000
+  020903e8 07d0001a 00000000 00000000 00000000 00000000 00000000>,
+  RATE $RATE, LIMIT $LIMIT) -> in_1;
+RatedSource(DATA \<02000000 00020200 00000004 08004500 002e0000 00004011 aeb40a00 0002c000
+  020903e8 07d0001a 00000000 00000000 00000000 00000000 00000000>,
+  RATE $RATE, LIMIT $LIMIT) -> in_0;
+
+DriverManager(wait $SECONDS, stop);
