@@ -20,6 +20,7 @@ use trammel_io::clock;
 use trammel_io::error::{Error, Result};
 use trammel_io::live::{self, Sink, Source};
 use trammel_io::netns::{Namespace, veth};
+use trammel_io::ring;
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -33,6 +34,7 @@ const GATHER: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     offered: u64,
+    offering_ns: i64,
     delivered: u64,
     wall_ns: i64,
     /// Of the thread that forwards; for the kernel, of the source's thread.
@@ -86,16 +88,20 @@ impl Rig {
     }
 }
 
-/// Sends until told to stop; says how many frames and what the thread's time was.
-fn offer(source: &Source, is_done: &AtomicBool) -> std::io::Result<(u64, i64)> {
+/// Sends until told to stop; says how many frames, and how long it took and cost the thread.
+fn offer(source: &Source, is_done: &AtomicBool) -> std::io::Result<(u64, i64, i64)> {
     clock::pin(1)?;
-    let start = clock::thread_cpu_ns();
+    let (wall, start) = (clock::monotonic_ns(), clock::thread_cpu_ns());
     let mut offered = 0;
     while !is_done.load(Ordering::Relaxed) {
         source.send(CALL)?;
         offered += u64::from(CALL);
     }
-    Ok((offered, clock::thread_cpu_ns() - start))
+    Ok((
+        offered,
+        clock::monotonic_ns() - wall,
+        clock::thread_cpu_ns() - start,
+    ))
 }
 
 /// Forwards by two devices for `seconds`.
@@ -165,7 +171,7 @@ fn by_devices(
             forwarded,
         )
     });
-    let (offered, _) = offered.map_err(kernel)?;
+    let (offered, offering_ns, _) = offered.map_err(kernel)?;
     let (wall_ns, thread_ns) = forwarded.map_err(kernel)?;
     let delivered = rig.sink.link("in")?.counters.received - before;
     let mut remarks = devices[1].remarks();
@@ -182,6 +188,7 @@ fn by_devices(
     Ok((
         Outcome {
             offered,
+            offering_ns,
             delivered,
             wall_ns,
             thread_ns,
@@ -205,7 +212,7 @@ fn by_kernel(rig: &Rig, seconds: f64, is_routing: bool) -> Result<Outcome> {
     let before = rig.sink.link("in")?.counters.received;
     let is_done = AtomicBool::new(false);
     let start = clock::monotonic_ns();
-    let (offered, thread_ns) = std::thread::scope(|scope| {
+    let (offered, offering_ns, thread_ns) = std::thread::scope(|scope| {
         let offering = scope.spawn(|| offer(&source, &is_done));
         let waited = clock::wait(&[], Some((seconds * 1e9) as i64));
         is_done.store(true, Ordering::Relaxed);
@@ -221,9 +228,42 @@ fn by_kernel(rig: &Rig, seconds: f64, is_routing: bool) -> Result<Outcome> {
     };
     Ok(Outcome {
         offered,
+        offering_ns,
         delivered,
         wall_ns,
         thread_ns,
+    })
+}
+
+/// Sends and receives over a wire in memory, in one thread: what such a device costs a router.
+fn by_ring(seconds: f64) -> Result<Outcome> {
+    let kernel = |source| Error::Kernel {
+        what: "the measurement failed".to_owned(),
+        source,
+    };
+    let mut pool = Pool::new(1024, 1024);
+    let (mut a, mut b) = ring::pair("ring", 1024);
+    let mut batch = Packets::new();
+    while !batch.is_full() {
+        batch.push(
+            pool.alloc_with(&[0; 60])
+                .expect("the pool is larger than a batch"),
+        );
+    }
+    let (start, thread) = (clock::monotonic_ns(), clock::thread_cpu_ns());
+    while clock::monotonic_ns() - start < (seconds * 1e9) as i64 {
+        for _ in 0..1000 {
+            a.transmit(&mut pool, &mut batch).map_err(kernel)?;
+            b.receive(&mut pool, &mut batch).map_err(kernel)?;
+        }
+    }
+    let wall_ns = clock::monotonic_ns() - start;
+    Ok(Outcome {
+        offered: a.counters().sent,
+        offering_ns: wall_ns,
+        delivered: b.counters().received,
+        wall_ns,
+        thread_ns: clock::thread_cpu_ns() - thread,
     })
 }
 
@@ -232,7 +272,17 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-fn main() -> Result<()> {
+fn main() {
+    if let Err(error) = measure() {
+        eprintln!("{error}");
+        if let Some(mend) = error.mend() {
+            eprintln!("try: {mend}");
+        }
+        std::process::exit(3);
+    }
+}
+
+fn measure() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seconds: f64 = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(1.0);
     let rounds: usize = arguments.next().and_then(|s| s.parse().ok()).unwrap_or(3);
@@ -263,6 +313,7 @@ fn main() -> Result<()> {
         all.entry("(source alone)")
             .or_default()
             .push(by_kernel(&rig, seconds, false)?);
+        all.entry("(ring)").or_default().push(by_ring(seconds)?);
         let routing = Rig::new()?;
         routing.middle.add_address("in0", "10.1.0.254/24")?;
         routing.middle.add_address("out0", "10.2.0.254/24")?;
@@ -284,7 +335,7 @@ fn main() -> Result<()> {
             median(&mut outcomes.iter().map(value).collect::<Vec<_>>())
         };
         let mpps = of(&|o| o.delivered as f64 / o.wall_ns as f64 * 1e3);
-        let offered = of(&|o| o.offered as f64 / o.wall_ns as f64 * 1e3);
+        let offered = of(&|o| o.offered as f64 / o.offering_ns as f64 * 1e3);
         let mut thread_ns = of(&|o| o.thread_ns as f64 / o.delivered.max(1) as f64);
         if *name == "(source alone)" {
             source_ns = thread_ns;

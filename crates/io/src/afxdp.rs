@@ -63,7 +63,7 @@ pub struct AfXdp {
     fill: Queue<u64>,
     done: Queue<u64>,
     socket: Option<OwnedFd>,
-    _memory: Arc<Block>,
+    memory: Arc<Block>,
     /// Which slots the kernel has.
     lent: Vec<bool>,
     /// Slots that the kernel should have to receive into and has not.
@@ -93,6 +93,16 @@ impl AfXdp {
             .ok_or_else(|| Error::Invalid("a pool without slots".to_owned()))?;
         let mut remarks = Vec::new();
         let socket = open_socket(name)?;
+        // What is lacking most often is asked for first.
+        let sockets = Map::new(MapKind::Sockets, 4, options.queue + 1)?;
+        // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
+        let code = Code::default()
+            .load(Size::Word, 2, 1, 16)
+            .map(1, &sockets)
+            .set(3, verdict::PASS)
+            .redirect()
+            .exit();
+        let program = Program::load(&code)?;
         let (receive, send, fill, done) = make_rings(&socket, name, options.ring, &memory)?;
         let of = |what| Error::of(what, name, "CAP_NET_RAW");
         let address = libc::sockaddr_xdp {
@@ -113,18 +123,9 @@ impl AfXdp {
         // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs more calls.
         let _ = sys::set_option(&socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &options.ring);
 
-        let sockets = Map::new(MapKind::Sockets, 4, options.queue + 1)?;
         sockets
             .set(options.queue, &socket.as_raw_fd().to_ne_bytes())
             .map_err(of("enter the socket in the map"))?;
-        // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
-        let code = Code::default()
-            .load(Size::Word, 2, 1, 16)
-            .map(1, &sockets)
-            .set(3, verdict::PASS)
-            .redirect()
-            .exit();
-        let program = Program::load(&code)?;
         let (attachment, place) = attach(&program, name, index, options.place)?;
         let place = match place {
             Place::Driver => "in the driver",
@@ -159,7 +160,7 @@ impl AfXdp {
             done,
             socket: Some(socket),
             lent: vec![false; memory.slots()],
-            _memory: memory,
+            memory,
             lacking: options.ring,
             empty: 0,
             received: 0,
@@ -207,6 +208,18 @@ impl AfXdp {
         self.done.release();
     }
 
+    /// Refuses a pool that is not the one whose memory the kernel has.
+    #[inline]
+    fn check(&self, pool: &Pool) -> io::Result<()> {
+        match pool.first_block() {
+            Some(block) if Arc::ptr_eq(block, &self.memory) => Ok(()),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("`{}` was opened for the packets of another pool", self.name),
+            )),
+        }
+    }
+
     /// Has the kernel send what it was given.
     fn call(&self) -> io::Result<()> {
         let Some(socket) = &self.socket else {
@@ -250,23 +263,23 @@ impl AfXdp {
         let error = Error::NoInterface {
             name: self.name.clone(),
         };
-        self.is_unbound(socket).then(|| error.into())
+        is_unbound(socket).then(|| error.into())
     }
+}
 
-    fn is_unbound(&self, socket: &OwnedFd) -> bool {
-        // SAFETY: no data and no address. A socket that is not bound says ENXIO.
-        let sent = unsafe {
-            libc::sendto(
-                socket.as_raw_fd(),
-                std::ptr::null(),
-                0,
-                libc::MSG_DONTWAIT,
-                std::ptr::null(),
-                0,
-            )
-        };
-        matches!(sys::check_size(sent), Err(error) if error.raw_os_error() == Some(libc::ENXIO))
-    }
+fn is_unbound(socket: &OwnedFd) -> bool {
+    // SAFETY: no data and no address. A socket that is not bound says ENXIO.
+    let sent = unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            std::ptr::null(),
+            0,
+            libc::MSG_DONTWAIT,
+            std::ptr::null(),
+            0,
+        )
+    };
+    matches!(sys::check_size(sent), Err(error) if error.raw_os_error() == Some(libc::ENXIO))
 }
 
 /// A slot's number and where in it, from an address of the kernel's.
@@ -299,7 +312,9 @@ fn alloc_to_lend(pool: &mut Pool) -> Option<Handle> {
             None => break None,
         }
     };
-    others.into_iter().for_each(|packet| pool.free(packet));
+    for packet in others {
+        pool.free(packet);
+    }
     found
 }
 
@@ -339,10 +354,9 @@ fn make_rings(socket: &OwnedFd, name: &str, size: u32, memory: &Block) -> Result
     };
     match sys::set_option(socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &registration) {
         Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
-            return Err(Error::Busy {
-                name: name.to_owned(),
+            return Err(Error::Limit {
                 what: format!(
-                    "no more memory may be locked; {} KiB are needed",
+                    "lock {} KiB of memory for the packets of `{name}`",
                     memory.bytes() >> 10
                 ),
                 mend: "ulimit -l unlimited".to_owned(),
@@ -363,8 +377,8 @@ fn make_rings(socket: &OwnedFd, name: &str, size: u32, memory: &Block) -> Result
         .map_err(of("ask for the rings' layout"))?;
     let map = || -> io::Result<Rings> {
         Ok((
-            Queue::map(socket, size, libc::XDP_PGOFF_RX_RING as i64, &at.rx)?,
-            Queue::map(socket, size, libc::XDP_PGOFF_TX_RING as i64, &at.tx)?,
+            Queue::map(socket, size, libc::XDP_PGOFF_RX_RING, &at.rx)?,
+            Queue::map(socket, size, libc::XDP_PGOFF_TX_RING, &at.tx)?,
             Queue::map(socket, size, libc::XDP_UMEM_PGOFF_FILL_RING as i64, &at.fr)?,
             Queue::map(
                 socket,
@@ -407,6 +421,7 @@ impl Device for AfXdp {
     }
 
     fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> io::Result<usize> {
+        self.check(pool)?;
         let count = self.receive.available(into.room() as u32);
         if count == 0 {
             self.empty += 1;
@@ -442,6 +457,7 @@ impl Device for AfXdp {
     }
 
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
+        self.check(pool)?;
         self.reap(pool);
         let count = self.send.room(from.len() as u32);
         let (send, lent, errors) = (&mut self.send, &mut self.lent, &mut self.errors);
@@ -463,6 +479,7 @@ impl Device for AfXdp {
     }
 
     fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        self.check(pool)?;
         self.send.publish();
         if !self.send.is_drained() && self.send.wants_call() {
             self.call()?;

@@ -37,6 +37,14 @@ pub enum Error {
         /// What would mend it.
         mend: String,
     },
+    /// A limit of the process stands in the way.
+    #[error("not allowed to {what}")]
+    Limit {
+        /// What was tried.
+        what: String,
+        /// What would mend it.
+        mend: String,
+    },
     /// A wish that cannot be met: a name too long, a size of zero.
     #[error("{0}")]
     Invalid(String),
@@ -101,7 +109,9 @@ impl Error {
                 "run it as root, or inside `unshare -Urn` where the interfaces are its own"
                     .to_owned(),
             ),
-            Error::Unsupported { mend, .. } | Error::Busy { mend, .. } => Some(mend.clone()),
+            Error::Unsupported { mend, .. }
+            | Error::Busy { mend, .. }
+            | Error::Limit { mend, .. } => Some(mend.clone()),
             Error::Invalid(_) | Error::Kernel { .. } => None,
         }
     }
@@ -119,9 +129,47 @@ impl From<Error> for io::Error {
             Error::NoRight { .. } => io::ErrorKind::PermissionDenied,
             Error::Unsupported { .. } => io::ErrorKind::Unsupported,
             Error::Busy { .. } => io::ErrorKind::ResourceBusy,
+            Error::Limit { .. } => io::ErrorKind::QuotaExceeded,
             Error::Invalid(_) => io::ErrorKind::InvalidInput,
             Error::Kernel { source, .. } => source.kind(),
         };
         io::Error::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_says_becomes_a_thing_and_a_command() {
+        let from = |errno, name| {
+            let source = io::Error::from_raw_os_error(errno);
+            Error::from_kernel("open a packet socket", name, "CAP_NET_RAW", source)
+        };
+        let missing = from(libc::ENODEV, "eth9");
+        assert_eq!(missing.to_string(), "no network interface `eth9`");
+        assert!(missing.mend().is_some() && missing.is_lack());
+        let right = from(libc::EPERM, "eth0");
+        assert_eq!(
+            right.to_string(),
+            "no right to open a packet socket: it needs CAP_NET_RAW"
+        );
+        assert!(
+            right
+                .mend()
+                .is_some_and(|mend| mend.contains("unshare -Urn"))
+        );
+        assert_eq!(
+            io::Error::from(right).kind(),
+            io::ErrorKind::PermissionDenied
+        );
+        let other = from(libc::EIO, "eth0");
+        assert!(
+            other
+                .to_string()
+                .starts_with("cannot open a packet socket: ")
+        );
+        assert!(!Error::Invalid(String::new()).is_lack());
     }
 }

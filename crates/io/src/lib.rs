@@ -9,6 +9,7 @@ pub mod afpacket;
 pub mod afxdp;
 pub mod bpf;
 pub mod clock;
+mod configure;
 pub mod error;
 pub mod ethtool;
 mod intake;

@@ -228,7 +228,7 @@ fn the_follower_tells_all_anew_after_a_loss() {
     let mut follower = left.run(Follower::open).unwrap();
     follower.poll(|_| ()).unwrap();
     // More changes than 8 MiB of notices hold while nobody reads; the last is what must be known.
-    let routes: String = (0..60_000)
+    let routes: Vec<String> = (0..60_000)
         .map(|n| {
             format!(
                 "route add 172.{}.{}.{}/32 dev a\n",
@@ -239,7 +239,7 @@ fn the_follower_tells_all_anew_after_a_loss() {
         })
         .collect();
     let file = std::env::temp_dir().join(format!("trammel-routes-{}", std::process::id()));
-    std::fs::write(&file, routes).unwrap();
+    std::fs::write(&file, routes.concat()).unwrap();
     left.command("ip", &["-batch", file.to_str().unwrap()])
         .unwrap();
     std::fs::remove_file(&file).unwrap();

@@ -186,17 +186,15 @@ impl Packet {
         }
     }
 
-    /// The buffer up to the end of the data: the head-room, with what was stripped, then the data.
+    /// The whole buffer: the head-room, with what was stripped, the data, and what lies behind them.
     #[inline]
     #[allow(unsafe_code)]
-    pub fn up_to_end(&self) -> &[u8] {
-        // SAFETY: as for `data`, from the start of the buffer.
-        unsafe {
-            std::slice::from_raw_parts(self.buffer.as_ptr(), (self.offset + self.len) as usize)
-        }
+    pub fn buffer(&self) -> &[u8] {
+        // SAFETY: the buffer has `capacity` initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.buffer.as_ptr(), self.capacity as usize) }
     }
 
-    /// Where in [`Packet::up_to_end`] the data, the link, the network and the transport header start;
+    /// Where in [`Packet::buffer`] the data, the link, the network and the transport header start;
     /// `u32::MAX` for one that is not marked.
     #[inline]
     pub fn starts(&self) -> [u32; 4] {

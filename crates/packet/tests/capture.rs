@@ -256,7 +256,10 @@ fn simple_packets_fill_their_block_and_have_no_time() {
     }
     let (kept, error) = read(file.clone());
     assert!(error.is_none(), "{error:?}");
-    assert_eq!((&kept[0].data[..], kept[0].wire_len), (&[0xA0, 0xB0, 0xC0][..], 3));
+    assert_eq!(
+        (&kept[0].data[..], kept[0].wire_len),
+        (&[0xA0, 0xB0, 0xC0][..], 3)
+    );
     assert!(kept[0].timestamp.is_zero());
     // No room for a single byte.
     file.truncate(start);

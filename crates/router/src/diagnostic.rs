@@ -179,6 +179,15 @@ impl Diagnostics {
     }
 }
 
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl Diagnostic {
     fn click(&self, indent: usize, out: &mut String) {
         let place = self

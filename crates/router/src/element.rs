@@ -129,11 +129,16 @@ pub struct Handler {
     pub calm: bool,
     /// Reading it costs time.
     pub expensive: bool,
+    /// Kept for old configurations.
+    pub deprecated: bool,
+    /// Few need it: tools need not show it.
+    pub uncommon: bool,
 }
 
 impl Handler {
     /// A handler by the letters that the handler `handlers` prints: `r` read, `w` write, `+` read with
-    /// parameters, `b` button, `x` checkbox, `.` calm, `$` expensive, `%` raw, `-` private.
+    /// parameters, `b` button, `c` (or `x`) checkbox, `.` calm, `$` expensive, `%` raw, `U` uncommon,
+    /// `D` deprecated; and `-` private, which is not printed.
     pub fn new(name: impl Into<Cow<'static, str>>, letters: &str) -> Handler {
         let has = |letter| letters.contains(letter);
         Handler {
@@ -144,9 +149,11 @@ impl Handler {
             raw: has('%'),
             private: has('-'),
             button: has('b'),
-            checkbox: has('x'),
+            checkbox: has('c') || has('x'),
             calm: has('.'),
             expensive: has('$'),
+            deprecated: has('D'),
+            uncommon: has('U'),
         }
     }
 
@@ -154,13 +161,15 @@ impl Handler {
     pub fn letters(&self) -> String {
         let flags = [
             (self.read, 'r'),
-            (self.read_param, '+'),
             (self.write, 'w'),
+            (self.read_param, '+'),
             (self.raw, '%'),
             (self.calm, '.'),
             (self.expensive, '$'),
+            (self.uncommon, 'U'),
+            (self.deprecated, 'D'),
             (self.button, 'b'),
-            (self.checkbox, 'x'),
+            (self.checkbox, 'c'),
         ];
         flags.iter().filter(|(is, _)| *is).map(|(_, c)| c).collect()
     }
@@ -232,6 +241,11 @@ pub trait Element: Any + Send {
         Vec::new()
     }
 
+    /// Whether it answers handlers of any name, besides those it lists.
+    fn has_any_handler(&self) -> bool {
+        false
+    }
+
     /// Answers a read handler of its own.
     fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
         let _ = (ctx, parameter);
@@ -248,6 +262,11 @@ pub trait Element: Any + Send {
     fn notifier(&self, kind: crate::engine::notify::Kind, port: usize) -> Provided {
         let _ = (kind, port);
         Provided::None
+    }
+
+    /// How many packets it stores; nothing where it is no storage, which others measure.
+    fn stored(&self) -> Option<usize> {
+        None
     }
 
     /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a

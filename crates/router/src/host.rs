@@ -108,6 +108,11 @@ pub trait Host: Debug + Send {
     /// Asks that signal `number` be counted; [`Host::signals`] tells what has come.
     fn watch_signal(&mut self, number: i32) -> io::Result<()>;
 
+    /// Has a signal do again what it does to a process that does not watch it.
+    fn unwatch_signal(&mut self, number: i32) {
+        let _ = number;
+    }
+
     /// Watched signals that have come since the last call.
     fn signals(&mut self) -> Vec<i32>;
 
@@ -118,5 +123,14 @@ pub trait Host: Debug + Send {
     fn environment(&mut self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+}
+
+/// What went wrong, in the system's words without its number: `No such file or directory`.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.to_owned(),
+        None => text,
     }
 }

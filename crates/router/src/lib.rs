@@ -7,16 +7,26 @@
 
 pub mod args;
 pub mod classify;
+pub mod classifying;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
 pub mod engine;
 pub mod graph;
+pub mod header_faults;
 pub mod host;
+pub mod ip_check;
+pub mod ip_lookup;
+pub mod ip_packet;
 pub mod lang;
 pub mod load;
 pub mod lookup;
 pub mod memory_host;
+#[cfg(test)]
+pub(crate) mod probe;
 pub mod reason;
 pub mod rewriter;
+pub mod resizing;
+pub mod script;
 pub mod summary;
+pub mod voice;

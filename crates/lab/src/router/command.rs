@@ -5,6 +5,7 @@ use clap::Args;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::args::text::is_word;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::build;
@@ -164,7 +165,7 @@ impl Options {
         let (mut file, mut variables) = (self.file.as_deref(), Vec::new());
         for argument in &self.arguments {
             match argument.split_once('=') {
-                Some((name, value)) if lang::conf::is_word(name) => {
+                Some((name, value)) if is_word(name) => {
                     variables.push((name.to_owned(), value.to_owned()));
                 }
                 _ => file = Some(argument),

@@ -3,6 +3,7 @@
 use super::command::Files;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use trammel_router::args::text::is_word;
 use trammel_router::elements;
 use trammel_router::lang::{self, flatten};
 
@@ -44,7 +45,7 @@ fn flatten_tool() -> ExitCode {
             "-C" | "--clickpath" => path = arguments.next(),
             "-c" | "--classes" => classes = true,
             other => match other.split_once('=') {
-                Some((name, value)) if lang::conf::is_word(name) => {
+                Some((name, value)) if is_word(name) => {
                     variables.push((name.to_owned(), value.to_owned()));
                 }
                 _ => file = other.to_owned(),

@@ -7,7 +7,7 @@
 pub mod link;
 pub mod pcap;
 pub mod pcapng;
-mod source;
+pub mod source;
 
 use crate::timestamp::Timestamp;
 use flate2::Compression;

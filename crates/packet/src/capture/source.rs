@@ -7,6 +7,21 @@ use std::io::{self, Read};
 /// What gzip's files begin with (RFC 1952, §2.3.1).
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
+/// What `from` gives, decompressed where it begins as gzip's files do.
+pub fn decompressed(mut from: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut front = Vec::new();
+    from.by_ref()
+        .take(GZIP.len() as u64)
+        .read_to_end(&mut front)?;
+    let is_gzip = front == GZIP;
+    let whole = io::Cursor::new(front).chain(from);
+    Ok(if is_gzip {
+        Box::new(MultiGzDecoder::new(whole))
+    } else {
+        Box::new(whole)
+    })
+}
+
 pub(super) struct Source {
     from: Box<dyn Read + Send>,
     /// The last record.
@@ -18,19 +33,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new(mut from: Box<dyn Read + Send>) -> Result<Source, Error> {
-        let mut front = Vec::new();
-        from.by_ref()
-            .take(GZIP.len() as u64)
-            .read_to_end(&mut front)
-            .map_err(|error| Error::Io { offset: 0, error })?;
-        let is_gzip = front == GZIP;
-        let whole = io::Cursor::new(front).chain(from);
-        let from: Box<dyn Read + Send> = if is_gzip {
-            Box::new(MultiGzDecoder::new(whole))
-        } else {
-            Box::new(whole)
-        };
+    pub(super) fn new(from: Box<dyn Read + Send>) -> Result<Source, Error> {
+        let from = decompressed(from).map_err(|error| Error::Io { offset: 0, error })?;
         Ok(Source {
             from,
             buffer: Vec::new(),

@@ -151,6 +151,33 @@ impl Ipv4 {
     }
 }
 
+/// Where the packet `data` goes in the end: its destination, or the last address of a source route that is
+/// not used up. That address is in the pseudo-header of its transport (RFC 1122, §4.2.3.8).
+pub fn final_destination(data: &[u8]) -> Option<[u8; 4]> {
+    let ip = Ipv4::read(data)?;
+    let mut options = data.get(Ipv4::LEN..ip.header_len()).unwrap_or_default();
+    while let Some(kind) = options.first() {
+        match *kind {
+            option::EOL => break,
+            option::NOP => options = &options[1..],
+            kind => {
+                let len = usize::from(*options.get(1)?).max(2);
+                let this = options.get(..len)?;
+                if let option::LSRR | option::SSRR = kind {
+                    let is_used_up = usize::from(*this.get(2)?) >= len;
+                    return if is_used_up || len < 7 {
+                        Some(ip.dst)
+                    } else {
+                        this[len - 4..].try_into().ok()
+                    };
+                }
+                options = &options[len..];
+            }
+        }
+    }
+    Some(ip.dst)
+}
+
 /// Writes the checksum of the header at the front of `data`, options included. Nothing is written where
 /// the header says a length that is less than 20 or more than there is.
 pub fn set_checksum(data: &mut [u8]) {

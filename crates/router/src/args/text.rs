@@ -12,7 +12,8 @@ pub fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t'..='\r')
 }
 
-fn is_space_byte(byte: u8) -> bool {
+/// The same, of a byte.
+pub(crate) fn is_space_byte(byte: u8) -> bool {
     is_space(char::from(byte))
 }
 
@@ -75,7 +76,8 @@ fn piece_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+/// The first place from `at` on that is neither in a space nor in a comment.
+pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         match comment_end(bytes, at) {
             Some(end) => at = end,
@@ -268,7 +270,7 @@ pub fn quote(bytes: &[u8]) -> String {
 }
 
 /// Where the string that `text` begins with ends: at the first space outside quotes.
-fn string_end(text: &str) -> usize {
+pub(crate) fn string_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() && !is_space_byte(bytes[at]) {

@@ -345,7 +345,7 @@ impl Clause {
         self.kind = Some(kind);
         match kind {
             Kind::Host | Kind::Net | Kind::TcpOpt | Kind::Ether => {
-                self.ends = self.ends.or(last.ends)
+                self.ends = self.ends.or(last.ends);
             }
             Kind::Port => {
                 self.ends = self.ends.or(last.ends);
@@ -459,7 +459,6 @@ impl Clause {
             Order::Equal if self.value > full => {
                 return Err(self.wrong(&format!("out of range, bound {full}")));
             }
-            Order::Equal => None,
             Order::Less if self.value > mask => Some(true),
             Order::Less if self.value == 0 => Some(false),
             Order::Greater if self.value >= mask => Some(false),
@@ -625,8 +624,8 @@ fn of_protocol(protocol: u32, arena: &mut Arena) -> Expr {
             let both = [one(6), one(17)];
             arena.or(&both)
         }
-        256.. => Expr::TRUE,
-        _ => one(protocol),
+        ..256 => one(protocol),
+        _ => Expr::TRUE,
     }
 }
 

@@ -170,6 +170,8 @@ impl<'a> Compiler<'a> {
         let rules = &state[..state.len() - 1];
         let target = if self.work > MOST_WORK || depth > DEEPEST {
             self.chain(&state)
+        } else if let Some(test) = self.decisive(&state) {
+            self.ask(&state, test, depth)
         } else if let Some(cut) = self.best_cut(rules) {
             if cut.by_value {
                 self.switch(&state, &cut, depth)
@@ -182,6 +184,21 @@ impl<'a> Compiler<'a> {
         };
         self.states.insert(state, target);
         target
+    }
+
+    /// A test that the one rule needs that does not do what is done without it: where that rule fails, the
+    /// others do not matter. So a firewall that allows one thing looks for this thing first.
+    fn decisive(&self, state: &[(Expr, Target)]) -> Option<Test> {
+        let (&(_, rest), rules) = state.split_last()?;
+        let mut others = rules.iter().filter(|&&(_, output)| output != rest);
+        let &(expr, _) = others.next().filter(|_| self.plan == Plan::Fast)?;
+        if others.next().is_some() {
+            return None;
+        }
+        let mut tests = self.arena.necessary(expr);
+        let is_plain = |test: &Test| test.relation == Relation::Equal;
+        let found = tests.find(|(test, is_opposite)| !is_opposite && is_plain(test));
+        found.map(|(test, _)| *test)
     }
 
     fn first_test(&self, expr: Expr) -> Test {

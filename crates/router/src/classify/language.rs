@@ -9,6 +9,10 @@
 //! ```
 //! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`) and what the clause before has
 //! said (`src port 80 or 81`).
+//!
+//! Differs from Click: an order under a mask with gaps (`port & 4 >= 2`) compares the masked number, where
+//! Click 2.1 errs. A field that a packet has only in part makes its clause false; Click decides some orders
+//! by the part.
 
 use super::clause::{Clause, Data, Ends, Faults, Field, Header, Kind, Mask, Order, protocol_text};
 use super::expr::{Arena, Expr};
@@ -239,7 +243,6 @@ impl<'a> Reader<'a> {
         };
         if follows(self) {
             (clause.order, clause.negated) = match self.peek() {
-                "=" | "==" => (Order::Equal, false),
                 "!=" => (Order::Equal, true),
                 ">" => (Order::Greater, false),
                 "<" => (Order::Less, false),
@@ -541,4 +544,159 @@ fn integer(word: &str) -> Option<i64> {
         .ok()
         .filter(|n| *n <= i64::from(u32::MAX))
         .map(|n| sign * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+    use crate::classify::names::Usual;
+    use crate::classify::{Action, Program};
+
+    fn said(filter: &str) -> String {
+        match Program::ip(&[(Action::Output(0), filter.to_owned())], &Usual) {
+            Ok(program) => program.warnings().click(),
+            Err(faults) => faults.click(),
+        }
+    }
+
+    #[test]
+    fn words_and_operators_are_parted() {
+        assert_eq!(
+            split("ip[6:2]&0x3fff!=0||!tcp"),
+            [
+                "ip", "[", "6:2", "]", "&", "0x3fff", "!=", "0", "||", "!", "tcp"
+            ]
+        );
+        assert_eq!(split(" a<=b  >c\té "), ["a", "<=", "b", ">", "c", "é"]);
+    }
+
+    #[test]
+    fn each_fault_is_told_in_clicks_words() {
+        for (filter, texts) in [
+            (
+                "foo",
+                "empty term near 'foo'|missing expression|garbage after expression at 'foo'",
+            ),
+            (
+                "src foo",
+                "partial directive|empty term near 'foo'|garbage after expression at 'foo'",
+            ),
+            ("5", "specify header field or 'port'"),
+            ("src", "partial directive"),
+            ("port", "'port': value missing"),
+            ("port 99999", "'port': out of range, bound 65535"),
+            (
+                "port & 0x1ffff 7",
+                "'port': mask out of range, bound 0xFFFF",
+            ),
+            ("port & 0 5", "zero mask ignored"),
+            ("icmp port 3", "'port': bad protocol 1"),
+            ("opt 256", "'tcp opt': value 256 out of range"),
+            (
+                "tcp port icmp",
+                "transport protocol specified twice|'port': value missing",
+            ),
+            ("tcp udp", "transport protocol specified twice"),
+            ("type type 3", "type specified twice"),
+            ("src src port 5", "'src' or 'dst' specified twice"),
+            ("host 5", "'ip host': address missing"),
+            ("frag 3", "'ip frag': value not supported"),
+            ("ether ttl 3", "'ip ttl': ip only"),
+            (
+                "port tcp > foo",
+                "dangling operator near 'foo'|'port': value missing|\
+                empty term near 'foo'|garbage after expression at 'foo'",
+            ),
+            (
+                "ip[3:5] 1",
+                "LEN in '[POS:LEN]' out of range, should be between 1 and 4|\
+                specify header field or 'port'",
+            ),
+            (
+                "ip[2:4] 1",
+                "field [2:4] does not fit in a single word|\
+                specify header field or 'port'",
+            ),
+            (
+                "ip[a] 3",
+                "syntax error after '[', expected '[POS]' or '[POS:LEN]'|\
+                specify header field or 'port'",
+            ),
+            ("(", "missing expression|missing expression after '('"),
+            ("!", "missing expression after '!'"),
+            ("tcp &&", "missing expression"),
+            ("|| tcp", "missing expression"),
+            ("tcp and or udp", "missing expression"),
+            ("tcp ? udp", "missing ':' in ternary expression"),
+            ("tcp )", "garbage after expression at ')'"),
+            (
+                "echo",
+                "'<none>  echo' is ambiguous; try 'port  echo', 'port  echo', \
+                'icmp type  echo'",
+            ),
+            (
+                "type syn",
+                "'icmp type icmp syn' is meaningless; try 'tcp opt icmp syn'",
+            ),
+            (
+                "host syn",
+                "'ip host  syn' is meaningless; try 'tcp opt  syn'",
+            ),
+            ("src ttl 5", "'src ip ttl': 'src' or 'dst' ignored"),
+            (
+                "port > 70000",
+                "relation '> 70000' is always false (range 0-65535)",
+            ),
+            ("ttl >= 0", "relation '>= 0' is always true (range 0-255)"),
+        ] {
+            let found = said(filter);
+            let found = found.replace("warning: ", "").replace("pattern 0: ", "");
+            assert_eq!(
+                found.lines().collect::<Vec<_>>().join("|"),
+                texts,
+                "{filter}"
+            );
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded_without_a_fault_of_the_stack() {
+        assert!(said(&"(".repeat(100_000)).contains("too deep"));
+        assert!(said(&"!".repeat(100_000)).contains("too deep"));
+        assert!(said(&"tcp ? ".repeat(100_000)).contains("too deep"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_understood() {
+        let text = |filter: &str| {
+            let program = Program::ip(&[(Action::Output(0), filter.to_owned())], &Usual);
+            program
+                .unwrap_or_else(|faults| panic!("{filter}: {}", faults.click()))
+                .text()
+                .to_owned()
+        };
+        for (short, long) in [
+            ("tcp", "ip proto 6"),
+            ("www", "src or dst port 80"),
+            ("syn", "tcp opt syn"),
+            ("10.0.0.0/24", "src or dst net 10.0.0.0 mask 255.255.255.0"),
+            ("10.0.0.1", "src or dst ip host 10.0.0.1"),
+            ("unfrag", "not ip frag"),
+            ("src port 80 or 81", "src port 80 or src port 81"),
+            (
+                "dst udp port 53 or ntp",
+                "dst udp port 53 or dst udp port 123",
+            ),
+            (
+                "src 10.0.0.1 or 10.0.0.2",
+                "src host 10.0.0.1 or src host 10.0.0.2",
+            ),
+            ("icmp type echo", "icmp[0] 8"),
+            ("tcp win 5", "tcp[14:2] == 5"),
+            ("ip dscp 3", "ip[1] & 0xfc == 12"),
+            ("src 0:1:2:3:4:5", "src ether host 00-01-02-03-04-05"),
+        ] {
+            assert_eq!(text(short), text(long), "{short}");
+        }
+    }
 }

@@ -90,3 +90,40 @@ fn order(steps: &[Step], root: Target) -> Vec<Target> {
     order.reverse();
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::classify::names::Usual;
+    use crate::classify::{Action, Program};
+
+    #[test]
+    fn a_program_lists_its_steps_in_the_order_of_the_rules() {
+        let program = Program::classifier(&["2/0102".to_owned(), "-".to_owned()]).expect("good");
+        assert_eq!(
+            program.text(),
+            " 0   0/00000102%0000ffff  yes->[0]  no->[1]\nsafe length 4\nalignment offset 0\n"
+        );
+        let rules = ["udp dst port ntp", "udp src port 5", "9.9.0.0/16"].map(str::to_owned);
+        let rules: Vec<(Action, String)> = rules
+            .into_iter()
+            .enumerate()
+            .map(|(at, rule)| (Action::Output(at), rule))
+            .collect();
+        let program = Program::ip(&rules, &Usual).expect("good");
+        assert_eq!(
+            program.text(),
+            " 0 264/00110000%00ff0000  yes->step 1  no->step 4
+ 1 260/00000000%00001fff  yes->step 2  no->step 4
+ 2 512/0000007b%0000ffff  yes->[0]  no->step 3
+ 3 512/00050000%ffff0000  yes->[1]  no->step 4
+ 4 268/09090000%ffff0000  yes->[2]  no->step 5
+ 5 272/09090000%ffff0000  yes->[2]  no->[X]
+safe length 516
+alignment offset 0
+"
+        );
+        let none = Program::filter(&["allow false".to_owned()], 1, &Usual).expect("good");
+        assert!(none.text().starts_with("all->[X]\nsafe length 0\n"));
+        assert_eq!(none.unused_outputs(1).collect::<Vec<_>>(), [0]);
+    }
+}

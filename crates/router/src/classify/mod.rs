@@ -42,6 +42,9 @@ pub enum Action {
     Drop,
 }
 
+/// The bases that one language names: patterns the data, filters three headers.
+const MOST_BASES: usize = 3;
+
 /// A rule set, compiled.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -49,8 +52,8 @@ pub struct Program {
     /// Where to start with a packet that has all bytes that the rules ask of, and with any other.
     whole: Target,
     short: Target,
-    /// How many bytes the rules ask of from each base that they name.
-    needs: Vec<(Base, u32)>,
+    /// How many bytes the rules ask of from each base that they name; one is repeated where fewer are named.
+    needs: [(Base, u32); MOST_BASES],
     outputs: BTreeSet<Target>,
     text: String,
     warnings: Diagnostics,
@@ -103,30 +106,19 @@ impl Program {
     /// The output of a packet; none where it is dropped. Filters need the network header marked.
     #[inline]
     pub fn run(&self, packet: &Packet) -> Option<usize> {
-        output(self.decide(&Frame {
-            bytes: packet.up_to_end(),
-            starts: packet.starts(),
-        }))
+        output(self.decide(&Program::frame(packet)))
     }
 
     /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
     #[inline]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         for (handle, output) in batch.iter().zip(outputs) {
-            let packet = &pool[handle];
-            let frame = Frame {
-                bytes: packet.up_to_end(),
-                starts: packet.starts(),
-            };
-            *output = match self.decide(&frame) {
-                DROP => Program::DROPPED,
-                target => target & !OUTPUT,
-            };
+            *output = self.decide(&Program::frame(&pool[handle])) & !OUTPUT;
         }
     }
 
     /// No output.
-    pub const DROPPED: u32 = u32::MAX;
+    pub const DROPPED: u32 = DROP & !OUTPUT;
 
     /// The output of bytes without marked headers.
     pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
@@ -134,18 +126,39 @@ impl Program {
         starts[Base::Data as usize] = 0;
         output(self.decide(&Frame {
             bytes: data,
+            end: data.len() as u32,
             starts,
         }))
     }
 
     #[inline]
+    fn frame(packet: &Packet) -> Frame<'_> {
+        let starts = packet.starts();
+        let end = starts[Base::Data as usize] + packet.len() as u32;
+        Frame {
+            bytes: packet.buffer(),
+            end,
+            starts,
+        }
+    }
+
+    #[inline]
     fn decide(&self, frame: &Frame<'_>) -> Target {
-        let is_whole = self.needs.iter().all(|&(base, bytes)| {
+        let end = u64::from(frame.end);
+        // A branch that is foreseen lets the look-ups start before the lengths are known.
+        for &(base, bytes) in &self.needs {
             let start = frame.starts[base as usize & (BASES - 1)];
-            start as u64 + bytes as u64 <= frame.bytes.len() as u64
-        });
-        let root = if is_whole { self.whole } else { self.short };
-        self.machine.run(root, frame)
+            if u64::from(start) + u64::from(bytes) > end {
+                return self.decide_short(frame);
+            }
+        }
+        self.machine.run(self.whole, frame)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn decide_short(&self, frame: &Frame<'_>) -> Target {
+        self.machine.run(self.short, frame)
     }
 
     /// The program as a list of steps for people, in the order of the rules. It decides as the program
@@ -260,11 +273,14 @@ impl Rules {
         // Each root has a budget of its own, so that short packets do not slow whole ones.
         fast.renew();
         let short = fast.root(&self.all, &[]);
+        // Without needs all packets are whole.
+        let any = needs.first().copied().unwrap_or((Base::Data, 0));
+        let needs = std::array::from_fn(|at| needs.get(at).copied().unwrap_or(any));
         let (machine, [whole, short]) = Machine::new(&fast.steps, [whole, short]);
         let mut outputs = BTreeSet::from([whole, short]);
-        fast.steps
-            .iter()
-            .for_each(|step| step.targets(|to| _ = outputs.insert(to)));
+        for step in &fast.steps {
+            step.targets(|to| _ = outputs.insert(to));
+        }
         Ok(Program {
             machine,
             whole,

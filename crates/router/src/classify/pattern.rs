@@ -70,9 +70,10 @@ fn clause(
         mask = mask.map(|m| &m[..m.len().saturating_sub(1)]);
     }
     if let Some(mask) = mask.filter(|mask| mask.len() != value.len()) {
-        fault(match mask.len() > value.len() {
-            true => "mask has too many hex digits",
-            false => "mask has too few hex digits",
+        fault(if mask.len() > value.len() {
+            "mask has too many hex digits"
+        } else {
+            "mask has too few hex digits"
         });
         return Ok(Expr::TRUE);
     }
@@ -135,7 +136,6 @@ fn words<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::classify::Program;
 
     fn faults(pattern: &str) -> String {

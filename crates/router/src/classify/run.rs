@@ -1,19 +1,22 @@
-//! The decision graph as it runs: flat tables, and words loaded from where the headers are.
+//! The decision graph as it runs: flat tables, and bytes loaded from where the headers are.
 //!
-//! Equality is asked of the bytes as they lie in memory. A verification gathers its tests into windows of
-//! eight bytes, each loaded once; a window ends where its last test does, so that it lies within the packet
-//! wherever the tests do (it may begin in the header before). A switch is a hash table whose multiplier was
-//! chosen so that no two of its values collide, where one was found.
+//! Equality is asked of the bytes as they lie in memory, in windows of eight, each loaded once: a verification
+//! and a switch are one thing, a hash table of what one to three windows must be. A switch whose every
+//! branch goes on to verify the same windows takes these into its own table, so that rules of one form
+//! (protocol, address, port) cost one look-up together. Multipliers were chosen so that values do not
+//! collide, where one was found.
 
 use super::compile::{DROP, OUTPUT, Step, Target};
-use super::expr::{BASES, Base, Relation, Test, Word};
+use super::expr::{BASES, Base, Relation, Test};
 use std::collections::BTreeMap;
 
 /// A packet as the graph sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
-    /// All bytes, from before the first header to the end of the packet.
+    /// All bytes, from before the first header on; what lies behind the packet's end does not matter.
     pub(crate) bytes: &'a [u8],
+    /// Where the packet ends.
+    pub(crate) end: u32,
     /// Where each base starts; beyond the end for one that there is not.
     pub(crate) starts: [u32; BASES],
 }
@@ -21,15 +24,13 @@ pub(crate) struct Frame<'a> {
 impl Frame<'_> {
     /// How many bytes there are from a base on.
     pub(crate) fn available(&self, base: usize) -> u32 {
-        let start = self.starts[base & (BASES - 1)] as usize;
-        self.bytes.len().saturating_sub(start) as u32
+        self.end.saturating_sub(self.starts[base & (BASES - 1)])
     }
 
-    #[inline(always)]
+    #[inline]
     fn load<const N: usize>(&self, at: Place) -> [u8; N] {
-        let first = (self.starts[at.base as usize & (BASES - 1)] as usize)
-            .wrapping_add_signed(at.offset as isize);
-        match self.bytes.windows(N).nth(first) {
+        let first = self.starts[at.base as usize & (BASES - 1)] as usize + at.offset as usize;
+        match self.bytes.get(first..first + N) {
             Some(window) => window.try_into().expect("a window of N bytes"),
             None => self.padded(first),
         }
@@ -39,7 +40,7 @@ impl Frame<'_> {
     #[cold]
     #[inline(never)]
     fn padded<const N: usize>(&self, first: usize) -> [u8; N] {
-        std::array::from_fn(|i| self.bytes.get(first.wrapping_add(i)).copied().unwrap_or(0))
+        std::array::from_fn(|i| self.bytes.get(first + i).copied().unwrap_or(0))
     }
 
     /// The word that a test means, in the network's order; bytes that are not there are 0.
@@ -53,42 +54,18 @@ impl Frame<'_> {
 }
 
 /// Where to load from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     base: u8,
-    offset: i32,
+    offset: u32,
 }
 
-impl From<Word> for Place {
-    fn from(word: Word) -> Place {
-        Place {
-            base: word.base as u8,
-            offset: word.offset,
-        }
-    }
-}
-
-/// A step with its tables elsewhere. Masks are as the bytes lie in memory, but for `Search`.
+/// A step with its tables elsewhere.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    Verify {
-        at: Place,
-        mask: u64,
-        value: u64,
-        further: u32,
-        count: u32,
-        yes: Target,
-        no: Target,
-    },
-    Switch {
-        at: Place,
-        mask: u32,
-        multiplier: u32,
-        shift: u8,
-        probes: u32,
-        first: u32,
-        no: Target,
-    },
+    One(Exact<1>),
+    Two(Exact<2>),
+    Three(Exact<3>),
     Search {
         at: Place,
         mask: u32,
@@ -97,6 +74,28 @@ enum Op {
         targets: u32,
     },
 }
+
+/// Which of the cases from `first` on are the masked windows?
+#[derive(Clone, Copy, Debug)]
+struct Exact<const N: usize> {
+    at: [Place; N],
+    mask: [u64; N],
+    multiplier: u64,
+    shift: u8,
+    probes: u32,
+    first: u32,
+    no: Target,
+}
+
+/// What windows must be, and where to go if they are.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    value: [u64; MOST_WINDOWS],
+    to: Target,
+}
+
+/// As many as a case has room for in half a cache line.
+const MOST_WINDOWS: usize = 3;
 
 /// Eight bytes and what they must be.
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +109,7 @@ struct Window {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
     ops: Vec<Op>,
-    windows: Vec<Window>,
-    cases: Vec<(u32, Target)>,
+    cases: Vec<Case>,
     thresholds: Vec<u32>,
     targets: Vec<Target>,
 }
@@ -132,29 +130,39 @@ impl Machine {
             0 => numbers[target as usize],
             _ => target,
         };
+        let mut further = Vec::new();
         for &old in &order {
-            let op = machine.lay(&steps[old as usize], &number);
+            let mut later = |op| {
+                further.push(op);
+                (order.len() + further.len() - 1) as Target
+            };
+            let op = machine.lay(&steps[old as usize], steps, &number, &mut later);
             machine.ops.push(op);
         }
+        machine.ops.extend(further);
         (machine, roots.map(number))
     }
 
-    fn lay(&mut self, step: &Step, number: &impl Fn(Target) -> Target) -> Op {
+    fn lay(
+        &mut self,
+        step: &Step,
+        steps: &[Step],
+        number: &impl Fn(Target) -> Target,
+        later: &mut impl FnMut(Op) -> Target,
+    ) -> Op {
         match step {
             Step::Verify { tests, yes, no } => {
+                let (mut to, no) = (number(*yes), number(*no));
                 let windows = windows(tests);
-                let (first, further) = windows.split_first().expect("a step verifies something");
-                let start = self.windows.len() as u32;
-                self.windows.extend_from_slice(further);
-                Op::Verify {
-                    at: first.at,
-                    mask: first.mask,
-                    value: first.value,
-                    further: start,
-                    count: further.len() as u32,
-                    yes: number(*yes),
-                    no: number(*no),
+                let mut parts = windows.rchunks(MOST_WINDOWS).peekable();
+                while let Some(part) = parts.next() {
+                    let op = self.exact(&[(part.to_vec(), to)], no);
+                    if parts.peek().is_none() {
+                        return op;
+                    }
+                    to = later(op);
                 }
+                unreachable!("a step verifies something")
             }
             Step::Switch {
                 word,
@@ -162,23 +170,44 @@ impl Machine {
                 cases,
                 no,
             } => {
-                let no = number(*no);
-                let cases: Vec<(u32, Target)> = cases
+                let asked = |value| Test {
+                    word: *word,
+                    mask: *mask,
+                    relation: Relation::Equal,
+                    value,
+                };
+                // Every branch verifies the same windows: one table for both.
+                let joined = cases
                     .iter()
-                    .map(|&(value, to)| (in_memory(value), number(to)))
-                    .collect();
-                let first = self.cases.len() as u32;
-                let table = Table::new(&cases, no);
-                self.cases.extend(table.slots);
-                Op::Switch {
-                    at: (*word).into(),
-                    mask: in_memory(*mask),
-                    multiplier: table.multiplier,
-                    shift: table.shift,
-                    probes: table.probes,
-                    first,
-                    no,
-                }
+                    .map(|&(value, to)| match steps.get(to as usize) {
+                        Some(Step::Verify {
+                            tests,
+                            yes,
+                            no: other,
+                        }) if other == no => {
+                            let mut all = vec![asked(value)];
+                            all.extend_from_slice(tests);
+                            Some((windows(&all), number(*yes)))
+                        }
+                        _ => None,
+                    });
+                let form = |case: &(Vec<Window>, Target)| {
+                    case.0
+                        .iter()
+                        .map(|window| (window.at, window.mask))
+                        .collect::<Vec<_>>()
+                };
+                let joined: Option<Vec<(Vec<Window>, Target)>> = joined.collect();
+                let joined = joined.filter(|all| {
+                    all[0].0.len() <= MOST_WINDOWS
+                        && all.iter().all(|case| form(case) == form(&all[0]))
+                });
+                let alone = || {
+                    let each = cases.iter();
+                    each.map(|&(value, to)| (windows(&[asked(value)]), number(to)))
+                        .collect()
+                };
+                self.exact(&joined.unwrap_or_else(alone), number(*no))
             }
             Step::Search {
                 word,
@@ -192,7 +221,10 @@ impl Machine {
                 self.targets
                     .extend(targets.iter().map(|&target| number(target)));
                 Op::Search {
-                    at: (*word).into(),
+                    at: Place {
+                        base: word.base as u8,
+                        offset: word.offset.max(0) as u32,
+                    },
                     mask: *mask,
                     first,
                     count: thresholds.len() as u32,
@@ -202,52 +234,81 @@ impl Machine {
         }
     }
 
+    /// A table of cases, which differ in the values of their windows only.
+    fn exact(&mut self, cases: &[(Vec<Window>, Target)], no: Target) -> Op {
+        let form = &cases[0].0;
+        match form.len() {
+            1 => Op::One(self.exact_of(cases, no)),
+            2 => Op::Two(self.exact_of(cases, no)),
+            _ => Op::Three(self.exact_of(cases, no)),
+        }
+    }
+
+    fn exact_of<const N: usize>(
+        &mut self,
+        cases: &[(Vec<Window>, Target)],
+        no: Target,
+    ) -> Exact<N> {
+        let form = &cases[0].0;
+        let all: Vec<([u64; N], Case)> = cases
+            .iter()
+            .map(|(windows, to)| {
+                let value = std::array::from_fn(|i| windows[i].value);
+                let room = std::array::from_fn(|i| windows.get(i).map_or(0, |w| w.value));
+                (
+                    value,
+                    Case {
+                        value: room,
+                        to: *to,
+                    },
+                )
+            })
+            .collect();
+        let table = Table::new(&all, no);
+        let first = self.cases.len() as u32;
+        self.cases.extend(table.slots);
+        Exact {
+            at: std::array::from_fn(|i| form[i].at),
+            mask: std::array::from_fn(|i| form[i].mask),
+            multiplier: table.multiplier,
+            shift: table.shift,
+            probes: table.probes,
+            first,
+            no,
+        }
+    }
+
+    #[inline]
+    fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
+        let windows: [u64; N] =
+            std::array::from_fn(|i| u64::from_ne_bytes(frame.load(exact.at[i])) & exact.mask[i]);
+        let mut place = exact.first as usize + hash(&windows, exact.multiplier, exact.shift);
+        let mut probes = exact.probes;
+        loop {
+            let Some(case) = self.cases.get(place) else {
+                return exact.no;
+            };
+            let wrong = (0..N).fold(0, |wrong, i| wrong | (windows[i] ^ case.value[i]));
+            if wrong == 0 {
+                return case.to;
+            }
+            probes -= 1;
+            if probes == 0 {
+                return exact.no;
+            }
+            place += 1;
+        }
+    }
+
     /// Follows the graph from `target` to an output.
     #[inline]
     pub(crate) fn run(&self, mut target: Target, frame: &Frame<'_>) -> Target {
         while let Some(op) = self.ops.get(target as usize) {
-            target = match *op {
-                Op::Verify {
-                    at,
-                    mask,
-                    value,
-                    further,
-                    count,
-                    yes,
-                    no,
-                } => {
-                    let differs =
-                        |at, mask, value| (u64::from_ne_bytes(frame.load(at)) & mask) ^ value;
-                    let mut wrong = differs(at, mask, value);
-                    let further = self.windows.get(further as usize..).unwrap_or_default();
-                    for window in further.iter().take(count as usize) {
-                        wrong |= differs(window.at, window.mask, window.value);
-                    }
-                    if wrong == 0 { yes } else { no }
-                }
-                Op::Switch {
-                    at,
-                    mask,
-                    multiplier,
-                    shift,
-                    probes,
-                    first,
-                    no,
-                } => {
-                    let word = u32::from_ne_bytes(frame.load(at)) & mask;
-                    let home = first + (word.wrapping_mul(multiplier) >> shift);
-                    let mut found = no;
-                    for place in home..home + probes {
-                        let (value, to) =
-                            self.cases.get(place as usize).copied().unwrap_or((0, no));
-                        if value == word {
-                            found = to;
-                            break;
-                        }
-                    }
-                    found
-                }
-                Op::Search {
+            target = match op {
+                Op::One(exact) => self.look(exact, frame),
+                Op::Two(exact) => self.look(exact, frame),
+                Op::Three(exact) => self.look(exact, frame),
+                &Op::Search {
                     at,
                     mask,
                     first,
@@ -273,9 +334,13 @@ impl Machine {
     }
 }
 
-/// A value in the network's order as a word loaded from memory is.
-fn in_memory(value: u32) -> u32 {
-    u32::from_ne_bytes(value.to_be_bytes())
+/// The slot of these windows.
+#[inline]
+fn hash<const N: usize>(windows: &[u64; N], multiplier: u64, shift: u8) -> usize {
+    let mixed = windows
+        .iter()
+        .fold(0, |mixed: u64, window| mixed.rotate_left(29) ^ window);
+    (mixed.wrapping_mul(multiplier) >> (shift & 63)) as usize
 }
 
 /// The steps that can be reached, a step before those that it leads to where the graph allows.
@@ -304,7 +369,9 @@ impl Step {
                 each(*no);
             }
             Step::Switch { cases, no, .. } => {
-                cases.iter().for_each(|&(_, to)| each(to));
+                for &(_, to) in cases {
+                    each(to);
+                }
                 each(*no);
             }
             Step::Search { targets, .. } => targets.iter().for_each(|&to| each(to)),
@@ -312,24 +379,24 @@ impl Step {
     }
 }
 
-/// Gathers tests of equality into windows of eight bytes, from the last byte back.
+/// Gathers tests of equality into windows of eight bytes.
 fn windows(tests: &[Test]) -> Vec<Window> {
     let mut bytes: BTreeMap<(Base, i32), (u8, u8)> = BTreeMap::new();
-    let mut clash = Vec::new();
+    let mut windows = Vec::new();
     for test in tests {
-        debug_assert_eq!(test.relation, Relation::Equal);
         let both = test
             .mask
             .to_be_bytes()
             .into_iter()
             .zip(test.value.to_be_bytes());
         for (i, (mask, value)) in both.enumerate().filter(|(_, (mask, _))| *mask != 0) {
-            let at = (test.word.base, test.word.offset + i as i32);
-            let byte = bytes.entry(at).or_default();
+            let byte = bytes
+                .entry((test.word.base, test.word.offset + i as i32))
+                .or_default();
             // Two tests of the same bits that cannot both hold: a window that nothing passes.
             if (byte.1 ^ value) & byte.0 & mask != 0 {
-                clash.push(Window {
-                    at: test.word.into(),
+                windows.push(Window {
+                    at: Place::default(),
                     mask: 0,
                     value: 1,
                 });
@@ -337,22 +404,20 @@ fn windows(tests: &[Test]) -> Vec<Window> {
             *byte = (byte.0 | mask, byte.1 | value);
         }
     }
-    let mut windows = clash;
-    while let Some((&(base, last), _)) = bytes.last_key_value() {
-        let first = last - 7;
+    while let Some((&(base, first), _)) = bytes.first_key_value() {
         let (mut mask, mut value) = ([0; 8], [0; 8]);
-        for (_, at) in bytes
-            .range((base, first)..)
+        let within: Vec<(Base, i32)> = bytes
+            .range((base, first)..(base, first + 8))
             .map(|(&at, _)| at)
-            .collect::<Vec<_>>()
-        {
-            let byte = bytes.remove(&(base, at)).unwrap_or_default();
-            (mask[(at - first) as usize], value[(at - first) as usize]) = byte;
+            .collect();
+        for at in within {
+            let place = (at.1 - first) as usize;
+            (mask[place], value[place]) = bytes.remove(&at).unwrap_or_default();
         }
         windows.push(Window {
             at: Place {
                 base: base as u8,
-                offset: first,
+                offset: first as u32,
             },
             mask: u64::from_ne_bytes(mask),
             value: u64::from_ne_bytes(value),
@@ -366,83 +431,82 @@ const MOST_PROBES: u32 = 255;
 
 /// A hash table with open addressing; a search looks at `probes` slots.
 struct Table {
-    multiplier: u32,
+    multiplier: u64,
     shift: u8,
     probes: u32,
-    slots: Vec<(u32, Target)>,
+    slots: Vec<Case>,
 }
 
 impl Table {
     /// The table with the fewest probes among some hundreds; then the smallest.
-    fn new(cases: &[(u32, Target)], no: Target) -> Table {
-        let least = (cases.len() as u32 + 1)
+    fn new<const N: usize>(cases: &[([u64; N], Case)], no: Target) -> Table {
+        let least = (cases.len() as u32)
             .next_power_of_two()
-            .trailing_zeros();
+            .trailing_zeros()
+            .max(1);
         let tries = if cases.len() > 1024 { 8 } else { 256 };
         let mut best: Option<Table> = None;
-        for bits in least..(least + 4).min(28) {
-            let mut multiplier = 0x9e37_79b9_u32;
+        let mut multiplier = 0x9e37_79b9_7f4a_7c15_u64;
+        for bits in least..least + 4 {
             for _ in 0..tries {
                 let enough = best.as_ref().map_or(MOST_PROBES, |best| best.probes - 1);
-                if let Some(table) = Table::with(cases, no, multiplier, bits, enough) {
-                    best = Some(table);
-                }
+                best = Table::with(cases, no, multiplier, bits, enough).or(best);
+                // Knuth's MMIX step; an odd multiplier loses no bit.
+                multiplier = multiplier
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407)
+                    | 1;
                 if best.as_ref().is_some_and(|best| best.probes == 1) {
                     break;
                 }
-                // Knuth's MMIX step, its high half made odd.
-                let next = u64::from(multiplier).wrapping_mul(6_364_136_223_846_793_005);
-                multiplier = (next.wrapping_add(1_442_695_040_888_963_407) >> 32) as u32 | 1;
             }
         }
-        best.unwrap_or_else(|| Table::list(cases))
+        best.unwrap_or_else(|| {
+            // Values that no multiplier parts: all in a row.
+            let slots = cases.iter().map(|(_, case)| *case).collect();
+            Table {
+                multiplier: 0,
+                shift: 63,
+                probes: cases.len() as u32,
+                slots,
+            }
+        })
     }
 
     /// With this multiplier, if no value needs more probes than `enough`.
-    fn with(
-        cases: &[(u32, Target)],
+    fn with<const N: usize>(
+        cases: &[([u64; N], Case)],
         no: Target,
-        multiplier: u32,
+        multiplier: u64,
         bits: u32,
         enough: u32,
     ) -> Option<Table> {
-        if enough == 0 {
-            return None;
-        }
-        let shift = 32 - bits;
+        let shift = 64 - bits as u8;
         // Slots beyond the last are for the values that overflow it.
-        let mut slots = vec![None; (1 << bits) + MOST_PROBES as usize];
+        let mut slots = vec![None; (1 << bits) + enough as usize];
         let mut probes = 1;
-        for &case in cases {
-            let home = (case.0.wrapping_mul(multiplier) >> shift) as usize;
+        for (value, case) in cases {
+            let home = hash(value, multiplier, shift);
             let place = (home..home + enough as usize).find(|&at| slots[at].is_none())?;
-            slots[place] = Some(case);
+            slots[place] = Some(*case);
             probes = probes.max(place - home + 1);
         }
         slots.truncate((1 << bits) + probes - 1);
         // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or starts
         // behind.
-        let vacant = (cases[0].0, no);
+        let vacant = Case {
+            to: no,
+            ..cases[0].1
+        };
         let slots = slots
             .into_iter()
             .map(|slot| slot.unwrap_or(vacant))
             .collect();
         Some(Table {
             multiplier,
-            shift: shift as u8,
+            shift,
             probes: probes as u32,
             slots,
         })
-    }
-
-    /// Where all else fails (values that one multiplier cannot part): all in a row.
-    fn list(cases: &[(u32, Target)]) -> Table {
-        let probes = cases.len() as u32;
-        Table {
-            multiplier: 0,
-            shift: 31,
-            probes,
-            slots: cases.to_vec(),
-        }
     }
 }

@@ -1,14 +1,24 @@
 //! Whole rule sets: the compiled program against the rules taken one after the other.
 
+use super::expr::Word;
 use super::names::Usual;
-use super::run::{Frame, Place};
+use super::run::Frame;
 use super::*;
 use trammel_core::rng::Rng;
 
 impl Rules {
     /// The first rule that matches, each evaluated as it was read.
     fn first_match(&self, frame: &Frame<'_>) -> Option<usize> {
-        let word = |word| frame.word(Place::from(word));
+        let word = |Word { base, offset }| {
+            if base == Base::Length {
+                return frame.available(offset as usize / 4);
+            }
+            let first = frame.starts[base as usize] as i64 + i64::from(offset);
+            u32::from_be_bytes(std::array::from_fn(|i| {
+                let at = usize::try_from(first + i as i64).ok();
+                at.and_then(|at| frame.bytes.get(at)).copied().unwrap_or(0)
+            }))
+        };
         let found = self
             .all
             .iter()
@@ -55,13 +65,13 @@ fn filter(rng: &mut Rng, depth: u32) -> String {
         7 => pick(
             rng,
             &[
-                "syn",
-                "ack",
+                "tcp opt syn",
+                "tcp ack",
                 "tcp opt rst",
-                "frag",
+                "ip frag",
                 "ip unfrag",
-                "ect",
-                "ce",
+                "ip ect",
+                "ip ce",
             ],
         )
         .to_owned(),
@@ -149,6 +159,7 @@ fn a_compiled_program_decides_as_its_rules_do_one_after_the_other() {
             let starts = packet(&mut rng, &mut bytes);
             let frame = Frame {
                 bytes: &bytes,
+                end: bytes.len() as u32,
                 starts,
             };
             let expected = rules.first_match(&frame);
@@ -168,8 +179,11 @@ fn a_compiled_program_decides_as_its_rules_do_one_after_the_other() {
     );
 }
 
+/// Whether the clause is negated, where it looks, and the bytes and masks it wants.
+type Clause = (bool, usize, Vec<(u8, u8)>);
+
 /// What a pattern of plain clauses says, straight from its meaning.
-fn pattern_matches(clauses: &[(bool, usize, Vec<(u8, u8)>)], data: &[u8]) -> bool {
+fn pattern_matches(clauses: &[Clause], data: &[u8]) -> bool {
     clauses.iter().all(|(negated, offset, bytes)| {
         let holds = bytes.iter().enumerate().all(|(i, &(value, mask))| {
             mask == 0
@@ -177,7 +191,6 @@ fn pattern_matches(clauses: &[(bool, usize, Vec<(u8, u8)>)], data: &[u8]) -> boo
                     .get(offset + i)
                     .is_some_and(|byte| byte & mask == value & mask)
         });
-        // A word is there or not as one: bytes that are masked out before the last need not be.
         holds != *negated
     })
 }
@@ -189,13 +202,13 @@ fn byte_patterns_decide_as_their_bytes_do() {
         let mut rng = Rng::new(seed, "patterns");
         let mut texts = Vec::new();
         let mut all = Vec::new();
-        for _ in 0..1 + rng.below(25) {
+        for _ in 0..=rng.below(25) {
             let mut clauses = Vec::new();
             let mut text = String::new();
-            for _ in 0..1 + rng.below(4) {
+            for _ in 0..=rng.below(4) {
                 let negated = rng.chance(0.15);
                 let offset = rng.below(20) as usize;
-                let bytes: Vec<(u8, u8)> = (0..1 + rng.below(6))
+                let bytes: Vec<(u8, u8)> = (0..=rng.below(6))
                     .map(|_| {
                         (
                             rng.below(2) as u8,
@@ -204,13 +217,12 @@ fn byte_patterns_decide_as_their_bytes_do() {
                     })
                     .collect();
                 let hex = |part: fn(&(u8, u8)) -> u8| {
-                    bytes
-                        .iter()
-                        .map(|byte| format!("{:02x}", part(byte)))
-                        .collect::<String>()
+                    bytes.iter().fold(String::new(), |hex, byte| {
+                        format!("{hex}{:02x}", part(byte))
+                    })
                 };
                 let sign = if negated { "!" } else { "" };
-                text += &format!("{sign}{offset}/{}%{} ", hex(|b| b.0), hex(|b| b.1));
+                text = format!("{text}{sign}{offset}/{}%{} ", hex(|b| b.0), hex(|b| b.1));
                 clauses.push((negated, offset, bytes));
             }
             texts.push(text);

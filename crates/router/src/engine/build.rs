@@ -180,6 +180,8 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        remarks: Vec::new(),
+        postponed: Vec::new(),
         lacks: false,
     };
     Ok((ctx, said))
@@ -404,10 +406,10 @@ impl Ctx {
         let mut order: Vec<ElementId> = (0..self.nodes.len()).collect();
         order.sort_by_key(|id| self.nodes[*id].entry.phase);
         for id in &order {
-            self.with(*id, |element, ctx| element.prepare(ctx));
+            self.with(*id, Element::prepare);
         }
         for (at, id) in order.iter().enumerate() {
-            let result = self.with(*id, |element, ctx| element.initialize(ctx));
+            let result = self.with(*id, Element::initialize);
             if let Some(Err(text)) = result {
                 let mut inner = Diagnostics::new();
                 for line in text.lines() {
@@ -417,13 +419,13 @@ impl Ctx {
                 let landmark = self.flat.elements[*id].landmark.clone();
                 said.nest(Some(&landmark), introduction, inner);
                 for done in order[..at].iter().rev() {
-                    self.with(*done, |element, ctx| element.cleanup(ctx));
+                    self.with(*done, Element::cleanup);
                 }
                 return Err(failed(said));
             }
         }
         for id in order {
-            self.with(id, |element, ctx| element.start(ctx));
+            self.with(id, Element::start);
         }
         Ok(())
     }
@@ -431,7 +433,7 @@ impl Ctx {
     /// Cleans every element up, in reverse.
     pub fn cleanup(&mut self) {
         for id in (0..self.nodes.len()).rev() {
-            self.with(id, |element, ctx| element.cleanup(ctx));
+            self.with(id, Element::cleanup);
         }
     }
 
@@ -456,7 +458,7 @@ impl Ctx {
         if said.has_errors() {
             return Err(said.click());
         }
-        self.nodes[element].config = config.to_owned();
+        config.clone_into(&mut self.nodes[element].config);
         Ok(())
     }
 }

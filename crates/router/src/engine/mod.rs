@@ -26,7 +26,7 @@ use crate::host::{DeviceRequest, Host};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
 use clock::Clock;
-use notify::{NotifierId, Notifiers, Signal};
+use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
 use trammel_core::rng::Rng;
@@ -134,6 +134,10 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// What handlers said besides their results.
+    remarks: Vec<String>,
+    /// Handlers to be written when the element they belong to has returned.
+    postponed: Vec<(handlers::HandlerRef, String)>,
 }
 
 /// A traced packet came to an element.
@@ -366,6 +370,12 @@ impl Ctx {
             }
         }
         self.mark = 0;
+        if !self.postponed.is_empty() {
+            self.postponed();
+            if !self.pending.is_empty() {
+                self.deliver();
+            }
+        }
     }
 
     #[cold]
@@ -391,6 +401,28 @@ impl Ctx {
         self.counters[element].cycles += spent;
     }
 
+    /// Pushes packets into an element and gives what it emits, each with its output.
+    #[cfg(test)]
+    pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+        let mut batch = self.batch();
+        for packet in packets {
+            batch.push(packet);
+        }
+        let mut one = self.slots[element].take().expect("nothing runs");
+        (self.me, self.mark) = (element, self.pending.len());
+        one.push(self, 0, batch);
+        self.slots[element] = Some(one);
+        let mut left = Vec::new();
+        for Pending { to, mut batch } in self.pending.split_off(self.mark) {
+            let port = (0..self.outputs()).find(|port| self.target(*port) == to);
+            let port = port.expect("it was emitted by an output");
+            left.extend(batch.drain().map(|packet| (port, packet)));
+            self.spare.push(batch);
+        }
+        self.mark = 0;
+        left
+    }
+
     /// Runs `work` with the element out of its slot. Nothing where it is running already.
     pub(crate) fn with<R>(
         &mut self,
@@ -403,6 +435,11 @@ impl Ctx {
         self.me = me;
         self.slots[element] = Some(one);
         Some(result)
+    }
+
+    /// How many packets an element stores, where it is one that stores packets and is not running.
+    pub fn stored(&self, element: ElementId) -> Option<usize> {
+        self.slots.get(element)?.as_deref()?.stored()
     }
 
     /// Another element, where it is a `T` and is not running.
@@ -531,21 +568,30 @@ impl Ctx {
         self.timers.expiry(timer)
     }
 
-    /// A new notifier of this element, on.
-    pub fn new_notifier(&mut self, what: &str) -> NotifierId {
-        let name = format!("{what}.{}", self.name(self.me));
-        self.notifiers.add(name)
+    /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
+    pub fn new_notifier(&mut self, kind: &str) -> NotifierId {
+        self.notifiers.add(kind)
     }
 
-    /// Turns a notifier on, and schedules who waits for it.
+    /// Turns a notifier on, and tells who waits for it.
     #[inline]
     pub fn wake(&mut self, id: NotifierId) {
         if self.notifiers.set(id, true) {
             for at in 0..self.notifiers.listeners(id).len() {
-                let task = self.notifiers.listeners(id)[at];
-                self.tasks.schedule(task);
+                match self.notifiers.listeners(id)[at] {
+                    Listener::Task(task) => self.tasks.schedule(task),
+                    Listener::Notifier(other) => {
+                        self.notifiers.set(other, true);
+                    }
+                }
             }
         }
+    }
+
+    /// Turns a notifier on or off without telling anyone.
+    #[inline]
+    pub fn set_notifier(&mut self, id: NotifierId, on: bool) {
+        self.notifiers.set(id, on);
     }
 
     /// Turns a notifier off.

@@ -259,18 +259,20 @@ impl Body {
     }
 
     /// Checks that the pseudoelement at `at` of what is printed as `whole` is used on one side only and
-    /// without gaps; gives the number of its ports. `side` is that of the whole.
+    /// without gaps; gives the number of its ports. `side` is that of the whole, and its first
+    /// link is number `since`.
     pub(crate) fn check_pseudo(
         &self,
         at: usize,
         side: usize,
         whole: &str,
+        since: usize,
         landmark: &Landmark,
         diagnostics: &mut Diagnostics,
     ) -> usize {
         let count = self.nodes[at].ports[1 - side];
         let mut used = vec![false; count];
-        for link in &self.links {
+        for link in &self.links[since..] {
             let end = if side == 0 { link.from } else { link.to };
             if end.element == at {
                 used[end.port] = true;
@@ -292,7 +294,7 @@ impl Body {
         let whole = printable(&self.class_name).to_owned();
         let landmark = self.landmark.clone();
         for side in 0..2 {
-            self.ports[side] = self.check_pseudo(side, side, &whole, &landmark, diagnostics);
+            self.ports[side] = self.check_pseudo(side, side, &whole, 0, &landmark, diagnostics);
         }
         for at in 0..self.nodes.len() {
             self.christen(at);

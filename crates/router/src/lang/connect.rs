@@ -85,9 +85,9 @@ pub(crate) fn pairs(left: &[End], right: &[End], arrow: Kind) -> (Vec<(Port, Por
     if from.open + to.open > 1 {
         wrong.push("at most one expandable port allowed per connection".to_owned());
         if to.least < from.least {
-            from.open = 0
+            from.open = 0;
         } else {
-            to.open = 0
+            to.open = 0;
         }
     }
     let (outputs, inputs) = (from.least, to.least);
@@ -125,6 +125,8 @@ pub(crate) fn pairs(left: &[End], right: &[End], arrow: Kind) -> (Vec<(Port, Por
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn end(element: usize, list: &[usize], open: bool) -> End {
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn one_meets_one_and_one_meets_many() {
         let (a, b) = (end(0, &[], false), end(1, &[2], false));
-        let one = numbers(&[a.clone()], &[b.clone()], Kind::Arrow);
+        let one = numbers(from_ref(&a), from_ref(&b), Kind::Arrow);
         assert_eq!(one, (vec![[0, 0, 1, 2]], vec![]));
         let many = numbers(&[a.clone(), b.clone()], &[a], Kind::Arrow);
         assert_eq!(many, (vec![[0, 0, 0, 0], [1, 2, 0, 0]], vec![]));
@@ -205,7 +207,7 @@ mod tests {
             ["connection mismatch: 3 or more outputs connected to 2 inputs"]
         );
         let open = end(0, &[0], true);
-        let (_, wrong) = numbers(&[open.clone()], &[open], Kind::ManyArrow);
+        let (_, wrong) = numbers(from_ref(&open), from_ref(&open), Kind::ManyArrow);
         assert_eq!(
             wrong,
             ["at most one expandable port allowed per connection"]

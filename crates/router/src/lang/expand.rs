@@ -10,7 +10,8 @@ use std::cell::Cell;
 use super::body::{
     Body, ClassId, ClassKind, Link, Node, TUNNEL, Table, Tunnel, Variable, printable, redeclared,
 };
-use super::conf::{assign, split_args};
+use super::conf::assign;
+use crate::args::text::split_args;
 use super::parser::{MOST_LINKS, Parsed};
 use super::variables::{Braces, Form, Variables, substitute};
 use super::{Connection, Declared, Flat, Options, Port, tunnel};
@@ -37,7 +38,7 @@ struct Expansion<'a> {
     /// Where a class that does not fit is told of.
     end: Landmark,
     diagnostics: &'a mut Diagnostics,
-    bytes_left: Cell<usize>,
+    bytes_left: usize,
     refused: Option<&'static str>,
 }
 
@@ -92,7 +93,7 @@ pub(super) fn flatten(parsed: Parsed, options: &Options<'_>) -> (Flat, Diagnosti
         is_tool,
         end,
         diagnostics: &mut diagnostics,
-        bytes_left: Cell::new(MOST_BYTES),
+        bytes_left: MOST_BYTES,
         refused: None,
     };
     let count = expansion.flat.nodes.len();
@@ -190,8 +191,8 @@ impl Expansion<'_> {
         if self.flat.nodes[at].class == TUNNEL || self.refused.is_some() {
             return;
         }
-        let config = self.substitute(&self.flat.nodes[at].config, scope);
-        self.flat.nodes[at].config = config;
+        let config = std::mem::take(&mut self.flat.nodes[at].config);
+        self.flat.nodes[at].config = self.substitute(&config, scope);
         let class = self.table.real(self.flat.nodes[at].class);
         let ClassKind::Compound { .. } = self.table.classes[class].kind else {
             self.flat.nodes[at].class = class;
@@ -219,19 +220,22 @@ impl Expansion<'_> {
         }
     }
 
-    fn substitute(&self, text: &str, scope: usize) -> String {
+    fn substitute(&mut self, text: &str, scope: usize) -> String {
         if !text.contains('$') {
             return text.to_owned();
         }
-        substitute(
-            text,
-            &View {
-                expansion: self,
-                scope,
-            },
-            false,
-            0,
-        )
+        let view = View {
+            scopes: &self.scopes,
+            scope,
+            bytes_left: Cell::new(self.bytes_left),
+            is_spent: Cell::new(false),
+        };
+        let out = substitute(text, &view, false, 0);
+        self.bytes_left = view.bytes_left.get();
+        if view.is_spent.get() {
+            self.refused = Some("variables expand to too much text");
+        }
+        out
     }
 
     /// The version of the compound class that fits; if none does and there is a near one, that.
@@ -459,8 +463,10 @@ fn counts(ports: [usize; 2]) -> String {
 
 /// The variables that are seen from a scope.
 struct View<'a> {
-    expansion: &'a Expansion<'a>,
+    scopes: &'a [Scope],
     scope: usize,
+    bytes_left: Cell<usize>,
+    is_spent: Cell<bool>,
 }
 
 impl Variables for View<'_> {
@@ -476,7 +482,7 @@ impl Variables for View<'_> {
         let mut scope = Some(self.scope);
         let mut found = None;
         while let (None, Some(at)) = (found, scope) {
-            let here = &self.expansion.scopes[at];
+            let here = &self.scopes[at];
             found = here
                 .variables
                 .iter()
@@ -487,9 +493,11 @@ impl Variables for View<'_> {
             Some(variable) => variable.value.as_str(),
             None => braces.default?,
         };
-        let left = &self.expansion.bytes_left;
-        // What is too long stays as it is: the refusal follows.
-        left.set(left.get().checked_sub(text.len() + 1)?);
+        let Some(left) = self.bytes_left.get().checked_sub(text.len() + 1) else {
+            self.is_spent.set(true);
+            return None;
+        };
+        self.bytes_left.set(left);
         // A variable that the tools keep stands for itself.
         let is_kept = text.strip_prefix('$') == Some(braces.name);
         let text = if is_kept {

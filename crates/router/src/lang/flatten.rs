@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::conf::quote;
+use crate::args::text::quote;
 use super::{Flat, Port};
 use crate::diagnostic::Landmark;
 
@@ -87,7 +87,7 @@ fn chains(flat: &Flat, out: &mut String) {
         let after = leaving.get(&connection.to).map_or(&[][..], Vec::as_slice);
         let others = || after.iter().copied().filter(|other| *other != at);
         let goes_on = |other: &usize| connections[*other].to.port == 0;
-        if let Some(chosen) = others().find(goes_on).or_else(|| others().last()) {
+        if let Some(chosen) = others().find(goes_on).or_else(|| others().next_back()) {
             next[at] = Some(chosen);
             is_start[chosen] = false;
         }

@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::conf::{is_name, is_space, unquote_text};
+use super::conf::is_name;
+use crate::args::text::{is_space_byte, unquote};
 use crate::diagnostic::{Landmark, Span};
 
 /// What a token is.
@@ -201,7 +202,7 @@ impl Lexer {
 
     fn read(&mut self) -> Token {
         while let Some(byte) = self.byte(self.at) {
-            if is_space(byte) {
+            if is_space_byte(byte) {
                 self.step();
             } else if byte == b'#' && self.at_line_start() {
                 self.directive();
@@ -280,13 +281,13 @@ impl Lexer {
         blanks(self);
         let ends = |b: &u8| matches!(b, b'\n' | b'\r');
         let rest = &self.text.as_bytes()[self.at..];
-        let end = self.at + rest.iter().position(|b| ends(b)).unwrap_or(rest.len());
+        let end = self.at + rest.iter().position(ends).unwrap_or(rest.len());
         if self.byte(self.at) == Some(b'"') {
             let mut close = self.at + 1;
             while close < end && self.byte(close) != Some(b'"') {
                 close += 1 + usize::from(self.byte(close) == Some(b'\\'));
             }
-            let name = unquote_text(&format!("{}\"", &self.text[self.at..close.min(end)]));
+            let name = unquote(&format!("{}\"", &self.text[self.at..close.min(end)]));
             // No name means the file that was given.
             self.file = if name.is_empty() {
                 Arc::clone(&self.given_file)

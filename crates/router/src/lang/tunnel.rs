@@ -121,9 +121,9 @@ impl Graph<'_> {
                 seen[link] = round;
                 let from = self.body.links[link].from;
                 if self.is_tunnel(from) {
-                    stack.push(from)
+                    stack.push(from);
                 } else {
-                    found.push(from)
+                    found.push(from);
                 }
             }
         }

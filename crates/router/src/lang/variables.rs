@@ -3,7 +3,8 @@
 //! Nothing is replaced in single quotes or comments; in double quotes the value is escaped so that it
 //! stays one quoted text. A value may itself hold variables; ten levels of that are followed.
 
-use super::conf::{is_name, is_space, quote, shift_word, skip_space};
+use super::conf::is_name;
+use crate::args::text::{is_space_byte, quote, skip_space, take_word};
 
 /// How a variable was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +176,7 @@ impl<'a> Braces<'a> {
     /// Reads what stands between the braces.
     pub fn read(text: &'a str) -> Braces<'a> {
         let bytes = text.as_bytes();
-        let space = |at: usize| at + bytes[at..].iter().take_while(|b| is_space(**b)).count();
+        let space = |at: usize| at + bytes[at..].iter().take_while(|b| is_space_byte(**b)).count();
         let from = space(0);
         let to = from + bytes[from..].iter().take_while(|b| is_name(**b)).count();
         let mut s = space(to);
@@ -211,7 +212,7 @@ impl<'a> Braces<'a> {
             if rest.is_empty() && last.is_empty() {
                 break;
             }
-            (last, rest) = shift_word(rest);
+            last = take_word(&mut rest).unwrap_or_default();
         }
         last.to_owned()
     }

@@ -14,6 +14,14 @@
 //!
 //! Prefixes of at most [`short::SHORT`] bits stand aside ([`short::Short`]): a change of the default
 //! route would otherwise repaint everything.
+//!
+//! # Cost
+//! Core cycles a lookup of random addresses in batches of 32, the least of three runs beside other work
+//! (2 virtual cores of an AMD EPYC, family 26; `cargo run --release -p trammel-router --example lookups`,
+//! 2026-11-22): `Radix` 4.0 with 8 routes, 7.6 with 1,000, 9.5 with 10,000, 18 with 100,000 and 53 with a
+//! million, which load in 0.21 s; `Direct` 12, 16, 38, 46, 42 and 0.21 s. With a million routes, roots of
+//! 16, 18, 20 and 22 bits cost 75, 42, 40 and 55; batches of 8, 16, 32 and 64 addresses 95, 71, 35 and 36.
+//! Nodes within one cache line each, or fetching a second line, gained nothing.
 
 pub mod direct;
 pub mod linear;

@@ -257,7 +257,7 @@ impl Builder {
         self.set_ip_header_len(start, len);
     }
 
-    /// Puts options into the IP header, which grows as they need.
+    /// Puts options into the IP header, which grows as they need; others that it had are gone.
     pub(super) fn put_ip_options(&mut self, options: &[u8]) {
         let Some(start) = self.make_ip() else { return };
         self.has_ip_header_len = true;
@@ -271,7 +271,8 @@ impl Builder {
             self.transport_at = start + len;
             self.set_ip_header_len(start, len);
         }
-        self.bytes[start + Ipv4::LEN..start + len].fill(0);
+        let end = self.transport_at.clamp(start + len, self.bytes.len());
+        self.bytes[start + Ipv4::LEN..end].fill(0);
         self.write(start + Ipv4::LEN, options);
     }
 
@@ -312,7 +313,7 @@ impl Builder {
 
     fn set_tcp_header_len(&mut self, start: usize, len: usize) {
         let low = self.byte(start + 12) & 0x0F;
-        self.write(start + 12, &[(len / 4) as u8 * 16 | low]);
+        self.write(start + 12, &[((len / 4) as u8 * 16) | low]);
     }
 
     /// Sets the length of the TCP header.
@@ -328,7 +329,7 @@ impl Builder {
         self.set_tcp_header_len(start, len);
     }
 
-    /// Puts options into the TCP header, which grows as they need.
+    /// Puts options into the TCP header, which grows as they need; others that it had are gone.
     pub(super) fn put_tcp_options(&mut self, options: &[u8]) {
         let Some(start) = self.make_upper(&[protocol::TCP]) else {
             return;
@@ -343,7 +344,9 @@ impl Builder {
         if len > usize::from(self.byte(start + 12) >> 4) * 4 {
             self.set_tcp_header_len(start, len);
         }
-        self.bytes[start + Tcp::LEN..start + len].fill(0);
+        let end = start + usize::from(self.byte(start + 12) >> 4) * 4;
+        let end = end.clamp(start + len, self.bytes.len());
+        self.bytes[start + Tcp::LEN..end].fill(0);
         self.write(start + Tcp::LEN, options);
     }
 
@@ -548,6 +551,7 @@ impl Builder {
         let Some(ip) = Ipv4::read(packet).copied() else {
             return;
         };
+        let dst = ipv4::final_destination(packet).unwrap_or(ip.dst);
         let Some(segment) = self
             .bytes
             .get_mut(transport..)
@@ -570,7 +574,7 @@ impl Builder {
         } else {
             let len = segment.len() as u16;
             let sum = Sum::ZERO
-                .pseudo_v4(ip.src, ip.dst, ip.protocol, len)
+                .pseudo_v4(ip.src, dst, ip.protocol, len)
                 .bytes(segment);
             sum.checksum()
         };

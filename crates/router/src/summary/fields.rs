@@ -33,8 +33,9 @@ impl Value<'_> {
 pub(super) enum Width {
     /// So many bytes, most significant first.
     Bytes(usize),
-    /// Seconds, then micro- or nanoseconds, four bytes each.
+    /// Seconds, then microseconds, four bytes each.
     TimeMicro,
+    /// Nanoseconds, then seconds: the other way round than Click's manual says, but as Click writes it.
     TimeNano,
     /// A byte of length, then bytes.
     Counted,

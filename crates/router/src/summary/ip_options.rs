@@ -156,12 +156,13 @@ fn print_times(option: &[u8], out: &mut Vec<u8>) -> Option<()> {
 }
 
 pub(super) fn parse(text: &[u8], _: &Row, _: &Builder) -> Option<Value<'static>> {
-    list(text, parse_one).map(|options| Value::Bytes(Cow::Owned(options)))
+    list(text, true, parse_one).map(|options| Value::Bytes(Cow::Owned(options)))
 }
 
-/// Parses options separated by `;` or `,`. Options that are too long are none, but for NOPs at the front.
+/// Parses options separated by `;` or `,`, `nop` and `eol` among them where padding is wanted. Options that are too long are none, but for NOPs at the front.
 pub(super) fn list(
     text: &[u8],
+    with_padding: bool,
     one: impl Fn(&mut Scan<'_>, &mut Vec<u8>) -> Option<()>,
 ) -> Option<Vec<u8>> {
     let mut out = Vec::new();
@@ -170,9 +171,9 @@ pub(super) fn list(
     }
     let mut scan = Scan(text);
     loop {
-        if scan.eat(b"nop") {
+        if with_padding && scan.eat(b"nop") {
             out.push(NOP);
-        } else if scan.eat(b"eol") {
+        } else if with_padding && scan.eat(b"eol") {
             out.push(EOL);
         } else {
             one(&mut scan, &mut out)?;

@@ -117,17 +117,13 @@ impl Reader {
     /// what is not given.
     pub fn set_flow(&mut self, text: &str) {
         let words: Vec<&[u8]> = words(text.as_bytes()).collect();
-        match flow_of(&words) {
-            Some(flow) => {
-                self.flow = Some(flow);
-                if let Some(word) = words.get(4) {
-                    self.set_protocol(word, "!flowid");
-                }
-            }
-            None => {
-                self.flow = None;
-                self.complain(true, "bad !flowid specification".to_owned());
-            }
+        let Some(flow) = flow_of(&words) else {
+            self.flow = None;
+            return self.complain(true, "bad !flowid specification".to_owned());
+        };
+        self.flow = Some(flow);
+        if let Some(word) = words.get(4) {
+            self.set_protocol(word, "!flowid");
         }
     }
 
@@ -191,7 +187,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// The next packet; nothing at the end of the dump. Nothing is also given where the pool is full.
+    /// The next packet; nothing at the end of the dump. A full pool is an error, `OutOfMemory`.
     pub fn next(&mut self, from: &mut impl BufRead, pool: &mut Pool) -> io::Result<Option<Handle>> {
         while let Some(is_packet) = self.read_record(from)? {
             let line = std::mem::take(&mut self.line);
@@ -202,9 +198,8 @@ impl Reader {
             };
             self.line = line;
             if is_made {
-                let Some(handle) = pool.alloc() else {
-                    return Ok(None);
-                };
+                // The packet is lost; the next call goes on with the next line.
+                let handle = pool.alloc().ok_or(io::ErrorKind::OutOfMemory)?;
                 self.builder
                     .finish(&mut pool[&handle], self.options.checksum);
                 return Ok(Some(handle));
@@ -395,16 +390,12 @@ fn binary_value(row: &Row, rest: &mut &[u8]) -> Option<Value<'static>> {
         Width::Never | Width::Bytes(0) => return None,
         Width::Counted => Value::Bytes(Cow::Owned(bytes.to_vec())),
         Width::TimeMicro | Width::TimeNano => {
-            let unit = if row.width == Width::TimeMicro {
-                1000
-            } else {
-                1
-            };
-            let (secs, fraction) = bytes.split_at(4);
-            Value::Time(Timestamp::new(
-                number(secs) as i64,
-                number(fraction) as i64 * unit,
-            ))
+            let (first, second) = bytes.split_at(4);
+            let (first, second) = (number(first) as i64, number(second) as i64);
+            Value::Time(match row.width {
+                Width::TimeMicro => Timestamp::new(first, second * 1000),
+                _ => Timestamp::new(second, first),
+            })
         }
         Width::Bytes(6) => Value::Ether(bytes.try_into().ok()?),
         Width::Bytes(_) if row.name == "ip_frag" => {

@@ -25,6 +25,8 @@ const PAYLOAD: u16 = 500;
 
 type Got<'a> = Result<Value<'a>, Missing>;
 
+/// A `Result` as all rows give one.
+#[allow(clippy::unnecessary_wraps)]
 fn number<'a>(value: impl Into<u64>) -> Got<'a> {
     Ok(Value::Number(value.into()))
 }
@@ -65,10 +67,12 @@ fn digest<'a>(view: &View<'_>) -> Got<'a> {
     )))
 }
 
+#[allow(clippy::unnecessary_wraps)]
 fn time<'a>(view: &View<'_>) -> Got<'a> {
     Ok(Value::Time(view.packet.timestamp()))
 }
 
+#[allow(clippy::unnecessary_wraps)]
 fn first_time<'a>(view: &View<'_>) -> Got<'a> {
     let ns = i64::from_ne_bytes(view.packet.anno_bytes(anno::FIRST_TIMESTAMP));
     Ok(Value::Time(Timestamp(ns)))

@@ -133,13 +133,13 @@ pub(super) fn sack(options: &[u8]) -> Vec<u8> {
 }
 
 pub(super) fn parse(text: &[u8], row: &Row, _: &Builder) -> Option<Value<'static>> {
-    let wanted = match row.name {
-        "tcp_sack" => is_sack,
-        "tcp_ntopt" => is_not_time,
-        _ => |_| true,
+    let (wanted, with_padding): (fn(u8) -> bool, _) = match row.name {
+        "tcp_sack" => (is_sack, false),
+        "tcp_ntopt" => (is_not_time, false),
+        _ => (|_| true, true),
     };
-    list(text, |scan, out| parse_one(scan, out, wanted))
-        .map(|options| Value::Bytes(Cow::Owned(options)))
+    let options = list(text, with_padding, |scan, out| parse_one(scan, out, wanted))?;
+    Some(Value::Bytes(Cow::Owned(options)))
 }
 
 fn parse_one(scan: &mut Scan<'_>, out: &mut Vec<u8>, wanted: fn(u8) -> bool) -> Option<()> {
@@ -180,7 +180,8 @@ fn parse_one(scan: &mut Scan<'_>, out: &mut Vec<u8>, wanted: fn(u8) -> bool) -> 
         out.extend(value.to_be_bytes());
         out.extend(echo.to_be_bytes());
     } else {
-        return parse_unknown(scan, out);
+        // What other kinds are wanted is told by the least of them.
+        return wanted(SACK + 1).then(|| parse_unknown(scan, out))?;
     }
     Some(())
 }

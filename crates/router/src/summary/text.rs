@@ -303,6 +303,8 @@ pub(super) fn print_quoted(value: &Value<'_>, _: &View<'_>, out: &mut Vec<u8>) {
     quote(out, bytes(value));
 }
 
+/// An `Option` as all rows give one.
+#[allow(clippy::unnecessary_wraps)]
 pub(super) fn parse_quoted(text: &[u8], _: &Row, _: &Builder) -> Option<Value<'static>> {
     Some(Value::Bytes(Cow::Owned(unquote(text))))
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use trammel_packet::anno;
 use trammel_packet::headers::icmp::Icmp;
-use trammel_packet::headers::ipv4::{Ipv4, protocol};
+use trammel_packet::headers::ipv4::{Ipv4, OFFSET_MASK, protocol};
 use trammel_packet::headers::tcp::Tcp;
 use trammel_packet::headers::udp::Udp;
 use trammel_packet::packet::Packet;
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
     /// Whether the fragment's offset is 0, or not there.
     fn is_first_fragment(&self) -> bool {
         let field = self.network().get(6..8);
-        field.is_none_or(|field| field[0] & 0x1F == 0 && field[1] == 0)
+        field.is_none_or(|field| u16::from_be_bytes([field[0], field[1]]) & OFFSET_MASK == 0)
     }
 
     /// The valid IP header with at least `len` bytes.

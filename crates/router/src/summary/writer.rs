@@ -135,7 +135,7 @@ impl Writer {
     /// Appends a line that is no packet; it ends with a newline.
     pub fn line(&self, line: &[u8], out: &mut Vec<u8>) {
         if self.options.is_binary {
-            // The original does not count the length's own four bytes here, but reads them as counted.
+            // Differs from Click 2.1, which reads the length's own four bytes as counted, but writes it without.
             out.extend((METADATA | (line.len() as u32 + 4)).to_be_bytes());
         }
         out.extend(line);
@@ -183,9 +183,8 @@ fn binary(name: &str, width: Width, value: Option<Value<'_>>, out: &mut Vec<u8>)
     match (width, value) {
         (Width::Never, _) => {}
         (Width::Counted, value) => {
-            let options = match value {
-                Some(Value::Bytes(options)) => options,
-                _ => return out.push(0),
+            let Some(Value::Bytes(options)) = value else {
+                return out.push(0);
             };
             let options = match name {
                 "tcp_ntopt" => tcp_options::not_time(&options).into(),
@@ -196,18 +195,20 @@ fn binary(name: &str, width: Width, value: Option<Value<'_>>, out: &mut Vec<u8>)
             out.extend(&*options);
         }
         (Width::TimeMicro | Width::TimeNano, value) => {
-            let time = match value {
-                Some(Value::Time(time)) => time,
-                _ => return out.extend([0; 8]),
+            let Some(Value::Time(time)) = value else {
+                return out.extend([0; 8]);
             };
-            let unit = if width == Width::TimeMicro { 1000 } else { 1 };
-            out.extend((time.secs() as u32).to_be_bytes());
-            out.extend(((time.subsec_ns() / unit) as u32).to_be_bytes());
+            let secs = (time.secs() as u32).to_be_bytes();
+            let ns = time.subsec_ns() as u32;
+            match width {
+                Width::TimeMicro => out.extend([secs, (ns / 1000).to_be_bytes()].concat()),
+                _ => out.extend([ns.to_be_bytes(), secs].concat()),
+            }
         }
         (Width::Bytes(bytes), value) => {
             match value {
                 Some(Value::Number(number)) => {
-                    out.extend(&number.to_be_bytes()[8 - bytes.min(8)..])
+                    out.extend(&number.to_be_bytes()[8 - bytes.min(8)..]);
                 }
                 Some(Value::Ether(address)) => out.extend(address),
                 Some(Value::Bytes(digest)) => out.extend(&*digest),

@@ -124,11 +124,11 @@ impl InfiniteSource {
     }
 
     fn finished(&mut self, ctx: &mut Ctx) {
-        if let Some(call) = self.end_call.take() {
-            if let Err(why) = ctx.call(&call) {
-                let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
-                ctx.host().say(&text);
-            }
+        if let Some(call) = self.end_call.take()
+            && let Err(why) = ctx.call(&call)
+        {
+            let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
+            ctx.host().say(&text);
         }
         if self.stops {
             ctx.stop();
