@@ -118,61 +118,137 @@ fn quoted(message: &[u8]) -> Option<Quoted> {
     })
 }
 
-/// Overwrites `at` and puts the checksum at `sum` right, where there is one.
-fn put(message: &mut [u8], at: usize, value: &[u8], sums: &[usize]) {
+/// Overwrites what stands at the even place `at`, and puts right the checksums that cover it.
+fn put(message: &mut [u8], at: usize, value: &[u8], sums: &[Option<usize>]) {
     let Some(old) = message.get_mut(at..at + value.len()) else {
         return;
     };
     let before = Sum::ZERO.bytes(old).fold();
     old.copy_from_slice(value);
     let after = Sum::ZERO.bytes(value).fold();
-    for sum in sums {
-        if let Some([a, b]) = message.get_mut(*sum..*sum + 2) {
-            let old = u16::from_be_bytes([*a, *b]);
+    for sum in sums.iter().flatten() {
+        if let Some(bytes) = message.get_mut(*sum..*sum + 2) {
+            let old = u16::from_be_bytes([bytes[0], bytes[1]]);
             let new = Sum::ZERO.u16(!old).u16(!before).u16(after).checksum();
-            [*a, *b] = new.to_be_bytes();
+            bytes.copy_from_slice(&new.to_be_bytes());
         }
     }
 }
 
 /// The checksum of the whole message.
 const ICMP_SUM: usize = 2;
-/// The checksum of the quoted header, which is itself covered by the whole message's.
+/// The checksum of the quoted header.
 const IP_SUM: usize = Icmp::LEN + 10;
 
-/// Rewrites the quoted packet back.
+/// Rewrites the quoted packet back: it becomes the reverse of `to`.
 fn restore(message: &mut [u8], quoted: &Quoted, to: FlowId) {
-    let ip = Icmp::LEN;
-    let addresses = [to.dst.to_be_bytes(), to.src.to_be_bytes()].concat_array();
-    let is_udp = quoted.protocol == protocol::UDP;
+    let end = message.len().min(quoted.transport + 20);
+    let before = Sum::ZERO.bytes(&message[4..end]).fold();
     let sum = match quoted.protocol {
         protocol::TCP => Some(quoted.transport + 16),
         protocol::UDP => Some(quoted.transport + 6),
         _ => None,
     };
-    let present = |at: &usize| match message.get(*at..*at + 2) {
-        // A quoted UDP checksum of 0 says that there is none.
-        Some(sum) => quoted.has_transport && !(is_udp && sum == [0, 0]),
+    let is_there = |at: &usize| match message.get(*at..*at + 2) {
+        // A checksum of UDP that is 0 says that there is none.
+        Some(sum) => quoted.has_transport && (quoted.protocol == protocol::TCP || sum != [0, 0]),
         None => false,
     };
-    let sum = sum.filter(present);
-    covered(message, IP_SUM, sum, |message, inner| put(message, ip + 12, &addresses, inner));
-    if !quoted.has_transport {
-        return;
+    let sum = sum.filter(is_there);
+    let [src, dst] = [to.dst.to_be_bytes(), to.src.to_be_bytes()];
+    for (at, address) in [(Icmp::LEN + 12, src), (Icmp::LEN + 16, dst)] {
+        put(message, at, &address, &[Some(IP_SUM), sum]);
     }
-    if quoted.protocol == protocol::ICMP {
-        let (at, sum) = (quoted.transport + 4, quoted.transport + 2);
-        covered(message, sum, None, |message, inner| {
-            put(message, at, &to.dport.to_be_bytes(), inner);
-        });
-    } else {
-        let ports = u32::from(to.dport) << 16 | u32::from(to.sport);
-        let change = |message: &mut [u8], inner: &[usize]| {
-            put(message, quoted.transport, &ports.to_be_bytes(), inner);
-        };
-        match sum {
-            Some(sum) => covered(message, sum, None, change),
-            None => change(message, &[ICMP_SUM]),
+    if quoted.has_transport && quoted.protocol == protocol::ICMP {
+        let at = quoted.transport;
+        put(message, at + 4, &to.dport.to_be_bytes(), &[Some(at + 2)]);
+    } else if quoted.has_transport {
+        put(message, quoted.transport, &to.dport.to_be_bytes(), &[sum]);
+        put(message, quoted.transport + 2, &to.sport.to_be_bytes(), &[sum]);
+    }
+    let after = Sum::ZERO.bytes(&message[4..end]).fold();
+    let old = u16::from_be_bytes([message[ICMP_SUM], message[ICMP_SUM + 1]]);
+    let new = Sum::ZERO.u16(!old).u16(!before).u16(after).checksum();
+    message[ICMP_SUM..ICMP_SUM + 2].copy_from_slice(&new.to_be_bytes());
+}
+
+impl IcmpRewriter {
+    /// By which output a packet leaves that was rewritten; nothing where none has a mapping for it.
+    fn handle(&self, ctx: &mut Ctx, packet: &trammel_packet::pool::Handle) -> Option<usize> {
+        let quoted = quoted(ctx.pool()[packet].transport_header())?;
+        let (found, first) = self.maps.iter().find_map(|(rewriter, first)| {
+            let found = ctx.with_element(*rewriter, |one: &mut Rewriter, ctx| {
+                one.lookup(ctx, quoted.protocol, quoted.answers, Want::Reply)
+            });
+            Some((found??, *first))
+        })?;
+        let packet = &mut ctx.pool()[packet];
+        self.rewrite(packet, &quoted, &found);
+        Some(first.map_or(0, |first| first + found.output as usize))
+    }
+
+    fn rewrite(&self, packet: &mut Packet, quoted: &Quoted, found: &Found) {
+        let to = found.rewritten.dst.to_be_bytes();
+        let header = packet.network_header_mut();
+        // An error to someone on the way, not to the one who sent the packet, keeps its destination.
+        if header.get(16..20) == Some(&quoted.answers.dst.to_be_bytes()) {
+            put(header, 16, &to, &[Some(10)]);
+            if self.dst_anno {
+                packet.set_anno_bytes(anno::DST_IP, to);
+            }
         }
+        if let Some(at) = self.reply_anno.filter(|_| found.is_reply) {
+            packet.annotations_mut()[usize::from(at)] = found.reply_anno;
+        }
+        restore(packet.transport_header_mut(), quoted, found.rewritten);
+    }
+}
+
+impl Element for IcmpRewriter {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.dst_anno = args.bool("DST_ANNO");
+        self.reply_anno = args.opt_anno("REPLY_ANNO").map(|anno| anno.offset);
+        let mut errors = Diagnostics::new();
+        let outputs = setup.outputs.len();
+        for word in split_words(args.text("MAPS")) {
+            let (name, first) = match word.split_once(':') {
+                Some((name, first)) => (name, parse_int(first, 0, i32::MAX.into()).ok()),
+                None => (word.as_str(), None),
+            };
+            let rewriter = setup.names().element(name).filter(|_| first.is_some() == word.contains(':'));
+            match (rewriter, first) {
+                (Some(id), Some(first)) if first as usize + setup.ports_of(id).1 > outputs => {
+                    let ending = if outputs == 1 { "" } else { "s" };
+                    let text = format!("{word} port offset requires more than {outputs} output{ending}");
+                    errors.error(None, text);
+                }
+                (Some(id), first) if setup.is::<Rewriter>(id) => {
+                    self.maps.push((id, first.map(|first| first as usize)));
+                }
+                _ => errors.error(None, format!("{name} not an IP rewriter")),
+            }
+        }
+        if self.maps.is_empty() {
+            errors.error(None, "no IP rewriters supplied");
+        }
+        if errors.has_errors() { Err(errors) } else { Ok(()) }
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
+        for packet in batch.drain() {
+            let ip = Ipv4::read(ctx.pool()[&packet].network_header());
+            match ip {
+                Some(ip) if ip.protocol == protocol::ICMP => {}
+                _ => {
+                    ctx.drop(packet, Reason::BadHeader);
+                    continue;
+                }
+            }
+            match self.handle(ctx, &packet) {
+                Some(output) => ctx.emit(output, packet),
+                None => ctx.reject(1, packet, Reason::NoMapping),
+            }
+        }
+        ctx.recycle(batch);
     }
 }
