@@ -641,7 +641,7 @@ mod tests {
 
     #[test]
     fn fragments_cannot_wait_where_packets_are_pulled() {
-        let text = errors("Idle -> AggregateIPFlows(FRAGMENTS true) -> Discard");
+        let text = errors("Idle -> Queue -> AggregateIPFlows(FRAGMENTS true) -> Discard");
         assert!(text.contains("incompatible with pull"), "{text}");
     }
 }
