@@ -133,6 +133,9 @@ pub struct Handler {
     pub deprecated: bool,
     /// Few need it: tools need not show it.
     pub uncommon: bool,
+    /// What is written becomes this argument, by its place and keyword, of the configuration, and the
+    /// element is configured anew.
+    pub argument: Option<(usize, &'static str)>,
 }
 
 impl Handler {
@@ -154,7 +157,15 @@ impl Handler {
             expensive: has('$'),
             deprecated: has('D'),
             uncommon: has('U'),
+            argument: None,
         }
+    }
+
+    /// A handler that is written to change the argument `keyword`, which may stand at `place`.
+    #[must_use]
+    pub fn of_argument(mut self, place: usize, keyword: &'static str) -> Handler {
+        self.argument = Some((place, keyword));
+        self
     }
 
     /// The letters again, as the handler `handlers` prints them.
@@ -198,6 +209,11 @@ pub trait Element: Any + Send {
 
     /// The router is about to run: all elements are initialized.
     fn start(&mut self, ctx: &mut Ctx) {
+        let _ = ctx;
+    }
+
+    /// It was configured anew while the router runs.
+    fn reconfigured(&mut self, ctx: &mut Ctx) {
         let _ = ctx;
     }
 

@@ -117,12 +117,18 @@ impl Host for Machine {
     }
 
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-        let text = format!("no {} sockets", request.kind);
-        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+        super::sockets::open(request)
     }
 
     fn watch_signal(&mut self, number: i32) -> io::Result<()> {
         signals::watch(number)
+    }
+
+    fn unwatch_signal(&mut self, number: i32) {
+        // Those that ask the program to end always end it cleanly.
+        if ![2, 15].contains(&number) {
+            let _ = signals::unwatch(number);
+        }
     }
 
     fn signals(&mut self) -> Vec<i32> {

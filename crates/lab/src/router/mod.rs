@@ -3,4 +3,5 @@
 pub mod click;
 pub mod command;
 pub mod machine;
+mod sockets;
 pub mod tools;

@@ -20,6 +20,8 @@ use crate::graph::flow::Flow;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::host::Host;
+use crate::args::text::split_args;
+use crate::lang::conf::split_keyword;
 use crate::lang::{Connection, Flat};
 use std::collections::BTreeMap;
 use trammel_core::rng::Rng;
@@ -116,7 +118,7 @@ pub fn build(
     order.sort_by_key(|id| entries[*id].phase);
     for id in order {
         let element = made[id].as_mut();
-        configure(
+        let inner = configure(
             &flat,
             id,
             entries[id],
@@ -125,8 +127,9 @@ pub fn build(
             &mut definitions,
             &element_names,
             &flat.elements[id].config,
-            &mut said,
         );
+        let introduction = format!("While configuring {}:", quoted(&flat, id));
+        said.nest(Some(&flat.elements[id].landmark), introduction, inner);
     }
     if said.has_errors() {
         return Err(failed(said));
@@ -164,7 +167,7 @@ pub fn build(
         pending: Vec::new(),
         mark: 0,
         spare: Vec::new(),
-        profiled: options.profiled,
+        observed: options.profiled,
         traced: None,
         nodes,
         flat,
@@ -180,6 +183,7 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        predecessors: Vec::new(),
         remarks: Vec::new(),
         postponed: Vec::new(),
         lacks: false,
@@ -336,7 +340,7 @@ fn uses(flat: &Flat, modes: &[Modes], said: &mut Diagnostics) {
     }
 }
 
-/// Configures one element; what is wrong stands beneath its introduction.
+/// Configures one element; says what is wrong.
 #[allow(clippy::too_many_arguments)]
 fn configure(
     flat: &Flat,
@@ -347,8 +351,7 @@ fn configure(
     definitions: &mut Definitions,
     names: &[String],
     config: &str,
-    said: &mut Diagnostics,
-) {
+) -> Diagnostics {
     let declared = &flat.elements[id];
     let args = {
         let names = definitions.within(&declared.name, names);
@@ -362,18 +365,22 @@ fn configure(
         outputs: &modes.outputs,
         definitions,
         elements: names,
+        flat,
         warnings: Vec::new(),
+        notes: Vec::new(),
     };
     let result = args.and_then(|args| element.configure(&mut setup, &args));
     let mut inner = Diagnostics::new();
+    for note in setup.notes {
+        inner.note(None, note);
+    }
     for warning in setup.warnings {
         inner.warning(None, warning);
     }
     if let Err(errors) = result {
         inner.extend(errors);
     }
-    let introduction = format!("While configuring {}:", quoted(flat, id));
-    said.nest(Some(&declared.landmark), introduction, inner);
+    inner
 }
 
 /// For each element where its ports begin, and for each port where the other end is.
@@ -438,11 +445,11 @@ impl Ctx {
 
     /// Configures a running element anew, where its class allows it.
     pub(super) fn reconfigure(&mut self, element: ElementId, config: &str) -> Result<(), String> {
-        let (entry, mut said) = (self.nodes[element].entry, Diagnostics::new());
+        let entry = self.nodes[element].entry;
         let Some(mut one) = self.slots[element].take() else {
             return Err("the element is busy".to_owned());
         };
-        configure(
+        let said = configure(
             &self.flat,
             element,
             entry,
@@ -451,13 +458,41 @@ impl Ctx {
             &mut self.definitions,
             &self.element_names,
             config,
-            &mut said,
         );
         self.slots[element] = Some(one);
         if said.has_errors() {
-            return Err(said.click());
+            return Err(said.click().trim_end().to_owned());
         }
         config.clone_into(&mut self.nodes[element].config);
+        self.with(element, |one, ctx| one.reconfigured(ctx));
         Ok(())
+    }
+
+    /// Configures a running element anew with one argument changed, which stands at `place` where it is
+    /// not given by its keyword.
+    pub(super) fn reconfigure_keyword(
+        &mut self,
+        element: ElementId,
+        (place, keyword): (usize, &str),
+        value: &str,
+    ) -> Result<(), String> {
+        let mut arguments = split_args(&self.nodes[element].config);
+        let is_keyword = |argument: &str, word: &str| {
+            split_keyword(argument).is_some_and(|(first, rest)| {
+                first == word && (!rest.is_empty() || argument.trim() == word)
+            })
+        };
+        let named = arguments.iter().position(|a| is_keyword(a, keyword));
+        let params = self.nodes[element].entry.params;
+        let is_named = |argument: &String| params.iter().any(|p| is_keyword(argument, p.name));
+        let positional = arguments.iter().take_while(|a| !is_named(a)).count();
+        if let Some(at) = named {
+            arguments[at] = format!("{keyword} {value}");
+        } else if place < positional {
+            value.clone_into(&mut arguments[place]);
+        } else {
+            arguments.push(format!("{keyword} {value}"));
+        }
+        self.reconfigure(element, &arguments.join(", "))
     }
 }

@@ -92,7 +92,12 @@ impl Ctx {
     pub fn unwatch_signal(&mut self, signal: i32) {
         let me = self.me;
         self.driver.signals.retain(|entry| *entry != (signal, me));
-        if self.driver.signals.iter().all(|(other, _)| *other != signal) {
+        if self
+            .driver
+            .signals
+            .iter()
+            .all(|(other, _)| *other != signal)
+        {
             self.host.unwatch_signal(signal);
         }
     }
@@ -147,8 +152,7 @@ impl Ctx {
         while self.driver.stops > 0 && !self.driver.halted {
             self.driver.stops -= 1;
             let manager = self.driver.manager;
-            let goes_on =
-                manager.and_then(|m| self.with(m, Element::driver_stopped));
+            let goes_on = manager.and_then(|m| self.with(m, Element::driver_stopped));
             self.deliver();
             if goes_on != Some(true) {
                 self.driver.halted = true;

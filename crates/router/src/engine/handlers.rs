@@ -48,7 +48,7 @@ const STANDARD: &[(&str, &str)] = &[
 
 /// Those of an element with a task.
 const OF_TASKS: &[(&str, &str)] = &[
-    ("scheduled", "rw"),
+    ("scheduled", "r"),
     ("tickets", "rw"),
     ("home_thread", "rw"),
 ];
@@ -253,6 +253,9 @@ impl Ctx {
         if name == "config" && self.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
+        if let Some(argument) = of.handler.argument {
+            return self.reconfigure_keyword(element, argument, value.trim());
+        }
         let own = |one: &dyn Element| one.handlers().iter().any(|handler| handler.name == name);
         let own = self.slots[element].as_deref().is_some_and(own);
         if !own && let Some(result) = self.write_task(element, name, value) {
@@ -456,6 +459,7 @@ impl Ctx {
                 }
                 Ok(())
             }
+            "hotconfig" => self.prepare_successor(value),
             _ => Err(format!("no write handler '{name}'")),
         }
     }
@@ -467,6 +471,11 @@ fn lines(words: &[&str]) -> String {
 
 fn listing(handlers: &[Handler]) -> String {
     let public = handlers.iter().filter(|handler| !handler.private);
-    public.fold(String::new(), |text, h| text + &h.name + "	" + &h.letters() + "
-")
+    public.fold(String::new(), |text, h| {
+        text + &h.name
+            + "	"
+            + &h.letters()
+            + "
+"
+    })
 }

@@ -12,11 +12,13 @@ pub mod build;
 pub mod clock;
 pub mod driver;
 pub mod handlers;
+pub mod hotswap;
 pub mod notify;
 pub mod search;
 pub mod setup;
 pub mod task;
 pub mod timer;
+pub mod trace;
 
 use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
@@ -29,6 +31,7 @@ use clock::Clock;
 use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
+use trace::{Step, Trace};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::device::Device;
@@ -111,10 +114,10 @@ pub struct Ctx {
     /// Empty batches to use again.
     spare: Vec<Batch>,
     counters: Vec<Counters>,
-    /// Whether cycles are counted.
-    profiled: bool,
+    /// Whether cycles are counted and packets followed.
+    observed: bool,
     /// The trace in progress.
-    traced: Option<Box<dyn FnMut(TraceEvent) + Send>>,
+    traced: Option<Trace>,
     nodes: Vec<Node>,
     flat: Flat,
     /// The configuration as it was given.
@@ -134,25 +137,12 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// For each element, whether it replaces one that runs yet.
+    predecessors: Vec<bool>,
     /// What handlers said besides their results.
     remarks: Vec<String>,
     /// Handlers to be written when the element they belong to has returned.
     postponed: Vec<(handlers::HandlerRef, String)>,
-}
-
-/// A traced packet came to an element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceEvent {
-    /// The trace's number, as the packet carries it.
-    pub trace: u16,
-    /// The element.
-    pub element: ElementId,
-    /// The input it came to, or nothing where it ended there.
-    pub input: Option<usize>,
-    /// Why it ended.
-    pub reason: Option<Reason>,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// The data path.
@@ -273,23 +263,6 @@ impl Ctx {
         }
     }
 
-    #[cold]
-    fn trace_end(&mut self, packet: &Handle, reason: Reason) {
-        let (trace, element, at) = (self.pool[packet].trace(), self.me, self.now());
-        if trace == 0 {
-            return;
-        }
-        if let Some(told) = &mut self.traced {
-            told(TraceEvent {
-                trace,
-                element,
-                input: None,
-                reason: Some(reason),
-                at,
-            });
-        }
-    }
-
     /// Asks for up to `max` packets at `input` and appends them to `into`; says how many came.
     #[inline]
     pub fn pull(&mut self, input: usize, max: usize, into: &mut Packets) -> usize {
@@ -304,7 +277,11 @@ impl Ctx {
             return 0;
         };
         let (me, before) = (std::mem::replace(&mut self.me, element), into.len());
-        upstream.pull(self, from.port as usize, max, into);
+        if self.observed {
+            self.pull_observed(upstream.as_mut(), from.port as usize, max, into);
+        } else {
+            upstream.pull(self, from.port as usize, max, into);
+        }
         self.slots[element] = Some(upstream);
         self.me = me;
         let count = into.len() - before;
@@ -335,6 +312,21 @@ impl Ctx {
         self.spare.push(batch);
     }
 
+    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may pull at
+    /// another of its outputs. Gives the stand-in back.
+    pub fn pull_past(
+        &mut self,
+        stand_in: Box<dyn Element>,
+        input: usize,
+        max: usize,
+        into: &mut Packets,
+    ) -> Option<Box<dyn Element>> {
+        let me = self.me;
+        self.slots[me] = Some(stand_in);
+        self.pull(input, max, into);
+        self.slots[me].take()
+    }
+
     /// Asks for one packet at `input`.
     pub fn pull_one(&mut self, input: usize) -> Option<Handle> {
         let mut batch = self.batch();
@@ -359,7 +351,7 @@ impl Ctx {
             };
             self.me = element;
             self.mark = self.pending.len();
-            if self.profiled || self.traced.is_some() {
+            if self.observed {
                 self.push_observed(receiver.as_mut(), to.port as usize, batch);
             } else {
                 receiver.push(self, to.port as usize, batch);
@@ -378,39 +370,55 @@ impl Ctx {
         }
     }
 
+    /// As a push, with cycles counted and followed packets told of.
     #[cold]
     fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
-        let (element, at) = (self.me, self.now());
-        if let Some(told) = &mut self.traced {
-            for packet in batch.iter() {
-                let trace = self.pool[packet].trace();
-                if trace != 0 {
-                    told(TraceEvent {
-                        trace,
-                        element,
-                        input: Some(port),
-                        reason: None,
-                        at,
-                    });
-                }
-            }
-        }
+        let element = self.me;
+        self.trace_step(&batch, 0, element, Step::Pushed(port));
         let start = trammel_packet::cpu::cycles();
         receiver.push(self, port, batch);
         let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
     }
 
+    /// As a pull, with cycles counted and followed packets told of.
+    #[cold]
+    fn pull_observed(
+        &mut self,
+        upstream: &mut dyn Element,
+        port: usize,
+        max: usize,
+        into: &mut Packets,
+    ) {
+        let (element, before) = (self.me, into.len());
+        let start = trammel_packet::cpu::cycles();
+        upstream.pull(self, port, max, into);
+        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
+        self.counters[element].cycles += spent;
+        self.trace_step(into, before, element, Step::Pulled(port));
+    }
+
     /// Pushes packets into an element and gives what it emits, each with its output.
     #[cfg(test)]
     pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+        self.pass_to(element, 0, packets)
+    }
+
+    /// The same at an input of choice.
+    #[cfg(test)]
+    pub(crate) fn pass_to(
+        &mut self,
+        element: ElementId,
+        input: usize,
+        packets: Vec<Handle>,
+    ) -> Vec<(usize, Handle)> {
         let mut batch = self.batch();
         for packet in packets {
             batch.push(packet);
         }
         let mut one = self.slots[element].take().expect("nothing runs");
         (self.me, self.mark) = (element, self.pending.len());
-        one.push(self, 0, batch);
+        one.push(self, input, batch);
         self.slots[element] = Some(one);
         let mut left = Vec::new();
         for Pending { to, mut batch } in self.pending.split_off(self.mark) {
@@ -529,6 +537,18 @@ impl Ctx {
     /// Gives a task its share.
     pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
         self.tasks.set_tickets(task, tickets);
+    }
+
+    /// Gives all tasks of `element` this share; none keeps them from running.
+    pub fn set_share(&mut self, element: ElementId, tickets: u32) {
+        let all: Vec<TaskId> = self.tasks.of(element).collect();
+        for task in all {
+            if tickets == 0 {
+                self.tasks.unschedule(task);
+            } else {
+                self.tasks.set_tickets(task, tickets);
+            }
+        }
     }
 
     /// A new timer of this element, not set.

@@ -117,13 +117,7 @@ impl Ctx {
     /// A signal is that of the first pass, which stops where an element answers for all beyond it; a
     /// second pass goes on there, so that the listener is woken by those beyond too. Nobody listens to a
     /// signal that is always on.
-    fn signal(
-        &mut self,
-        way: Way,
-        kind: Kind,
-        port: usize,
-        listener: Option<Listener>,
-    ) -> Signal {
+    fn signal(&mut self, way: Way, kind: Kind, port: usize, listener: Option<Listener>) -> Signal {
         let (signal, goes_on) = self.gather(way, kind, port, false);
         let Some(listener) = listener.filter(|_| !signal.is_busy()) else {
             return signal;
