@@ -155,8 +155,13 @@ impl ToDump {
     fn agreed_link(&self, ctx: &mut Ctx) -> Result<LinkType, String> {
         let mut all: Vec<(String, String)> = Vec::new();
         for name in &self.link_from {
+            let found = ctx.find(name, Some(ctx.me()));
+            let element = found.ok_or_else(|| format!("no element named '{name}'"))?;
             let handler = ctx.find_handler(&format!("{name}.encap"), Some(ctx.me()));
-            let handler = handler.map_err(|_| format!("'{name}' has no 'encap' read handler"))?;
+            let handler = handler.map_err(|_| {
+                let element = ctx.declaration(element);
+                format!("'{element}' has no 'encap' read handler")
+            })?;
             let encap = ctx.read_handler(&handler, "")?;
             if encap::parse(encap.trim()).is_none() {
                 let what = "did not return a valid encapsulation type";

@@ -1,0 +1,88 @@
+//! Makes the paint of a packet its aggregate.
+//!
+//! # What it does
+//! The annotation AGGREGATE becomes the lowest `BITS` bits of PAINT; with `INCREMENTAL` they are appended to
+//! the aggregate that the packet has.
+
+use crate::args::kinds::INT;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use trammel_packet::anno;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "AggregatePaint",
+    "makes the paint of a packet its aggregate",
+    || Box::<AggregatePaint>::default(),
+)
+.params(&[
+    Param {
+        name: "BITS",
+        need: Need::Positional,
+        kind: INT,
+        default: "8",
+        help: "bits of the paint, 1 to 8",
+    },
+    Param {
+        name: "INCREMENTAL",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether they are appended to the aggregate",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct AggregatePaint {
+    bits: u32,
+    incremental: bool,
+}
+
+impl Element for AggregatePaint {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let bits = args.int("BITS");
+        if !(1..=8).contains(&bits) {
+            let mut said = Diagnostics::new();
+            said.error(None, "bad number of bits");
+            return Err(said);
+        }
+        self.bits = bits as u32;
+        self.incremental = args.bool("INCREMENTAL");
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for handle in batch.iter() {
+            let packet = &mut pool[handle];
+            let mut aggregate = u32::from(packet.anno_u8(anno::PAINT)) & ((1 << self.bits) - 1);
+            if self.incremental {
+                let before = packet.anno_u32(anno::AGGREGATE) << self.bits;
+                aggregate = before.wrapping_add(aggregate);
+            }
+            packet.set_anno_u32(anno::AGGREGATE, aggregate);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::{errors, loaded};
+
+    #[test]
+    fn bits_of_the_paint_become_or_join_the_aggregate() {
+        let mut run = loaded(
+            "FromIPSummaryDump(DATA \"!data link\n6\", STOP true) -> AggregatePaint(2) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate) -> AggregatePaint(3, INCREMENTAL true) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate)",
+        );
+        run.run(1.0);
+        assert_eq!(run.host.memory().printed, "2\n22\n");
+        assert!(errors("Idle -> AggregatePaint(9) -> Idle").contains("bad number of bits"));
+    }
+}
