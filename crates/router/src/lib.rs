@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod classify;
+pub mod device_method;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
@@ -14,8 +15,10 @@ pub mod engine;
 pub mod graph;
 pub mod host;
 pub mod lang;
+pub mod link_header;
 pub mod load;
 pub mod lookup;
+pub mod memory_device;
 pub mod memory_host;
 pub mod reason;
 pub mod summary;

@@ -2,5 +2,8 @@
 
 pub mod click;
 pub mod command;
+pub mod devices;
+pub mod kernel_tables;
 pub mod machine;
+pub mod sockets;
 pub mod tools;

@@ -5,6 +5,7 @@
 //! cleaned up in reverse.
 
 use super::clock::{Clock, VIRTUAL_START};
+use super::devices::Devices;
 use super::driver::State;
 use super::notify::Notifiers;
 use super::setup::Setup;
@@ -181,6 +182,7 @@ pub fn build(
         watched: Vec::new(),
         options,
         lacks: false,
+        devices: Devices::default(),
     };
     Ok((ctx, said))
 }
@@ -418,6 +420,7 @@ impl Ctx {
                 for done in order[..at].iter().rev() {
                     self.with(*done, |element, ctx| element.cleanup(ctx));
                 }
+                self.close_devices();
                 return Err(failed(said));
             }
         }
@@ -432,6 +435,7 @@ impl Ctx {
         for id in (0..self.nodes.len()).rev() {
             self.with(id, |element, ctx| element.cleanup(ctx));
         }
+        self.close_devices();
     }
 
     /// Configures a running element anew, where its class allows it.
