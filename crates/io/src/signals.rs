@@ -34,6 +34,16 @@ pub fn ignore(signal: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// Has `signal` do again what it does by default.
+pub fn unwatch(signal: i32) -> io::Result<()> {
+    // SAFETY: an all-zero `sigaction` is a valid one, with an empty mask and no flags.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = libc::SIG_DFL;
+    // SAFETY: the action lives for the call.
+    check(unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) })?;
+    Ok(())
+}
+
 /// The watched signals that have come since this was asked last, the lowest number first.
 pub fn take() -> Vec<i32> {
     let pending = PENDING.swap(0, Ordering::SeqCst);

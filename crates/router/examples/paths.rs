@@ -131,13 +131,12 @@ fn main() {
             .file_stem()
             .map(|s| s.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
-        match fault {
-            Some(why) => println!("{name}: {}", why.lines().next().unwrap_or_default()),
-            None => {
-                let packets = (n - n / 8) * sources;
-                let ticks = least[1].saturating_sub(least[0]) as f64 / packets as f64;
-                println!("{name}: {:.1}", ticks * tick);
-            }
+        if let Some(why) = fault {
+            println!("{name}: {}", why.lines().next().unwrap_or_default());
+            continue;
         }
+        let packets = (n - n / 8) * sources;
+        let ticks = least[1].saturating_sub(least[0]) as f64 / packets as f64;
+        println!("{name}: {:.1}", ticks * tick);
     }
 }

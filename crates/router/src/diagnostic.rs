@@ -78,7 +78,14 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None.
+    /// One error.
+    pub fn of(text: impl Into<String>) -> Diagnostics {
+        let mut one = Diagnostics::new();
+        one.error(None, text);
+        one
+    }
+
+    /// None yet.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }

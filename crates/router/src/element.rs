@@ -129,11 +129,19 @@ pub struct Handler {
     pub calm: bool,
     /// Reading it costs time.
     pub expensive: bool,
+    /// Kept for old configurations.
+    pub deprecated: bool,
+    /// Few need it: tools need not show it.
+    pub uncommon: bool,
+    /// What is written becomes this argument, by its place and keyword, of the configuration, and the
+    /// element is configured anew.
+    pub argument: Option<(usize, &'static str)>,
 }
 
 impl Handler {
     /// A handler by the letters that the handler `handlers` prints: `r` read, `w` write, `+` read with
-    /// parameters, `b` button, `x` checkbox, `.` calm, `$` expensive, `%` raw, `-` private.
+    /// parameters, `b` button, `c` (or `x`) checkbox, `.` calm, `$` expensive, `%` raw, `U` uncommon,
+    /// `D` deprecated; and `-` private, which is not printed.
     pub fn new(name: impl Into<Cow<'static, str>>, letters: &str) -> Handler {
         let has = |letter| letters.contains(letter);
         Handler {
@@ -144,23 +152,35 @@ impl Handler {
             raw: has('%'),
             private: has('-'),
             button: has('b'),
-            checkbox: has('x'),
+            checkbox: has('c') || has('x'),
             calm: has('.'),
             expensive: has('$'),
+            deprecated: has('D'),
+            uncommon: has('U'),
+            argument: None,
         }
+    }
+
+    /// A handler that is written to change the argument `keyword`, which may stand at `place`.
+    #[must_use]
+    pub fn of_argument(mut self, place: usize, keyword: &'static str) -> Handler {
+        self.argument = Some((place, keyword));
+        self
     }
 
     /// The letters again, as the handler `handlers` prints them.
     pub fn letters(&self) -> String {
         let flags = [
             (self.read, 'r'),
-            (self.read_param, '+'),
             (self.write, 'w'),
+            (self.read_param, '+'),
             (self.raw, '%'),
             (self.calm, '.'),
             (self.expensive, '$'),
+            (self.uncommon, 'U'),
+            (self.deprecated, 'D'),
             (self.button, 'b'),
-            (self.checkbox, 'x'),
+            (self.checkbox, 'c'),
         ];
         flags.iter().filter(|(is, _)| *is).map(|(_, c)| c).collect()
     }
@@ -189,6 +209,11 @@ pub trait Element: Any + Send {
 
     /// The router is about to run: all elements are initialized.
     fn start(&mut self, ctx: &mut Ctx) {
+        let _ = ctx;
+    }
+
+    /// It was configured anew while the router runs.
+    fn reconfigured(&mut self, ctx: &mut Ctx) {
         let _ = ctx;
     }
 
@@ -232,6 +257,11 @@ pub trait Element: Any + Send {
         Vec::new()
     }
 
+    /// Whether it answers handlers of any name, besides those it lists.
+    fn has_any_handler(&self) -> bool {
+        false
+    }
+
     /// Answers a read handler of its own.
     fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
         let _ = (ctx, parameter);
@@ -248,6 +278,11 @@ pub trait Element: Any + Send {
     fn notifier(&self, kind: crate::engine::notify::Kind, port: usize) -> Provided {
         let _ = (kind, port);
         Provided::None
+    }
+
+    /// How many packets it stores; nothing where it is no storage, which others measure.
+    fn stored(&self) -> Option<usize> {
+        None
     }
 
     /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a

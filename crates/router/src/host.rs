@@ -152,8 +152,19 @@ pub trait Host: Debug + Send {
     /// Opens a file to write; `-` is standard output.
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>>;
 
+    /// The length of a regular file.
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        let _ = path;
+        None
+    }
+
     /// Prints on standard output.
     fn print(&mut self, text: &str);
+
+    /// Prints bytes that need not be text on standard output, in turn with [`Host::print`].
+    fn print_bytes(&mut self, bytes: &[u8]) {
+        self.print(&String::from_utf8_lossy(bytes));
+    }
 
     /// Prints on standard error: what elements such as `Print` say.
     fn say(&mut self, text: &str);
@@ -180,6 +191,11 @@ pub trait Host: Debug + Send {
     /// Asks that signal `number` be counted; [`Host::signals`] tells what has come.
     fn watch_signal(&mut self, number: i32) -> io::Result<()>;
 
+    /// Has a signal do again what it does to a process that does not watch it.
+    fn unwatch_signal(&mut self, number: i32) {
+        let _ = number;
+    }
+
     /// Watched signals that have come since the last call.
     fn signals(&mut self) -> Vec<i32>;
 
@@ -190,5 +206,14 @@ pub trait Host: Debug + Send {
     fn environment(&mut self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+}
+
+/// What went wrong, in the system's words without its number: `No such file or directory`.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.to_owned(),
+        None => text,
     }
 }

@@ -6,20 +6,46 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod arp;
 pub mod classify;
+pub mod classifying;
+pub mod control;
+pub mod copies;
 pub mod device_method;
 pub mod diagnostic;
 pub mod element;
 pub mod elements;
 pub mod engine;
 pub mod graph;
+pub mod gre_check;
+pub mod header_faults;
 pub mod host;
+pub mod icmp_encap;
+pub mod ip_check;
+pub mod ip_lookup;
+pub mod ip_options;
+pub mod ip_packet;
+pub mod ip_text;
+pub mod kernel_interface;
 pub mod lang;
+pub mod learning_switch;
 pub mod link_header;
 pub mod load;
 pub mod lookup;
 pub mod memory_device;
 pub mod memory_host;
+pub mod mpls_table;
+pub mod neighbours;
+#[cfg(test)]
+pub(crate) mod probe;
+pub mod queue_ring;
+pub mod rate;
 pub mod reason;
+pub mod resizing;
+pub mod rewriter;
+pub mod script;
 pub mod summary;
+pub mod trace;
+pub mod udp_encap;
+pub mod vlan;
 pub mod voice;

@@ -2,7 +2,7 @@
 //! touch nothing.
 
 use crate::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
 use trammel_packet::device::Device;
@@ -22,6 +22,23 @@ pub struct Memory {
     pub devices: BTreeMap<String, Box<dyn Device>>,
     /// The time of day.
     pub now: Timestamp,
+    /// Addresses that are listened on.
+    pub listening: Vec<String>,
+    /// Connections from outside, by number.
+    pub wires: Vec<Wire>,
+    /// Connections that have been accepted.
+    pub accepted: usize,
+}
+
+/// A connection from outside.
+#[derive(Debug, Default)]
+pub struct Wire {
+    /// What is sent to the router.
+    pub to_router: VecDeque<u8>,
+    /// What the router has sent.
+    pub from_router: Vec<u8>,
+    /// Nothing more will be sent to the router.
+    pub is_ended: bool,
 }
 
 /// A machine in memory. Its clock moves by a microsecond a reading, and by what is slept.
@@ -42,6 +59,67 @@ impl MemoryHost {
     /// Where a thread panicked while it held it.
     pub fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
         self.shared.lock().expect("no thread panicked")
+    }
+}
+
+/// The descriptor of a listener; those of connections follow it.
+pub const LISTENER: i32 = 1000;
+
+#[derive(Debug)]
+struct MemorySocket {
+    host: MemoryHost,
+    /// The connection; none for a listener.
+    wire: Option<usize>,
+    address: String,
+}
+
+impl Drop for MemorySocket {
+    fn drop(&mut self) {
+        if self.wire.is_none() {
+            let mut memory = self.host.memory();
+            memory.listening.retain(|address| *address != self.address);
+        }
+    }
+}
+
+impl Socket for MemorySocket {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        let mut memory = self.host.memory();
+        if self.wire.is_some() || memory.accepted >= memory.wires.len() {
+            return Ok(None);
+        }
+        let wire = Some(memory.accepted);
+        memory.accepted += 1;
+        let (host, address) = (self.host.clone(), self.address.clone());
+        Ok(Some(Box::new(MemorySocket {
+            host,
+            wire,
+            address,
+        })))
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let wire = self.wire.ok_or(io::ErrorKind::NotConnected)?;
+        let mut memory = self.host.memory();
+        let wire = &mut memory.wires[wire];
+        if wire.to_router.is_empty() && !wire.is_ended {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        wire.to_router.read(into)
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        let wire = self.wire.ok_or(io::ErrorKind::NotConnected)?;
+        self.host.memory().wires[wire].from_router.write(from)
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.wire
+            .map_or(LISTENER, |wire| LISTENER + 1 + wire as i32)
+    }
+
+    fn address(&self) -> String {
+        self.address.clone()
     }
 }
 
@@ -103,6 +181,10 @@ impl Host for MemoryHost {
         }))
     }
 
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        Some(self.memory().files.get(path)?.len() as u64)
+    }
+
     fn print(&mut self, text: &str) {
         self.memory().printed += text;
     }
@@ -125,8 +207,19 @@ impl Host for MemoryHost {
     }
 
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-        let text = format!("no {} sockets in memory", request.kind);
-        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+        if !request.listen {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let mut memory = self.memory();
+        if memory.listening.contains(&request.local) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        memory.listening.push(request.local.clone());
+        Ok(Box::new(MemorySocket {
+            host: self.clone(),
+            wire: None,
+            address: request.local.clone(),
+        }))
     }
 
     fn watch_signal(&mut self, _: i32) -> io::Result<()> {

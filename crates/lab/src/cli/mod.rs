@@ -54,7 +54,7 @@ enum Command {
     Sweep(sweep::Args),
     Paper(paper::Args),
     #[cfg(target_os = "linux")]
-    Router(router::Args),
+    Router(Box<router::Args>),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),

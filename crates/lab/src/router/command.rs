@@ -347,6 +347,7 @@ pub fn drive(mut ctx: Ctx) -> (Ctx, Progress) {
     loop {
         match ctx.run_until(None) {
             Progress::Running => {}
+            Progress::Replaced => ctx.change_over(),
             progress => return (ctx, progress),
         }
     }

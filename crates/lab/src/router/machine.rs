@@ -86,8 +86,17 @@ impl Host for Machine {
         Ok(Box::new(how.open(path)?))
     }
 
+    fn file_bytes(&mut self, path: &str) -> Option<u64> {
+        let about = std::fs::metadata(path).ok()?;
+        about.is_file().then_some(about.len())
+    }
+
     fn print(&mut self, text: &str) {
-        self.printed.extend_from_slice(text.as_bytes());
+        self.print_bytes(text.as_bytes());
+    }
+
+    fn print_bytes(&mut self, bytes: &[u8]) {
+        self.printed.extend_from_slice(bytes);
         if self.printed.len() > PRINTED {
             self.flush();
         }
@@ -116,6 +125,13 @@ impl Host for Machine {
 
     fn watch_signal(&mut self, number: i32) -> io::Result<()> {
         signals::watch(number)
+    }
+
+    fn unwatch_signal(&mut self, number: i32) {
+        // Those that ask the program to end always end it cleanly.
+        if ![2, 15].contains(&number) {
+            let _ = signals::unwatch(number);
+        }
     }
 
     fn signals(&mut self) -> Vec<i32> {

@@ -54,6 +54,11 @@ impl Mpls {
         self.entry.get() as u8
     }
 
+    /// Sets the label.
+    pub fn set_label(&mut self, label: u32) {
+        self.entry.set(self.entry.get() & 0xFFF | (label & label::MAX) << 12);
+    }
+
     /// Sets the time to live.
     pub fn set_ttl(&mut self, ttl: u8) {
         self.entry.set(self.entry.get() & !0xFF | u32::from(ttl));

@@ -4,15 +4,21 @@ use super::addresses::{parse_ether, parse_ip, parse_ip_prefix, parse_ip6, parse_
 use super::names::{Named, Names, Space, TCP, UDP, parse_protocol};
 use super::numbers::int_prefix;
 use super::text::split_words;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names defined in a configuration, by the compound they are defined in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
     all: BTreeMap<(Space, String), Vec<(String, Named)>>,
+    claimed: BTreeSet<String>,
 }
 
 impl Definitions {
+    /// Takes `what`, of which a router has one only; `false` where another element has it.
+    pub fn claim(&mut self, what: &str) -> bool {
+        self.claimed.insert(what.to_owned())
+    }
+
     /// Defines `name` for elements in the compound of `element`, anew where it is defined there.
     pub fn define(&mut self, element: &str, space: Space, name: &str, value: Named) {
         let scope = self

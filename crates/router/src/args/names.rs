@@ -40,6 +40,8 @@ pub enum Space {
     EtherType,
     /// Annotations: the offset, and the size above its 16 bits.
     Annotation,
+    /// Patterns of rewriters: the element that has it, and its number there in the lowest 12 bits.
+    RewriterPattern,
 }
 
 /// What a name stands for.

@@ -1,5 +1,8 @@
 //! Names in filters: of hosts, protocols, ports and types of ICMP.
 
+use crate::args::addresses::{parse_ether, parse_ip, parse_ip_prefix};
+use crate::args::names::{Named, Space};
+
 /// Looks names up. The engine answers with what a configuration declares, then asks [`Usual`].
 pub trait Names {
     /// The address of a host, in the network's order.
@@ -124,3 +127,48 @@ const PORTS: &[(&str, u32)] = &[
     ("pop3s", 995),
     ("pptp", 1723),
 ];
+
+/// The names that a configuration declares, then the usual ones.
+#[derive(Clone, Copy)]
+pub struct Declared<'a>(pub &'a dyn crate::args::names::Names);
+
+impl std::fmt::Debug for Declared<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Declared")
+    }
+}
+
+impl Declared<'_> {
+    fn number(&self, space: Space, name: &str) -> Option<u32> {
+        match self.0.find(space, name)? {
+            Named::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Names for Declared<'_> {
+    fn host(&self, name: &str) -> Option<[u8; 4]> {
+        parse_ip(name, self.0).ok().map(|address| address.octets())
+    }
+    fn net(&self, name: &str) -> Option<([u8; 4], [u8; 4])> {
+        let prefix = parse_ip_prefix(name, false, self.0).ok()?;
+        Some((prefix.address.octets(), prefix.mask.octets()))
+    }
+    fn ether(&self, name: &str) -> Option<[u8; 6]> {
+        parse_ether(name, self.0).ok().map(|address| address.0)
+    }
+    fn protocol(&self, name: &str) -> Option<u32> {
+        self.number(Space::Protocol, name)
+            .or_else(|| Usual.protocol(name))
+    }
+    fn port(&self, protocol: u32, name: &str) -> Option<u32> {
+        let of = u8::try_from(protocol).ok();
+        of.and_then(|protocol| self.number(Space::Port(protocol), name))
+            .or_else(|| Usual.port(protocol, name))
+    }
+    fn icmp_type(&self, name: &str) -> Option<u32> {
+        self.number(Space::IcmpType, name)
+            .or_else(|| Usual.icmp_type(name))
+    }
+}

@@ -21,6 +21,8 @@ use crate::graph::flow::Flow;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::host::Host;
+use crate::args::text::split_args;
+use crate::lang::conf::split_keyword;
 use crate::lang::{Connection, Flat};
 use std::collections::BTreeMap;
 use trammel_core::rng::Rng;
@@ -117,7 +119,7 @@ pub fn build(
     order.sort_by_key(|id| entries[*id].phase);
     for id in order {
         let element = made[id].as_mut();
-        configure(
+        let inner = configure(
             &flat,
             id,
             entries[id],
@@ -126,8 +128,9 @@ pub fn build(
             &mut definitions,
             &element_names,
             &flat.elements[id].config,
-            &mut said,
         );
+        let introduction = format!("While configuring {}:", quoted(&flat, id));
+        said.nest(Some(&flat.elements[id].landmark), introduction, inner);
     }
     if said.has_errors() {
         return Err(failed(said));
@@ -165,7 +168,7 @@ pub fn build(
         pending: Vec::new(),
         mark: 0,
         spare: Vec::new(),
-        profiled: options.profiled,
+        observed: options.profiled,
         traced: None,
         nodes,
         flat,
@@ -181,8 +184,13 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         options,
+        predecessors: Vec::new(),
+        remarks: Vec::new(),
+        postponed: Vec::new(),
         lacks: false,
         devices: Devices::default(),
+        wanted: Vec::new(),
+        opened: Vec::new(),
     };
     Ok((ctx, said))
 }
@@ -336,7 +344,7 @@ fn uses(flat: &Flat, modes: &[Modes], said: &mut Diagnostics) {
     }
 }
 
-/// Configures one element; what is wrong stands beneath its introduction.
+/// Configures one element; says what is wrong.
 #[allow(clippy::too_many_arguments)]
 fn configure(
     flat: &Flat,
@@ -347,8 +355,7 @@ fn configure(
     definitions: &mut Definitions,
     names: &[String],
     config: &str,
-    said: &mut Diagnostics,
-) {
+) -> Diagnostics {
     let declared = &flat.elements[id];
     let args = {
         let names = definitions.within(&declared.name, names);
@@ -362,18 +369,22 @@ fn configure(
         outputs: &modes.outputs,
         definitions,
         elements: names,
+        flat,
         warnings: Vec::new(),
+        notes: Vec::new(),
     };
     let result = args.and_then(|args| element.configure(&mut setup, &args));
     let mut inner = Diagnostics::new();
+    for note in setup.notes {
+        inner.note(None, note);
+    }
     for warning in setup.warnings {
         inner.warning(None, warning);
     }
     if let Err(errors) = result {
         inner.extend(errors);
     }
-    let introduction = format!("While configuring {}:", quoted(flat, id));
-    said.nest(Some(&declared.landmark), introduction, inner);
+    inner
 }
 
 /// For each element where its ports begin, and for each port where the other end is.
@@ -405,10 +416,10 @@ impl Ctx {
         let mut order: Vec<ElementId> = (0..self.nodes.len()).collect();
         order.sort_by_key(|id| self.nodes[*id].entry.phase);
         for id in &order {
-            self.with(*id, |element, ctx| element.prepare(ctx));
+            self.with(*id, Element::prepare);
         }
         for (at, id) in order.iter().enumerate() {
-            let result = self.with(*id, |element, ctx| element.initialize(ctx));
+            let result = self.with(*id, Element::initialize);
             if let Some(Err(text)) = result {
                 let mut inner = Diagnostics::new();
                 for line in text.lines() {
@@ -418,33 +429,38 @@ impl Ctx {
                 let landmark = self.flat.elements[*id].landmark.clone();
                 said.nest(Some(&landmark), introduction, inner);
                 for done in order[..at].iter().rev() {
-                    self.with(*done, |element, ctx| element.cleanup(ctx));
+                    self.with(*done, Element::cleanup);
                 }
-                self.close_devices();
+                self.close_opened();
                 return Err(failed(said));
             }
         }
         for id in order {
-            self.with(id, |element, ctx| element.start(ctx));
+            self.with(id, Element::start);
         }
         Ok(())
     }
 
-    /// Cleans every element up, in reverse.
+    /// Cleans every element up, in reverse, and closes the devices.
     pub fn cleanup(&mut self) {
+        self.clean_elements();
+        self.close_devices(|_| true);
+    }
+
+    /// Cleans every element up, in reverse.
+    pub(super) fn clean_elements(&mut self) {
         for id in (0..self.nodes.len()).rev() {
-            self.with(id, |element, ctx| element.cleanup(ctx));
+            self.with(id, Element::cleanup);
         }
-        self.close_devices();
     }
 
     /// Configures a running element anew, where its class allows it.
     pub(super) fn reconfigure(&mut self, element: ElementId, config: &str) -> Result<(), String> {
-        let (entry, mut said) = (self.nodes[element].entry, Diagnostics::new());
+        let entry = self.nodes[element].entry;
         let Some(mut one) = self.slots[element].take() else {
             return Err("the element is busy".to_owned());
         };
-        configure(
+        let said = configure(
             &self.flat,
             element,
             entry,
@@ -453,13 +469,41 @@ impl Ctx {
             &mut self.definitions,
             &self.element_names,
             config,
-            &mut said,
         );
         self.slots[element] = Some(one);
         if said.has_errors() {
-            return Err(said.click());
+            return Err(said.click().trim_end().to_owned());
         }
-        self.nodes[element].config = config.to_owned();
+        config.clone_into(&mut self.nodes[element].config);
+        self.with(element, |one, ctx| one.reconfigured(ctx));
         Ok(())
+    }
+
+    /// Configures a running element anew with one argument changed, which stands at `place` where it is
+    /// not given by its keyword.
+    pub(super) fn reconfigure_keyword(
+        &mut self,
+        element: ElementId,
+        (place, keyword): (usize, &str),
+        value: &str,
+    ) -> Result<(), String> {
+        let mut arguments = split_args(&self.nodes[element].config);
+        let is_keyword = |argument: &str, word: &str| {
+            split_keyword(argument).is_some_and(|(first, rest)| {
+                first == word && (!rest.is_empty() || argument.trim() == word)
+            })
+        };
+        let named = arguments.iter().position(|a| is_keyword(a, keyword));
+        let params = self.nodes[element].entry.params;
+        let is_named = |argument: &String| params.iter().any(|p| is_keyword(argument, p.name));
+        let positional = arguments.iter().take_while(|a| !is_named(a)).count();
+        if let Some(at) = named {
+            arguments[at] = format!("{keyword} {value}");
+        } else if place < positional {
+            value.clone_into(&mut arguments[place]);
+        } else {
+            arguments.push(format!("{keyword} {value}"));
+        }
+        self.reconfigure(element, &arguments.join(", "))
     }
 }

@@ -64,14 +64,22 @@ impl Ctx {
                     shared.options.push((key, value));
                 }
             }
+            self.wanted.push(DeviceId(at));
             return DeviceId(at);
         }
+        self.want_own_device(wish)
+    }
+
+    /// Wishes for a device that is no one else's.
+    pub fn want_own_device(&mut self, wish: DeviceRequest) -> DeviceId {
+        let id = DeviceId(self.devices.all.len());
+        self.wanted.push(id);
         self.devices.all.push(Shared {
             request: wish,
             device: None,
             said: Vec::new(),
         });
-        DeviceId(self.devices.all.len() - 1)
+        id
     }
 
     /// Opens a device that was wished for, where it is not open; the text of a refusal says what would mend it.
@@ -91,6 +99,7 @@ impl Ctx {
         let request = self.devices.all[id.0].request.clone();
         let device = self.open_device(&request)?;
         self.devices.all[id.0].device = Some(device);
+        self.opened.push(id);
         self.say_remarks(id);
         Ok(())
     }
@@ -155,9 +164,25 @@ impl Ctx {
         }
     }
 
-    /// Closes all devices, which give their packets back.
-    pub(super) fn close_devices(&mut self) {
+    /// Closes the devices that this router opened, which does not come to run.
+    pub(super) fn close_opened(&mut self) {
+        let opened = std::mem::take(&mut self.opened);
+        self.close_devices(|id| opened.contains(&id));
+    }
+
+    /// Closes the devices that the router before this one used and this one does not.
+    pub(super) fn close_unwanted(&mut self) {
+        let wanted = std::mem::take(&mut self.wanted);
+        self.close_devices(|id| !wanted.contains(&id));
+        self.wanted = wanted;
+    }
+
+    /// Closes devices, which give their packets back.
+    pub(super) fn close_devices(&mut self, which: impl Fn(DeviceId) -> bool) {
         for at in 0..self.devices.all.len() {
+            if !which(DeviceId(at)) {
+                continue;
+            }
             self.say_remarks(DeviceId(at));
             if let Some(mut device) = self.devices.all[at].device.take() {
                 device.close(&mut self.pool);

@@ -6,6 +6,7 @@
 
 use super::clock::Clock;
 use super::{Ctx, ElementId};
+use crate::element::Element;
 use trammel_packet::timestamp::Timestamp;
 
 /// Tasks that run before timers and descriptors are looked at again.
@@ -87,6 +88,20 @@ impl Ctx {
         Ok(())
     }
 
+    /// This element hears of a signal no more.
+    pub fn unwatch_signal(&mut self, signal: i32) {
+        let me = self.me;
+        self.driver.signals.retain(|entry| *entry != (signal, me));
+        if self
+            .driver
+            .signals
+            .iter()
+            .all(|(other, _)| *other != signal)
+        {
+            self.host.unwatch_signal(signal);
+        }
+    }
+
     /// Runs until something stops it or, on the router's clock, until `until`.
     pub fn run_until(&mut self, until: Option<Timestamp>) -> Progress {
         self.deliver();
@@ -95,7 +110,7 @@ impl Ctx {
                 return progress;
             }
             for _ in 0..TASKS_A_ROUND {
-                let Some(task) = self.tasks.next() else {
+                let Some(task) = self.tasks.take_next() else {
                     break;
                 };
                 let (owner, token) = {
@@ -117,7 +132,7 @@ impl Ctx {
             }
             self.driver.rounds = self.driver.rounds.wrapping_add(1);
             if self.tasks.any_scheduled() {
-                if self.driver.rounds % ROUNDS_A_LOOK == 0 {
+                if self.driver.rounds.is_multiple_of(ROUNDS_A_LOOK) {
                     self.look(Some(0));
                     if until.is_some_and(|until| self.now() >= until) {
                         return Progress::Running;
@@ -137,8 +152,7 @@ impl Ctx {
         while self.driver.stops > 0 && !self.driver.halted {
             self.driver.stops -= 1;
             let manager = self.driver.manager;
-            let goes_on =
-                manager.and_then(|m| self.with(m, |element, ctx| element.driver_stopped(ctx)));
+            let goes_on = manager.and_then(|m| self.with(m, Element::driver_stopped));
             self.deliver();
             if goes_on != Some(true) {
                 self.driver.halted = true;

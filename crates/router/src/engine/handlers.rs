@@ -2,9 +2,10 @@
 
 use super::{Ctx, ElementId};
 use crate::args::handler_call::HandlerCall;
-use crate::element::Handler;
+use crate::element::{Element, Handler};
 use crate::graph::processing::Mode;
 use crate::lang::flatten;
+use std::any::Any;
 use std::fmt::Write;
 
 /// What a handler's name begins with.
@@ -47,7 +48,7 @@ const STANDARD: &[(&str, &str)] = &[
 
 /// Those of an element with a task.
 const OF_TASKS: &[(&str, &str)] = &[
-    ("scheduled", "rw"),
+    ("scheduled", "r"),
     ("tickets", "rw"),
     ("home_thread", "rw"),
 ];
@@ -87,18 +88,31 @@ impl Ctx {
         };
         let own = match &self.slots[element] {
             Some(one) => one.handlers(),
-            None => Vec::new(),
+            // It runs: its class tells as much as is known without it.
+            None => (self.nodes[element].entry.make)().handlers(),
         };
         let mut all = table(STANDARD);
         if self.nodes[element].entry.live {
             all[2].write = true;
             all[2].calm = false;
         }
-        if self.tasks.of(element).next().is_some() {
-            all.extend(table(OF_TASKS));
+        let mut more = Vec::new();
+        for own in own {
+            match all.iter_mut().find(|standard| standard.name == own.name) {
+                Some(standard) => *standard = own,
+                None => more.push(own),
+            }
         }
-        all.retain(|standard| own.iter().all(|own| own.name != standard.name));
-        all.extend(own);
+        all.extend(more);
+        if self.tasks.of(element).next().is_some() {
+            let of_tasks = table(OF_TASKS).into_iter();
+            let new: Vec<Handler> = of_tasks
+                .filter(|one| all.iter().all(|own| own.name != one.name))
+                .collect();
+            all.extend(new);
+        }
+        // The newest first, as Click lists them.
+        all.reverse();
         all
     }
 
@@ -123,10 +137,96 @@ impl Ctx {
                 (Owner::Element(found), name)
             }
         };
-        let mut all = self.handlers_of(owner).into_iter();
-        let handler = all.find(|handler| handler.name == name);
+        let handler = self.handler_of(owner, name);
         let handler = handler.ok_or_else(|| NotFound::Handler(text.to_owned()))?;
         Ok(HandlerRef { owner, handler })
+    }
+
+    fn handler_of(&self, owner: Owner, name: &str) -> Option<Handler> {
+        let mut all = self.handlers_of(owner).into_iter();
+        all.find(|handler| handler.name == name).or_else(|| {
+            let Owner::Element(element) = owner else {
+                return None;
+            };
+            let any = self.slots[element].as_ref()?.has_any_handler();
+            any.then(|| Handler::new(name.to_owned(), "rw+"))
+        })
+    }
+
+    /// The handler that an element's configuration calls `text`: that of an element which `from` sees, else
+    /// its own, else the router's. It must be one to write, or one to read.
+    pub fn find_call(
+        &self,
+        text: &str,
+        from: ElementId,
+        to_write: bool,
+    ) -> Result<HandlerRef, String> {
+        let at = text.find('.');
+        if text.is_empty() || at == Some(text.len() - 1) {
+            return Err("syntax error".to_owned());
+        }
+        let (owner, name) = match text.split_once('.') {
+            Some(("", name)) => (Owner::Router, name),
+            Some((element, name)) if self.find(element, Some(from)).is_some() => {
+                let found = self.find(element, Some(from)).expect("it was found");
+                (Owner::Element(found), name)
+            }
+            split => {
+                if self.handler_of(Owner::Element(from), text).is_some() {
+                    (Owner::Element(from), text)
+                } else if let Some((element, _)) = split
+                    && self.handler_of(Owner::Router, text).is_none()
+                {
+                    return Err(format!("no element named '{element}'"));
+                } else {
+                    (Owner::Router, text)
+                }
+            }
+        };
+        let handler = self.handler_of(owner, name);
+        let fits = |one: &Handler| if to_write { one.write } else { one.read };
+        match handler.filter(fits) {
+            Some(handler) => Ok(HandlerRef { owner, handler }),
+            None => {
+                let kind = if to_write { "write" } else { "read" };
+                Err(format!("no '{}' {kind} handler", self.called(owner, name)))
+            }
+        }
+    }
+
+    /// A handler's name in full: `element.name`, or `name` of the router.
+    pub fn called(&self, owner: Owner, name: &str) -> String {
+        match owner {
+            Owner::Element(element) => format!("{}.{name}", self.name(element)),
+            Owner::Router => name.to_owned(),
+        }
+    }
+
+    /// Runs `work` while `one`, the element that runs, can be reached like any other: its handlers may be
+    /// called, by itself or by those it calls.
+    pub fn within_reach<E: Element + Default, R>(
+        &mut self,
+        one: &mut E,
+        work: impl FnOnce(&mut Ctx) -> R,
+    ) -> R {
+        let me = self.me;
+        self.slots[me] = Some(Box::new(std::mem::take(one)));
+        let result = work(self);
+        let back: Option<Box<dyn Any>> = self.slots[me].take().map(|back| back as Box<dyn Any>);
+        if let Some(Ok(back)) = back.map(|back| back.downcast::<E>()) {
+            *one = *back;
+        }
+        result
+    }
+
+    /// Adds to what handlers say besides their result.
+    pub fn remark(&mut self, text: impl Into<String>) {
+        self.remarks.push(text.into());
+    }
+
+    /// What handlers have said besides their result since this was asked last.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
     }
 
     /// Reads a handler. Emissions of the element wait until whoever runs now returns.
@@ -153,14 +253,20 @@ impl Ctx {
         if name == "config" && self.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
-        let own = self.slots[element]
-            .as_ref()
-            .is_some_and(|one| one.handlers().iter().any(|handler| handler.name == name));
+        if let Some(argument) = of.handler.argument {
+            return self.reconfigure_keyword(element, argument, value.trim());
+        }
+        let own = |one: &dyn Element| one.handlers().iter().any(|handler| handler.name == name);
+        let own = self.slots[element].as_deref().is_some_and(own);
         if !own && let Some(result) = self.write_task(element, name, value) {
             return result;
         }
-        self.with(element, |one, ctx| one.write(ctx, name, value))
-            .unwrap_or_else(|| Err(format!("element '{}' is busy", self.name(element))))
+        let result = self.with(element, |one, ctx| one.write(ctx, name, value));
+        result.unwrap_or_else(|| {
+            // It runs now; it is written when it has returned.
+            self.postponed.push((of.clone(), value.to_owned()));
+            Ok(())
+        })
     }
 
     /// Writes the handler that an argument such as `END_CALL` names, as this element sees it.
@@ -169,10 +275,49 @@ impl Ctx {
             Some(element) => format!("{element}.{}", call.handler),
             None => call.handler.clone(),
         };
-        let of = self
-            .find_handler(&name, Some(self.me))
-            .map_err(|e| e.to_string())?;
+        let of = self.find_call(&name, self.me, true)?;
+        if let Owner::Element(element) = of.owner
+            && self.slots[element].is_none()
+        {
+            // It runs now; it is written when it has returned.
+            self.postponed.push((of, call.argument.clone()));
+            return Ok(());
+        }
         self.write_handler(&of, &call.argument)
+    }
+
+    /// As [`Ctx::call`], of the running element `me`: what the call leads others to write to `me` is written
+    /// when this returns, not when `me` has returned.
+    pub fn call_back(
+        &mut self,
+        me: &mut dyn crate::element::Element,
+        call: &HandlerCall,
+    ) -> Result<(), String> {
+        let (mut result, mine) = (self.call(call), Owner::Element(self.me));
+        while let Some(at) = self.postponed.iter().position(|(of, _)| of.owner == mine) {
+            let (of, value) = self.postponed.remove(at);
+            result = result.and(me.write(self, &of.handler.name, &value));
+        }
+        result
+    }
+
+    /// Writes what could not be written while its element ran.
+    #[cold]
+    pub(super) fn postponed(&mut self) {
+        for (of, value) in std::mem::take(&mut self.postponed) {
+            if let Err(text) = self.write_handler(&of, &value) {
+                self.host.say(&format!("{text}\n"));
+            }
+        }
+    }
+
+    /// Whether a call that an argument names can be made, in Click's words where it cannot.
+    pub fn check_call(&self, call: &HandlerCall) -> Result<(), String> {
+        let name = match &call.element {
+            Some(element) => format!("{element}.{}", call.handler),
+            None => call.handler.clone(),
+        };
+        self.find_call(&name, self.me, true).map(|_| ())
     }
 
     fn read_standard(&self, element: ElementId, name: &str) -> Option<String> {
@@ -314,18 +459,23 @@ impl Ctx {
                 }
                 Ok(())
             }
+            "hotconfig" => self.prepare_successor(value),
             _ => Err(format!("no write handler '{name}'")),
         }
     }
 }
 
 fn lines(words: &[&str]) -> String {
-    words.iter().map(|word| format!("{word}\n")).collect()
+    words.iter().flat_map(|word| [*word, "\n"]).collect()
 }
 
 fn listing(handlers: &[Handler]) -> String {
     let public = handlers.iter().filter(|handler| !handler.private);
-    public
-        .map(|handler| format!("{}\t{}\n", handler.name, handler.letters()))
-        .collect()
+    public.fold(String::new(), |text, h| {
+        text + &h.name
+            + "	"
+            + &h.letters()
+            + "
+"
+    })
 }

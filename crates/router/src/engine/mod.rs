@@ -13,11 +13,13 @@ pub mod clock;
 pub mod devices;
 pub mod driver;
 pub mod handlers;
+pub mod hotswap;
 pub mod notify;
 pub mod search;
 pub mod setup;
 pub mod task;
 pub mod timer;
+pub mod trace;
 
 use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
@@ -27,9 +29,11 @@ use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequ
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
 use clock::Clock;
-use notify::{NotifierId, Notifiers, Signal};
+use devices::DeviceId;
+use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
+use trace::{Step, Trace};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::device::Device;
@@ -112,10 +116,10 @@ pub struct Ctx {
     /// Empty batches to use again.
     spare: Vec<Batch>,
     counters: Vec<Counters>,
-    /// Whether cycles are counted.
-    profiled: bool,
+    /// Whether cycles are counted and packets followed.
+    observed: bool,
     /// The trace in progress.
-    traced: Option<Box<dyn FnMut(TraceEvent) + Send>>,
+    traced: Option<Trace>,
     nodes: Vec<Node>,
     flat: Flat,
     /// The configuration as it was given.
@@ -135,22 +139,17 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// Open devices; a router that replaces another uses those of the other.
     devices: devices::Devices,
-}
-
-/// A traced packet came to an element.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceEvent {
-    /// The trace's number, as the packet carries it.
-    pub trace: u16,
-    /// The element.
-    pub element: ElementId,
-    /// The input it came to, or nothing where it ended there.
-    pub input: Option<usize>,
-    /// Why it ended.
-    pub reason: Option<Reason>,
-    /// When.
-    pub at: Timestamp,
+    /// Those that this router's elements asked for, and those that they opened.
+    wanted: Vec<DeviceId>,
+    opened: Vec<DeviceId>,
+    /// For each element, whether it replaces one that runs yet.
+    predecessors: Vec<bool>,
+    /// What handlers said besides their results.
+    remarks: Vec<String>,
+    /// Handlers to be written when the element they belong to has returned.
+    postponed: Vec<(handlers::HandlerRef, String)>,
 }
 
 /// The data path.
@@ -271,23 +270,6 @@ impl Ctx {
         }
     }
 
-    #[cold]
-    fn trace_end(&mut self, packet: &Handle, reason: Reason) {
-        let (trace, element, at) = (self.pool[packet].trace(), self.me, self.now());
-        if trace == 0 {
-            return;
-        }
-        if let Some(told) = &mut self.traced {
-            told(TraceEvent {
-                trace,
-                element,
-                input: None,
-                reason: Some(reason),
-                at,
-            });
-        }
-    }
-
     /// Asks for up to `max` packets at `input` and appends them to `into`; says how many came.
     #[inline]
     pub fn pull(&mut self, input: usize, max: usize, into: &mut Packets) -> usize {
@@ -302,7 +284,11 @@ impl Ctx {
             return 0;
         };
         let (me, before) = (std::mem::replace(&mut self.me, element), into.len());
-        upstream.pull(self, from.port as usize, max, into);
+        if self.observed {
+            self.pull_observed(upstream.as_mut(), from.port as usize, max, into);
+        } else {
+            upstream.pull(self, from.port as usize, max, into);
+        }
         self.slots[element] = Some(upstream);
         self.me = me;
         let count = into.len() - before;
@@ -333,6 +319,21 @@ impl Ctx {
         self.spare.push(batch);
     }
 
+    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may pull at
+    /// another of its outputs. Gives the stand-in back.
+    pub fn pull_past(
+        &mut self,
+        stand_in: Box<dyn Element>,
+        input: usize,
+        max: usize,
+        into: &mut Packets,
+    ) -> Option<Box<dyn Element>> {
+        let me = self.me;
+        self.slots[me] = Some(stand_in);
+        self.pull(input, max, into);
+        self.slots[me].take()
+    }
+
     /// Asks for one packet at `input`.
     pub fn pull_one(&mut self, input: usize) -> Option<Handle> {
         let mut batch = self.batch();
@@ -357,7 +358,7 @@ impl Ctx {
             };
             self.me = element;
             self.mark = self.pending.len();
-            if self.profiled || self.traced.is_some() {
+            if self.observed {
                 self.push_observed(receiver.as_mut(), to.port as usize, batch);
             } else {
                 receiver.push(self, to.port as usize, batch);
@@ -368,29 +369,73 @@ impl Ctx {
             }
         }
         self.mark = 0;
-    }
-
-    #[cold]
-    fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
-        let (element, at) = (self.me, self.now());
-        if let Some(told) = &mut self.traced {
-            for packet in batch.iter() {
-                let trace = self.pool[packet].trace();
-                if trace != 0 {
-                    told(TraceEvent {
-                        trace,
-                        element,
-                        input: Some(port),
-                        reason: None,
-                        at,
-                    });
-                }
+        if !self.postponed.is_empty() {
+            self.postponed();
+            if !self.pending.is_empty() {
+                self.deliver();
             }
         }
+    }
+
+    /// As a push, with cycles counted and followed packets told of.
+    #[cold]
+    fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
+        let element = self.me;
+        self.trace_step(&batch, 0, element, Step::Pushed(port));
         let start = trammel_packet::cpu::cycles();
         receiver.push(self, port, batch);
         let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
+    }
+
+    /// As a pull, with cycles counted and followed packets told of.
+    #[cold]
+    fn pull_observed(
+        &mut self,
+        upstream: &mut dyn Element,
+        port: usize,
+        max: usize,
+        into: &mut Packets,
+    ) {
+        let (element, before) = (self.me, into.len());
+        let start = trammel_packet::cpu::cycles();
+        upstream.pull(self, port, max, into);
+        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
+        self.counters[element].cycles += spent;
+        self.trace_step(into, before, element, Step::Pulled(port));
+    }
+
+    /// Pushes packets into an element and gives what it emits, each with its output.
+    #[cfg(test)]
+    pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+        self.pass_to(element, 0, packets)
+    }
+
+    /// The same at an input of choice.
+    #[cfg(test)]
+    pub(crate) fn pass_to(
+        &mut self,
+        element: ElementId,
+        input: usize,
+        packets: Vec<Handle>,
+    ) -> Vec<(usize, Handle)> {
+        let mut batch = self.batch();
+        for packet in packets {
+            batch.push(packet);
+        }
+        let mut one = self.slots[element].take().expect("nothing runs");
+        (self.me, self.mark) = (element, self.pending.len());
+        one.push(self, input, batch);
+        self.slots[element] = Some(one);
+        let mut left = Vec::new();
+        for Pending { to, mut batch } in self.pending.split_off(self.mark) {
+            let port = (0..self.outputs()).find(|port| self.target(*port) == to);
+            let port = port.expect("it was emitted by an output");
+            left.extend(batch.drain().map(|packet| (port, packet)));
+            self.spare.push(batch);
+        }
+        self.mark = 0;
+        left
     }
 
     /// Runs `work` with the element out of its slot. Nothing where it is running already.
@@ -405,6 +450,11 @@ impl Ctx {
         self.me = me;
         self.slots[element] = Some(one);
         Some(result)
+    }
+
+    /// How many packets an element stores, where it is one that stores packets and is not running.
+    pub fn stored(&self, element: ElementId) -> Option<usize> {
+        self.slots.get(element)?.as_deref()?.stored()
     }
 
     /// Another element, where it is a `T` and is not running.
@@ -512,6 +562,18 @@ impl Ctx {
         self.tasks.set_tickets(task, tickets);
     }
 
+    /// Gives all tasks of `element` this share; none keeps them from running.
+    pub fn set_share(&mut self, element: ElementId, tickets: u32) {
+        let all: Vec<TaskId> = self.tasks.of(element).collect();
+        for task in all {
+            if tickets == 0 {
+                self.tasks.unschedule(task);
+            } else {
+                self.tasks.set_tickets(task, tickets);
+            }
+        }
+    }
+
     /// A new timer of this element, not set.
     pub fn new_timer(&mut self, token: u32) -> TimerId {
         self.timers.add(self.me, token)
@@ -549,21 +611,30 @@ impl Ctx {
         self.timers.expiry(timer)
     }
 
-    /// A new notifier of this element, on.
-    pub fn new_notifier(&mut self, what: &str) -> NotifierId {
-        let name = format!("{what}.{}", self.name(self.me));
-        self.notifiers.add(name)
+    /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
+    pub fn new_notifier(&mut self, kind: &str) -> NotifierId {
+        self.notifiers.add(kind)
     }
 
-    /// Turns a notifier on, and schedules who waits for it.
+    /// Turns a notifier on, and tells who waits for it.
     #[inline]
     pub fn wake(&mut self, id: NotifierId) {
         if self.notifiers.set(id, true) {
             for at in 0..self.notifiers.listeners(id).len() {
-                let task = self.notifiers.listeners(id)[at];
-                self.tasks.schedule(task);
+                match self.notifiers.listeners(id)[at] {
+                    Listener::Task(task) => self.tasks.schedule(task),
+                    Listener::Notifier(other) => {
+                        self.notifiers.set(other, true);
+                    }
+                }
             }
         }
+    }
+
+    /// Turns a notifier on or off without telling anyone.
+    #[inline]
+    pub fn set_notifier(&mut self, id: NotifierId, on: bool) {
+        self.notifiers.set(id, on);
     }
 
     /// Turns a notifier off.

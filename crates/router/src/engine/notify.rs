@@ -5,6 +5,7 @@
 //! without a notifier the signal is always on.
 
 use super::task::TaskId;
+use std::collections::BTreeMap;
 
 /// A notifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,10 +27,20 @@ pub enum Provided {
     None,
     /// This one, and the search ends here.
     Stop(NotifierId),
-    /// This one, and the search goes on beyond it: both must be on... the signal is of either.
+    /// This one, and the search goes on beyond it: the signal is of either.
     Continue(NotifierId),
-    /// As [`Provided::Continue`], and those beyond wake this element's own tasks rather than the asker's.
+    /// This one, which alone is the signal; those beyond it wake the asker's task as well.
     ContinueWake(NotifierId),
+}
+
+/// Who is told when a notifier comes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listener {
+    /// This task is scheduled.
+    Task(TaskId),
+    /// This notifier comes on too; its own listeners are not woken, for those that found it by
+    /// [`Provided::ContinueWake`] listen to the first one themselves.
+    Notifier(NotifierId),
 }
 
 /// The bits of several notifiers.
@@ -92,24 +103,26 @@ impl Signal {
 #[derive(Debug, Default)]
 pub struct Notifiers {
     on: Vec<bool>,
-    names: Vec<String>,
-    listeners: Vec<Vec<TaskId>>,
+    /// What each tells, and its number among those that tell the same.
+    kinds: Vec<(String, usize)>,
+    listeners: Vec<Vec<Listener>>,
 }
 
 impl Notifiers {
-    /// A new notifier, on; `name` is for the handler `notifier`.
-    pub fn add(&mut self, name: String) -> NotifierId {
+    /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
+    pub fn add(&mut self, kind: &str) -> NotifierId {
+        let number = self.kinds.iter().filter(|(other, _)| other == kind).count();
         self.on.push(true);
-        self.names.push(name);
+        self.kinds.push((kind.to_owned(), number));
         self.listeners.push(Vec::new());
         NotifierId(self.on.len() as u32 - 1)
     }
 
-    /// Has `task` woken when it comes on.
-    pub fn listen(&mut self, id: NotifierId, task: TaskId) {
+    /// Has `listener` told when it comes on.
+    pub fn listen(&mut self, id: NotifierId, listener: Listener) {
         let listeners = &mut self.listeners[id.0 as usize];
-        if !listeners.contains(&task) {
-            listeners.push(task);
+        if !listeners.contains(&listener) {
+            listeners.push(listener);
         }
     }
 
@@ -125,19 +138,59 @@ impl Notifiers {
         signal.always || signal.ids.iter().any(|id| self.is_on(*id))
     }
 
-    /// Turns it on or off without waking anyone; says whether that changed it.
+    /// Turns it on or off without telling anyone; says whether that changed it.
     #[inline]
     pub fn set(&mut self, id: NotifierId, on: bool) -> bool {
         std::mem::replace(&mut self.on[id.0 as usize], on) != on
     }
 
-    /// Who is woken by it.
-    pub fn listeners(&self, id: NotifierId) -> &[TaskId] {
+    /// Who is told by it.
+    pub fn listeners(&self, id: NotifierId) -> &[Listener] {
         &self.listeners[id.0 as usize]
     }
 
-    /// Its name.
-    pub fn name(&self, id: NotifierId) -> &str {
-        &self.names[id.0 as usize]
+    /// A signal for people, as Click prints it: of each word of 32 notifiers its name, the bits that
+    /// belong to the signal and those that are on, in hexadecimal, and an asterisk where one is.
+    pub fn unparse(&self, signal: &Signal) -> String {
+        if signal.always {
+            return "busy*".to_owned();
+        }
+        let mut words: BTreeMap<(&str, usize), (u32, u32)> = BTreeMap::new();
+        for id in &signal.ids {
+            let (kind, number) = &self.kinds[id.0 as usize];
+            let (mask, on) = words.entry((kind, number / 32)).or_default();
+            *mask |= 1 << (number % 32);
+            *on |= u32::from(self.is_on(*id)) << (number % 32);
+        }
+        if words.is_empty() {
+            return "idle".to_owned();
+        }
+        let words = words.iter().map(|((kind, word), (mask, on))| {
+            let active = if *on == 0 { "" } else { "*" };
+            format!("{kind}.{word}/{mask:x}:{on:x}{active}")
+        });
+        words.collect::<Vec<_>>().join("+")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_prints_its_words() {
+        let mut all = Notifiers::default();
+        let ids: Vec<NotifierId> = (0..34).map(|_| all.add("empty")).collect();
+        let full = all.add("full");
+        let mut signal = Signal::idle();
+        assert_eq!(all.unparse(&signal), "idle");
+        signal.add(ids[1]);
+        signal.add(ids[33]);
+        all.set(ids[33], false);
+        assert_eq!(all.unparse(&signal), "empty.0/2:2*+empty.1/2:0");
+        let mut signal = Signal::idle();
+        signal.add(full);
+        assert_eq!(all.unparse(&signal), "full.0/1:1*");
+        assert_eq!(all.unparse(&Signal::busy()), "busy*");
     }
 }

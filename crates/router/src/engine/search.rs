@@ -1,6 +1,6 @@
 //! Searching the graph: what lies upstream or downstream of a port, as packets go.
 
-use super::notify::{Kind, NotifierId, Provided, Signal};
+use super::notify::{Kind, Listener, NotifierId, Provided, Signal};
 use super::task::TaskId;
 use super::{Ctx, ElementId};
 use crate::graph::flow::Flow;
@@ -79,24 +79,63 @@ impl Ctx {
         found
     }
 
+    /// The elements found first on each way beyond a port that store packets.
+    pub fn nearest_storages(&mut self, way: Way, port: usize) -> Vec<ElementId> {
+        let mut found = Vec::new();
+        self.search(way, port, |ctx, element, _| {
+            if ctx.stored(element).is_none() {
+                return true;
+            }
+            if !found.contains(&element) {
+                found.push(element);
+            }
+            false
+        });
+        found
+    }
+
     /// The signal of everything upstream of `input` that says whether a pull may give a packet; `task` is
     /// woken when it comes on.
     pub fn upstream_signal(&mut self, input: usize, task: Option<TaskId>) -> Signal {
-        self.signal(Way::Upstream, Kind::Empty, input, task)
+        let listener = task.map(Listener::Task);
+        self.signal(Way::Upstream, Kind::Empty, input, listener)
     }
 
     /// The signal of everything downstream of `output` that says whether a push finds room.
     pub fn downstream_signal(&mut self, output: usize, task: Option<TaskId>) -> Signal {
-        self.signal(Way::Downstream, Kind::Full, output, task)
+        let listener = task.map(Listener::Task);
+        self.signal(Way::Downstream, Kind::Full, output, listener)
     }
 
-    fn signal(&mut self, way: Way, kind: Kind, port: usize, task: Option<TaskId>) -> Signal {
-        let mut signal = Signal::idle();
-        let mut wakers: Vec<NotifierId> = Vec::new();
+    /// The signal of everything upstream of `input`, which turns this element's own notifier on when it
+    /// comes on.
+    pub fn relayed_signal(&mut self, input: usize, notifier: NotifierId) -> Signal {
+        let listener = Some(Listener::Notifier(notifier));
+        self.signal(Way::Upstream, Kind::Empty, input, listener)
+    }
+
+    /// A signal is that of the first pass, which stops where an element answers for all beyond it; a
+    /// second pass goes on there, so that the listener is woken by those beyond too. Nobody listens to a
+    /// signal that is always on.
+    fn signal(&mut self, way: Way, kind: Kind, port: usize, listener: Option<Listener>) -> Signal {
+        let (signal, goes_on) = self.gather(way, kind, port, false);
+        let Some(listener) = listener.filter(|_| !signal.is_busy()) else {
+            return signal;
+        };
+        let beyond = goes_on.then(|| self.gather(way, kind, port, true).0);
+        for id in beyond.as_ref().unwrap_or(&signal).notifiers() {
+            self.notifiers.listen(*id, listener);
+        }
+        signal
+    }
+
+    /// The notifiers that a search meets, and whether there are more behind a
+    /// [`Provided::ContinueWake`].
+    fn gather(&self, way: Way, kind: Kind, port: usize, all: bool) -> (Signal, bool) {
+        let (mut signal, mut goes_on) = (Signal::idle(), false);
         let mut seen = BTreeSet::new();
-        let first = self.beyond(way, self.me, port);
-        let mut queue: VecDeque<_> = first.into_iter().map(|(e, p)| (e, p, true)).collect();
-        while let Some((element, port, wakes)) = queue.pop_front() {
+        let mut queue: VecDeque<_> = self.beyond(way, self.me, port).into();
+        while let Some((element, port)) = queue.pop_front() {
             if !seen.insert((element, port)) {
                 continue;
             }
@@ -104,42 +143,49 @@ impl Ctx {
                 Some(one) => one.notifier(kind, port),
                 None => Provided::None,
             };
-            let (id, on) = match provided {
-                Provided::None => (None, Some(wakes)),
-                Provided::Stop(id) => (Some(id), None),
-                Provided::Continue(id) => (Some(id), Some(wakes)),
-                Provided::ContinueWake(id) => (Some(id), Some(false)),
+            let (id, further) = match provided {
+                Provided::None => (None, true),
+                Provided::Stop(id) => (Some(id), false),
+                Provided::Continue(id) => (Some(id), true),
+                Provided::ContinueWake(id) => {
+                    goes_on = true;
+                    (Some(id), all)
+                }
             };
             if let Some(id) = id {
                 signal.add(id);
-                if wakes {
-                    wakers.push(id);
-                }
             }
-            let Some(wakes) = on else {
+            if !further {
                 continue;
-            };
+            }
             let mode = &self.nodes[element].modes;
             let others = self.through(way, element, port);
-            let carries = |other: &usize| match way {
-                Way::Upstream => mode.inputs[*other] == Mode::Pull,
-                Way::Downstream => mode.outputs[*other] == Mode::Push,
-            };
-            let others: Vec<usize> = others.into_iter().filter(carries).collect();
-            // Where the way ends without a notifier, packets may come at any time.
-            if others.is_empty() && id.is_none() {
+            // Where the way ends without a notifier, packets may come at any time; an element with no
+            // port at all on that side, such as a scheduler of nothing, makes none.
+            if others.is_empty() && id.is_none() && !self.is_barren(way, element) {
                 signal.set_busy();
             }
             for other in others {
-                let further = self.beyond(way, element, other);
-                queue.extend(further.into_iter().map(|(e, p)| (e, p, wakes)));
+                let carries = match way {
+                    Way::Upstream => mode.inputs[other] == Mode::Pull,
+                    Way::Downstream => mode.outputs[other] == Mode::Push,
+                };
+                if carries {
+                    queue.extend(self.beyond(way, element, other));
+                } else {
+                    signal.set_busy();
+                }
             }
         }
-        if let Some(task) = task {
-            for id in wakers {
-                self.notifiers.listen(id, task);
-            }
-        }
-        signal
+        (signal, goes_on)
+    }
+
+    /// Whether `element` could have inputs, but has none: it only passes packets on.
+    fn is_barren(&self, way: Way, element: ElementId) -> bool {
+        let node = &self.nodes[element];
+        way == Way::Upstream
+            && node.modes.inputs.is_empty()
+            && node.entry.processing.starts_with('l')
+            && !node.entry.ports.starts_with('0')
     }
 }

@@ -2,7 +2,11 @@
 
 use super::ElementId;
 use crate::args::definitions::{Definitions, Within};
+use crate::element::{Element, cast};
+use crate::elements;
+use crate::graph::ports::Ports;
 use crate::graph::processing::Mode;
+use crate::lang::Flat;
 
 /// The place of an element that is being configured.
 #[derive(Debug)]
@@ -21,13 +25,36 @@ pub struct Setup<'a> {
     pub definitions: &'a mut Definitions,
     /// The names of all elements.
     pub elements: &'a [String],
+    /// The flat configuration.
+    pub flat: &'a Flat,
     /// Warnings that do not keep the router from running.
     pub warnings: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
 }
 
 impl Setup<'_> {
     /// Names as this element sees them.
     pub fn names(&self) -> Within<'_> {
         self.definitions.within(self.name, self.elements)
+    }
+
+    /// Whether another element is a `T`.
+    pub fn is<T: Element>(&self, element: ElementId) -> bool {
+        let class = &self.flat.elements[element].class;
+        elements::find(class).is_some_and(|entry| cast::<T>((entry.make)().as_mut()).is_some())
+    }
+
+    /// The numbers of inputs and outputs of another element.
+    pub fn ports_of(&self, element: ElementId) -> (usize, usize) {
+        let wires = &self.flat.connections;
+        let of = |port: &crate::lang::Port| (port.element == element).then_some(port.port + 1);
+        let inputs = wires.iter().filter_map(|wire| of(&wire.to)).max();
+        let outputs = wires.iter().filter_map(|wire| of(&wire.from)).max();
+        let (inputs, outputs) = (inputs.unwrap_or(0), outputs.unwrap_or(0));
+        let class = &self.flat.elements[element].class;
+        elements::find(class).map_or((inputs, outputs), |entry| {
+            Ports::parse(entry.ports).resolve(inputs, outputs)
+        })
     }
 }

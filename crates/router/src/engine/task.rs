@@ -109,7 +109,7 @@ impl Tasks {
     }
 
     /// Takes the next task off the queue, and its pass moves on.
-    pub fn next(&mut self) -> Option<TaskId> {
+    pub fn take_next(&mut self) -> Option<TaskId> {
         let task = self.queue.pop_front()?;
         let one = &mut self.all[task.0 as usize];
         one.scheduled = false;
@@ -156,7 +156,7 @@ mod tests {
         tasks.schedule(a);
         tasks.schedule(b);
         for _ in 0..400 {
-            let next = tasks.next().expect("both are scheduled");
+            let next = tasks.take_next().expect("both are scheduled");
             runs[next.0 as usize] += 1;
             tasks.schedule(next);
         }
@@ -173,13 +173,13 @@ mod tests {
         let (a, b) = (tasks.add(0, 0), tasks.add(1, 0));
         tasks.schedule(a);
         for _ in 0..1000 {
-            let next = tasks.next().expect("one is scheduled");
+            let next = tasks.take_next().expect("one is scheduled");
             tasks.schedule(next);
         }
         tasks.schedule(b);
         let order: Vec<_> = (0..6)
             .map(|_| {
-                let next = tasks.next().expect("two are scheduled");
+                let next = tasks.take_next().expect("two are scheduled");
                 tasks.schedule(next);
                 next
             })

@@ -4,7 +4,7 @@ use super::VERSION;
 use super::builder::Builder;
 pub use super::builder::FlowId;
 use super::fields::{Fields, Row, Value, Width};
-use super::scan::{Scan, words};
+use super::scan::{Scan, spans, words};
 use super::text::protocol_of;
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -65,6 +65,8 @@ pub struct Reader {
     complaints: Vec<Complaint>,
     builder: Builder,
     line: Vec<u8>,
+    /// Where the words of a line are.
+    words: Vec<(u32, u32)>,
 }
 
 impl Reader {
@@ -83,6 +85,7 @@ impl Reader {
             complaints: Vec::new(),
             builder: Builder::default(),
             line: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -137,6 +140,12 @@ impl Reader {
     /// What there is to say since the last call.
     pub fn take_complaints(&mut self) -> Vec<Complaint> {
         std::mem::take(&mut self.complaints)
+    }
+
+    /// Whether there is anything to say.
+    #[inline]
+    pub fn has_complaints(&self) -> bool {
+        !self.complaints.is_empty()
     }
 
     /// Lines or records read so far.
@@ -280,13 +289,17 @@ impl Reader {
         }
         self.builder
             .begin(self.options.protocol, self.flow, self.minor_version);
-        let texts: Vec<&[u8]> = words(line).take(self.fields.len()).collect();
+        spans(line, self.fields.len(), &mut self.words);
         let mut put = 0;
         for place in &self.order {
             let row = self.fields.rows[*place];
-            let Some(text) = texts.get(*place).filter(|text| **text != b"-") else {
+            let Some((from, to)) = self.words.get(*place) else {
                 continue;
             };
+            let text = &line[*from as usize..*to as usize];
+            if text == b"-" {
+                continue;
+            }
             put += usize::from(put_text(row, text, &mut self.builder));
         }
         self.has_any(put, line.trim_ascii().is_empty())

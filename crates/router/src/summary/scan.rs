@@ -41,18 +41,35 @@ impl Scan<'_> {
 
     /// Reads a decimal number.
     pub(super) fn decimal(&mut self) -> Option<u64> {
-        self.digits(10)
+        let (mut number, mut count) = (0_u64, 0);
+        for byte in self.0 {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            // Nineteen digits always fit.
+            if count >= 19 {
+                return self.digits(10);
+            }
+            number = number * 10 + u64::from(digit);
+            count += 1;
+        }
+        self.0 = &self.0[count..];
+        (count > 0).then_some(number)
     }
 
     /// Reads a number as C writes it: `0x` for sixteen, `0` for eight. Too large a number is none.
     pub(super) fn number(&mut self) -> Option<u64> {
+        if self.0.first() != Some(&b'0') {
+            return self.decimal();
+        }
         let mut ahead = *self;
         let base = if ahead.eat(b"0x") || ahead.eat(b"0X") {
             16
         } else if ahead.eat(b"0b") || ahead.eat(b"0B") {
             2
         } else {
-            return self.digits(if self.0.first() == Some(&b'0') { 8 } else { 10 });
+            return self.digits(8);
         };
         if let Some(number) = ahead.digits(base) {
             *self = ahead;
@@ -89,6 +106,35 @@ impl Scan<'_> {
             *byte = u8::try_from(self.decimal()?).ok()?;
         }
         Some(address)
+    }
+}
+
+/// Where a line's words are, up to `max` of them, as [`words`] finds them.
+pub(super) fn spans(line: &[u8], max: usize, spans: &mut Vec<(u32, u32)>) {
+    spans.clear();
+    let mut at = 0;
+    while spans.len() < max {
+        while line.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        let start = at;
+        while line
+            .get(at)
+            .is_some_and(|byte| *byte > b' ' && *byte != b'"')
+        {
+            at += 1;
+        }
+        if line.get(at).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            // A quote, or a byte that separates nothing.
+            let Some(word) = words(&line[start..]).next() else {
+                return;
+            };
+            at = start + word.len();
+        }
+        if at == start {
+            return;
+        }
+        spans.push((start as u32, at as u32));
     }
 }
 
@@ -133,7 +179,16 @@ mod tests {
 
     #[test]
     fn quoted_spaces_are_within_a_word() {
-        let all: Vec<_> = words(b" a \"b \\\" c\" - ").collect();
+        let line = b" a \"b \\\" c\" - ";
+        let mut places = Vec::new();
+        spans(line, 9, &mut places);
+        let texts = places
+            .iter()
+            .map(|(from, to)| &line[*from as usize..*to as usize]);
+        assert!(texts.eq(words(line)));
+        spans(line, 2, &mut places);
+        assert_eq!(places.len(), 2);
+        let all: Vec<_> = words(line).collect();
         assert_eq!(all, [&b"a"[..], b"\"b \\\" c\"", b"-"]);
     }
 }

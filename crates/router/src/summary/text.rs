@@ -19,8 +19,20 @@ pub(super) use put;
 /// The letters of TCP's flags, from the lowest bit.
 const FLAGS: &[u8; 9] = b"FSRPAUECN";
 
+/// Appends a number with at least `least` digits.
+pub(super) fn digits(out: &mut Vec<u8>, mut number: u64, least: usize) {
+    let mut text = [b'0'; 20];
+    let mut at = text.len();
+    while number > 0 || text.len() - at < least.max(1) {
+        at -= 1;
+        text[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend_from_slice(&text[at..]);
+}
+
 pub(super) fn print_number(value: &Value<'_>, _: &View<'_>, out: &mut Vec<u8>) {
-    put!(out, "{}", value.number());
+    digits(out, value.number(), 1);
 }
 
 /// A number that the field's width can hold.
@@ -44,7 +56,12 @@ pub(super) fn print_ip(value: &Value<'_>, _: &View<'_>, out: &mut Vec<u8>) {
 }
 
 pub(super) fn address(out: &mut Vec<u8>, [a, b, c, d]: [u8; 4]) {
-    put!(out, "{a}.{b}.{c}.{d}");
+    for (n, byte) in [a, b, c, d].into_iter().enumerate() {
+        if n > 0 {
+            out.push(b'.');
+        }
+        digits(out, u64::from(byte), 1);
+    }
 }
 
 pub(super) fn parse_ip(text: &[u8], _: &Row, _: &Builder) -> Option<Value<'static>> {
@@ -56,12 +73,17 @@ pub(super) fn parse_ip(text: &[u8], _: &Row, _: &Builder) -> Option<Value<'stati
 /// Six digits after the point where they say all, else nine.
 pub(super) fn print_time(value: &Value<'_>, _: &View<'_>, out: &mut Vec<u8>) {
     let Value::Time(time) = value else { return };
-    let (sign, ns) = (if time.0 < 0 { "-" } else { "" }, time.0.unsigned_abs());
+    if time.0 < 0 {
+        out.push(b'-');
+    }
+    let ns = time.0.unsigned_abs();
     let (secs, ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    digits(out, secs, 1);
+    out.push(b'.');
     if ns.is_multiple_of(1000) {
-        put!(out, "{sign}{secs}.{:06}", ns / 1000);
+        digits(out, ns / 1000, 6);
     } else {
-        put!(out, "{sign}{secs}.{ns:09}");
+        digits(out, ns, 9);
     }
 }
 

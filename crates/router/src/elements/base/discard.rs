@@ -87,11 +87,14 @@ impl Element for Discard {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        vec![
+        let mut all = vec![
             Handler::new("count", "r"),
             Handler::new("reset_counts", "wb"),
-            Handler::new("active", "rwx"),
-        ]
+        ];
+        if self.pulls {
+            all.push(Handler::new("active", "rwc"));
+        }
+        all
     }
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {

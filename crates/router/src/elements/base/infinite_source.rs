@@ -124,11 +124,11 @@ impl InfiniteSource {
     }
 
     fn finished(&mut self, ctx: &mut Ctx) {
-        if let Some(call) = self.end_call.take() {
-            if let Err(why) = ctx.call(&call) {
-                let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
-                ctx.host().say(&text);
-            }
+        if let Some(call) = self.end_call.take()
+            && let Err(why) = ctx.call(&call)
+        {
+            let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
+            ctx.host().say(&text);
         }
         if self.stops {
             ctx.stop();
@@ -233,13 +233,15 @@ impl Element for InfiniteSource {
 
     fn handlers(&self) -> Vec<Handler> {
         vec![
-            Handler::new("active", "rwx"),
+            Handler::new("data", "rw%."),
+            Handler::new("limit", "rw."),
+            Handler::new("burst", "rw."),
+            Handler::new("active", "rwc"),
             Handler::new("count", "r"),
             Handler::new("reset", "wb"),
-            Handler::new("burst", "rw"),
-            Handler::new("limit", "rw"),
-            Handler::new("data", "rw"),
-            Handler::new("length", "rw"),
+            Handler::new("length", "rw."),
+            Handler::new("burstsize", "rw.D"),
+            Handler::new("datasize", "rw.D"),
         ]
     }
 
@@ -247,9 +249,9 @@ impl Element for InfiniteSource {
         Ok(match name {
             "active" => self.active.to_string(),
             "count" => self.count.to_string(),
-            "burst" => self.burst.to_string(),
+            "burst" | "burstsize" => self.burst.to_string(),
             "limit" => self.limit.to_string(),
-            "length" => self.data.len().to_string(),
+            "length" | "datasize" => self.data.len().to_string(),
             _ => String::from_utf8_lossy(&self.data).into_owned(),
         })
     }
@@ -260,9 +262,11 @@ impl Element for InfiniteSource {
         match name {
             "active" => self.active = parse_bool(value).map_err(|e| e.to_string())?,
             "reset" => self.count = 0,
-            "burst" => self.burst = number().map_err(|e| e.to_string())?.max(1) as usize,
+            "burst" | "burstsize" => {
+                self.burst = number().map_err(|e| e.to_string())?.max(1) as usize
+            }
             "limit" => self.limit = number().map_err(|e| e.to_string())?,
-            "length" => {
+            "length" | "datasize" => {
                 let length = number().map_err(|e| e.to_string())?.max(0) as usize;
                 self.data.resize(length, 0);
             }

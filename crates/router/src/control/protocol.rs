@@ -1,0 +1,339 @@
+//! Requests from bytes, and replies to bytes. No sockets: bytes come and go by two buffers.
+//!
+//! A request is a line, some with data after it. Replies have a code, `200 text`, or `200-text` where more
+//! lines follow. Everything that comes is bounded: who sends more than is allowed is told so and cut off.
+
+/// The longest line, and the most data, of a request.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// What is said first.
+pub const GREETING: &str = "Click::ControlSocket/1.3\r\n";
+
+/// What `HELP` says.
+const HELP: &[&str] = &[
+    "Commands supported:",
+    "READ handler [arg...]   call read handler, return DATA",
+    "READDATA handler len    call read handler with len data bytes, return DATA",
+    "READUNTIL handler term  call read handler, take data until term, return DATA",
+    "WRITE handler [arg...]  call write handler",
+    "WRITEDATA handler len   call write handler, pass len data bytes",
+    "WRITEUNTIL handler term call write handler, take data until term",
+    "CHECKREAD handler       check if read handler is valid",
+    "CHECKWRITE handler      check if write handler is valid",
+    "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
+    "QUIT                    close connection",
+];
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A handler is to be read.
+    Read(String, String),
+    /// A handler is to be written.
+    Write(String, String),
+    /// Whether a handler is there, to be written or read.
+    Check(String, bool),
+    /// A call that is not by name; there are none.
+    Llrpc(String),
+}
+
+/// One connection's bytes.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// What has come and is not dealt with.
+    input: Vec<u8>,
+    /// What is to go.
+    pub output: Vec<u8>,
+    /// Nothing more is read; it ends when all has gone.
+    pub closing: bool,
+}
+
+/// How a request ends that cannot be answered yet.
+enum Stop {
+    /// More bytes are needed.
+    More,
+    /// It is wrong, and was told so.
+    Wrong,
+}
+
+impl Session {
+    /// A session that has greeted.
+    pub fn new() -> Session {
+        Session {
+            output: GREETING.as_bytes().to_vec(),
+            ..Session::default()
+        }
+    }
+
+    /// Adds bytes that came.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// Says `text` with `code`, and that more follows where it does.
+    pub fn say(&mut self, code: u16, text: &str, more: bool) {
+        let dash = if more { '-' } else { ' ' };
+        let line = format!("{code}{dash}{text}\r\n");
+        self.output.extend_from_slice(line.as_bytes());
+    }
+
+    /// Says `text`, and beneath it what else there is.
+    pub fn say_all(&mut self, code: u16, text: &str, lines: &[&str]) {
+        match lines.split_last() {
+            None => self.say(code, text, false),
+            Some((last, lines)) => {
+                self.say(code, &format!("{text}:"), true);
+                for line in lines {
+                    self.say(code, line, true);
+                }
+                self.say(code, last, false);
+            }
+        }
+    }
+
+    /// Gives data, after a reply.
+    pub fn give(&mut self, data: &str) {
+        let head = format!("DATA {}\r\n", data.len());
+        self.output.extend_from_slice(head.as_bytes());
+        self.output.extend_from_slice(data.as_bytes());
+    }
+
+    /// The next request that has come whole; what is wrong is answered here. At the end of what will ever
+    /// come, data that is missing is missed.
+    pub fn next(&mut self, is_end: bool) -> Option<Request> {
+        while !self.closing {
+            let Some((line, after)) = line_at(&self.input, 0) else {
+                if self.input.len() > MOST_BYTES {
+                    self.too_big();
+                }
+                return None;
+            };
+            let text = String::from_utf8_lossy(&self.input[..line]).into_owned();
+            let mut used = after;
+            let request = self.request(&text, &mut used);
+            match request {
+                Err(Stop::More) if is_end => {
+                    self.say(500, "Not enough data", false);
+                    self.input.clear();
+                }
+                Err(Stop::More) => {
+                    if self.input.len() > after + MOST_BYTES {
+                        self.too_big();
+                    }
+                    return None;
+                }
+                Err(Stop::Wrong) | Ok(None) => {
+                    self.input.drain(..used.min(self.input.len()));
+                }
+                Ok(Some(request)) => {
+                    self.input.drain(..used.min(self.input.len()));
+                    return Some(request);
+                }
+            }
+        }
+        None
+    }
+
+    fn too_big(&mut self) {
+        self.say(521, "Request too large", false);
+        self.input.clear();
+        self.closing = true;
+    }
+
+    fn wrong(&mut self, text: &str) -> Stop {
+        self.say(500, text, false);
+        Stop::Wrong
+    }
+
+    fn request(&mut self, line: &str, used: &mut usize) -> Result<Option<Request>, Stop> {
+        let mut rest = line;
+        let mut word = || {
+            let text = rest.trim_start();
+            let end = text.find(char::is_whitespace).unwrap_or(text.len());
+            let (word, after) = text.split_at(end);
+            rest = after;
+            (!word.is_empty()).then(|| word.to_owned())
+        };
+        let Some(command) = word() else {
+            return Ok(None);
+        };
+        let command = command.to_ascii_uppercase();
+        let (handler, third) = (word(), word());
+        let more = word().is_some();
+        // What stands after the handler, as it was written.
+        let tail = handler.as_ref().map_or("", |_| {
+            let from = line.trim_start();
+            let from = from[command.len()..].trim_start();
+            let end = from.find(char::is_whitespace).unwrap_or(from.len());
+            from[end..].trim()
+        });
+        const COUNT: &str = "Wrong number of arguments";
+        Ok(Some(match command.as_str() {
+            "READ" | "GET" | "WRITE" | "SET" => {
+                let handler = handler.ok_or_else(|| self.wrong(COUNT))?;
+                match command.as_str() {
+                    "READ" | "GET" => Request::Read(handler, tail.to_owned()),
+                    _ => Request::Write(handler, tail.to_owned()),
+                }
+            }
+            "READDATA" | "WRITEDATA" | "SETDATA" => {
+                let (Some(handler), Some(count), false) = (handler, third, more) else {
+                    return Err(self.wrong(COUNT));
+                };
+                let data = self.data(&count, used, &command)?;
+                if command == "READDATA" {
+                    Request::Read(handler, data)
+                } else {
+                    Request::Write(handler, data)
+                }
+            }
+            "READUNTIL" | "WRITEUNTIL" => {
+                let handler = handler.ok_or_else(|| self.wrong(COUNT))?;
+                let data = self.data_until(tail, used)?;
+                if command == "READUNTIL" {
+                    Request::Read(handler, data)
+                } else {
+                    Request::Write(handler, data)
+                }
+            }
+            "CHECKREAD" | "CHECKWRITE" => match (handler, third) {
+                (Some(handler), None) => Request::Check(handler, command == "CHECKWRITE"),
+                _ => return Err(self.wrong(COUNT)),
+            },
+            "LLRPC" => {
+                let (Some(name), false) = (handler, more) else {
+                    return Err(self.wrong(COUNT));
+                };
+                if let Some(count) = third {
+                    self.data(&count, used, "llrpc")?;
+                }
+                Request::Llrpc(name)
+            }
+            "CLOSE" | "QUIT" => {
+                if handler.is_some() {
+                    self.say(500, "Bad command syntax", false);
+                }
+                self.say(200, "Goodbye!", false);
+                self.closing = true;
+                return Ok(None);
+            }
+            "HELP" => {
+                for (at, text) in HELP.iter().enumerate() {
+                    self.say(200, text, at + 1 < HELP.len());
+                }
+                return Ok(None);
+            }
+            _ => {
+                // A word may be as long as a line.
+                let shown: String = command.chars().take(80).collect();
+                self.say(501, &format!("Command '{shown}' unimplemented"), false);
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// `count` bytes after the line.
+    fn data(&mut self, count: &str, used: &mut usize, command: &str) -> Result<String, Stop> {
+        let Ok(count) = count.parse::<usize>() else {
+            return Err(self.wrong(&format!("Syntax error in '{command}'")));
+        };
+        if count > MOST_BYTES {
+            self.too_big();
+            return Err(Stop::Wrong);
+        }
+        let bytes = self.input.get(*used..*used + count).ok_or(Stop::More)?;
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        *used += count;
+        Ok(text)
+    }
+
+    /// What comes before a line that is `until`.
+    fn data_until(&mut self, until: &str, used: &mut usize) -> Result<String, Stop> {
+        let from = *used;
+        let mut at = from;
+        loop {
+            let (end, after) = line_at(&self.input, at).ok_or(Stop::More)?;
+            if self.input[at..end].trim_ascii_end() == until.as_bytes() {
+                let text = String::from_utf8_lossy(&self.input[from..at]).into_owned();
+                *used = after;
+                return Ok(text);
+            }
+            at = after;
+        }
+    }
+}
+
+/// Where the line that begins at `from` ends, and where the next begins.
+fn line_at(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+    let rest = bytes.get(from..)?;
+    let end = from + rest.iter().position(|b| matches!(b, b'\n' | b'\r'))?;
+    let is_pair = bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n');
+    Some((end, end + 1 + usize::from(is_pair)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(session: &mut Session) -> Vec<Request> {
+        std::iter::from_fn(|| session.next(false)).collect()
+    }
+
+    #[test]
+    fn requests_come_whole_however_they_are_cut() {
+        let text = "read a.b 1  2\r\nWRITEDATA x.y 3\nq\n!get z\nwriteuntil u.v END\none\ntwo\nEND  \nquit\n";
+        let wanted = [
+            Request::Read("a.b".into(), "1  2".into()),
+            Request::Write("x.y".into(), "q\n!".into()),
+            Request::Read("z".into(), String::new()),
+            Request::Write("u.v".into(), "one\ntwo\n".into()),
+        ];
+        for piece in [1, 2, 7, 1000] {
+            let mut session = Session::new();
+            let mut got = Vec::new();
+            for bytes in text.as_bytes().chunks(piece) {
+                session.take(bytes);
+                got.extend(all(&mut session));
+            }
+            assert_eq!(got, wanted, "{piece}");
+            assert!(session.closing);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_the_next_is_heard() {
+        let mut session = Session::default();
+        session.take(b"read\nfly x\nreaddata a x\ncheckread a b\nread ok\n");
+        assert_eq!(
+            all(&mut session),
+            [Request::Read("ok".into(), String::new())]
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&session.output),
+            "500 Wrong number of arguments\r\n501 Command 'FLY' unimplemented\r\n\
+             500 Syntax error in 'READDATA'\r\n500 Wrong number of arguments\r\n"
+        );
+    }
+
+    #[test]
+    fn too_much_is_cut_off() {
+        let mut session = Session::default();
+        session.take(&vec![b'a'; MOST_BYTES + 1]);
+        assert_eq!(session.next(false), None);
+        assert!(session.closing);
+        let mut session = Session::default();
+        session.take(b"writedata a.b 99999999\n");
+        assert_eq!(session.next(false), None);
+        assert!(session.closing);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut session = Session::new();
+            session.take(&bytes);
+            while session.next(true).is_some() {}
+        }
+    }
+}

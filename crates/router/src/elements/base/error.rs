@@ -1,0 +1,41 @@
+//! Keeps the router from running.
+//!
+//! # What it does
+//! Its initialization fails; its arguments do not matter.
+
+use crate::args::{Kind, Need, Param};
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Error", "keeps the router from running", || {
+    Box::<Error>::default()
+})
+.ports("0/0", "a/a")
+.params(&[Param {
+    name: "WHATEVER",
+    need: Need::Rest,
+    kind: Kind::Raw,
+    default: "",
+    help: "not looked at",
+}]);
+
+#[derive(Debug, Default)]
+struct Error;
+
+impl Element for Error {
+    fn initialize(&mut self, _: &mut Ctx) -> Result<(), String> {
+        Err(String::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::errors;
+
+    #[test]
+    fn it_always_fails() {
+        assert_eq!(errors("Error(x, y)"), "Router could not be initialized!\n");
+    }
+}

@@ -1,0 +1,18 @@
+//! Passes pushed packets unchanged.
+//!
+//! # What it does
+//! As `Null`, but its ports are push.
+
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("PushNull", "passes pushed packets unchanged", || {
+    Box::<PushNull>::default()
+})
+.ports("1/1", "h/h");
+
+#[derive(Debug, Default)]
+struct PushNull;
+
+impl Element for PushNull {}

@@ -1,0 +1,77 @@
+//! Starts all random numbers anew.
+//!
+//! # What it does
+//! With a seed, every run draws the same numbers; without one nothing changes: runs repeat anyway.
+
+use crate::args::kinds::UINT;
+use crate::args::numbers::parse_uint;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("RandomSeed", "sets the seed of random numbers", || {
+    Box::<RandomSeed>::default()
+})
+.ports("0/0", "a/a")
+.params(&[Param {
+    name: "SEED",
+    need: Need::Positional,
+    kind: UINT,
+    default: "",
+    help: "the seed",
+}]);
+
+#[derive(Debug, Default)]
+struct RandomSeed {
+    seed: Option<u64>,
+}
+
+impl Element for RandomSeed {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.seed = args.opt_uint("SEED");
+        Ok(())
+    }
+
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        if let Some(seed) = self.seed {
+            ctx.reseed(seed);
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("seed", "rw.")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.seed.map(|seed| seed.to_string()).unwrap_or_default())
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        let seed = parse_uint(value.trim(), u64::from(u32::MAX));
+        let seed = seed.map_err(|e| format!("SEED: {e}"))?;
+        self.seed = Some(seed);
+        ctx.reseed(seed);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn the_same_seed_draws_the_same_numbers() {
+        let mut run = loaded("r :: RandomSeed(5); s :: Script(TYPE PASSIVE)");
+        let first = run.read("s.random");
+        assert_ne!(run.read("s.random"), first);
+        run.write("r.seed", "5").expect("a number");
+        assert_eq!(
+            (run.read("s.random"), run.read("r.seed")),
+            (first, "5".into())
+        );
+    }
+}

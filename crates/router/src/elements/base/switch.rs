@@ -1,0 +1,95 @@
+//! Sends packets to one output, which a handler chooses.
+//!
+//! # What it does
+//! Packets leave by the output that was configured or written to `switch`; with a negative one they end
+//! here.
+
+use crate::args::kinds::INT;
+use crate::args::numbers::parse_int;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::reason::Reason;
+use trammel_packet::batch::Batch;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Switch", "sends packets to a chosen output", || {
+    Box::<Switch>::default()
+})
+.ports("1/-", "h/h")
+.params(&[Param {
+    name: "OUTPUT",
+    need: Need::Positional,
+    kind: INT,
+    default: "0",
+    help: "the port; a negative one is none",
+}]);
+
+#[derive(Debug, Default)]
+struct Switch {
+    /// `None`: none.
+    port: Option<usize>,
+}
+
+impl Element for Switch {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let port = args.int("OUTPUT");
+        let count = setup.outputs.len();
+        if port >= count as i64 {
+            return Err(Diagnostics::of(format!("output must be < {count}")));
+        }
+        self.port = usize::try_from(port).ok();
+        Ok(())
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
+        match self.port {
+            Some(port) => ctx.emit_all(port, batch),
+            None => {
+                ctx.drop_all(&mut batch, Reason::Inactive);
+                ctx.recycle(batch);
+            }
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("switch", "rw"), Handler::new("config", "r.")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.port.map_or("-1".to_owned(), |port| port.to_string()))
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        let port = parse_int(value.trim(), i64::from(i32::MIN), i64::from(i32::MAX));
+        let port = port.map_err(|_| "Switch output must be integer".to_owned())?;
+        let count = ctx.outputs();
+        self.port = usize::try_from(port).ok().filter(|port| *port < count);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn only_the_chosen_port_is_used() {
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3, STOP true) -> s :: Switch(1) -> a :: Counter -> Discard; s [1] -> c :: Counter -> Discard",
+        );
+        run.run(1.0);
+        assert_eq!(run.read("c.count"), "3");
+        assert_eq!(run.ctx.pool().in_use(), 0);
+        assert_eq!(
+            (run.read("s.switch"), run.read("s.config")),
+            ("1".into(), "1".into())
+        );
+        run.write("s.switch", "7").expect("an integer");
+        assert_eq!(run.read("s.switch"), "-1");
+        assert!(run.write("s.switch", "x").is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! Marks the link header of packets, and the network header behind it where a length is given.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::resizing::within_most;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("MarkMACHeader", "marks the link header", || {
+    Box::<MarkMacHeader>::default()
+})
+.params(&[
+    Param {
+        name: "OFFSET",
+        need: Need::Positional,
+        kind: UINT,
+        default: "0",
+        help: "where the link header begins",
+    },
+    Param {
+        name: "LENGTH",
+        need: Need::Positional,
+        kind: UINT,
+        default: "0",
+        help: "its length; 0 leaves the network header unmarked",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct MarkMacHeader {
+    offset: isize,
+    length: isize,
+}
+
+impl Element for MarkMacHeader {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.offset = within_most("OFFSET", args.uint("OFFSET"))? as isize;
+        self.length = within_most("LENGTH", args.uint("LENGTH"))? as isize;
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            let packet = &mut pool[packet];
+            packet.set_mac_header(self.offset);
+            if self.length > 0 {
+                packet.set_network_header(self.offset + self.length);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+
+    #[test]
+    fn marks_where_it_is_told() {
+        let mut seen = Vec::new();
+        Probe::new("MarkMACHeader(2, 14)", 1).send_and_look(
+            b"abcd",
+            |_| (),
+            |_, packet| {
+                seen.push((packet.mac_header_at(), packet.network_header_at()));
+            },
+        );
+        Probe::new("MarkMACHeader", 1).send_and_look(
+            b"abcd",
+            |_| (),
+            |_, packet| {
+                seen.push((packet.mac_header_at(), packet.network_header_at()));
+            },
+        );
+        assert_eq!(seen, [(Some(2), Some(16)), (Some(0), None)]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Writes bytes into packets at a place, as far as the packets reach.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("StoreData", "writes bytes into packets", || {
+    Box::<StoreData>::default()
+})
+.params(&[
+    Param {
+        name: "OFFSET",
+        need: Need::Mandatory,
+        kind: UINT,
+        default: "",
+        help: "where the bytes go",
+    },
+    Param {
+        name: "DATA",
+        need: Need::Mandatory,
+        kind: Kind::Data,
+        default: "",
+        help: "the bytes",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct StoreData {
+    offset: usize,
+    data: Vec<u8>,
+}
+
+impl Element for StoreData {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.offset = args.uint("OFFSET") as usize;
+        self.data = args.data("DATA").to_vec();
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            if let Some(place) = pool[packet].data_mut().get_mut(self.offset..) {
+                let len = place.len().min(self.data.len());
+                place[..len].copy_from_slice(&self.data[..len]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+
+    #[test]
+    fn bytes_are_written_as_far_as_the_packet_reaches() {
+        let mut probe = Probe::new("StoreData(2, XYZ)", 1);
+        assert_eq!(probe.send(b"abcdefg"), [(0, b"abXYZfg".to_vec())]);
+        assert_eq!(probe.send(b"abc"), [(0, b"abX".to_vec())]);
+        assert_eq!(probe.send(b"a"), [(0, b"a".to_vec())]);
+    }
+}

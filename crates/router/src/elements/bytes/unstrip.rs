@@ -1,0 +1,54 @@
+//! Gives packets bytes at the front, those that were stripped.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::resizing::within_most;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Unstrip", "gives stripped bytes back", || {
+    Box::<Unstrip>::default()
+})
+.params(&[Param {
+    name: "LENGTH",
+    need: Need::Mandatory,
+    kind: UINT,
+    default: "",
+    help: "how many bytes",
+}]);
+
+#[derive(Debug, Default)]
+struct Unstrip {
+    length: usize,
+}
+
+impl Element for Unstrip {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.length = within_most("LENGTH", args.uint("LENGTH"))?;
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            pool[packet].push(self.length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+
+    #[test]
+    fn what_was_stripped_comes_back() {
+        let mut probe = Probe::new("Unstrip(2)", 1);
+        let left = probe.send_with(b"abcd", |packet| packet.pull(2));
+        assert_eq!(left, [(0, b"abcd".to_vec())]);
+    }
+}

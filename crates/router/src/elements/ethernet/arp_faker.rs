@@ -1,0 +1,101 @@
+//! Tells a host, again and again, that an IP address has an Ethernet address.
+//!
+//! # What it does
+//! A second after the start, and every ten seconds from then on, an answer of ARP to `DSTIP` at `DSTETH`
+//! leaves, which says that `SRCIP` is at `SRCETH`. Nobody need have asked.
+
+use crate::args::{Args, Kind, Need, Param};
+use crate::arp::{self, FRAME_LEN, Party};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::engine::timer::TimerId;
+use trammel_packet::headers::arp::OP_REPLY;
+use trammel_packet::timestamp::Timestamp;
+
+const fn param(name: &'static str, kind: Kind, help: &'static str) -> Param {
+    Param {
+        name,
+        need: Need::Mandatory,
+        kind,
+        default: "",
+        help,
+    }
+}
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "ARPFaker",
+    "tells a host again and again where an address is",
+    || Box::<ArpFaker>::default(),
+)
+.ports("0/1", "h/h")
+.references(&["RFC 826"])
+.params(&[
+    param("DSTIP", Kind::Ip, "the IP address of the host that is told"),
+    param("DSTETH", Kind::Ether, "its Ethernet address"),
+    param("SRCIP", Kind::Ip, "the address that is told of"),
+    param("SRCETH", Kind::Ether, "where it is said to be"),
+]);
+
+/// When the first is sent.
+const FIRST: Timestamp = Timestamp::from_secs(1);
+/// Between two.
+const INTERVAL: Timestamp = Timestamp::from_secs(10);
+
+#[derive(Debug, Default)]
+struct ArpFaker {
+    frame: Vec<u8>,
+    timer: Option<TimerId>,
+}
+
+impl Element for ArpFaker {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let party = |ip: &str, ether: &str| Party {
+            ip: args.ip(ip).octets(),
+            ether: args.ether(ether).0,
+        };
+        let (told, of) = (party("DSTIP", "DSTETH"), party("SRCIP", "SRCETH"));
+        self.frame = arp::frame(told.ether, OP_REPLY, of, told).to_vec();
+        debug_assert_eq!(self.frame.len(), FRAME_LEN);
+        Ok(())
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        let timer = ctx.new_timer(0);
+        ctx.set_timer_after(timer, FIRST);
+        self.timer = Some(timer);
+        Ok(())
+    }
+
+    fn run_timer(&mut self, ctx: &mut Ctx, _: u32) {
+        if let Some(packet) = ctx.pool().alloc_with(&self.frame) {
+            arp::mark(&mut ctx.pool()[&packet]);
+            ctx.emit(0, packet);
+        }
+        if let Some(timer) = self.timer {
+            ctx.set_timer_after(timer, INTERVAL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn tells_after_a_second_and_then_every_ten() {
+        let mut run = loaded(
+            "ARPFaker(1.0.0.1, 2:1:1:1:1:1, 1.0.0.2, 2:2:2:2:2:2) -> c :: Counter -> Discard;",
+        );
+        run.run(0.9);
+        assert_eq!(run.read("c.count"), "0");
+        run.run(20.5);
+        assert_eq!(
+            (run.read("c.count"), run.read("c.byte_count")),
+            ("3".into(), "126".into())
+        );
+    }
+}

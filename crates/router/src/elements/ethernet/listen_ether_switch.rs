@@ -1,0 +1,55 @@
+//! A switch that learns, with an output that sees every packet.
+//!
+//! # What it does
+//! As `EtherSwitch`; the last output, beyond those that belong to inputs, gets a copy of all.
+//!
+//! # References
+//! IEEE 802.1D.
+
+use crate::args::Args;
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::learning_switch::{self, Switch};
+use trammel_packet::batch::Batch;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "ListenEtherSwitch",
+    "a switch that learns, with a port to listen",
+    || Box::<ListenEtherSwitch>::default(),
+)
+.ports("-/=+", "h/h")
+.flow("#/[^#]")
+.references(&["IEEE 802.1D"])
+.params(&[learning_switch::TIMEOUT]);
+
+#[derive(Debug, Default)]
+struct ListenEtherSwitch {
+    switch: Switch,
+}
+
+impl Element for ListenEtherSwitch {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.switch.configure(args, true);
+        Ok(())
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, port: usize, batch: Batch) {
+        self.switch.forward(ctx, port, batch);
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        Switch::handlers()
+    }
+
+    fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(self.switch.read(name))
+    }
+
+    fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        self.switch.write(value)
+    }
+}

@@ -1,0 +1,103 @@
+//! Sets the annotation of the VLAN tag.
+
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::vlan::{self, Tag};
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SetVLANAnno", "sets the VLAN annotation", || {
+    Box::<SetVlanAnno>::default()
+})
+.aliases(&["SetVlanAnno"])
+.references(&["IEEE 802.1Q"])
+.live()
+.params(&[
+    Param {
+        name: "VLAN_TCI",
+        need: Need::Positional,
+        kind: Kind::Word,
+        default: "",
+        help: "the whole tag",
+    },
+    vlan::VLAN_PCP,
+    vlan::VLAN_ID,
+]);
+
+#[derive(Debug, Default)]
+struct SetVlanAnno {
+    tag: Tag,
+}
+
+impl Element for SetVlanAnno {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        if args.text("VLAN_TCI") == "ANNO" {
+            let mut said = Diagnostics::new();
+            said.error(None, "VLAN_TCI: invalid number");
+            return Err(said);
+        }
+        self.tag = Tag::of(args, false)?;
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let (pool, tci) = (ctx.pool(), self.tag.tci());
+        for packet in batch.iter() {
+            vlan::set_annotation(&mut pool[packet], tci);
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        ["config", "vlan_tci", "vlan_id", "vlan_pcp"]
+            .map(|name| Handler::new(name, "rw"))
+            .to_vec()
+    }
+
+    fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(match name {
+            "config" => format!(
+                "VLAN_ID {}, VLAN_PCP {}",
+                self.tag.read("vlan_id"),
+                self.tag.read("vlan_pcp")
+            ),
+            _ => self.tag.read(name),
+        })
+    }
+
+    fn write(&mut self, _: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        match value.trim() {
+            "ANNO" => Err("invalid number".to_owned()),
+            value => self.tag.write(name, value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::errors;
+    use crate::probe::Probe;
+    use crate::vlan;
+
+    #[test]
+    fn the_annotation_is_what_was_asked_for() {
+        let mut x = Probe::new("SetVLANAnno(2, 1)", 1);
+        let noted = |x: &mut Probe| {
+            let mut tci = 0;
+            x.send_and_look(b"x", |_| (), |_, packet| tci = vlan::annotation(packet));
+            tci
+        };
+        assert_eq!(noted(&mut x), 0x2002);
+        x.run.write("x.vlan_id", "0xFFF").expect("right");
+        assert_eq!(
+            (noted(&mut x), x.run.read("x.vlan_tci")),
+            (0x2FFF, "12287".into())
+        );
+        assert_eq!(x.run.read("x.config"), "VLAN_ID 4095, VLAN_PCP 1");
+        let said = errors("Idle -> SetVLANAnno(ANNO) -> Idle;");
+        assert!(said.contains("VLAN_TCI: invalid number"), "{said}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Checks IPv4 headers, but not their checksums.
+//!
+//! # What it does
+//! As CheckIPHeader, with `CHECKSUM` false unless it is given.
+
+use super::check_ip_header::CheckIpHeader;
+use crate::elements::Entry;
+use crate::ip_check::{IpCheck, PARAMS};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "CheckIPHeader2",
+    "checks IPv4 headers but their checksums",
+    || Box::new(CheckIpHeader(IpCheck::new(false))),
+)
+.ports("1/1-2", "a/ah")
+.references(&["RFC 1812, §5.2.2"])
+.params(PARAMS);

@@ -1,0 +1,23 @@
+//! Looks routes up in a table of all prefixes of 24 bits.
+//!
+//! # What it does
+//! As RadixIPLookup, with one access to memory for most addresses, and 64 MB of it.
+//!
+//! # Example
+//! `rt :: DirectIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+
+use crate::elements::Entry;
+use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::lookup::direct::Direct;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks routes up in a large table", || {
+    let style = Style {
+        tells: false,
+        flushes: true,
+        changes: true,
+    };
+    Box::new(IpLookup::new(Direct::new, style))
+})
+.ports(PORTS.0, PORTS.1)
+.params(PARAMS);

@@ -1,0 +1,160 @@
+//! Makes packets the data of ICMP messages of any type.
+
+use crate::args::addresses::parse_ip;
+use crate::args::kinds::U16;
+use crate::args::names::parse_icmp_code;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::icmp_encap::Message;
+use std::net::Ipv4Addr;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "makes packets ICMP messages", || {
+    Box::<IcmpIpEncap>::default()
+})
+.references(&["RFC 792"])
+.params(&[
+    Param {
+        name: "SRC",
+        need: Need::Mandatory,
+        kind: Kind::Ip,
+        default: "",
+        help: "the source",
+    },
+    Param {
+        name: "DST",
+        need: Need::Mandatory,
+        kind: Kind::Ip,
+        default: "",
+        help: "the destination",
+    },
+    Param {
+        name: "TYPE",
+        need: Need::Mandatory,
+        kind: Kind::IcmpType,
+        default: "",
+        help: "the type, a number or a name",
+    },
+    Param {
+        name: "CODE",
+        need: Need::Positional,
+        kind: Kind::Word,
+        default: "0",
+        help: "the code, a number or a name",
+    },
+    Param {
+        name: "IDENTIFIER",
+        need: Need::Keyword,
+        kind: U16,
+        default: "0",
+        help: "the identifier, of messages that have one",
+    },
+]);
+
+#[derive(Debug)]
+struct IcmpIpEncap {
+    src: [u8; 4],
+    dst: [u8; 4],
+    identifier: u16,
+    id: u16,
+    kind: u8,
+    code: u8,
+}
+
+impl Default for IcmpIpEncap {
+    fn default() -> IcmpIpEncap {
+        IcmpIpEncap {
+            src: [0; 4],
+            dst: [0; 4],
+            identifier: 0,
+            id: 1,
+            kind: 0,
+            code: 0,
+        }
+    }
+}
+
+impl Element for IcmpIpEncap {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.src = args.ip("SRC").octets();
+        self.dst = args.ip("DST").octets();
+        self.identifier = args.uint("IDENTIFIER") as u16;
+        self.kind = args.uint("TYPE") as u8;
+        match parse_icmp_code(args.text("CODE"), self.kind, &setup.names()) {
+            Ok(code) => {
+                self.code = code;
+                Ok(())
+            }
+            Err(_) => {
+                let mut said = Diagnostics::new();
+                said.error(None, "invalid CODE");
+                Err(said)
+            }
+        }
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            let packet = &mut pool[packet];
+            let message = Message {
+                kind: self.kind,
+                code: self.code,
+                identifier: self.identifier,
+                sequence: self.id,
+            };
+            message.put(packet, self.src, self.dst, self.id);
+            // Never zero, which some hosts take for no number.
+            self.id = self.id.checked_add(1).unwrap_or(1);
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        ["src", "dst"]
+            .map(|name| Handler::new(name, "rw."))
+            .to_vec()
+    }
+
+    fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(Ipv4Addr::from(if name == "src" { self.src } else { self.dst }).to_string())
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        let address = parse_ip(value.trim(), &ctx.names()).map_err(|_| "syntax error")?;
+        *if name == "src" {
+            &mut self.src
+        } else {
+            &mut self.dst
+        } = address.octets();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::errors;
+    use crate::probe::Probe;
+    use trammel_packet::headers::checksum::checksum;
+
+    #[test]
+    fn messages_are_right() {
+        let mut probe = Probe::new(
+            "ICMPIPEncap(1.0.0.1, 1.0.0.2, unreachable, port, IDENTIFIER 7)",
+            1,
+        );
+        let packet = &probe.send(b"x")[0].1;
+        assert_eq!(packet[20..22], [3, 3]);
+        assert_eq!(packet[24..], [0, 0, 0, 0, b'x']);
+        assert_eq!((checksum(&packet[..20]), checksum(&packet[20..])), (0, 0));
+        let mut probe = Probe::new("ICMPIPEncap(1.0.0.1, 1.0.0.2, timestamp)", 1);
+        assert_eq!(probe.send(b"")[0].1.len(), 40);
+        assert!(
+            errors("Idle -> ICMPIPEncap(1.0.0.1, 1.0.0.2, 3, x) -> Idle").contains("invalid CODE")
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Does in one step what an IP router does with frames that arrive: Paint, Strip(14), CheckIPHeader.
+
+use crate::args::kinds::U8;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::ip_check::{BADSRC, GOODDST, INTERFACES, add_usual, reason, sources};
+use crate::ip_packet::{Sources, check};
+use trammel_packet::anno;
+use trammel_packet::batch::Packets;
+use trammel_packet::headers::ether::Ether;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "IPInputCombo",
+    "does the usual work of an IP router on arrival",
+    || Box::<IpInputCombo>::default(),
+)
+.references(&["RFC 1812, §5.2"])
+.params(&[
+    Param {
+        name: "COLOR",
+        need: Need::Mandatory,
+        kind: U8,
+        default: "",
+        help: "the paint",
+    },
+    Param {
+        name: "BADADDRS",
+        need: Need::Positional,
+        kind: Kind::IpList,
+        default: "",
+        help: "sources that are refused, with 0.0.0.0 and 255.255.255.255",
+    },
+    INTERFACES,
+    BADSRC,
+    GOODDST,
+]);
+
+#[derive(Debug, Default)]
+struct IpInputCombo {
+    color: u8,
+    sources: Sources,
+    drops: u64,
+}
+
+impl Element for IpInputCombo {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.color = args.uint("COLOR") as u8;
+        self.sources = sources(args, &setup.names())?;
+        if let Some(list) = args.opt_ip_list("BADADDRS") {
+            self.sources
+                .bad
+                .extend(list.iter().map(|address| address.octets()));
+            add_usual(&mut self.sources);
+        }
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        batch.filter(|handle| {
+            let packet = &mut ctx.pool()[&handle];
+            packet.set_anno_u8(anno::PAINT, self.color);
+            packet.pull(Ether::LEN);
+            let Err(fault) = check(packet, 0, true, &self.sources) else {
+                return Some(handle);
+            };
+            if self.drops == 0 {
+                ctx.host().say("IP checksum failed\n");
+            }
+            self.drops += 1;
+            ctx.drop(handle, reason(fault));
+            None
+        });
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("drops", "r")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.drops.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::{Probe, udp};
+    use trammel_packet::anno;
+
+    #[test]
+    fn good_frames_are_painted_and_stripped_and_bad_ones_dropped() {
+        let frame = [b"fourteen bytes".to_vec(), udp(9, b"")].concat();
+        let mut probe = Probe::new("IPInputCombo(3, 1.2.3.4)", 1);
+        let mut seen = Vec::new();
+        probe.send_and_look(
+            &frame,
+            |_| (),
+            |_, packet| {
+                seen.push((packet.data().to_vec(), packet.anno_u8(anno::PAINT)));
+            },
+        );
+        assert_eq!(seen, [(udp(9, b""), 3)]);
+        assert_eq!(probe.send(b"short"), []);
+        assert_eq!(
+            (probe.said().as_str(), probe.held()),
+            ("IP checksum failed\n", 0)
+        );
+    }
+}

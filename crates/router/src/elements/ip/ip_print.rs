@@ -1,0 +1,380 @@
+//! Prints a line about each IPv4 packet, in the manner of tcpdump.
+//!
+//! # Example
+//! `IPPrint(in, TTL true, CONTENTS hex)`
+
+use crate::args::kinds::INT;
+use crate::args::numbers::parse_bool;
+use crate::args::times::unparse_timestamp;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::ip_packet::header;
+use crate::ip_text::{self, Style, payload, write_bytes};
+use std::fmt::Write as _;
+use std::io::Write;
+use trammel_packet::anno;
+use trammel_packet::batch::Packets;
+use trammel_packet::packet::Packet;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP packet", || {
+    Box::<IpPrint>::default()
+})
+.params(&[
+    Param {
+        name: "LABEL",
+        need: Need::Positional,
+        kind: Kind::Text,
+        default: "",
+        help: "stands before each line",
+    },
+    Param {
+        name: "CONTENTS",
+        need: Need::Keyword,
+        kind: Kind::Word,
+        default: "no",
+        help: "`none`, `hex` or `ascii`: how the packet is printed",
+    },
+    Param {
+        name: "PAYLOAD",
+        need: Need::Keyword,
+        kind: Kind::Word,
+        default: "no",
+        help: "the same for what the packet carries only",
+    },
+    Param {
+        name: "MAXLENGTH",
+        need: Need::Keyword,
+        kind: INT,
+        default: "1500",
+        help: "the most bytes printed; -1 for all",
+    },
+    Param {
+        name: "NBYTES",
+        need: Need::Keyword,
+        kind: INT,
+        default: "1500",
+        help: "old name of MAXLENGTH",
+    },
+    Param {
+        name: "ID",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the IP identification is printed",
+    },
+    Param {
+        name: "TIMESTAMP",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether the time is printed",
+    },
+    Param {
+        name: "PAINT",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the paint is printed",
+    },
+    Param {
+        name: "TOS",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the type of service is printed",
+    },
+    Param {
+        name: "TTL",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the time to live is printed",
+    },
+    Param {
+        name: "SWAP",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether numbers of echoes are in the network's order",
+    },
+    Param {
+        name: "LENGTH",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the IP length is printed",
+    },
+    Param {
+        name: "AGGREGATE",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the aggregate annotation is printed",
+    },
+    Param {
+        name: "ACTIVE",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether it prints",
+    },
+    Param {
+        name: "OUTFILE",
+        need: Need::Keyword,
+        kind: Kind::Filename,
+        default: "",
+        help: "a file to print to",
+    },
+    Param {
+        name: "CHANNEL",
+        need: Need::Keyword,
+        kind: Kind::Word,
+        default: "",
+        help: "accepted, without effect",
+    },
+]);
+
+/// What is printed besides the packet's own line.
+#[derive(Debug, Default)]
+struct Fields {
+    id: bool,
+    time: bool,
+    paint: bool,
+    tos: bool,
+    ttl: bool,
+    length: bool,
+    aggregate: bool,
+}
+
+#[derive(Default)]
+struct IpPrint {
+    label: String,
+    fields: Fields,
+    style: Style,
+    only_payload: bool,
+    most: usize,
+    in_order: bool,
+    active: bool,
+    path: String,
+    file: Option<Box<dyn Write + Send>>,
+    line: String,
+}
+
+impl std::fmt::Debug for IpPrint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IpPrint").finish_non_exhaustive()
+    }
+}
+
+impl IpPrint {
+    /// Makes the line about a packet.
+    fn describe(&mut self, packet: &Packet) -> std::fmt::Result {
+        let (line, fields) = (&mut self.line, &self.fields);
+        line.clear();
+        if !self.label.is_empty() {
+            write!(line, "{}: ", self.label)?;
+        }
+        if fields.time {
+            write!(line, "{}: ", unparse_timestamp(packet.timestamp()))?;
+        }
+        if fields.aggregate {
+            write!(line, "#{}", packet.anno_u32(anno::AGGREGATE))?;
+        }
+        if fields.paint {
+            let before = if fields.aggregate { "." } else { "paint " };
+            write!(line, "{before}{}", packet.anno_u8(anno::PAINT))?;
+        }
+        if fields.aggregate || fields.paint {
+            line.push_str(": ");
+        }
+        let Some(ip) = header(packet) else {
+            line.push_str("truncated-ip");
+            return Ok(());
+        };
+        if fields.id {
+            write!(line, "id {} ", ip.identification.get())?;
+        }
+        if fields.ttl {
+            write!(line, "ttl {} ", ip.ttl)?;
+        }
+        if fields.tos {
+            write!(line, "tos {} ", ip.tos)?;
+        }
+        if fields.length {
+            write!(line, "length {} ", ip.total_length.get())?;
+        }
+        ip_text::write(line, packet, ip, self.in_order)?;
+        let data = if self.only_payload {
+            payload(packet, ip)
+        } else {
+            packet.data()
+        };
+        write_bytes(line, &data[..data.len().min(self.most)], self.style)
+    }
+}
+
+/// What `CONTENTS` and `PAYLOAD` mean, in any case of letters.
+fn style(text: &str) -> Option<Style> {
+    Some(match text.to_ascii_uppercase().as_str() {
+        "NONE" | "NO" | "FALSE" | "0" | "N" | "F" => Style::None,
+        "HEX" | "YES" | "TRUE" | "1" | "Y" | "T" => Style::Hex,
+        "ASCII" => Style::Ascii,
+        _ => return None,
+    })
+}
+
+impl Element for IpPrint {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let mut said = Diagnostics::new();
+        self.label = args.text("LABEL").to_owned();
+        let upper = |name| args.text(name).to_ascii_uppercase();
+        let contents = style(args.text("CONTENTS")).unwrap_or_else(|| {
+            let text = format!(
+                "bad contents value '{}'; should be 'NONE', 'HEX', or 'ASCII'",
+                upper("CONTENTS")
+            );
+            said.error(None, text);
+            Style::None
+        });
+        let payload = style(args.text("PAYLOAD")).unwrap_or_else(|| {
+            let text = format!(
+                "bad payload value '{}'; should be 'false', 'hex', or 'ascii'",
+                upper("PAYLOAD")
+            );
+            said.error(None, text);
+            Style::None
+        });
+        self.only_payload = payload != Style::None;
+        if self.only_payload && contents != Style::None {
+            said.error(None, "specify at most one of PAYLOAD and CONTENTS");
+        }
+        self.style = if self.only_payload { payload } else { contents };
+        let most = args
+            .opt_int("NBYTES")
+            .unwrap_or_else(|| args.int("MAXLENGTH"));
+        self.most = usize::try_from(most).unwrap_or(usize::MAX);
+        self.fields = Fields {
+            id: args.bool("ID"),
+            time: args.bool("TIMESTAMP"),
+            paint: args.bool("PAINT"),
+            tos: args.bool("TOS"),
+            ttl: args.bool("TTL"),
+            length: args.bool("LENGTH"),
+            aggregate: args.bool("AGGREGATE"),
+        };
+        self.in_order = args.bool("SWAP");
+        self.active = args.bool("ACTIVE");
+        self.path = args.text("OUTFILE").to_owned();
+        if said.has_errors() { Err(said) } else { Ok(()) }
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        if !self.path.is_empty() {
+            let file = ctx.host().create(&self.path, false);
+            self.file = Some(file.map_err(|why| format!("{}: {why}", self.path))?);
+        }
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        if !self.active {
+            return;
+        }
+        for handle in batch.iter() {
+            let packet = &ctx.pool()[handle];
+            if !packet.has_network_header() || self.describe(packet).is_err() {
+                continue;
+            }
+            self.line.push('\n');
+            match &mut self.file {
+                // A file that takes no more must not stop the packets.
+                Some(file) => _ = file.write_all(self.line.as_bytes()),
+                None => ctx.host().say(&self.line),
+            }
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("active", "rwx.")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.active.to_string())
+    }
+
+    fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        self.active = parse_bool(value.trim()).map_err(|why| why.to_string())?;
+        Ok(())
+    }
+
+    fn cleanup(&mut self, _: &mut Ctx) {
+        self.file = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::errors;
+    use crate::probe::{Probe, udp};
+
+    #[test]
+    fn lines_tell_what_is_asked() {
+        let mut probe = Probe::new(
+            "IPPrint(in, TIMESTAMP false, TTL true, ID true, PAYLOAD ascii)",
+            1,
+        );
+        probe.send_ip(&udp(9, b"data\n"));
+        probe.send_ip(&udp(9, b"")[..27]);
+        let mut other = udp(9, b"");
+        (other[9], other[6]) = (99, 0x20);
+        probe.send_ip(&other);
+        assert_eq!(
+            probe.said(),
+            "in: id 7 ttl 9 10.0.0.1.1000 > 10.0.0.2.2000: udp 13\n  data.\n\
+             in: id 7 ttl 9 10.0.0.1.1000 > 10.0.0.2.2000: truncated-udp\n\
+             in: id 7 ttl 9 10.0.0.1 > 10.0.0.2: ip-proto-99 (frag 7:8@0+)\n  ........\n"
+        );
+    }
+
+    #[test]
+    fn segments_and_messages_are_told_by_their_fields() {
+        let mut probe = Probe::new("IPPrint(TIMESTAMP false)", 1);
+        let mut tcp = udp(9, &[0; 14]);
+        tcp[9] = 6;
+        tcp[24..36].copy_from_slice(&[0, 0, 0, 5, 0, 0, 0, 9, 0x50, 0x12, 1, 0]);
+        probe.send_ip(&tcp);
+        let mut echo = udp(9, b"");
+        echo[9] = 1;
+        echo[20..28].copy_from_slice(&[8, 0, 0, 0, 0, 7, 0, 1]);
+        probe.send_ip(&echo);
+        assert_eq!(
+            probe.said(),
+            "10.0.0.1.1000 > 10.0.0.2.2000: S 5:8(3,42,42) ack 9 win 256\n\
+             10.0.0.1 > 10.0.0.2: icmp echo (7, 1)\n"
+        );
+    }
+
+    #[test]
+    fn no_bytes_are_trouble() {
+        let mut probe = Probe::new("IPPrint(PAYLOAD hex)", 1);
+        for protocol in [1, 6, 17] {
+            for len in 0..70 {
+                let mut packet = udp(9, &[3; 60]);
+                packet[9] = protocol;
+                (packet[20], packet[21]) = (3, 3);
+                assert_eq!(probe.send_ip(&packet[..len]).len(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_words_are_told() {
+        let said = errors("Idle -> IPPrint(CONTENTS x) -> Idle");
+        assert!(said.contains("bad contents value 'X'; should be 'NONE', 'HEX', or 'ASCII'"));
+    }
+}

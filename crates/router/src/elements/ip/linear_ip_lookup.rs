@@ -1,0 +1,23 @@
+//! Looks routes up in a list.
+//!
+//! # What it does
+//! As RadixIPLookup, for few routes; the table is printed in the order in which routes came.
+//!
+//! # Example
+//! `rt :: LinearIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+
+use crate::elements::Entry;
+use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::lookup::linear::Linear;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a list", || {
+    let style = Style {
+        tells: true,
+        flushes: false,
+        changes: true,
+    };
+    Box::new(IpLookup::new(Linear::new, style))
+})
+.ports(PORTS.0, PORTS.1)
+.params(PARAMS);

@@ -1,0 +1,63 @@
+//! Marks the IP header of packets, unchecked.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::ip_packet::mark;
+use crate::resizing::within_most;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("MarkIPHeader", "marks the IP header", || {
+    Box::<MarkIpHeader>::default()
+})
+.params(&[Param {
+    name: "OFFSET",
+    need: Need::Positional,
+    kind: UINT,
+    default: "0",
+    help: "where the header begins",
+}]);
+
+#[derive(Debug, Default)]
+struct MarkIpHeader {
+    offset: usize,
+}
+
+impl Element for MarkIpHeader {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.offset = within_most("OFFSET", args.uint("OFFSET"))?;
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            mark(&mut pool[packet], self.offset);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::{Probe, udp};
+
+    #[test]
+    fn the_transport_header_is_marked_too() {
+        let frame = [b"xx".to_vec(), udp(9, b"")].concat();
+        let mut seen = Vec::new();
+        Probe::new("MarkIPHeader(2)", 1).send_and_look(
+            &frame,
+            |_| (),
+            |_, packet| {
+                seen.push((packet.network_header_at(), packet.transport_header_at()));
+            },
+        );
+        assert_eq!(seen, [(Some(2), Some(22))]);
+        assert_eq!(Probe::new("MarkIPHeader(2)", 1).send(b"x").len(), 1);
+    }
+}

@@ -1,0 +1,24 @@
+//! Looks routes up in a compressed trie.
+//!
+//! # What it does
+//! A packet's destination annotation is looked up; the longest prefix decides. Where its route has a
+//! gateway, the annotation becomes the gateway; the packet leaves by the route's output.
+//!
+//! # Example
+//! `rt :: RadixIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+
+use crate::elements::Entry;
+use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::lookup::radix::Radix;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("RadixIPLookup", "looks routes up in a trie", || {
+    let style = Style {
+        tells: true,
+        flushes: true,
+        changes: true,
+    };
+    Box::new(IpLookup::new(Radix::new, style))
+})
+.ports(PORTS.0, PORTS.1)
+.params(PARAMS);

@@ -1,0 +1,27 @@
+//! Looks routes up in a compact table.
+//!
+//! # What it does
+//! As RadixIPLookup, whose table is compact and made for lookups.
+//!
+//! # Example
+//! `rt :: RangeIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+
+use crate::elements::Entry;
+use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::lookup::radix::Radix;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "RangeIPLookup",
+    "looks routes up in a compact table",
+    || {
+        let style = Style {
+            tells: false,
+            flushes: true,
+            changes: true,
+        };
+        Box::new(IpLookup::new(Radix::new, style))
+    },
+)
+.ports(PORTS.0, PORTS.1)
+.params(PARAMS);

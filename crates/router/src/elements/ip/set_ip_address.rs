@@ -1,0 +1,88 @@
+//! Sets the annotation that tells where packets go.
+
+use crate::args::addresses::parse_ip;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use std::net::Ipv4Addr;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SetIPAddress", "sets an address annotation", || {
+    Box::<SetIpAddress>::default()
+})
+.params(&[
+    Param {
+        name: "IPADDR",
+        need: Need::Mandatory,
+        kind: Kind::Ip,
+        default: "",
+        help: "the address",
+    },
+    Param {
+        name: "ANNO",
+        need: Need::Keyword,
+        kind: Kind::Anno { size: 4 },
+        default: "DST_IP",
+        help: "the annotation",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct SetIpAddress {
+    address: [u8; 4],
+    anno: usize,
+}
+
+impl Element for SetIpAddress {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.address = args.ip("IPADDR").octets();
+        self.anno = usize::from(args.anno("ANNO").offset);
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            let annotations = pool[packet].annotations_mut();
+            if let Some(place) = annotations.get_mut(self.anno..self.anno + 4) {
+                place.copy_from_slice(&self.address);
+            }
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("addr", "rw")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(Ipv4Addr::from(self.address).to_string())
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        let address = parse_ip(value.trim(), &ctx.names());
+        self.address = address.map_err(|why| why.to_string())?.octets();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+
+    #[test]
+    fn the_annotation_is_set() {
+        let mut probe = Probe::new("SetIPAddress(1.0.0.2)", 1);
+        probe.run.write("x.addr", "1.0.0.3").expect("an address");
+        let mut seen = Vec::new();
+        probe.send_and_look(
+            b"",
+            |_| (),
+            |_, packet| seen.push(crate::ip_packet::destination(packet)),
+        );
+        assert_eq!(seen, [[1, 0, 0, 3]]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Looks routes up in a table that does not change.
+//!
+//! # What it does
+//! As RadixIPLookup, but handlers change nothing.
+//!
+//! # Example
+//! `rt :: StaticIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+
+use crate::elements::Entry;
+use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::lookup::radix::Radix;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("StaticIPLookup", "looks routes up in a fixed table", || {
+    let style = Style {
+        tells: true,
+        flushes: false,
+        changes: false,
+    };
+    Box::new(IpLookup::new(Radix::new, style))
+})
+.ports(PORTS.0, PORTS.1)
+.params(PARAMS);

@@ -1,0 +1,29 @@
+//! Stores packets, and drops the oldest when it is full.
+//!
+//! # What it does
+//! As `NotifierQueue`, but a packet that comes while it is full takes the place of the one that has
+//! waited longest.
+//!
+//! # Example
+//! ```text
+//! ... -> FrontDropQueue(200) -> Unqueue -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "FrontDropQueue",
+    "stores packets and drops the oldest when it is full",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::Oldest,
+            empty: Tells::Lazily,
+            full: false,
+        })
+    },
+)
+.ports("1/1-2", "h/lh")
+.params(PARAMS)
+.live();

@@ -1,0 +1,29 @@
+//! Stores packets, first in first out for input 0 and last in first out for input 1.
+//!
+//! # What it does
+//! Packets of input 0 join at the tail and are refused while it is full. Packets of input 1 join at
+//! the head; while it is full the last packet makes room. Output 1, if there is one, gets the refused.
+//!
+//! # Example
+//! ```text
+//! a -> q :: MixedQueue(5) -> Unqueue -> ...; urgent -> [1] q
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "MixedQueue",
+    "stores packets, first in first out or last in first out",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: false,
+        })
+    },
+)
+.ports("2/1-2", "h/lh")
+.params(PARAMS)
+.live();

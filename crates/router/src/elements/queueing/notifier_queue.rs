@@ -1,0 +1,28 @@
+//! Stores packets, and tells readers when it is empty.
+//!
+//! # What it does
+//! As `SimpleQueue`, but readers sleep while it is empty.
+//!
+//! # Example
+//! ```text
+//! ... -> NotifierQueue(200) -> Unqueue -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "NotifierQueue",
+    "stores packets and tells readers when it is empty",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: false,
+        })
+    },
+)
+.ports("1/1-2", "h/lh")
+.params(PARAMS)
+.live();

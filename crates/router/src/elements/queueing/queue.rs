@@ -1,0 +1,29 @@
+//! Stores packets, and tells readers when it is empty and writers when it is full.
+//!
+//! # What it does
+//! As `NotifierQueue`; writers that ask, such as `InfiniteSource`, sleep while it is full.
+//!
+//! # Example
+//! ```text
+//! ... -> Queue(200) -> Unqueue -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "Queue",
+    "stores packets; readers and writers are told when to sleep",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::Lazily,
+            full: true,
+        })
+    },
+)
+.ports("1/1-2", "h/lh")
+.aliases(&["FullNoteQueue"])
+.params(PARAMS)
+.live();

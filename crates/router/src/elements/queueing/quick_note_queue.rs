@@ -1,0 +1,28 @@
+//! Stores packets, and tells readers at once when it is empty.
+//!
+//! # What it does
+//! As `Queue`, but readers are told with the last packet rather than after some pulls in vain.
+//!
+//! # Example
+//! ```text
+//! ... -> QuickNoteQueue(200) -> Unqueue -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "QuickNoteQueue",
+    "stores packets and tells at once that it is empty",
+    || {
+        Queue::element(Variant {
+            refuses: Refuses::New,
+            empty: Tells::AtOnce,
+            full: true,
+        })
+    },
+)
+.ports("1/1-2", "h/lh")
+.params(PARAMS)
+.live();

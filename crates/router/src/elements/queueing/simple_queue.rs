@@ -1,0 +1,24 @@
+//! Stores packets, first in first out.
+//!
+//! # What it does
+//! Refuses what comes while it is full. Tells nobody when it is empty or full: readers poll.
+//!
+//! # Example
+//! ```text
+//! ... -> SimpleQueue(200) -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SimpleQueue", "stores packets, first in first out", || {
+    Queue::element(Variant {
+        refuses: Refuses::New,
+        empty: Tells::Never,
+        full: false,
+    })
+})
+.ports("1/1-2", "h/lh")
+.params(PARAMS)
+.live();

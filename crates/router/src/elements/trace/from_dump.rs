@@ -1,0 +1,576 @@
+//! Reads packets from a capture file.
+//!
+//! # What it does
+//! The file is pcap or pcapng, in either byte order, plain or compressed by gzip. Packets from `START` up to
+//! `END` leave, one each run of its task or `BURST`. With `TIMING` they keep their distances in time. With
+//! `FORCE_IP` only IP packets leave by output 0, without their link headers; others by output 1, or not at
+//! all.
+//!
+//! # Example
+//! `FromDump(trace.pcap.gz, STOP true, FORCE_IP true) -> ...`
+
+use crate::args::handler_call::HandlerCall;
+use crate::args::kinds::{U64, UINT};
+use crate::args::numbers::{parse_bool, unparse_fixed};
+use crate::args::times::parse_timestamp;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::notify::{self, Provided};
+use crate::engine::setup::Setup;
+use crate::graph::processing::Mode;
+use crate::reason::Reason;
+use crate::trace::encap;
+use crate::trace::input::Input;
+use crate::trace::pace::Pace;
+use trammel_packet::anno;
+use trammel_packet::batch::Packets;
+use trammel_packet::capture::Reader;
+use trammel_packet::capture::link::LinkType;
+use trammel_packet::headers::ether::ethertype;
+use trammel_packet::headers::ipv4::Ipv4;
+use trammel_packet::packet::Packet;
+use trammel_packet::pool::Handle;
+use trammel_packet::timestamp::Timestamp;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("FromDump", "reads packets from a capture file", || {
+    Box::<FromDump>::default()
+})
+.ports("0/1-2", "a/ah")
+.params(&[
+    Param {
+        name: "FILENAME",
+        need: Need::Mandatory,
+        kind: Kind::Filename,
+        default: "",
+        help: "the capture; `-` is standard input",
+    },
+    option(
+        "TIMING",
+        Need::Positional,
+        "false",
+        "whether packets keep their distances in time",
+    ),
+    option(
+        "STOP",
+        Need::Keyword,
+        "false",
+        "whether it stops the driver at the end",
+    ),
+    option("ACTIVE", Need::Keyword, "true", "whether it emits packets"),
+    Param {
+        name: "SAMPLE",
+        need: Need::Keyword,
+        kind: Kind::Fixed(SAMPLE_BITS),
+        default: "1",
+        help: "probability that a packet is emitted",
+    },
+    option(
+        "FORCE_IP",
+        Need::Keyword,
+        "false",
+        "whether only IP packets are emitted",
+    ),
+    time("START", "the first time that is emitted"),
+    time("START_AFTER", "`START`, from the first packet"),
+    time("END", "the first time that is not emitted"),
+    time("END_AFTER", "`END`, from the first packet"),
+    time("INTERVAL", "`END`, from the first packet emitted"),
+    Param {
+        name: "END_CALL",
+        need: Need::Keyword,
+        kind: Kind::HandlerCall,
+        default: "",
+        help: "handler written at the end",
+    },
+    Param {
+        name: "FILEPOS",
+        need: Need::Keyword,
+        kind: U64,
+        default: "0",
+        help: "packets before this place in the file are left out",
+    },
+    option("MMAP", Need::Keyword, "false", "has no effect"),
+    Param {
+        name: "BURST",
+        need: Need::Keyword,
+        kind: UINT,
+        default: "1",
+        help: "packets of each run of its task",
+    },
+]);
+
+const fn option(
+    name: &'static str,
+    need: Need,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    Param {
+        name,
+        need,
+        kind: Kind::Bool,
+        default,
+        help,
+    }
+}
+
+const fn time(name: &'static str, help: &'static str) -> Param {
+    Param {
+        name,
+        need: Need::Keyword,
+        kind: Kind::Timestamp,
+        default: "",
+        help,
+    }
+}
+
+/// Binary digits of the sampling probability.
+const SAMPLE_BITS: u8 = 28;
+const ALWAYS: u32 = 1 << SAMPLE_BITS;
+
+#[derive(Debug, Default)]
+struct FromDump {
+    input: Input,
+    reader: Option<Reader>,
+    link: Option<LinkType>,
+    pace: Pace,
+    waiting: Option<Handle>,
+    sample: u32,
+    burst: usize,
+    timed: bool,
+    force_ip: bool,
+    stops: bool,
+    end_call: Option<HandlerCall>,
+    start: Option<Timestamp>,
+    /// Whether `start` counts from the first packet.
+    start_is_after: bool,
+    end: Option<Timestamp>,
+    end_from: Option<Since>,
+    /// Whether the first packet was seen.
+    has_times: bool,
+    first_place: u64,
+    /// Where the packet emitted last begins.
+    place: u64,
+    count: u64,
+}
+
+/// What the end counts from, if not 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    FirstPacket,
+    Start,
+}
+
+enum Next {
+    Packet(Handle),
+    Later { is_full: bool },
+    End,
+}
+
+impl FromDump {
+    fn first_packet(&mut self, time: Timestamp) {
+        if self.start_is_after {
+            self.start = self.start.map(|start| start + time);
+        }
+        let from = match self.end_from {
+            Some(Since::FirstPacket) => time,
+            Some(Since::Start) => self.start.unwrap_or(time),
+            None => Timestamp::ZERO,
+        };
+        self.end = self.end.map(|end| end + from);
+        self.has_times = true;
+    }
+
+    fn ended(&mut self, ctx: &mut Ctx) {
+        if let Some(call) = self.end_call.clone() {
+            if let Err(why) = ctx.call_back(self, &call) {
+                let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
+                ctx.host().say(&text);
+            }
+        } else {
+            self.pace.set_active(ctx, false);
+            if self.stops {
+                ctx.stop();
+            }
+        }
+    }
+
+    /// Whether a packet of this time is wanted; nothing where the end was reached.
+    fn wants(&mut self, ctx: &mut Ctx, time: Timestamp) -> Option<bool> {
+        if !self.has_times {
+            self.first_packet(time);
+        }
+        if self.start.is_some_and(|start| time < start) {
+            return Some(false);
+        }
+        while let Some(end) = self.end.filter(|end| time >= *end) {
+            self.ended(ctx);
+            if !self.pace.active {
+                return None;
+            }
+            if self.end == Some(end) {
+                // The call left the end as it was: there is none any more.
+                self.end = None;
+            }
+        }
+        let is_sampled =
+            self.sample >= ALWAYS || ctx.rng().below(u64::from(ALWAYS)) < u64::from(self.sample);
+        Some(is_sampled)
+    }
+
+    /// Reads a packet that is wanted.
+    fn read_packet(&mut self, ctx: &mut Ctx) -> Next {
+        loop {
+            let Some(reader) = &mut self.reader else {
+                return Next::End;
+            };
+            let place = reader.offset();
+            let (time, link) = match reader.next_frame() {
+                Ok(Some(frame)) => {
+                    self.link = Some(frame.link);
+                    let Some(handle) = ctx.pool().alloc_with(frame.data) else {
+                        return Next::Later { is_full: true };
+                    };
+                    let packet = &mut ctx.pool()[&handle];
+                    packet.set_timestamp(frame.timestamp);
+                    packet.set_mac_header(0);
+                    let more = frame.wire_len.saturating_sub(frame.data.len() as u32);
+                    packet.set_anno_u32(anno::EXTRA_LENGTH, more);
+                    self.waiting = Some(handle);
+                    (frame.timestamp, frame.link)
+                }
+                Ok(None) => {
+                    self.reader = None;
+                    return Next::End;
+                }
+                Err(error) => {
+                    let text = format!("{}: {error}\n", self.input.name());
+                    ctx.host().say(&text);
+                    self.reader = None;
+                    return Next::End;
+                }
+            };
+            let Some(handle) = self.waiting.take() else {
+                return Next::End;
+            };
+            self.place = place;
+            let wanted = if place < self.first_place {
+                Some(false)
+            } else {
+                self.wants(ctx, time)
+            };
+            match wanted {
+                None => {
+                    ctx.drop(handle, Reason::Discarded);
+                    return Next::Later { is_full: false };
+                }
+                Some(false) => ctx.drop(handle, Reason::Discarded),
+                Some(true) => {
+                    let force = self.force_ip || link == LinkType::RAW;
+                    if force && !force_ip(&mut ctx.pool()[&handle], link) {
+                        ctx.reject(1, handle, Reason::BadHeader);
+                    } else {
+                        return Next::Packet(handle);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self, ctx: &mut Ctx) -> Next {
+        let packet = match self.waiting.take() {
+            Some(packet) => packet,
+            None => match self.read_packet(ctx) {
+                Next::Packet(packet) => packet,
+                other => return other,
+            },
+        };
+        if self.timed {
+            let time = ctx.pool()[&packet].timestamp();
+            if !self.pace.is_due(ctx, time) {
+                self.waiting = Some(packet);
+                return Next::Later { is_full: false };
+            }
+        }
+        self.count += 1;
+        Next::Packet(packet)
+    }
+}
+
+/// Takes the link header away and marks the IP header; whether there is one.
+fn force_ip(packet: &mut Packet, link: LinkType) -> bool {
+    let Some((kind, at)) = link.network(packet.data()) else {
+        return false;
+    };
+    packet.set_network_header(at as isize);
+    match kind {
+        ethertype::IP => {
+            let Some(ip) = packet.data().get(at..).and_then(Ipv4::read) else {
+                return false;
+            };
+            let (len, dst) = (usize::from(ip.version_ihl & 15) * 4, ip.dst);
+            if ip.version_ihl >> 4 != 4 || len < Ipv4::LEN || packet.len() < at + len {
+                return false;
+            }
+            packet.set_transport_header((at + len) as isize);
+            packet.set_anno_bytes(anno::DST_IP, dst);
+        }
+        ethertype::IP6 => packet.set_transport_header((at + 40).min(packet.len()) as isize),
+        _ => return false,
+    }
+    true
+}
+
+/// The one time of `names` that is given, with its name; an error where there are more.
+fn one_of(
+    args: &Args,
+    names: &[&'static str],
+    text: &str,
+) -> Result<Option<(Timestamp, &'static str)>, Diagnostics> {
+    let given = names.iter().map(|name| (args.timestamp(name), *name));
+    let given: Vec<_> = given.filter(|(time, _)| !time.is_zero()).collect();
+    if given.len() > 1 {
+        let mut said = Diagnostics::new();
+        said.error(None, text);
+        return Err(said);
+    }
+    Ok(given.first().copied())
+}
+
+impl Element for FromDump {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.sample = args.uint("SAMPLE") as u32;
+        if self.sample > ALWAYS {
+            setup
+                .warnings
+                .push("SAMPLE probability reduced to 1".into());
+            self.sample = ALWAYS;
+        } else if self.sample == 0 {
+            let text = "SAMPLE probability is 0; emitting no packets";
+            setup.warnings.push(text.into());
+        }
+        let start = one_of(
+            args,
+            &["START", "START_AFTER"],
+            "START and START_AFTER are mutually exclusive",
+        )?;
+        self.start = start.map(|(time, _)| time);
+        self.start_is_after = start.is_some_and(|(_, name)| name == "START_AFTER");
+        let end = one_of(
+            args,
+            &["END", "END_AFTER", "INTERVAL"],
+            "END, END_AFTER, and INTERVAL are mutually exclusive",
+        )?;
+        self.end = end.map(|(time, _)| time);
+        self.end_from = end.and_then(|(_, name)| match name {
+            "END_AFTER" => Some(Since::FirstPacket),
+            "INTERVAL" => Some(Since::Start),
+            _ => None,
+        });
+        self.stops = args.bool("STOP");
+        self.end_call = args.opt_handler_call("END_CALL").cloned();
+        if self.stops && self.end_call.is_some() {
+            let mut said = Diagnostics::new();
+            said.error(None, "END_CALL and STOP are mutually exclusive");
+            return Err(said);
+        }
+        self.input = Input::file(args.text("FILENAME"));
+        self.timed = args.bool("TIMING");
+        self.force_ip = args.bool("FORCE_IP");
+        self.first_place = args.uint("FILEPOS");
+        self.burst = args.uint("BURST").max(1) as usize;
+        self.pace.active = args.bool("ACTIVE");
+        self.pace.pushes = setup.outputs[0] == Mode::Push;
+        Ok(())
+    }
+
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        self.pace.prepare(ctx);
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        self.pace.initialize(ctx);
+        self.input.open(ctx).map_err(|refused| refused.text())?;
+        let Some(from) = self.input.take() else {
+            return Ok(());
+        };
+        let reader = Reader::new(from).map_err(|e| format!("{}: {e}", self.input.name()))?;
+        self.link = reader.link();
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
+        if !self.pace.active {
+            return false;
+        }
+        for made in 0..self.burst {
+            match self.next(ctx) {
+                Next::Packet(packet) => ctx.emit(0, packet),
+                Next::Later { is_full } => {
+                    if is_full {
+                        self.pace.go_on(ctx);
+                    }
+                    return made > 0;
+                }
+                Next::End => {
+                    self.ended(ctx);
+                    return made > 0;
+                }
+            }
+        }
+        self.pace.go_on(ctx);
+        true
+    }
+
+    fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
+        for _ in 0..max {
+            if !self.pace.active {
+                return self.pace.rest(ctx);
+            }
+            match self.next(ctx) {
+                Next::Packet(packet) => into.push(packet),
+                Next::Later { .. } => return,
+                Next::End => return self.ended(ctx),
+            }
+        }
+        self.pace.go_on(ctx);
+    }
+
+    fn run_timer(&mut self, ctx: &mut Ctx, _: u32) {
+        self.pace.timer(ctx);
+    }
+
+    fn notifier(&self, kind: notify::Kind, _: usize) -> Provided {
+        self.pace.provided(kind)
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        let mut all = Input::handlers();
+        all.extend([
+            Handler::new("sampling_prob", "r"),
+            Handler::new("active", "rwx"),
+            Handler::new("encap", "r"),
+            Handler::new("stop", "wb"),
+            Handler::new("packet_filepos", "r"),
+            Handler::new("extend_interval", "w"),
+            Handler::new("count", "r"),
+            Handler::new("reset_counts", "wb"),
+            Handler::new("reset_timing", "wb"),
+        ]);
+        all
+    }
+
+    fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(match name {
+            "sampling_prob" => unparse_fixed(i64::from(self.sample), SAMPLE_BITS),
+            "active" => self.pace.active.to_string(),
+            "encap" => self.link.map(encap::name).unwrap_or_default(),
+            "packet_filepos" => self.place.to_string(),
+            "count" => self.count.to_string(),
+            "filepos" if self.reader.is_some() => {
+                self.reader.as_ref().map_or(0, Reader::offset).to_string()
+            }
+            name => return self.input.read(name),
+        })
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "active" => {
+                let active = parse_bool(value.trim()).map_err(|_| "type mismatch".to_owned())?;
+                self.pace.set_active(ctx, active);
+            }
+            "stop" => {
+                self.pace.set_active(ctx, false);
+                ctx.stop();
+            }
+            "extend_interval" => {
+                let time = parse_timestamp(value.trim())
+                    .map_err(|_| "'extend_interval' takes a time interval".to_owned())?;
+                self.end = self.end.map(|end| end + time);
+                self.pace.set_active(ctx, true);
+            }
+            "reset_counts" => self.count = 0,
+            _ => {
+                self.has_times = false;
+                self.start_is_after = false;
+                self.end_from = None;
+                self.pace.reset();
+            }
+        }
+        Ok(())
+    }
+
+    fn cleanup(&mut self, ctx: &mut Ctx) {
+        self.reader = None;
+        if let Some(packet) = self.waiting.take() {
+            ctx.drop(packet, Reason::Discarded);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::{errors, load_with};
+    use crate::memory_host::MemoryHost;
+
+    const FOUR: &str = "FromIPSummaryDump(STOP true, CHECKSUM true, DATA \"!data timestamp ip_src ip_proto \
+        sport ip_len\n1.000000001 1.1.1.1 U 7 40\n2.0 1.1.1.2 T 8 60\n3.5 1.1.1.3 T 9 70\n4.5 1.1.1.4 U 1 90\")";
+
+    fn through(write: &str, read: &str) -> String {
+        let host = MemoryHost::new();
+        let mut run = load_with(&host, &format!("{FOUR} -> ToDump({write})"))
+            .unwrap_or_else(|said| panic!("{said}"));
+        run.run(1.0);
+        run.ctx.cleanup();
+        let config = format!(
+            "f :: FromDump({read}) -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp ip_src ip_len sport)"
+        );
+        let mut run = load_with(&host, &config).unwrap_or_else(|said| panic!("{said}"));
+        run.run(100.0);
+        assert_eq!(run.ctx.pool().in_use(), 0);
+        let printed = host.memory().printed.clone();
+        printed
+    }
+
+    #[test]
+    fn what_was_written_is_read_whatever_the_format() {
+        let all = "1.000000001 1.1.1.1 40 7\n2.000000 1.1.1.2 60 8\n3.500000 1.1.1.3 70 9\n4.500000 1.1.1.4 90 1\n";
+        for name in ["a", "a.pcapng", "a.gz", "a.pcapng.gz"] {
+            let read = format!("{name}, STOP true, FORCE_IP true");
+            assert_eq!(through(&format!("{name}, ENCAP IP"), &read), all, "{name}");
+        }
+        assert_eq!(
+            through("a, ENCAP IP, NANO false", "a, STOP true"),
+            all.replace("000000001", "000000")
+        );
+    }
+
+    #[test]
+    fn times_bound_what_is_read() {
+        let middle = "2.000000 1.1.1.2 60 8\n3.500000 1.1.1.3 70 9\n";
+        assert_eq!(through("a, ENCAP IP", "a, START 2, END 4.5"), middle);
+        assert_eq!(
+            through("a, ENCAP IP", "a, START_AFTER 0.5, END_AFTER 3, STOP true"),
+            middle
+        );
+        assert_eq!(
+            through("a, ENCAP IP", "a, START 2, INTERVAL 2, TIMING true"),
+            middle
+        );
+    }
+
+    #[test]
+    fn wrong_arguments_and_files_are_refused() {
+        assert!(errors("FromDump(nix) -> Discard").contains("nix: No such file"));
+        assert!(
+            errors("FromDump(nix, END 3, INTERVAL 3) -> Discard").contains("mutually exclusive")
+        );
+        assert!(errors("Idle -> ToDump(x, ENCAP NIX)").contains("bad encapsulation type"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Puts UDP and IPv4 headers before packets, with ports that move on.
+//!
+//! # What it does
+//! As UDPIPEncap; after each `INTERVAL` packets both ports are one greater.
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::udp_encap::Encap;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "DynamicUDPIPEncap",
+    "puts UDP and IP headers with moving ports before packets",
+    || Box::<DynamicUdpIpEncap>::default(),
+)
+.references(&["RFC 768", "RFC 791"])
+.params(&[
+    Param {
+        name: "SRC",
+        need: Need::Mandatory,
+        kind: Kind::Ip,
+        default: "",
+        help: "the source",
+    },
+    Param {
+        name: "SPORT",
+        need: Need::Mandatory,
+        kind: Kind::IpPort(17),
+        default: "",
+        help: "its first port",
+    },
+    Param {
+        name: "DST",
+        need: Need::Mandatory,
+        kind: Kind::Ip,
+        default: "",
+        help: "the destination",
+    },
+    Param {
+        name: "DPORT",
+        need: Need::Mandatory,
+        kind: Kind::IpPort(17),
+        default: "",
+        help: "its first port",
+    },
+    Param {
+        name: "CHECKSUM",
+        need: Need::Positional,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether UDP's checksum is computed",
+    },
+    Param {
+        name: "INTERVAL",
+        need: Need::Positional,
+        kind: UINT,
+        default: "0",
+        help: "packets with the same ports; 0 is no limit",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct DynamicUdpIpEncap {
+    ends: Encap,
+    interval: u64,
+    count: u64,
+}
+
+impl Element for DynamicUdpIpEncap {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.ends.src = args.ip("SRC").octets();
+        self.ends.dst = args.ip("DST").octets();
+        self.ends.sport = args.uint("SPORT") as u16;
+        self.ends.dport = args.uint("DPORT") as u16;
+        self.ends.sums = args.bool("CHECKSUM");
+        self.interval = args.uint("INTERVAL");
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            self.ends.put(&mut pool[packet]);
+            self.count += 1;
+            if self.count == self.interval {
+                self.count = 0;
+                self.ends.sport = self.ends.sport.wrapping_add(1);
+                self.ends.dport = self.ends.dport.wrapping_add(1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+
+    #[test]
+    fn ports_move_on() {
+        let mut probe = Probe::new("DynamicUDPIPEncap(1.0.0.1, 9, 1.0.0.2, 65535, true, 2)", 1);
+        let ports = [(); 3].map(|()| probe.send(b"")[0].1[20..24].to_vec());
+        assert_eq!(ports, [[0, 9, 255, 255], [0, 9, 255, 255], [0, 10, 0, 0]]);
+    }
+}

@@ -1,0 +1,20 @@
+//! Translates addresses by pairs.
+//!
+//! # What it does
+//! A mapping is of a source and a destination address together. A pattern is `SADDR[-SADDR2] DADDR`.
+//!
+//! # References
+//! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
+
+use crate::elements::Entry;
+use crate::rewriter::element::{ADDRESSES, Class, Rewriter};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "IPAddrPairRewriter",
+    "translates addresses by pairs of source and destination",
+    || Rewriter::boxed(Class::Pair),
+)
+.ports("1-/1-", "h/h")
+.flow("x/x")
+.params(ADDRESSES);

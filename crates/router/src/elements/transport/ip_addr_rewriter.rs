@@ -1,0 +1,21 @@
+//! Translates the address of one end: basic NAT.
+//!
+//! # What it does
+//! A mapping is of one address: packets from it get the new source address, packets to the new one get it
+//! as their destination. A pattern is `SADDR[-SADDR2] -`.
+//!
+//! # References
+//! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
+
+use crate::elements::Entry;
+use crate::rewriter::element::{ADDRESSES, Class, Rewriter};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "IPAddrRewriter",
+    "translates source addresses, and destinations of answers",
+    || Rewriter::boxed(Class::Address),
+)
+.ports("1-/1-", "h/h")
+.flow("x/x")
+.params(ADDRESSES);

@@ -1,0 +1,27 @@
+//! Gives patterns of rewriters names.
+//!
+//! # What it does
+//! Each argument is a name and a pattern. Rewriters and mappers that use the name share the place in the
+//! pattern's range.
+//!
+//! # Example
+//! `IPRewriterPatterns(out 1.0.0.1 1024-65535# - -); IPRewriter(pattern out 0 1, drop)`
+
+use crate::args::{Kind, Need, Param};
+use crate::element::PHASE_INFO;
+use crate::elements::Entry;
+use crate::rewriter::patterns::Patterns;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("IPRewriterPatterns", "names patterns of rewriters", || {
+    Box::<Patterns>::default()
+})
+.ports("0/0", "a/a")
+.phase(PHASE_INFO)
+.params(&[Param {
+    name: "PATTERN",
+    need: Need::Rest,
+    kind: Kind::Raw,
+    default: "",
+    help: "a name and a pattern",
+}]);

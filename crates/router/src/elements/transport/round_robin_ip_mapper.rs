@@ -1,0 +1,27 @@
+//! Takes several patterns in turn for new flows of a rewriter.
+//!
+//! # What it does
+//! Each argument is a pattern with its two outputs. A new flow gets the next one that has room for it.
+//!
+//! # Example
+//! `m :: RoundRobinIPMapper(- - 1.0.0.1 - 0 1, - - 1.0.0.2 - 0 1); IPRewriter(m, drop)`
+
+use crate::args::{Kind, Need, Param};
+use crate::elements::Entry;
+use crate::rewriter::mapper::Mapper;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "RoundRobinIPMapper",
+    "chooses patterns of a rewriter in turn",
+    Mapper::in_turn,
+)
+.ports("0/0", "a/a")
+.phase(-1)
+.params(&[Param {
+    name: "PATTERN",
+    need: Need::Rest,
+    kind: Kind::Raw,
+    default: "",
+    help: "a pattern and two outputs",
+}]);

@@ -1,0 +1,90 @@
+//! Computes the checksum of TCP segments anew.
+
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::ip_packet::{header, pseudo_sum};
+use crate::reason::Reason;
+use trammel_packet::batch::Packets;
+use trammel_packet::headers::tcp::Tcp;
+use trammel_packet::packet::Packet;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SetTCPChecksum", "computes the checksum of TCP", || {
+    Box::<SetTcpChecksum>::default()
+})
+.params(&[Param {
+    name: "FIXOFF",
+    need: Need::Positional,
+    kind: Kind::Bool,
+    default: "false",
+    help: "whether a wrong length of the header is mended",
+}]);
+
+#[derive(Debug, Default)]
+struct SetTcpChecksum {
+    mends: bool,
+}
+
+impl SetTcpChecksum {
+    fn set(&self, packet: &mut Packet) -> Option<()> {
+        let ip = *header(packet)?;
+        let len = usize::from(ip.total_length.get()).checked_sub(ip.header_len())?;
+        let segment = packet.transport_header_mut().get_mut(..len)?;
+        let tcp = Tcp::read_mut(segment)?;
+        if self.mends {
+            let words = match tcp.header_len() {
+                head if head < Tcp::LEN => Tcp::LEN / 4,
+                head if head > len && !ip.is_fragment() => len / 4,
+                head => head / 4,
+            };
+            tcp.offset_reserved = (words as u8) << 4 | tcp.offset_reserved & 15;
+        }
+        tcp.checksum.set(0);
+        let sum = pseudo_sum(&ip, segment).checksum();
+        Tcp::read_mut(segment)?.checksum.set(sum);
+        Some(())
+    }
+}
+
+impl Element for SetTcpChecksum {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.mends = args.bool("FIXOFF");
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        batch.filter(|handle| {
+            if self.set(&mut ctx.pool()[&handle]).is_some() {
+                return Some(handle);
+            }
+            ctx.host().say("SetTCPChecksum: bad lengths\n");
+            ctx.drop(handle, Reason::BadLength);
+            None
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ip_packet::transport_sum;
+    use crate::probe::{Probe, udp};
+
+    #[test]
+    fn the_checksum_becomes_right() {
+        let mut packet = udp(9, b"some more bytes");
+        packet[9] = 6;
+        let left = Probe::new("SetTCPChecksum", 1).send_ip(&packet);
+        assert_eq!(transport_sum(&left[0].1).map(|sum| sum.checksum()), Some(0));
+        let left = Probe::new("SetTCPChecksum(true)", 1).send_ip(&packet);
+        assert_eq!(left[0].1[32] >> 4, 5);
+        assert_eq!(transport_sum(&left[0].1).map(|sum| sum.checksum()), Some(0));
+        let mut probe = Probe::new("SetTCPChecksum", 1);
+        assert_eq!(probe.send_ip(&packet[..39]), []);
+        assert_eq!(probe.said(), "SetTCPChecksum: bad lengths\n");
+        assert_eq!(probe.held(), 0);
+    }
+}

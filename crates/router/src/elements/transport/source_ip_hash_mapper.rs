@@ -1,0 +1,32 @@
+//! Chooses one of several patterns for new flows of a rewriter by the source address.
+//!
+//! # What it does
+//! The first argument is the number of points that each server has on a circle, and a seed; each other one
+//! a pattern, its two outputs and the number of its server. A source address falls on the circle too and
+//! goes to the server whose arc it is in, so that adding or removing a server moves few sources.
+//!
+//! # Example
+//! `m :: SourceIPHashMapper(500 0xbadbeef, - - 1.0.0.1 - 0 1 1, - - 1.0.0.2 - 0 1 2); IPRewriter(m, drop)`
+//!
+//! # References
+//! Karger et al. 1997, Consistent hashing and random trees. Differs from Click in which server it is.
+
+use crate::args::{Kind, Need, Param};
+use crate::elements::Entry;
+use crate::rewriter::mapper::Mapper;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "SourceIPHashMapper",
+    "chooses patterns of a rewriter by source address",
+    Mapper::by_source,
+)
+.ports("0/0", "a/a")
+.phase(-1)
+.params(&[Param {
+    name: "PATTERN",
+    need: Need::Rest,
+    kind: Kind::Raw,
+    default: "",
+    help: "`NNODES SEED`, then patterns with two outputs and a server's number",
+}]);

@@ -1,0 +1,21 @@
+//! Translates addresses, ports and sequence numbers of TCP.
+//!
+//! # What it does
+//! As `IPRewriter`, for TCP only. Sequence numbers move where another element, such as `FTPPortMapper`,
+//! changed the length of what was said.
+//!
+//! # References
+//! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
+
+use crate::elements::Entry;
+use crate::rewriter::element::{Class, Rewriter, TCP_ONLY};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "TCPRewriter",
+    "translates addresses, ports and sequence numbers of TCP",
+    || Rewriter::boxed(Class::Tcp),
+)
+.ports("1-/1-", "h/h")
+.flow("x/x")
+.params(TCP_ONLY);

@@ -1,0 +1,20 @@
+//! Translates addresses and ports of UDP, TCP and DCCP alike.
+//!
+//! # What it does
+//! As `IPRewriter`, with one table for all protocols, and without looking at the state of connections.
+//!
+//! # References
+//! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
+
+use crate::elements::Entry;
+use crate::rewriter::element::{Class, Rewriter, UDP_ONLY};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "UDPRewriter",
+    "translates addresses and ports of UDP, and of TCP without its state",
+    || Rewriter::boxed(Class::Udp),
+)
+.ports("1-/1-", "h/h")
+.flow("x/x")
+.params(UDP_ONLY);

@@ -1,0 +1,144 @@
+//! Replacing the configuration while it runs.
+//!
+//! The new router is built and initialized while the old one runs, with the machine and the packets of the
+//! old one; where anything is wrong, nothing has changed. When the old one has come to rest, the new one takes
+//! the machine and the packets for good, and each element takes the state of the one that had its name and
+//! class: queues keep their packets, servers their connections.
+
+use super::driver::State;
+use super::{Ctx, ElementId, build};
+use crate::diagnostic::Diagnostics;
+use crate::lang;
+use crate::load::BuiltIn;
+
+impl Ctx {
+    /// Makes `text` the configuration that comes next, or tells what is wrong with it.
+    pub(super) fn prepare_successor(&mut self, text: &str) -> Result<(), String> {
+        let told = |said: &Diagnostics| said.click().trim_end().to_owned();
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let (flat, said) = lang::parse(text, "config", &options);
+        if said.has_errors() {
+            return Err(told(&said));
+        }
+        let host = Box::new(crate::memory_host::MemoryHost::new());
+        let built = build::build(flat, text.to_owned(), host, self.options.clone());
+        let (mut new, said) = built.map_err(|said| told(&said))?;
+        new.clock = self.clock;
+        new.predecessors = (0..new.nodes.len())
+            .map(|id| new.predecessor_in(id, self).is_some())
+            .collect();
+        self.lend(&mut new);
+        let initialized = new.initialize();
+        self.lend(&mut new);
+        initialized.map_err(|said| told(&said))?;
+        for remark in told(&said).lines() {
+            self.remark(remark);
+        }
+        self.driver.successor = Some(Box::new(new));
+        Ok(())
+    }
+
+    /// Lets the handler `hotconfig` be written.
+    pub fn allow_reconfiguration(&mut self) {
+        self.options.reconfigurable = true;
+    }
+
+    /// Exchanges the machine, its open devices, the packets and the clock with `other`.
+    fn lend(&mut self, other: &mut Ctx) {
+        std::mem::swap(&mut self.host, &mut other.host);
+        std::mem::swap(&mut self.pool, &mut other.pool);
+        std::mem::swap(&mut self.clock, &mut other.clock);
+        std::mem::swap(&mut self.devices, &mut other.devices);
+    }
+
+    /// The element of `old` that had this one's name and class.
+    fn predecessor_in(&self, id: ElementId, old: &Ctx) -> Option<ElementId> {
+        let declared = &self.flat.elements[id];
+        let mut all = old.flat.elements.iter();
+        all.position(|other| other.name == declared.name && other.class == declared.class)
+    }
+
+    /// Whether this element will take the state of one that runs now.
+    pub fn has_predecessor(&self) -> bool {
+        self.predecessors.get(self.me).copied().unwrap_or(false)
+    }
+
+    /// Whether another configuration waits to take over.
+    pub fn is_replaced(&self) -> bool {
+        self.driver.successor.is_some()
+    }
+
+    /// Has the configuration take over that waits, where one does: what to do after
+    /// [`super::driver::Progress::Replaced`].
+    pub fn change_over(&mut self) {
+        if let Some(new) = self.driver.successor.take() {
+            let old = std::mem::replace(self, *new);
+            self.take_over(old);
+        }
+    }
+
+    /// Takes the machine, the packets and the state of `old`, which ends.
+    pub fn take_over(&mut self, mut old: Ctx) {
+        old.deliver();
+        old.lend(self);
+        for id in 0..self.nodes.len() {
+            let Some(before) = self.predecessor_in(id, &old) else {
+                continue;
+            };
+            if let Some(mut one) = old.slots[before].take() {
+                self.with(id, |new, ctx| new.take_state(ctx, one.as_mut()));
+                old.slots[before] = Some(one);
+            }
+        }
+        self.predecessors.clear();
+        // What was not taken gives its packets back.
+        self.lend(&mut old);
+        old.driver = State::default();
+        old.clean_elements();
+        old.lend(self);
+        self.close_unwanted();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::driver::Progress;
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn elements_of_the_same_name_and_class_keep_their_state() {
+        let mut run = loaded("s :: TimedSource(0.1, abc) -> c :: Counter -> Discard");
+        run.ctx.options.reconfigurable = true;
+        assert_eq!(run.run(1.0), Progress::Running);
+        let of =
+            "TimedSource(0.1, abcdef) -> c :: Counter -> d :: Discard; Script(wait 0.35, stop)";
+        run.write("hotconfig", of).expect("it is right");
+        assert_eq!(run.run(1.0), Progress::Replaced);
+        run.ctx.change_over();
+        assert_eq!(run.run(1.0), Progress::Stopped);
+        assert_eq!(
+            (run.read("c.count"), run.read("d.count")),
+            ("13".into(), "3".into())
+        );
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn a_wrong_configuration_changes_nothing() {
+        let mut run = loaded("s :: TimedSource(0.1, abc) -> c :: Counter -> Discard");
+        run.ctx.options.reconfigurable = true;
+        run.run(0.55);
+        assert_eq!(
+            run.write("hotconfig", "Idle -> Print").unwrap_err(),
+            "config:1: 'Print@2 :: Print' output 0 unused\nRouter could not be initialized!"
+        );
+        assert!(run.write("hotconfig", "Idle -> Nonsense").is_err());
+        assert!(run.write("hotconfig", "Error").is_err());
+        assert_eq!(run.run(0.5), Progress::Running);
+        assert_eq!(run.read("c.count"), "10");
+        assert!(run.read("s.count") == "10");
+    }
+}

@@ -1,0 +1,137 @@
+//! Following single packets: where they come, and why they end.
+
+use super::{Ctx, ElementId};
+use crate::reason::Reason;
+use trammel_packet::batch::Packets;
+use trammel_packet::pool::Handle;
+use trammel_packet::timestamp::Timestamp;
+
+/// What became of a followed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It was pushed to this input.
+    Pushed(usize),
+    /// It was pulled from this output.
+    Pulled(usize),
+    /// It ended there.
+    Ended(Reason),
+}
+
+/// One step of a followed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The packet's number, from 1.
+    pub trace: u16,
+    /// At which element.
+    pub element: ElementId,
+    /// What.
+    pub step: Step,
+    /// When.
+    pub at: Timestamp,
+    /// Its bytes before the element touched them.
+    pub data: &'a [u8],
+}
+
+/// Who is told of each step.
+pub type Tell = Box<dyn FnMut(Event<'_>) + Send>;
+
+/// A trace in progress.
+pub(super) struct Trace {
+    /// Packets still to be followed from where they are first seen.
+    left: u16,
+    next: u16,
+    tell: Tell,
+}
+
+impl Ctx {
+    /// Follows the next `count` packets from where they are first seen to where they end.
+    pub fn trace(&mut self, count: u16, tell: Tell) {
+        self.traced = Some(Trace {
+            left: count,
+            next: 1,
+            tell,
+        });
+        self.observed = true;
+    }
+
+    /// Tells of every followed packet of `packets`, and begins to follow new ones.
+    #[cold]
+    pub(super) fn trace_step(
+        &mut self,
+        packets: &Packets,
+        from: usize,
+        element: ElementId,
+        step: Step,
+    ) {
+        let at = self.now();
+        let Some(trace) = &mut self.traced else {
+            return;
+        };
+        for handle in packets.iter().skip(from) {
+            let packet = &mut self.pool[handle];
+            if packet.trace() == 0 && trace.left > 0 {
+                packet.set_trace(trace.next);
+                trace.left -= 1;
+                trace.next += 1;
+            }
+            if packet.trace() != 0 {
+                (trace.tell)(Event {
+                    trace: packet.trace(),
+                    element,
+                    step,
+                    at,
+                    data: packet.data(),
+                });
+            }
+        }
+    }
+
+    /// Tells that a followed packet ended at this element.
+    #[cold]
+    pub(super) fn trace_end(&mut self, handle: &Handle, reason: Reason) {
+        let (at, element) = (self.now(), self.me);
+        let packet = &self.pool[handle];
+        if let Some(trace) = self.traced.as_mut().filter(|_| packet.trace() != 0) {
+            (trace.tell)(Event {
+                trace: packet.trace(),
+                element,
+                step: Step::Ended(reason),
+                at,
+                data: packet.data(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::testing::loaded;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn the_first_packets_are_followed_to_their_end_and_no_others() {
+        let mut run =
+            loaded("s :: InfiniteSource(LIMIT 5, STOP true) -> n :: Null -> d :: Discard;");
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let to = Arc::clone(&told);
+        run.ctx.trace(
+            2,
+            Box::new(move |event| {
+                let mut told = to.lock().expect("one thread");
+                told.push((event.trace, event.element, event.step));
+            }),
+        );
+        run.run(1.0);
+        let ends = Step::Ended(Reason::Discarded);
+        let packet = |n| {
+            [
+                (n, 1, Step::Pushed(0)),
+                (n, 2, Step::Pushed(0)),
+                (n, 2, ends),
+            ]
+        };
+        let expected: Vec<_> = [packet(1), packet(2)].concat();
+        assert_eq!(*told.lock().expect("one thread"), expected);
+    }
+}

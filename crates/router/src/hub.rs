@@ -1,0 +1,46 @@
+//! Sends packets to all outputs but the one they came by.
+//!
+//! # What it does
+//! A packet of input N leaves by every output other than N.
+
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::copies::to_all;
+use trammel_packet::batch::Batch;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Hub", "sends packets to all others", || {
+    Box::<Hub>::default()
+})
+.ports("-/=", "h/h")
+.flow("#/[^#]");
+
+#[derive(Debug, Default)]
+struct Hub;
+
+impl Element for Hub {
+    fn push(&mut self, ctx: &mut Ctx, input: usize, mut batch: Batch) {
+        for packet in batch.drain() {
+            to_all(ctx, packet, |output| output != input);
+        }
+        ctx.recycle(batch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn packets_do_not_come_back() {
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3, STOP true) -> h :: Hub -> a :: Counter -> Discard; \
+             Idle -> [1] h [1] -> b :: Counter -> Discard; Idle -> [2] h [2] -> Discard; \
+             InfiniteSource(LIMIT 1) -> Hub -> Discard",
+        );
+        run.run(1.0);
+        assert_eq!((run.read("a.count"), run.read("b.count")), ("0".into(), "3".into()));
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+}

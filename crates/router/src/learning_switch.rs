@@ -1,0 +1,175 @@
+//! Which port of a switch an Ethernet address was last seen at: backward learning (IEEE 802.1D, §7.8).
+
+use crate::args::addresses::EtherAddress;
+use crate::args::times::parse_seconds_in;
+use crate::args::{Args, Kind, Need, Param};
+use crate::element::Handler;
+use crate::engine::Ctx;
+use crate::neighbours::Key;
+use crate::reason::Reason;
+use std::collections::BTreeMap;
+use trammel_packet::batch::Batch;
+use trammel_packet::headers::ether::Ether;
+use trammel_packet::pool::Handle;
+use trammel_packet::timestamp::Timestamp;
+
+/// `TIMEOUT`.
+pub const TIMEOUT: Param = Param {
+    name: "TIMEOUT",
+    need: Need::Keyword,
+    kind: Kind::SecondsIn(0),
+    default: "300",
+    help: "seconds that an address is remembered; 0 makes it a hub",
+};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// The address in the lower 48 bits; the 49th is set, so that 0 is a free place.
+    key: u64,
+    port: u32,
+    at: Timestamp,
+}
+
+/// The bit that tells an address from a free place.
+const USED: u64 = 1 << 48;
+
+fn key(address: [u8; 6]) -> u64 {
+    let [a, b, c, d, e, f] = address;
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f]) | USED
+}
+
+/// What a switch has learnt, and how it forwards.
+#[derive(Debug, Default)]
+pub struct Switch {
+    timeout_s: u32,
+    /// A power of two of places, at most half of them in use.
+    places: Vec<Seen>,
+    count: usize,
+    /// The output that gets a copy of everything, beyond those of the inputs.
+    listens: bool,
+}
+
+impl Switch {
+    /// Takes the arguments. A switch that `listens` has one more output than it has inputs.
+    pub fn configure(&mut self, args: &Args, listens: bool) {
+        self.timeout_s = args.uint("TIMEOUT") as u32;
+        self.listens = listens;
+    }
+
+    fn place(&self, key: u64) -> usize {
+        let (mask, bits) = (self.places.len() - 1, self.places.len().trailing_zeros());
+        let mut at = (u64::from(u128::from(key).hash()) << bits >> 32) as usize;
+        while self.places[at].key != 0 && self.places[at].key != key {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn learn(&mut self, address: [u8; 6], port: usize, at: Timestamp) {
+        if (self.count + 1) * 2 > self.places.len() {
+            self.grow();
+        }
+        let key = key(address);
+        let place = self.place(key);
+        self.count += usize::from(self.places[place].key == 0);
+        self.places[place] = Seen {
+            key,
+            port: port as u32,
+            at,
+        };
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.places);
+        self.places = vec![Seen::default(); (old.len() * 2).max(16)];
+        for seen in old.into_iter().filter(|seen| seen.key != 0) {
+            let place = self.place(seen.key);
+            self.places[place] = seen;
+        }
+    }
+
+    /// The port of `address`, where one was seen not too long before `now`.
+    fn find(&self, address: [u8; 6], now: Timestamp) -> Option<usize> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let seen = self.places[self.place(key(address))];
+        let until = seen.at + Timestamp::from_secs(i64::from(self.timeout_s));
+        (seen.key != 0 && now < until).then_some(seen.port as usize)
+    }
+
+    /// Forwards what came to input `source`.
+    pub fn forward(&mut self, ctx: &mut Ctx, source: usize, mut batch: Batch) {
+        batch.filter(|h| {
+            let packet = &ctx.pool()[&h];
+            let now = packet.timestamp();
+            let Some(header) = Ether::read(packet.data()).copied() else {
+                ctx.drop(h, Reason::TooShort);
+                return None;
+            };
+            let mut port = None;
+            if self.timeout_s != 0 {
+                self.learn(header.src, source, now);
+                if !header.is_multicast() {
+                    port = self.find(header.dst, now);
+                }
+            }
+            match port {
+                None => flood(ctx, source, h),
+                Some(port) if port == source && self.listens => ctx.emit(ctx.outputs() - 1, h),
+                Some(port) if port == source => ctx.drop(h, Reason::Filtered),
+                Some(port) => {
+                    if self.listens
+                        && let Some(copy) = ctx.pool().duplicate(&h)
+                    {
+                        ctx.emit(ctx.outputs() - 1, copy);
+                    }
+                    ctx.emit(port, h);
+                }
+            }
+            None
+        });
+        ctx.recycle(batch);
+    }
+
+    /// The handlers.
+    pub fn handlers() -> Vec<Handler> {
+        vec![Handler::new("table", "r"), Handler::new("timeout", "rw")]
+    }
+
+    /// Answers them.
+    pub fn read(&self, name: &str) -> String {
+        if name == "timeout" {
+            return self.timeout_s.to_string();
+        }
+        let used = self.places.iter().filter(|seen| seen.key != 0);
+        let sorted: BTreeMap<u64, u32> = used.map(|seen| (seen.key, seen.port)).collect();
+        let line = |(key, port): (&u64, &u32)| {
+            let [_, _, address @ ..] = key.to_be_bytes();
+            format!("{} {port}\n", EtherAddress(address))
+        };
+        sorted.iter().map(line).collect()
+    }
+
+    /// Sets the timeout.
+    pub fn write(&mut self, value: &str) -> Result<(), String> {
+        self.timeout_s = parse_seconds_in(value.trim(), 0)
+            .map_err(|_| "expected timeout (integer)".to_owned())?;
+        Ok(())
+    }
+}
+
+/// Sends a packet out by every output but that of its input, the last first.
+fn flood(ctx: &mut Ctx, source: usize, h: Handle) {
+    let first = usize::from(source == 0);
+    for port in (first + 1..ctx.outputs())
+        .rev()
+        .filter(|port| *port != source)
+    {
+        if let Some(copy) = ctx.pool().duplicate(&h) {
+            ctx.emit(port, copy);
+        }
+    }
+    ctx.emit(first, h);
+}

@@ -1,0 +1,86 @@
+//! Paints packets with a colour.
+//!
+//! # What it does
+//! Sets the paint annotation of each packet.
+
+use crate::args::kinds::U8;
+use crate::args::numbers::parse_uint;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || {
+    Box::<Paint>::default()
+})
+.params(&[
+    Param {
+        name: "COLOR",
+        need: Need::Mandatory,
+        kind: U8,
+        default: "",
+        help: "the colour, 0 to 255",
+    },
+    Param {
+        name: "ANNO",
+        need: Need::Positional,
+        kind: Kind::Anno { size: 1 },
+        default: "PAINT",
+        help: "the annotation that holds it",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct Paint {
+    color: u8,
+    anno: usize,
+}
+
+impl Element for Paint {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.color = args.uint("COLOR") as u8;
+        self.anno = usize::from(args.anno("ANNO").offset);
+        Ok(())
+    }
+
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        let pool = ctx.pool();
+        for packet in batch.iter() {
+            pool[packet].annotations_mut()[self.anno] = self.color;
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("color", "rw")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.color.to_string())
+    }
+
+    fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
+        let color = parse_uint(value.trim(), 255).map_err(|_| "syntax error".to_owned())?;
+        self.color = color as u8;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn packets_carry_the_colour() {
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3, STOP true) -> p :: Paint(2) -> s :: PaintSwitch -> Discard; \
+             s [1] -> Discard; s [2] -> c :: Counter -> Discard",
+        );
+        run.run(1.0);
+        assert_eq!((run.read("c.count"), run.read("p.color")), ("3".into(), "2".into()));
+        assert_eq!(run.write("p.color", "256"), Err("syntax error".into()));
+    }
+}

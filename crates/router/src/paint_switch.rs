@@ -1,0 +1,67 @@
+//! Sends packets to the output of their colour.
+//!
+//! # What it does
+//! A packet painted N leaves by output N, or ends here where there is none; one painted 255 leaves by all.
+
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::copies::to_all;
+use crate::reason::Reason;
+use trammel_packet::batch::Batch;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("PaintSwitch", "sends packets by their colour", || {
+    Box::<PaintSwitch>::default()
+})
+.ports("1/-", "h/h")
+.params(&[
+    Param {
+        name: "ANNO",
+        need: Need::Positional,
+        kind: Kind::Anno { size: 1 },
+        default: "PAINT",
+        help: "the annotation that holds the colour",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct PaintSwitch {
+    anno: usize,
+}
+
+impl Element for PaintSwitch {
+    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.anno = usize::from(args.anno("ANNO").offset);
+        Ok(())
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
+        for packet in batch.drain() {
+            match ctx.pool()[&packet].annotations()[self.anno] {
+                255 => to_all(ctx, packet, |_| true),
+                color => ctx.reject(usize::from(color), packet, Reason::NoPort),
+            }
+        }
+        ctx.recycle(batch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn the_last_colour_means_all() {
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3, STOP true) -> Paint(255) -> s :: PaintSwitch -> a :: Counter -> Discard; \
+             s [1] -> b :: Counter -> Paint(9) -> PaintSwitch -> Discard",
+        );
+        run.run(1.0);
+        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "3".into()));
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+}

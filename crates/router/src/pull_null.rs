@@ -1,0 +1,18 @@
+//! Passes pulled packets unchanged.
+//!
+//! # What it does
+//! As `Null`, but its ports are pull.
+
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("PullNull", "passes pulled packets unchanged", || {
+    Box::<PullNull>::default()
+})
+.ports("1/1", "l/l");
+
+#[derive(Debug, Default)]
+struct PullNull;
+
+impl Element for PullNull {}

@@ -1,0 +1,766 @@
+//! A script that runs: its place, its variables, and what each instruction does.
+//!
+//! A run has a budget of *steps*, one for each blocking instruction that it may pass: none where something
+//! calls the script, one where a time is over or the driver stopped, as many as are written to `step`.
+
+use super::functions::{self, FUNCTIONS};
+use super::program::{Ending, Program, Step, Target, Type, When};
+use super::voice::Voice;
+use crate::args::kinds::INT;
+use crate::args::numbers::{parse_bool, parse_int};
+use crate::args::text::{is_space, parse_text, split_words, take_word, uncomment, unquote};
+use crate::args::times::parse_timestamp;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::engine::timer::TimerId;
+use crate::host::reason;
+use crate::lang::variables::{Braces, Form, Variables, substitute};
+use crate::reason::Reason;
+use std::cell::RefCell;
+use trammel_packet::batch::{Batch, Packets};
+
+/// Jumps without a wait between them after which a script is taken to be in a loop.
+const MOST_JUMPS: u32 = 1000;
+
+/// The arguments of both classes; the instructions are the rest.
+pub const PARAMS: &[Param] = &[
+    Param {
+        name: "TYPE",
+        need: Need::Keyword,
+        kind: Kind::Raw,
+        default: "",
+        help: "`ACTIVE`, `PASSIVE`, `PACKET`, `PROXY`, `DRIVER` or `SIGNAL number…`",
+    },
+    Param {
+        name: "INSTRUCTIONS",
+        need: Need::Rest,
+        kind: Kind::Raw,
+        default: "",
+        help: "the instructions",
+    },
+];
+
+/// What makes the script go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The driver stopped.
+    Driver,
+    /// Anything else.
+    Other,
+}
+
+/// Where a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// To a wait.
+    Waits,
+    /// To a `return`.
+    Returned(String),
+    /// To an end.
+    Ended(Ending),
+}
+
+/// A script.
+#[derive(Debug, Default)]
+pub struct Script {
+    program: Program,
+    /// The next instruction.
+    at: usize,
+    /// How often each `pause` was stepped.
+    paused: Vec<u64>,
+    /// The first run has not been yet.
+    is_new: bool,
+    names: Vec<String>,
+    values: Vec<String>,
+    /// How the last `write` ended: `$?`.
+    status: i32,
+    /// What `run` was called with, the handler's name, whether it was written.
+    args: String,
+    handler: String,
+    writes: bool,
+    /// It runs; calls move its place only.
+    runs: bool,
+    /// Steps that it was given while it ran.
+    more: Option<i64>,
+    timer: Option<TimerId>,
+    watches: bool,
+}
+
+/// Variables as an instruction sees them.
+struct Scope<'a> {
+    inner: RefCell<(&'a mut Script, &'a mut Ctx, &'a mut Voice)>,
+}
+
+impl Variables for Scope<'_> {
+    fn value(&self, name: &str, form: Form, _: u32) -> Option<String> {
+        let mut inner = self.inner.borrow_mut();
+        let (script, ctx, voice) = &mut *inner;
+        match form {
+            Form::Call => match script.call(ctx, name, false, false) {
+                Err(text) => {
+                    voice.error(ctx, &text);
+                    None
+                }
+                Ok((_, result, remarks)) => {
+                    for text in &remarks {
+                        voice.error(ctx, text);
+                    }
+                    Some(result.unwrap_or_else(|text| {
+                        voice.error(ctx, &text);
+                        String::new()
+                    }))
+                }
+            },
+            Form::Plain => script.variable(name),
+            Form::Braces => {
+                let braces = Braces::read(name);
+                let value = script.variable(braces.name);
+                let value = value.map(|value| braces.select(value));
+                value.or_else(|| braces.default.map(str::to_owned))
+            }
+        }
+    }
+}
+
+/// A handler as it was called, what came of it, and what it said besides.
+type Called = (String, Result<String, String>, Vec<String>);
+
+impl Script {
+    fn variable(&self, name: &str) -> Option<String> {
+        if let Some(at) = self.names.iter().position(|other| other == name) {
+            return Some(self.values[at].clone());
+        }
+        Some(match name {
+            "?" => self.status.to_string(),
+            "args" => self.args.clone(),
+            "$" => std::process::id().to_string(),
+            "0" => self.handler.clone(),
+            "#" => split_words(&self.args).len().to_string(),
+            "write" => self.writes.to_string(),
+            _ if name.starts_with(|c: char| c.is_ascii_digit()) => {
+                let number = name.parse::<usize>().ok()?;
+                let words = split_words(&self.args).into_iter();
+                words.skip(number - 1).next().unwrap_or_default()
+            }
+            _ => return None,
+        })
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        match self.names.iter().position(|other| other == name) {
+            Some(at) => self.values[at] = value,
+            None => {
+                self.names.push(name.to_owned());
+                self.values.push(value);
+            }
+        }
+    }
+
+    /// `text` with its variables replaced.
+    fn expand(&mut self, ctx: &mut Ctx, voice: &mut Voice, text: &str, quoting: bool) -> String {
+        let inner = RefCell::new((self, ctx, voice));
+        substitute(text, &Scope { inner }, quoting, 0)
+    }
+
+    /// Calls the handler that `text` names. An error of the call itself is told apart from one in it.
+    fn call(
+        &mut self,
+        ctx: &mut Ctx,
+        text: &str,
+        to_write: bool,
+        unquotes: bool,
+    ) -> Result<Called, String> {
+        let mut rest = text;
+        let word = take_word(&mut rest).unwrap_or("");
+        let name = parse_text(word).map_err(|_| "syntax error".to_owned())?;
+        let value = if unquotes {
+            unquote(rest)
+        } else {
+            rest.to_owned()
+        };
+        let me = ctx.me();
+        ctx.within_reach(self, |ctx| {
+            let of = ctx.find_call(&name, me, to_write)?;
+            let mut called = ctx.called(of.owner, &of.handler.name);
+            if !to_write && !value.is_empty() && !of.handler.read_param {
+                return Err(format!("read handler '{called}' does not take parameters"));
+            }
+            if !value.is_empty() {
+                called = format!("{called} {value}");
+            }
+            let result = if to_write {
+                ctx.write_handler(&of, &value).map(|()| String::new())
+            } else {
+                ctx.read_handler(&of, &value)
+            };
+            Ok((called, result, ctx.take_remarks()))
+        })
+    }
+
+    /// Calls a handler for an instruction and tells what went wrong.
+    fn told_call(
+        &mut self,
+        ctx: &mut Ctx,
+        voice: &mut Voice,
+        text: &str,
+        to_write: bool,
+        unquotes: bool,
+    ) -> Option<(String, Result<String, ()>)> {
+        match self.call(ctx, text, to_write, unquotes) {
+            Err(text) => {
+                voice.error(ctx, &text);
+                None
+            }
+            Ok((called, result, mut said)) => {
+                let result = result.map_err(|text| said.push(text));
+                if !said.is_empty() {
+                    voice.failed_call(ctx, &called, &said);
+                }
+                Some((called, result))
+            }
+        }
+    }
+
+    /// Runs with so many steps.
+    fn run(&mut self, ctx: &mut Ctx, steps: i64, cause: Cause, voice: &mut Voice) -> Outcome {
+        if self.runs {
+            return Outcome::Waits;
+        }
+        self.runs = true;
+        let (mut steps, mut jumps) = (steps, 0);
+        let outcome = loop {
+            let outcome = self.advance(ctx, steps, cause, &mut jumps, voice);
+            match self.more.take() {
+                Some(more) => steps = more,
+                None => break outcome,
+            }
+        };
+        self.runs = false;
+        self.rewatch(ctx, &outcome);
+        outcome
+    }
+
+    /// A signal's script hears it again when it has ended, and not while it waits.
+    fn rewatch(&mut self, ctx: &mut Ctx, outcome: &Outcome) {
+        let Type::Signal(signals) = &self.program.kind else {
+            return;
+        };
+        let shall = *outcome == Outcome::Ended(Ending::End);
+        if shall != self.watches {
+            for signal in signals {
+                if shall {
+                    // It could be watched before.
+                    let _ = ctx.watch_signal(*signal);
+                } else {
+                    ctx.unwatch_signal(*signal);
+                }
+            }
+        }
+        self.watches = shall;
+    }
+
+    fn advance(
+        &mut self,
+        ctx: &mut Ctx,
+        mut steps: i64,
+        cause: Cause,
+        jumps: &mut u32,
+        voice: &mut Voice,
+    ) -> Outcome {
+        while steps >= 0 && *jumps < MOST_JUMPS {
+            let at = self.at;
+            let Some(step) = self.program.steps.get(at).cloned() else {
+                return Outcome::Waits;
+            };
+            self.at += 1;
+            match step {
+                Step::Start => {
+                    if std::mem::take(&mut self.is_new) {
+                        steps -= 1;
+                    }
+                }
+                Step::Pause(times) => {
+                    let passed = steps.min(i64::try_from(times - self.paused[at]).unwrap_or(0));
+                    self.paused[at] += passed.unsigned_abs();
+                    steps -= passed;
+                    if self.paused[at] < times {
+                        self.at = at;
+                        return Outcome::Waits;
+                    }
+                }
+                Step::Wait(_) if steps > 0 => {
+                    steps -= 1;
+                    if let Some(timer) = self.timer {
+                        ctx.unset_timer(timer);
+                    }
+                }
+                Step::Wait(text) => {
+                    if self.sleep(ctx, voice, &text) {
+                        self.at = at;
+                    }
+                    return Outcome::Waits;
+                }
+                Step::Set {
+                    when: When::Init | When::Export,
+                    ..
+                }
+                | Step::Label(_) => {}
+                Step::Set {
+                    variable,
+                    text,
+                    unquote: unquotes,
+                    ..
+                } => {
+                    let value = self.expand(ctx, voice, &text, false);
+                    self.values[variable] = if unquotes { unquote(&value) } else { value };
+                }
+                Step::Return {
+                    text,
+                    unquote: unquotes,
+                } => {
+                    let value = self.expand(ctx, voice, &text, false);
+                    // A handler that was read on the way may have gone elsewhere.
+                    if self.at == at + 1 {
+                        self.at = at;
+                        let value = if unquotes { unquote(&value) } else { value };
+                        return Outcome::Returned(value);
+                    }
+                }
+                Step::Print {
+                    text,
+                    newline,
+                    unquote,
+                } => {
+                    self.print(ctx, voice, &text, newline, unquote);
+                }
+                Step::Read { text, unquote } => {
+                    let text = self.expand(ctx, voice, &text, false);
+                    let read = self.told_call(ctx, voice, &text, false, unquote);
+                    if let Some((called, result)) = read {
+                        let name = called.split(is_space).next().unwrap_or("").to_owned();
+                        let result = result.unwrap_or_default();
+                        ctx.host().say(&format!("{name}:\n{result}\n"));
+                    }
+                }
+                Step::Write { text, unquote } => {
+                    let text = self.expand(ctx, voice, &text, false);
+                    let written = self.told_call(ctx, voice, &text, true, unquote);
+                    if let Some((_, result)) = written {
+                        self.status = if result.is_ok() { 0 } else { -1 };
+                    }
+                }
+                Step::Goto { to, condition } => {
+                    let condition = self.expand(ctx, voice, &condition, false);
+                    let holds = condition.is_empty() || parse_bool(&condition) == Ok(true);
+                    if !condition.is_empty() && parse_bool(&condition).is_err() {
+                        voice.error(ctx, &format!("bad condition '{condition}'"));
+                    } else if holds {
+                        match to {
+                            Target::Ending(how) => {
+                                self.at = at;
+                                return Outcome::Ended(how);
+                            }
+                            Target::Place(to) => {
+                                self.paused[to.min(at)..at].fill(0);
+                                self.at = to;
+                            }
+                        }
+                    }
+                }
+                Step::End {
+                    how,
+                    text,
+                    unquote: unquotes,
+                } => {
+                    self.at = at;
+                    if how == Ending::Error {
+                        let text = self.expand(ctx, voice, &text, false);
+                        let text = if unquotes { unquote(&text) } else { text };
+                        voice.error(ctx, &text);
+                    } else if how == Ending::Stop && cause != Cause::Driver {
+                        ctx.stop();
+                    }
+                    return Outcome::Ended(how);
+                }
+            }
+            if self.at != at + 1 {
+                *jumps += 1;
+            }
+        }
+        if *jumps >= MOST_JUMPS {
+            let text = format!("{}: too many jumps, giving up\n", ctx.declaration(ctx.me()));
+            ctx.host().say(&text);
+            self.at = self.program.steps.len();
+            if let Some(timer) = self.timer {
+                ctx.unset_timer(timer);
+            }
+        }
+        Outcome::Waits
+    }
+
+    /// Sets the timer for a wait; says whether it could.
+    fn sleep(&mut self, ctx: &mut Ctx, voice: &mut Voice, text: &str) -> bool {
+        let text = self.expand(ctx, voice, text, false);
+        match (parse_timestamp(&text), self.timer) {
+            (Ok(time), Some(timer)) => {
+                ctx.set_timer_after(timer, time);
+                true
+            }
+            _ => {
+                voice.error(ctx, "syntax error at 'wait'");
+                false
+            }
+        }
+    }
+
+    fn print(
+        &mut self,
+        ctx: &mut Ctx,
+        voice: &mut Voice,
+        text: &str,
+        newline: bool,
+        unquotes: bool,
+    ) {
+        let (mut text, mut file, mut appends) = (text, "", false);
+        if let Some(rest) = text.strip_prefix('>') {
+            appends = rest.starts_with('>');
+            text = rest.strip_prefix('>').unwrap_or(rest);
+            file = take_word(&mut text).unwrap_or("");
+        }
+        let mut open = None;
+        if !file.is_empty() && file != "-" {
+            match ctx.host().create(file, appends) {
+                Ok(file) => open = Some(file),
+                Err(e) => {
+                    voice.error(ctx, &format!("{file}: {}", reason(&e)));
+                    return;
+                }
+            }
+        }
+        let before = voice.count;
+        let is_call = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '@' || c == '_');
+        let mut result = if is_call {
+            let text = self.expand(ctx, voice, text, false);
+            let read = self.told_call(ctx, voice, &text, false, unquotes);
+            read.and_then(|(_, result)| result.ok()).unwrap_or_default()
+        } else {
+            unquote(&self.expand(ctx, voice, text, true))
+        };
+        if newline && voice.count == before && !result.ends_with('\n') {
+            result.push('\n');
+        }
+        match open {
+            None => ctx.host().print(&result),
+            Some(mut open) => {
+                let written = open
+                    .write_all(result.as_bytes())
+                    .and_then(|()| open.flush());
+                if let Err(e) = written {
+                    voice.error(ctx, &format!("{file}: {}", reason(&e)));
+                }
+            }
+        }
+    }
+
+    /// Errors that come while the script runs by itself.
+    fn executing(ctx: &Ctx) -> Voice {
+        let me = ctx.declaration(ctx.me());
+        Voice::loud(Some(format!("While executing '{me}':")))
+    }
+
+    /// The port that the script gives to a packet which came by `input`.
+    fn port(&mut self, ctx: &mut Ctx, input: usize) -> Option<usize> {
+        let mut voice = Script::executing(ctx);
+        self.set("input", input.to_string());
+        self.at = 0;
+        match self.run(ctx, 0, Cause::Other, &mut voice) {
+            Outcome::Returned(value) => {
+                let port = parse_int(&value, 0, i64::from(i32::MAX)).ok()?;
+                usize::try_from(port).ok()
+            }
+            Outcome::Ended(Ending::End) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// What the handlers `run`, `step` and `goto` do, read or written.
+    fn stepped(
+        &mut self,
+        ctx: &mut Ctx,
+        name: &str,
+        text: &str,
+        writes: bool,
+    ) -> Result<String, String> {
+        let data = uncomment(text);
+        let mut steps = 0;
+        match name {
+            "goto" => {
+                let Some(Target::Place(to)) = self.program.label(&data) else {
+                    return Err("jump to nonexistent label".to_owned());
+                };
+                self.paused[to..].fill(0);
+                self.at = to;
+            }
+            "step" if data.is_empty() => steps = 1,
+            "step" => {
+                let Kind::Int { min, max } = INT else {
+                    unreachable!("the kind of whole numbers has bounds");
+                };
+                steps = parse_int(&data, min, max).map_err(|_| "syntax error".to_owned())?;
+            }
+            _ => {
+                self.at = 0;
+                self.args = text.to_owned();
+            }
+        }
+        let before = std::mem::replace(&mut self.handler, name.to_owned());
+        let wrote = std::mem::replace(&mut self.writes, writes);
+        let mut voice = Voice::quiet();
+        if self.runs && name == "step" {
+            self.more = Some(self.more.unwrap_or(0) + steps);
+        }
+        let outcome = self.run(ctx, steps, Cause::Other, &mut voice);
+        (self.handler, self.writes) = (before, wrote);
+        if outcome == Outcome::Ended(Ending::Error) {
+            return Err(voice.kept.join("\n"));
+        }
+        for text in voice.kept {
+            ctx.remark(text);
+        }
+        Ok(match outcome {
+            Outcome::Returned(value) => value,
+            Outcome::Ended(Ending::End) if self.program.kind == Type::Packet => "0".to_owned(),
+            _ => String::new(),
+        })
+    }
+
+    /// What the handlers `get` and `shift` do.
+    fn variable_handler(&mut self, name: &str, text: &str) -> Result<String, String> {
+        let mut rest = text;
+        let variable = match take_word(&mut rest) {
+            Some(word) => word,
+            None if name == "shift" => "args",
+            None => return Err("no variable".to_owned()),
+        };
+        if !rest.is_empty() {
+            return Err("too many arguments".to_owned());
+        }
+        let at = self.names.iter().position(|other| other == variable);
+        let value = match at {
+            _ if variable == "args" => &mut self.args,
+            Some(at) => &mut self.values[at],
+            None => return Err(format!("undefined variable '{variable}'")),
+        };
+        if name == "get" {
+            return Ok(value.clone());
+        }
+        let mut rest = value.as_str();
+        let word = take_word(&mut rest).unwrap_or("").to_owned();
+        let rest = rest.to_owned();
+        *value = rest;
+        Ok(word)
+    }
+
+    fn is_export(&self, name: &str) -> Option<usize> {
+        self.program.steps.iter().find_map(|step| match step {
+            Step::Set {
+                variable,
+                when: When::Export,
+                ..
+            } if self.names[*variable] == name => Some(*variable),
+            _ => None,
+        })
+    }
+}
+
+impl Element for Script {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let failed = |text: &str| {
+            let mut said = Diagnostics::new();
+            said.error(None, text);
+            said
+        };
+        let (inputs, outputs) = (setup.inputs.len(), setup.outputs.len());
+        let given = Type::parse(args.text("TYPE")).map_err(|text| failed(&text))?;
+        let kind = given.unwrap_or(match setup.class {
+            "DriverManager" => Type::Driver,
+            _ if inputs + outputs > 0 => Type::Packet,
+            _ => Type::Active,
+        });
+        if kind == Type::Driver && !setup.definitions.claim("driver") {
+            return Err(failed("router has more than one driver script"));
+        }
+        if kind == Type::Packet && inputs == 0 {
+            return Err(failed("PACKET script must have inputs"));
+        }
+        if kind != Type::Packet && inputs + outputs > 0 {
+            return Err(failed("ports allowed only on PACKET scripts"));
+        }
+        self.program = Program::parse(kind, args.rest()).map_err(|wrong| {
+            let mut said = Diagnostics::new();
+            for text in wrong {
+                said.error(None, text);
+            }
+            said
+        })?;
+        self.names = self.program.variables.clone();
+        self.values = vec![String::new(); self.names.len()];
+        self.paused = vec![0; self.program.steps.len()];
+        Ok(())
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        let timer = ctx.new_timer(0);
+        self.timer = Some(timer);
+        let heading = format!("While initializing '{}':", ctx.declaration(ctx.me()));
+        let mut voice = Voice::loud(Some(heading));
+        for step in self.program.steps.clone() {
+            if let Step::Set {
+                variable,
+                text,
+                unquote: unquotes,
+                when,
+            } = step
+                && when != When::Now
+            {
+                let value = self.expand(ctx, &mut voice, &text, false);
+                self.values[variable] = if unquotes { unquote(&value) } else { value };
+            }
+        }
+        match self.program.kind.clone() {
+            Type::Driver => ctx.manage_driver()?,
+            Type::Signal(signals) => {
+                for signal in signals {
+                    ctx.watch_signal(signal)?;
+                }
+                self.watches = true;
+                return Ok(());
+            }
+            Type::Active => {}
+            Type::Passive | Type::Packet | Type::Proxy => return Ok(()),
+        }
+        match self.program.steps[0].clone() {
+            Step::Wait(text) => {
+                self.sleep(ctx, &mut voice, &text);
+            }
+            Step::Start => {
+                self.is_new = true;
+                if self.program.kind == Type::Driver {
+                    ctx.stop();
+                } else {
+                    let now = ctx.now();
+                    ctx.set_timer(timer, now);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn run_timer(&mut self, ctx: &mut Ctx, token: u32) {
+        if token == 0 {
+            let mut voice = Script::executing(ctx);
+            self.run(ctx, 1, Cause::Other, &mut voice);
+            return;
+        }
+        self.at = 0;
+        self.args.clear();
+        "run".clone_into(&mut self.handler);
+        self.run(ctx, 0, Cause::Other, &mut Voice::loud(None));
+        self.handler.clear();
+    }
+
+    fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {
+        let outcome = self.run(ctx, 1, Cause::Driver, &mut Voice::loud(None));
+        !matches!(outcome, Outcome::Ended(_))
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, input: usize, mut batch: Batch) {
+        for packet in batch.drain() {
+            match self.port(ctx, input) {
+                Some(port) => ctx.reject(port, packet, Reason::NoPort),
+                None => ctx.drop(packet, Reason::Filtered),
+            }
+        }
+        ctx.recycle(batch);
+    }
+
+    fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
+        let mut left = max.min(into.room());
+        while left > 0 {
+            let Some(packet) = ctx.pull_one(0) else {
+                return;
+            };
+            left -= 1;
+            match self.port(ctx, 0) {
+                Some(0) => into.push(packet),
+                Some(port) => ctx.reject(port, packet, Reason::NoPort),
+                None => ctx.drop(packet, Reason::Filtered),
+            }
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        let mut all = vec![
+            Handler::new("step", "w"),
+            Handler::new("goto", "w"),
+            Handler::new("run", "rw+"),
+        ];
+        let functions = FUNCTIONS.iter();
+        all.extend(functions.map(|(name, letters, _)| Handler::new(*name, letters)));
+        all.push(Handler::new("get", "r+"));
+        all.push(Handler::new("set", "w"));
+        all.push(Handler::new("shift", "r+"));
+        for step in &self.program.steps {
+            if let Step::Set {
+                variable,
+                when: When::Export,
+                ..
+            } = step
+            {
+                all.push(Handler::new(self.names[*variable].clone(), "r"));
+            }
+        }
+        all
+    }
+
+    fn has_any_handler(&self) -> bool {
+        self.program.kind == Type::Proxy
+    }
+
+    fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
+        if let Some(at) = self.is_export(name) {
+            return Ok(self.values[at].clone());
+        }
+        match (name, functions::find(name)) {
+            (_, Some(function)) => function(ctx, parameter),
+            ("get" | "shift", _) => self.variable_handler(name, parameter),
+            _ => self.stepped(ctx, name, parameter, false),
+        }
+    }
+
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        if name != "set" {
+            return self.stepped(ctx, name, value, true).map(|_| ());
+        }
+        let mut rest = value;
+        match take_word(&mut rest) {
+            None => Err("no variable".to_owned()),
+            Some("args") => {
+                rest.clone_into(&mut self.args);
+                Ok(())
+            }
+            Some(variable) => {
+                self.set(variable, rest.to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    fn take_state(&mut self, ctx: &mut Ctx, old: &mut dyn Element) {
+        let _ = (ctx, old);
+    }
+}
