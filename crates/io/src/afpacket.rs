@@ -81,19 +81,7 @@ impl AfPacket {
         .map_err(of("choose the direction"))?;
         let ring = Ring::new(&receiver, options.ring_bytes).map_err(of("make a receive ring"))?;
         if options.is_promiscuous {
-            let membership = libc::packet_mreq {
-                mr_ifindex: index.cast_signed(),
-                mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
-                mr_alen: 0,
-                mr_address: [0; 8],
-            };
-            sys::set_option(
-                &receiver,
-                libc::SOL_PACKET,
-                libc::PACKET_ADD_MEMBERSHIP,
-                &membership,
-            )
-            .map_err(of("see frames to others"))?;
+            see_all(&receiver, index).map_err(of("see frames to others"))?;
         }
         bind(&receiver, index, libc::ETH_P_ALL as u16).map_err(of("bind a packet socket"))?;
         let socket =
@@ -142,6 +130,31 @@ impl AfPacket {
         }
         .into())
     }
+}
+
+/// Has an interface take frames to others as long as the socket is open.
+fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
+    let membership = libc::packet_mreq {
+        mr_ifindex: index.cast_signed(),
+        mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    sys::set_option(
+        socket,
+        libc::SOL_PACKET,
+        libc::PACKET_ADD_MEMBERSHIP,
+        &membership,
+    )
+}
+
+/// A socket that no frame comes to, which keeps an interface taking frames to others.
+pub(crate) fn promiscuous(name: &str, index: u32) -> Result<OwnedFd> {
+    let of = |what| Error::of(what, name, "CAP_NET_RAW");
+    let socket =
+        sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(of("open a packet socket"))?;
+    see_all(&socket, index).map_err(of("see frames to others"))?;
+    Ok(socket)
 }
 
 fn bind(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
@@ -229,6 +242,14 @@ impl Device for AfPacket {
 
     fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         self.sender.flush(pool)
+    }
+
+    fn unsent(&self) -> usize {
+        self.sender.unsent()
+    }
+
+    fn send_descriptor(&self) -> Option<i32> {
+        Some(self.sender.descriptor())
     }
 
     fn descriptor(&self) -> Option<i32> {

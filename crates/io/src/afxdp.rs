@@ -7,6 +7,7 @@
 //! A program of five instructions gives the frames of one queue to the socket and the rest to the kernel's
 //! stack. Needs the right to load it, which no user namespace gives.
 
+use crate::afpacket;
 use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use crate::clock;
 use crate::error::{Error, Result};
@@ -37,6 +38,8 @@ pub struct Options {
     pub ring: u32,
     /// Where the program runs; `None` tries the driver first.
     pub place: Option<Place>,
+    /// Whether frames to other hosts come too.
+    pub is_promiscuous: bool,
 }
 
 impl Default for Options {
@@ -46,6 +49,7 @@ impl Default for Options {
             // 1 ms at a million frames a second.
             ring: 1024,
             place: None,
+            is_promiscuous: true,
         }
     }
 }
@@ -58,6 +62,7 @@ pub struct AfXdp {
     // The order of these is that of their end: the program, the socket, the memory.
     attachment: Option<Attachment>,
     _sockets: Map,
+    _promiscuous: Option<OwnedFd>,
     receive: Queue<libc::xdp_desc>,
     send: Queue<libc::xdp_desc>,
     fill: Queue<u64>,
@@ -132,6 +137,9 @@ impl AfXdp {
             Place::Generic => "behind the driver (generic XDP)",
         };
         remarks.push(format!("`{name}`: AF_XDP {place}, {zero_copy}"));
+        let promiscuous = (options.is_promiscuous)
+            .then(|| afpacket::promiscuous(name, index))
+            .transpose()?;
         let ethtool = Ethtool::open()?;
         let queues = ethtool.receive_queues(name)?;
         if queues > 1 {
@@ -154,6 +162,7 @@ impl AfXdp {
             mac: ethtool.mac(name)?,
             attachment: Some(attachment),
             _sockets: sockets,
+            _promiscuous: promiscuous,
             receive,
             send,
             fill,
@@ -486,6 +495,10 @@ impl Device for AfXdp {
         }
         self.reap(pool);
         Ok(())
+    }
+
+    fn unsent(&self) -> usize {
+        self.send.waiting() as usize
     }
 
     fn descriptor(&self) -> Option<i32> {

@@ -22,6 +22,7 @@ mod packet_send;
 pub mod ring;
 pub mod rtnetlink;
 pub mod signals;
+pub mod socket;
 mod sys;
 pub mod tap;
 mod xsk;

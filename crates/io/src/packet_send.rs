@@ -124,6 +124,16 @@ impl Sender {
         sys::check(sent).map(|sent| sent as usize)
     }
 
+    /// Frames that wait.
+    pub(crate) fn unsent(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The socket's descriptor.
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.socket.as_raw_fd()
+    }
+
     /// Gives back what waits.
     pub(crate) fn close(&mut self, pool: &mut Pool) {
         for packet in self.waiting.drain(..) {

@@ -57,6 +57,7 @@ plain!(
     libc::tpacket_req3,
     libc::tpacket_stats_v3,
     libc::packet_mreq,
+    libc::sockaddr_in,
     libc::sockaddr_ll,
     libc::sockaddr_xdp,
     libc::sockaddr_nl,

@@ -39,6 +39,16 @@ pub trait Device: Debug + Send {
         Ok(())
     }
 
+    /// Packets that were taken and could not be handed over yet; `flush` tries again.
+    fn unsent(&self) -> usize {
+        0
+    }
+
+    /// The descriptor that can be written when there is room for what is unsent, where there is one.
+    fn send_descriptor(&self) -> Option<i32> {
+        self.descriptor()
+    }
+
     /// The descriptor to wait on for frames, where there is one; devices without one are polled.
     fn descriptor(&self) -> Option<i32> {
         None

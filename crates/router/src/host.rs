@@ -4,6 +4,7 @@
 
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
@@ -42,10 +43,72 @@ pub trait Socket: Debug + Send {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize>;
     /// Writes what goes now.
     fn write(&mut self, from: &[u8]) -> io::Result<usize>;
+    /// Writes a datagram to `to`, where it speaks to no one in particular.
+    fn send_to(&mut self, from: &[u8], to: Ipv4Addr) -> io::Result<usize> {
+        let _ = (from, to);
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
     /// The descriptor to wait on.
     fn descriptor(&self) -> i32;
-    /// Where it listens or to whom it speaks: `127.0.0.1:7777`.
+    /// Where it listens or to whom it speaks: `127.0.0.1:7777`. Of datagrams, where the last came from.
     fn address(&self) -> String;
+}
+
+/// What the kernel's tables tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelEvent {
+    /// Forget everything: all there is follows.
+    Restart,
+    /// All there is has been told; changes follow.
+    Complete,
+    /// An interface came, or is now otherwise.
+    Link {
+        /// Its number.
+        index: u32,
+        /// Its name.
+        name: String,
+    },
+    /// An address came or went.
+    Address {
+        /// Whether it is there now.
+        is_there: bool,
+        /// The interface's number.
+        interface: u32,
+        /// The address.
+        address: IpAddr,
+        /// The bits of its network.
+        prefix: u8,
+    },
+    /// A unicast route of the main table came, or went.
+    Route {
+        /// Whether it is there now.
+        is_there: bool,
+        /// The network.
+        destination: IpAddr,
+        /// Its bits.
+        prefix: u8,
+        /// The lowest wins.
+        metric: u32,
+        /// Next hops: the router, or none on the link, and the interface's number.
+        hops: Vec<(Option<IpAddr>, u32)>,
+    },
+    /// A neighbour came or went.
+    Neighbour {
+        /// Its Ethernet address, where frames may be sent to it now.
+        mac: Option<[u8; 6]>,
+        /// The interface's number.
+        interface: u32,
+        /// Its address.
+        address: IpAddr,
+    },
+}
+
+/// The kernel's links, addresses, routes and neighbours.
+pub trait KernelTables: Debug + Send {
+    /// Tells what has happened since the last call, the first time all there is. Does not wait.
+    fn poll(&mut self, tell: &mut dyn FnMut(KernelEvent)) -> io::Result<()>;
+    /// The descriptor to wait on.
+    fn descriptor(&self) -> i32;
 }
 
 /// What a socket is asked to be.
@@ -115,6 +178,15 @@ pub trait Host: Debug + Send {
 
     /// Opens a socket.
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>>;
+
+    /// Follows the kernel's tables.
+    fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, Refusal> {
+        Err(Refusal {
+            text: "no kernel whose tables could be followed".to_owned(),
+            mend: None,
+            is_lack: true,
+        })
+    }
 
     /// Asks that signal `number` be counted; [`Host::signals`] tells what has come.
     fn watch_signal(&mut self, number: i32) -> io::Result<()>;

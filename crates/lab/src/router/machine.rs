@@ -1,18 +1,21 @@
 //! This machine as the router's host: files, streams, devices, signals, time.
 
+use super::devices::{self, Wires};
+use super::{kernel_tables, sockets};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use trammel_io::{clock, signals};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
-use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+use trammel_router::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 
 /// This machine.
 #[derive(Debug, Default)]
 pub struct Machine {
     /// Standard output, written out when the router waits, ends, or prints to standard error.
     printed: Vec<u8>,
+    wires: Wires,
 }
 
 /// What is kept of standard output before it is written.
@@ -107,17 +110,17 @@ impl Host for Machine {
     fn device(
         &mut self,
         request: &DeviceRequest,
-        _: &mut Pool,
+        pool: &mut Pool,
     ) -> Result<Box<dyn Device>, Refusal> {
-        Err(Refusal {
-            text: format!("no network interface `{}`", request.name),
-            mend: None,
-            is_lack: true,
-        })
+        devices::open(request, pool, &mut self.wires)
     }
 
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-        super::sockets::open(request)
+        sockets::open(request)
+    }
+
+    fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, Refusal> {
+        kernel_tables::follow()
     }
 
     fn watch_signal(&mut self, number: i32) -> io::Result<()> {

@@ -2,6 +2,8 @@
 
 pub mod click;
 pub mod command;
+pub mod devices;
+pub mod kernel_tables;
 pub mod machine;
-mod sockets;
+pub mod sockets;
 pub mod tools;

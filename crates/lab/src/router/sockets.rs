@@ -1,130 +1,497 @@
-//! Sockets of this machine for elements that serve: TCP and UNIX streams, without waiting.
+//! The machine's sockets, as the router asks for them: TCP, UDP, UNIX, multicast, raw. None blocks.
 
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{
+    Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, ToSocketAddrs, UdpSocket,
+};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use trammel_io::socket;
 use trammel_router::host::{Socket, SocketRequest};
 
-#[derive(Debug)]
-enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener, String),
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
-            // It may have been removed meanwhile.
-            let _ = std::fs::remove_file(path);
+/// Opens a socket.
+pub fn open(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    match (request.kind.as_str(), request.listen) {
+        ("tcp", true) => listen_tcp(request),
+        ("tcp", false) => connect_tcp(request),
+        ("unix", true) => listen_unix(request),
+        ("unix", false) => {
+            let stream = UnixStream::connect(&request.remote)?;
+            stream.set_nonblocking(true)?;
+            Ok(Box::new(Stream {
+                stream,
+                peer: request.remote.clone(),
+            }))
         }
+        ("udp", _) => open_udp(request),
+        ("unix-datagram", _) => open_unix_datagram(request),
+        ("multicast", _) => open_multicast(request),
+        ("raw", _) => open_raw(request),
+        (kind, _) => Err(wrong(format!("there are no `{kind}` sockets"))),
     }
 }
 
+fn wrong(text: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, text)
+}
+
+/// The value of an option, where it was given.
+fn option<'a>(request: &'a SocketRequest, key: &str) -> Option<&'a str> {
+    let found = request.options.iter().find(|(name, _)| name == key);
+    found.map(|(_, value)| value.as_str())
+}
+
+fn flag(request: &SocketRequest, key: &str, default: bool) -> bool {
+    option(request, key).map_or(default, |value| value == "true")
+}
+
+/// An IPv4 address and port: `127.0.0.1:80`, or a port alone for any address.
+fn address(text: &str) -> io::Result<SocketAddrV4> {
+    if let Ok(port) = text.parse() {
+        return Ok(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+    }
+    let mut all = text.to_socket_addrs()?;
+    let found = all.find_map(|one| match one {
+        SocketAddr::V4(one) => Some(one),
+        SocketAddr::V6(_) => None,
+    });
+    found.ok_or_else(|| wrong(format!("`{text}` is no IPv4 address with a port")))
+}
+
+fn set_buffers(request: &SocketRequest, of: &impl AsFd) -> io::Result<()> {
+    let bytes = |key| option(request, key).and_then(|value| value.parse().ok());
+    socket::set_buffers(of.as_fd(), bytes("SNDBUF"), bytes("RCVBUF"))
+}
+
+/// A connection of bytes.
 #[derive(Debug)]
-struct Stream<S> {
-    stream: S,
-    address: String,
+struct Stream<T> {
+    stream: T,
+    peer: String,
 }
 
-fn stream<S>(stream: S, address: String) -> Box<dyn Socket>
-where
-    Stream<S>: Socket + 'static,
-{
-    Box::new(Stream { stream, address })
+impl<T: Read + Write + AsRawFd + Send + std::fmt::Debug> Socket for Stream<T> {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        Ok(None)
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(into)
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.stream.write(from)
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.stream.as_raw_fd()
+    }
+
+    fn address(&self) -> String {
+        self.peer.clone()
+    }
 }
 
-/// Opens what is asked for: a listener.
-pub fn open(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-    let listener = match (request.kind.as_str(), request.listen) {
-        ("tcp", true) => {
-            let listener = TcpListener::bind(&request.local)?;
-            listener.set_nonblocking(true)?;
-            Listener::Tcp(listener)
-        }
-        ("unix", true) => {
-            let listener = UnixListener::bind(&request.local)?;
-            listener.set_nonblocking(true)?;
-            Listener::Unix(listener, request.local.clone())
-        }
-        (kind, _) => {
-            let text = format!("no {kind} sockets");
-            return Err(io::Error::new(io::ErrorKind::Unsupported, text));
-        }
+fn tcp_stream(stream: TcpStream, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    stream.set_nonblocking(true)?;
+    stream.set_nodelay(flag(request, "NODELAY", true))?;
+    set_buffers(request, &stream)?;
+    let peer = stream
+        .peer_addr()
+        .map_or_else(|_| String::new(), |peer| peer.to_string());
+    Ok(Box::new(Stream { stream, peer }))
+}
+
+fn connect_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let local = match request.local.as_str() {
+        "" => None,
+        local => Some(address(local)?),
     };
-    Ok(Box::new(listener))
+    tcp_stream(socket::connect(address(&request.remote)?, local)?, request)
+}
+
+#[derive(Debug)]
+struct Listener {
+    listener: TcpListener,
+    request: SocketRequest,
+}
+
+fn listen_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let listener = match request.local.parse::<SocketAddr>() {
+        Ok(local) => TcpListener::bind(local)?,
+        Err(_) => TcpListener::bind(address(&request.local)?)?,
+    };
+    listener.set_nonblocking(true)?;
+    Ok(Box::new(Listener {
+        listener,
+        request: request.clone(),
+    }))
+}
+
+fn listening() -> io::Error {
+    io::Error::from(ErrorKind::NotConnected)
+}
+
+/// What `accept` gave: nothing where no connection waits, or the one that waited has gone again.
+fn accepted<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(one) => Ok(Some(one)),
+        Err(error) => match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {
+                Ok(None)
+            }
+            _ => Err(error),
+        },
+    }
 }
 
 impl Socket for Listener {
     fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
-        let accepted = match self {
-            Listener::Tcp(listener) => listener.accept().and_then(|(one, from)| {
-                one.set_nonblocking(true)?;
-                Ok(stream(one, from.to_string()))
-            }),
-            Listener::Unix(listener, path) => listener.accept().and_then(|(one, _)| {
-                one.set_nonblocking(true)?;
-                Ok(stream(one, path.clone()))
-            }),
-        };
-        match accepted {
-            Ok(one) => Ok(Some(one)),
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(e) => Err(e),
+        match accepted(self.listener.accept())? {
+            Some((stream, _)) => tcp_stream(stream, &self.request).map(Some),
+            None => Ok(None),
         }
     }
 
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::NotConnected.into())
+        Err(listening())
     }
 
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::NotConnected.into())
+        Err(listening())
     }
 
     fn descriptor(&self) -> i32 {
-        match self {
-            Listener::Tcp(listener) => listener.as_raw_fd(),
-            Listener::Unix(listener, _) => listener.as_raw_fd(),
-        }
+        self.listener.as_raw_fd()
     }
 
     fn address(&self) -> String {
-        match self {
-            Listener::Tcp(listener) => listener
-                .local_addr()
-                .map(|address| address.to_string())
-                .unwrap_or_default(),
-            Listener::Unix(_, path) => path.clone(),
+        self.listener
+            .local_addr()
+            .map_or_else(|_| String::new(), |local| local.to_string())
+    }
+}
+
+#[derive(Debug)]
+struct PathListener {
+    listener: UnixListener,
+    path: String,
+}
+
+fn listen_unix(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let listener = UnixListener::bind(&request.local)?;
+    listener.set_nonblocking(true)?;
+    Ok(Box::new(PathListener {
+        listener,
+        path: request.local.clone(),
+    }))
+}
+
+impl Socket for PathListener {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        let Some((stream, _)) = accepted(self.listener.accept())? else {
+            return Ok(None);
+        };
+        stream.set_nonblocking(true)?;
+        Ok(Some(Box::new(Stream {
+            stream,
+            peer: self.path.clone(),
+        })))
+    }
+
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(listening())
+    }
+
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(listening())
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.listener.as_raw_fd()
+    }
+
+    fn address(&self) -> String {
+        self.path.clone()
+    }
+}
+
+impl Drop for PathListener {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Datagrams to one partner: the one that was named, or the one that spoke last.
+#[derive(Debug)]
+struct Datagrams {
+    socket: UdpSocket,
+    /// Sends from here rather than from `socket`: of multicast.
+    sender: Option<UdpSocket>,
+    partner: Option<SocketAddr>,
+    /// Whom datagrams come from tells whom to answer.
+    answers: bool,
+    last: Option<SocketAddr>,
+    /// What comes from here is our own.
+    own: Option<SocketAddr>,
+    is_raw: bool,
+}
+
+impl Datagrams {
+    fn new(socket: UdpSocket) -> Datagrams {
+        Datagrams {
+            socket,
+            sender: None,
+            partner: None,
+            answers: false,
+            last: None,
+            own: None,
+            is_raw: false,
         }
     }
 }
 
-macro_rules! socket_for {
-    ($stream:ty) => {
-        impl Socket for Stream<$stream> {
-            fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
-                Ok(None)
-            }
+impl Socket for Datagrams {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        Ok(None)
+    }
 
-            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-                self.stream.read(into)
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let (count, from) = self.socket.recv_from(into)?;
+            if self.own == Some(from) {
+                continue;
             }
-
-            fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-                self.stream.write(from)
+            self.last = Some(from);
+            if self.answers {
+                self.partner = Some(from);
             }
-
-            fn descriptor(&self) -> i32 {
-                self.stream.as_raw_fd()
-            }
-
-            fn address(&self) -> String {
-                self.address.clone()
-            }
+            return Ok(count);
         }
-    };
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        let to = if self.is_raw {
+            let octets = from
+                .get(16..20)
+                .and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
+            octets.map(|to| SocketAddrV4::new(Ipv4Addr::from(to), 0).into())
+        } else {
+            self.partner
+        };
+        let to = to.ok_or_else(|| io::Error::from(ErrorKind::NotConnected))?;
+        self.sender
+            .as_ref()
+            .unwrap_or(&self.socket)
+            .send_to(from, to)
+    }
+
+    fn send_to(&mut self, from: &[u8], to: Ipv4Addr) -> io::Result<usize> {
+        let port = self.partner.map_or(0, |partner| partner.port());
+        self.socket.send_to(from, (to, port))
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.socket.as_raw_fd()
+    }
+
+    fn address(&self) -> String {
+        self.last
+            .or(self.partner)
+            .map_or_else(String::new, |one| one.to_string())
+    }
 }
 
-socket_for!(TcpStream);
-socket_for!(UnixStream);
+fn open_udp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let local = match request.local.as_str() {
+        "" => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0),
+        local => address(local)?,
+    };
+    let socket = UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    socket.set_broadcast(true)?;
+    set_buffers(request, &socket)?;
+    let mut datagrams = Datagrams::new(socket);
+    if request.remote.is_empty() {
+        datagrams.answers = true;
+    } else {
+        datagrams.partner = Some(address(&request.remote)?.into());
+    }
+    Ok(Box::new(datagrams))
+}
+
+fn open_multicast(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let group = address(&request.remote)?;
+    let socket = socket::shared_udp(group)?;
+    let source = match request.local.as_str() {
+        "" => None,
+        local => Some(address(local)?),
+    };
+    let interface = source.map_or(Ipv4Addr::UNSPECIFIED, |source| *source.ip());
+    let from = source.unwrap_or(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+    let sender = UdpSocket::bind(from)?;
+    if source.is_some() {
+        socket::multicast_by(&sender, interface)?;
+    }
+    sender.set_multicast_loop_v4(flag(request, "LOOP", true))?;
+    socket.join_multicast_v4(group.ip(), &interface)?;
+    for one in [&socket, &sender] {
+        one.set_nonblocking(true)?;
+        set_buffers(request, one)?;
+    }
+    let mut datagrams = Datagrams::new(socket);
+    datagrams.own = source.is_some().then(|| sender.local_addr()).transpose()?;
+    datagrams.sender = Some(sender);
+    datagrams.partner = Some(group.into());
+    Ok(Box::new(datagrams))
+}
+
+fn open_raw(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let protocol = option(request, "PROTOCOL").and_then(|value| value.parse().ok());
+    let protocol = protocol.ok_or_else(|| wrong("a raw socket needs a protocol".to_owned()))?;
+    let socket = socket::raw(protocol)?;
+    socket.set_nonblocking(true)?;
+    let mut datagrams = Datagrams::new(socket);
+    datagrams.is_raw = true;
+    Ok(Box::new(datagrams))
+}
+
+/// Datagrams by the file system's names.
+#[derive(Debug)]
+struct PathDatagrams {
+    socket: UnixDatagram,
+    partner: Option<std::path::PathBuf>,
+    answers: bool,
+    bound: String,
+}
+
+fn open_unix_datagram(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let socket = match request.local.as_str() {
+        "" => UnixDatagram::unbound()?,
+        path => UnixDatagram::bind(path)?,
+    };
+    socket.set_nonblocking(true)?;
+    set_buffers(request, &socket)?;
+    let answers = request.remote.is_empty();
+    Ok(Box::new(PathDatagrams {
+        socket,
+        partner: (!answers).then(|| request.remote.clone().into()),
+        answers,
+        bound: request.local.clone(),
+    }))
+}
+
+impl Socket for PathDatagrams {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        Ok(None)
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (count, from) = self.socket.recv_from(into)?;
+        if let (true, Some(from)) = (self.answers, from.as_pathname()) {
+            self.partner = Some(from.to_owned());
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match &self.partner {
+            Some(partner) => self.socket.send_to(from, partner),
+            None => Err(io::Error::from(ErrorKind::NotConnected)),
+        }
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.socket.as_raw_fd()
+    }
+
+    fn address(&self) -> String {
+        self.partner
+            .as_ref()
+            .map_or_else(|| self.bound.clone(), |path| path.display().to_string())
+    }
+}
+
+impl Drop for PathDatagrams {
+    fn drop(&mut self) {
+        if !self.bound.is_empty() {
+            let _ = std::fs::remove_file(&self.bound);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_io::clock;
+
+    fn request(kind: &str, local: &str, remote: &str, listen: bool) -> SocketRequest {
+        SocketRequest {
+            kind: kind.to_owned(),
+            local: local.to_owned(),
+            remote: remote.to_owned(),
+            listen,
+            options: Vec::new(),
+        }
+    }
+
+    /// Waits until the socket can be read.
+    fn wait(socket: &dyn Socket) {
+        let ready = clock::wait(&[socket.descriptor()], Some(10_000_000_000)).expect("poll");
+        assert_eq!(ready, 1, "nothing comes");
+    }
+
+    fn exchange(client: &mut dyn Socket, server: &mut dyn Socket) {
+        let mut buffer = [0; 100];
+        let empty = server.read(&mut buffer).expect_err("nothing is there");
+        assert_eq!(empty.kind(), ErrorKind::WouldBlock);
+        assert_eq!(client.write(b"hello").expect("written"), 5);
+        wait(server);
+        assert_eq!(server.read(&mut buffer).expect("read"), 5);
+        assert_eq!(server.write(b"hi").expect("answered"), 2);
+        wait(client);
+        assert_eq!(client.read(&mut buffer).expect("read"), 2);
+        assert_eq!(&buffer[..2], b"hi");
+    }
+
+    #[test]
+    fn connections_are_accepted_and_speak_both_ways() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("s").display().to_string();
+        for (kind, local) in [("tcp", "127.0.0.1:0"), ("unix", path.as_str())] {
+            let mut listener = open(&request(kind, local, "", true)).expect("it listens");
+            assert!(listener.accept().expect("no error").is_none());
+            let mut client =
+                open(&request(kind, "", &listener.address(), false)).expect("a client");
+            wait(&*listener);
+            let mut server = listener.accept().expect("no error").expect("it has come");
+            exchange(&mut *client, &mut *server);
+            drop(client);
+            wait(&*server);
+            assert_eq!(server.read(&mut [0; 4]).expect("the end"), 0);
+        }
+        assert!(
+            !std::path::Path::new(&path).exists(),
+            "the name goes with the listener"
+        );
+    }
+
+    #[test]
+    fn datagrams_are_answered_to_whom_spoke_last() {
+        let free = UdpSocket::bind("127.0.0.1:0")
+            .and_then(|s| s.local_addr())
+            .expect("a port");
+        let mut server = open(&request("udp", &free.to_string(), "", true)).expect("a server");
+        let mut client = open(&request("udp", "", &free.to_string(), false)).expect("a client");
+        assert!(server.write(b"to whom").is_err());
+        exchange(&mut *client, &mut *server);
+        let used = open(&request("udp", &free.to_string(), "", true)).expect_err("in use");
+        assert_eq!(used.kind(), ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn what_no_socket_can_be_is_refused() {
+        assert!(open(&request("carrier-pigeon", "", "", false)).is_err());
+        assert!(open(&request("tcp", "", "not an address", false)).is_err());
+    }
+}

@@ -5,6 +5,7 @@
 //! cleaned up in reverse.
 
 use super::clock::{Clock, VIRTUAL_START};
+use super::devices::Devices;
 use super::driver::State;
 use super::notify::Notifiers;
 use super::setup::Setup;
@@ -187,6 +188,9 @@ pub fn build(
         remarks: Vec::new(),
         postponed: Vec::new(),
         lacks: false,
+        devices: Devices::default(),
+        wanted: Vec::new(),
+        opened: Vec::new(),
     };
     Ok((ctx, said))
 }
@@ -427,6 +431,7 @@ impl Ctx {
                 for done in order[..at].iter().rev() {
                     self.with(*done, Element::cleanup);
                 }
+                self.close_opened();
                 return Err(failed(said));
             }
         }
@@ -436,8 +441,14 @@ impl Ctx {
         Ok(())
     }
 
-    /// Cleans every element up, in reverse.
+    /// Cleans every element up, in reverse, and closes the devices.
     pub fn cleanup(&mut self) {
+        self.clean_elements();
+        self.close_devices(|_| true);
+    }
+
+    /// Cleans every element up, in reverse.
+    pub(super) fn clean_elements(&mut self) {
         for id in (0..self.nodes.len()).rev() {
             self.with(id, Element::cleanup);
         }

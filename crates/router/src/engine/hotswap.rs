@@ -46,11 +46,12 @@ impl Ctx {
         self.options.reconfigurable = true;
     }
 
-    /// Exchanges the machine, the packets and the clock with `other`.
+    /// Exchanges the machine, its open devices, the packets and the clock with `other`.
     fn lend(&mut self, other: &mut Ctx) {
         std::mem::swap(&mut self.host, &mut other.host);
         std::mem::swap(&mut self.pool, &mut other.pool);
         std::mem::swap(&mut self.clock, &mut other.clock);
+        std::mem::swap(&mut self.devices, &mut other.devices);
     }
 
     /// The element of `old` that had this one's name and class.
@@ -96,8 +97,9 @@ impl Ctx {
         // What was not taken gives its packets back.
         self.lend(&mut old);
         old.driver = State::default();
-        old.cleanup();
+        old.clean_elements();
         old.lend(self);
+        self.close_unwanted();
     }
 }
 

@@ -10,6 +10,7 @@
 
 pub mod build;
 pub mod clock;
+pub mod devices;
 pub mod driver;
 pub mod handlers;
 pub mod hotswap;
@@ -24,10 +25,11 @@ use crate::args::definitions::{Definitions, Within};
 use crate::element::{Element, cast};
 use crate::elements::Entry;
 use crate::graph::processing::Modes;
-use crate::host::{DeviceRequest, Host};
+use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
 use clock::Clock;
+use devices::DeviceId;
 use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
@@ -137,6 +139,11 @@ pub struct Ctx {
     options: build::Options,
     /// Something was refused since the machine lacks it.
     lacks: bool,
+    /// Open devices; a router that replaces another uses those of the other.
+    devices: devices::Devices,
+    /// Those that this router's elements asked for, and those that they opened.
+    wanted: Vec<DeviceId>,
+    opened: Vec<DeviceId>,
     /// For each element, whether it replaces one that runs yet.
     predecessors: Vec<bool>,
     /// What handlers said besides their results.
@@ -498,15 +505,31 @@ impl Ctx {
 
     /// Opens a device; the text of a refusal says what would mend it.
     pub fn open_device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String> {
-        self.host
-            .device(request, &mut self.pool)
-            .map_err(|refusal| {
-                self.lacks |= refusal.is_lack;
-                match refusal.mend {
-                    Some(mend) => format!("{}; try: {mend}", refusal.text),
-                    None => refusal.text,
-                }
-            })
+        let device = self.host.device(request, &mut self.pool);
+        device.map_err(|refusal| self.refused(refusal))
+    }
+
+    /// Follows the kernel's tables.
+    pub fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, String> {
+        let tables = self.host.follow_kernel();
+        tables.map_err(|refusal| self.refused(refusal))
+    }
+
+    fn refused(&mut self, refusal: Refusal) -> String {
+        self.lacks |= refusal.is_lack;
+        match refusal.mend {
+            Some(mend) => format!("{}; try: {mend}", refusal.text),
+            None => refusal.text,
+        }
+    }
+
+    /// Opens a socket. A refusal of the system is a lack of the machine, unless the wish is wrong.
+    pub fn open_socket(&mut self, request: &SocketRequest) -> std::io::Result<Box<dyn Socket>> {
+        let socket = self.host.socket(request);
+        if let Err(why) = &socket {
+            self.lacks |= why.kind() != std::io::ErrorKind::InvalidInput;
+        }
+        socket
     }
 
     /// Whether something was refused since the machine lacks it.

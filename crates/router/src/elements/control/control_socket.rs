@@ -151,7 +151,7 @@ impl ControlSocket {
                 let address = if self.local { "127.0.0.1" } else { "0.0.0.0" };
                 request.local = format!("{address}:{port}");
             }
-            match ctx.host().socket(&request) {
+            match ctx.open_socket(&request) {
                 Ok(socket) => {
                     ctx.watch(socket.descriptor(), false);
                     self.listener = Some(socket);

@@ -1,0 +1,88 @@
+//! Sockets of the Internet that the standard library has no way to make: with a local port before the connection,
+//! shared ports, multicast by an interface, raw ones.
+
+use crate::sys;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+/// `struct sockaddr_in` of an address.
+fn address_of(address: SocketAddrV4) -> libc::sockaddr_in {
+    // SAFETY: all zeroes is a `sockaddr_in`.
+    let mut raw: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    raw.sin_family = libc::AF_INET as libc::sa_family_t;
+    raw.sin_port = address.port().to_be();
+    raw.sin_addr.s_addr = u32::from(*address.ip()).to_be();
+    raw
+}
+
+/// A TCP connection to `remote` from `local`, where one is given.
+pub fn connect(remote: SocketAddrV4, local: Option<SocketAddrV4>) -> io::Result<TcpStream> {
+    let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM, 0)?;
+    if let Some(local) = local {
+        sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+        sys::bind(&socket, &address_of(local))?;
+    }
+    let remote = address_of(remote);
+    // SAFETY: the pointer and the length are those of `remote`.
+    sys::check(unsafe {
+        libc::connect(
+            socket.as_raw_fd(),
+            std::ptr::from_ref(&remote).cast(),
+            size_of::<libc::sockaddr_in>() as libc::socklen_t,
+        )
+    })?;
+    Ok(socket.into())
+}
+
+/// A UDP socket at `local`, where others may be as well.
+pub fn shared_udp(local: SocketAddrV4) -> io::Result<UdpSocket> {
+    let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+    sys::bind(&socket, &address_of(local))?;
+    Ok(socket.into())
+}
+
+/// Has multicast leave by the interface that has `address`.
+pub fn multicast_by(socket: &UdpSocket, address: Ipv4Addr) -> io::Result<()> {
+    let value = u32::from(address).to_be();
+    set(
+        socket.as_fd(),
+        libc::IPPROTO_IP,
+        libc::IP_MULTICAST_IF,
+        value.cast_signed(),
+    )
+}
+
+/// Sets the sizes of a socket's buffers, in bytes.
+pub fn set_buffers(
+    socket: BorrowedFd<'_>,
+    send_bytes: Option<i32>,
+    receive_bytes: Option<i32>,
+) -> io::Result<()> {
+    if let Some(bytes) = send_bytes {
+        set(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes)?;
+    }
+    receive_bytes.map_or(Ok(()), |bytes| {
+        set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)
+    })
+}
+
+fn set(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    let socket: OwnedFd = socket.try_clone_to_owned()?;
+    sys::set_option(&socket, level, name, &value)
+}
+
+/// A raw socket of an IP protocol: packets with their IP header go in and come out.
+pub fn raw(protocol: u8) -> io::Result<UdpSocket> {
+    let socket = sys::socket(libc::AF_INET, libc::SOCK_RAW, libc::c_int::from(protocol))?;
+    sys::set_option(&socket, libc::IPPROTO_IP, libc::IP_HDRINCL, &1)?;
+    sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BROADCAST, &1)?;
+    // A raw socket sends and receives as one of UDP does; ports are ignored.
+    Ok(socket.into())
+}

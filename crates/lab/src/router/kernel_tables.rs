@@ -1,0 +1,78 @@
+//! The kernel's tables as the router is told of them.
+
+use std::io;
+use trammel_io::rtnetlink::{Change, Event, Follower};
+use trammel_router::host::{KernelEvent, KernelTables, Refusal};
+
+/// `RT_TABLE_MAIN` and `RTN_UNICAST`.
+const MAIN_TABLE: u32 = 254;
+const UNICAST: u8 = 1;
+
+#[derive(Debug)]
+struct Tables(Follower);
+
+/// Follows the tables of this process's network namespace.
+pub fn follow() -> Result<Box<dyn KernelTables>, Refusal> {
+    match Follower::open() {
+        Ok(follower) => Ok(Box::new(Tables(follower))),
+        Err(why) => Err(Refusal {
+            text: format!("cannot follow the kernel's routes: {why}"),
+            mend: Some("a kernel with CONFIG_NET and rtnetlink".to_owned()),
+            is_lack: true,
+        }),
+    }
+}
+
+fn told(event: Event) -> Option<KernelEvent> {
+    let is_there = |change: Change| change == Change::Add;
+    Some(match event {
+        Event::Restart => KernelEvent::Restart,
+        Event::Complete => KernelEvent::Complete,
+        Event::Link(Change::Add, link) => KernelEvent::Link {
+            index: link.index,
+            name: link.name,
+        },
+        Event::Link(Change::Del, _) => return None,
+        Event::Address(change, address) => KernelEvent::Address {
+            is_there: is_there(change),
+            interface: address.interface,
+            address: address.address,
+            prefix: address.prefix,
+        },
+        Event::Route(change, route) => {
+            if route.table != MAIN_TABLE || route.kind != UNICAST {
+                return None;
+            }
+            KernelEvent::Route {
+                is_there: is_there(change),
+                destination: route.destination,
+                prefix: route.prefix,
+                metric: route.metric,
+                hops: (route.hops.iter())
+                    .map(|hop| (hop.gateway, hop.interface))
+                    .collect(),
+            }
+        }
+        Event::Neighbour(change, neighbour) => KernelEvent::Neighbour {
+            mac: neighbour
+                .mac
+                .filter(|_| is_there(change) && neighbour.is_usable()),
+            interface: neighbour.interface,
+            address: neighbour.address,
+        },
+    })
+}
+
+impl KernelTables for Tables {
+    fn poll(&mut self, tell: &mut dyn FnMut(KernelEvent)) -> io::Result<()> {
+        self.0.poll(|event| {
+            if let Some(event) = told(event) {
+                tell(event);
+            }
+        })
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.0.descriptor()
+    }
+}

@@ -1,0 +1,460 @@
+//! Receives frames from a network interface.
+//!
+//! # What it does
+//! Emits what comes at `DEVNAME`, with the time and the type of packet that the device tells. `METHOD` is
+//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun` or `ring`; without one the machine
+//! chooses and says which. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
+//! not. A `ToDevice` of the same name sends by the same device.
+//!
+//! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
+//! `BUSY_POLL true` it never sleeps.
+//!
+//! # Example
+//! `FromDevice(eth0, METHOD afpacket) -> Counter -> Queue -> ToDevice(eth1);`
+
+use crate::args::kinds::{INT, U16, UINT};
+use crate::args::{Args, Kind, Need, Param};
+use crate::device_method::device_method;
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::devices::DeviceId;
+use crate::engine::setup::Setup;
+use crate::engine::task::TaskId;
+use crate::host::DeviceRequest;
+use crate::link_header::mark_ip;
+use crate::reason::Reason;
+use trammel_packet::anno::EXTRA_LENGTH;
+use trammel_packet::batch::{CAPACITY, Packets};
+use trammel_packet::timestamp::Timestamp;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an interface", || {
+    Box::<FromDevice>::default()
+})
+.ports("0/1-2", "h/h")
+.params(&[
+    param("DEVNAME", Need::Mandatory, Kind::Text, "", "the interface"),
+    param(
+        "PROMISC",
+        Need::Positional,
+        Kind::Bool,
+        "false",
+        "whether frames to other hosts come too",
+    ),
+    param(
+        "SNAPLEN",
+        Need::Positional,
+        UINT,
+        "65535",
+        "bytes that are kept of a frame",
+    ),
+    param(
+        "SNIFFER",
+        Need::Keyword,
+        Kind::Bool,
+        "true",
+        "whether the kernel's stack is to see the frames as well",
+    ),
+    param(
+        "FORCE_IP",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether only IP packets come, with their header marked",
+    ),
+    param("METHOD", Need::Keyword, Kind::Word, "", "how frames come"),
+    param(
+        "CAPTURE",
+        Need::Keyword,
+        Kind::Word,
+        "",
+        "the same as METHOD",
+    ),
+    param(
+        "BPF_FILTER",
+        Need::Keyword,
+        Kind::Text,
+        "",
+        "not supported: IPClassifier does it",
+    ),
+    param(
+        "PROTOCOL",
+        Need::Keyword,
+        U16,
+        "0",
+        "the only Ethernet type that comes; 0 for all",
+    ),
+    param(
+        "OUTBOUND",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether what the kernel sends comes too",
+    ),
+    param(
+        "HEADROOM",
+        Need::Keyword,
+        UINT,
+        "28",
+        "bytes free before the frame, at least",
+    ),
+    param(
+        "ENCAP",
+        Need::Keyword,
+        Kind::Word,
+        "",
+        "the encapsulation, ETHER or IP; the device knows it",
+    ),
+    param(
+        "BURST",
+        Need::Keyword,
+        INT,
+        "32",
+        "frames of each run, rounded up to whole batches",
+    ),
+    param(
+        "TIMESTAMP",
+        Need::Keyword,
+        Kind::Bool,
+        "true",
+        "whether packets carry the time they came",
+    ),
+    param(
+        "BUSY_POLL",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether it asks without end rather than waiting",
+    ),
+    param(
+        "QUEUE",
+        Need::Keyword,
+        U16,
+        "0",
+        "the receive queue, for METHOD afxdp",
+    ),
+    param(
+        "RING",
+        Need::Keyword,
+        UINT,
+        "",
+        "frames that the device's ring holds",
+    ),
+]);
+
+const fn param(
+    name: &'static str,
+    need: Need,
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    Param {
+        name,
+        need,
+        kind,
+        default,
+        help,
+    }
+}
+
+/// Runs in vain before it sleeps: waking costs more than asking, and while frames come in bursts the next is
+/// some microseconds away.
+const PATIENCE: u32 = 64;
+
+#[derive(Debug, Default)]
+struct FromDevice {
+    wish: DeviceRequest,
+    snaplen: usize,
+    headroom: usize,
+    protocol: u16,
+    forces_ip: bool,
+    stamps: bool,
+    polls: bool,
+    bursts: usize,
+    /// Whether any packet has to be looked at.
+    is_plain: bool,
+    device: Option<DeviceId>,
+    task: Option<TaskId>,
+    descriptor: Option<i32>,
+    empty: u32,
+    count: u64,
+}
+
+impl FromDevice {
+    /// What the arguments ask of each frame.
+    fn look(&self, ctx: &mut Ctx, batch: &mut Packets) {
+        let (has_error, encapsulated) = (ctx.outputs() > 1, !self.is_bare());
+        batch.filter(|handle| {
+            let packet = &mut ctx.pool()[&handle];
+            if packet.len() > self.snaplen {
+                let extra = packet.len() - self.snaplen;
+                packet.take(extra);
+                packet.set_anno_u32(EXTRA_LENGTH, extra as u32);
+            }
+            if !self.stamps {
+                packet.set_timestamp(Timestamp::ZERO);
+            }
+            if packet.headroom() < self.headroom {
+                packet.set_headroom(self.headroom);
+            }
+            if self.protocol != 0
+                && packet.data().get(12..14) != Some(&self.protocol.to_be_bytes()[..])
+            {
+                ctx.drop(handle, Reason::Filtered);
+                return None;
+            }
+            if self.forces_ip && !mark_ip(packet, encapsulated) {
+                if has_error {
+                    ctx.emit(1, handle);
+                } else {
+                    ctx.drop(handle, Reason::Filtered);
+                }
+                return None;
+            }
+            Some(handle)
+        });
+    }
+
+    /// Whether frames come without a link header.
+    fn is_bare(&self) -> bool {
+        self.wish.method == "tun"
+    }
+}
+
+impl Element for FromDevice {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let mut said = Diagnostics::new();
+        let word = match args.text("METHOD") {
+            "" => args.text("CAPTURE"),
+            word => word,
+        };
+        let method = device_method(word);
+        if method.is_none() {
+            said.error(None, "bad METHOD");
+        }
+        for (name, least, most) in [("SNAPLEN", 14, 65535), ("HEADROOM", 0, 8190)] {
+            if !(least..=most).contains(&args.uint(name)) {
+                said.error(None, format!("{name} out of range"));
+            }
+        }
+        if args.int("BURST") <= 0 {
+            said.error(None, "BURST out of range");
+        }
+        if !matches!(args.text("ENCAP"), "" | "ETHER" | "IP") {
+            said.error(None, "bad encapsulation type");
+        }
+        if !args.text("BPF_FILTER").is_empty() {
+            let text = "BPF_FILTER is not supported; put an IPClassifier behind it";
+            if matches!(word, "" | "PCAP") {
+                said.error(None, text);
+            } else {
+                (setup.warnings).push("not using METHOD PCAP, BPF filter ignored".to_owned());
+            }
+        }
+        if said.has_errors() {
+            return Err(said);
+        }
+        let mut method = method.unwrap_or_default().to_owned();
+        // What only the packet socket does.
+        let is_shared = args.opt_bool("SNIFFER") == Some(true) || args.bool("OUTBOUND");
+        if is_shared && method.is_empty() {
+            method = "afpacket".to_owned();
+        }
+        if args.opt_bool("SNIFFER") == Some(false) && method == "afpacket" {
+            let text =
+                "SNIFFER false needs METHOD afxdp: the kernel's stack sees the frames as well";
+            setup.warnings.push(text.to_owned());
+        }
+        let mut options = vec![
+            ("OUTBOUND".to_owned(), args.bool("OUTBOUND").to_string()),
+            ("QUEUE".to_owned(), args.uint("QUEUE").to_string()),
+        ];
+        if let Some(ring) = args.opt_uint("RING") {
+            options.push(("RING".to_owned(), ring.to_string()));
+        }
+        self.wish = DeviceRequest {
+            name: args.text("DEVNAME").to_owned(),
+            method,
+            promiscuous: args.bool("PROMISC"),
+            address: None,
+            options,
+        };
+        self.snaplen = args.uint("SNAPLEN") as usize;
+        self.headroom = args.uint("HEADROOM") as usize;
+        self.protocol = args.uint("PROTOCOL") as u16;
+        self.forces_ip = args.bool("FORCE_IP");
+        self.stamps = args.bool("TIMESTAMP");
+        self.polls = args.bool("BUSY_POLL");
+        self.bursts = (args.int("BURST") as usize).div_ceil(CAPACITY);
+        self.is_plain = self.snaplen == 65535
+            && self.headroom <= trammel_packet::pool::HEADROOM
+            && self.protocol == 0
+            && !self.forces_ip
+            && self.stamps;
+        Ok(())
+    }
+
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        self.device = Some(ctx.want_device(self.wish.clone()));
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        let Some(device) = self.device else {
+            return Ok(());
+        };
+        ctx.open_wanted(device)?;
+        self.descriptor = ctx.device(device).and_then(|device| device.descriptor());
+        let task = ctx.new_task(0);
+        ctx.schedule(task);
+        self.task = Some(task);
+        Ok(())
+    }
+
+    fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
+        let (Some(device), Some(task)) = (self.device, self.task) else {
+            return false;
+        };
+        let before = self.count;
+        for _ in 0..self.bursts {
+            let mut batch = ctx.batch();
+            let came = match ctx.receive(device, &mut batch) {
+                Ok(came) => came,
+                Err(why) => {
+                    ctx.recycle(batch);
+                    let text = format!("{}: {why}\n", ctx.declaration(ctx.me()));
+                    ctx.host().say(&text);
+                    return false;
+                }
+            };
+            self.count += came as u64;
+            if !self.is_plain {
+                self.look(ctx, &mut batch);
+            }
+            ctx.emit_all(0, batch);
+            if came < CAPACITY {
+                break;
+            }
+        }
+        if self.count > before {
+            self.empty = 0;
+            ctx.schedule(task);
+            return true;
+        }
+        if ctx
+            .device(device)
+            .is_some_and(|device| device.is_exhausted())
+        {
+            return false;
+        }
+        self.empty += 1;
+        match self.descriptor {
+            Some(descriptor) if !self.polls && self.empty > PATIENCE => {
+                ctx.say_remarks(device);
+                ctx.watch(descriptor, false);
+            }
+            _ => ctx.schedule(task),
+        }
+        false
+    }
+
+    fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
+        ctx.unwatch(descriptor, false);
+        self.empty = 0;
+        if let Some(task) = self.task {
+            ctx.schedule(task);
+        }
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![
+            Handler::new("kernel_drops", "r"),
+            Handler::new("encap", "r"),
+            Handler::new("count", "r"),
+            Handler::new("reset_counts", "wb"),
+            Handler::new("method", "r"),
+        ]
+    }
+
+    fn read(&mut self, ctx: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        let device = self.device.ok_or("not initialized")?;
+        Ok(match name {
+            "kernel_drops" => ctx.device_counters(device).receive_drops.to_string(),
+            "encap" if self.is_bare() => "IP".to_owned(),
+            "encap" => "ETHER".to_owned(),
+            "method" => ctx.device_request(device).method.clone(),
+            _ => self.count.to_string(),
+        })
+    }
+
+    fn write(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<(), String> {
+        self.count = 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::{errors, load_with};
+    use crate::memory_device::MemoryDevice;
+    use crate::memory_host::MemoryHost;
+
+    #[test]
+    fn frames_of_a_device_come_out_and_are_counted() {
+        let host = MemoryHost::new();
+        let device = MemoryDevice::new("eth0", (0..100).map(|n| vec![n; 60]));
+        host.memory()
+            .devices
+            .insert("eth0".into(), Box::new(device));
+        let mut run = load_with(&host, "f :: FromDevice(eth0) -> d :: Discard").expect("it loads");
+        run.run(1.0);
+        assert_eq!(
+            (run.read("f.count"), run.read("d.count")),
+            ("100".into(), "100".into())
+        );
+        assert_eq!(run.read("f.encap"), "ETHER");
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn only_the_protocol_and_only_ip_come_where_asked() {
+        let host = MemoryHost::new();
+        let frame = |kind: [u8; 2], first: u8| {
+            let mut frame = vec![0; 60];
+            frame[12..14].copy_from_slice(&kind);
+            frame[14] = first;
+            frame
+        };
+        let frames = [
+            frame([8, 0], 0x45),
+            frame([8, 6], 0),
+            frame([8, 0], 0x91),
+            vec![1; 3],
+        ];
+        let device = MemoryDevice::new("eth0", frames.into_iter());
+        host.memory()
+            .devices
+            .insert("eth0".into(), Box::new(device));
+        let config = "f :: FromDevice(eth0, FORCE_IP true) -> d :: Discard; f[1] -> e :: Discard";
+        let mut run = load_with(&host, config).expect("it loads");
+        run.run(1.0);
+        assert_eq!(
+            (run.read("d.count"), run.read("e.count")),
+            ("1".into(), "3".into())
+        );
+        assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_the_command_that_mends_it() {
+        let said = errors("FromDevice(eth9) -> Discard");
+        assert!(
+            said.contains("no network interface `eth9`; try: ip link show"),
+            "{said}"
+        );
+        assert!(errors("FromDevice(eth0, METHOD NETMAP) -> Discard").contains("bad METHOD"));
+        assert!(errors("FromDevice(eth0, SNAPLEN 3) -> Discard").contains("SNAPLEN out of range"));
+    }
+}

@@ -1,0 +1,64 @@
+//! An interface of the kernel whose other end is this router: Ethernet frames.
+//!
+//! # What it does
+//! Makes a TAP interface with the address `ADDR` and the Ethernet address `ETHER`. What the kernel sends by it,
+//! questions by ARP among it, comes out; what is pushed or pulled in is what the kernel receives, where it is
+//! addressed to `ETHER`. `KernelTun` is the same for bare IP packets.
+//!
+//! # Example
+//! `tap :: KernelTap(10.0.0.1/24, DEVNAME tap5); tap -> Queue -> Discard; Idle -> tap;`
+
+use crate::args::Args;
+use crate::diagnostic::Diagnostics;
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::engine::setup::Setup;
+use crate::kernel_interface::{KernelInterface, Kind, PARAMS};
+use trammel_packet::batch::Batch;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "KernelTap",
+    "Ethernet frames from and to the kernel",
+    || Box::new(KernelTap(KernelInterface::new(Kind::Tap))),
+)
+.ports("0-1/1-2", "a/h")
+.flow("x/y")
+.params(PARAMS);
+
+struct KernelTap(KernelInterface);
+
+impl Element for KernelTap {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.0.configure(setup, args)
+    }
+
+    fn prepare(&mut self, ctx: &mut Ctx) {
+        self.0.prepare(ctx);
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        self.0.initialize(ctx)
+    }
+
+    fn push(&mut self, ctx: &mut Ctx, _: usize, batch: Batch) {
+        self.0.push(ctx, batch);
+    }
+
+    fn run_task(&mut self, ctx: &mut Ctx, token: u32) -> bool {
+        self.0.run_task(ctx, token)
+    }
+
+    fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
+        self.0.ready(ctx, descriptor);
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        KernelInterface::handlers()
+    }
+
+    fn read(&mut self, ctx: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
+        Ok(self.0.read(ctx, name))
+    }
+}
