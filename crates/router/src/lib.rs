@@ -28,4 +28,5 @@ pub mod reason;
 pub mod resizing;
 pub mod script;
 pub mod summary;
+pub mod transform;
 pub mod voice;
