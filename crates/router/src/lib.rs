@@ -9,6 +9,7 @@ pub mod args;
 pub mod classify;
 pub mod classifying;
 pub mod diagnostic;
+pub mod draw;
 pub mod element;
 pub mod elements;
 pub mod engine;

@@ -8,13 +8,14 @@
 use std::cell::Cell;
 
 use super::body::{
-    Body, ClassId, ClassKind, Link, Node, SIDES, TUNNEL, Table, Tunnel, Variable, printable, redeclared,
+    Body, ClassId, ClassKind, Link, Node, SIDES, TUNNEL, Table, Tunnel, Variable, printable,
+    redeclared,
 };
 use super::conf::assign;
-use crate::args::text::split_args;
 use super::parser::{MOST_LINKS, Parsed};
 use super::variables::{Braces, Form, Variables, substitute};
 use super::{Compound, Connection, Declared, Flat, Options, Port, tunnel};
+use crate::args::text::split_args;
 use crate::diagnostic::{Diagnostics, Landmark};
 
 /// How many elements there may be, how deep compounds may be within each other, and how many bytes may

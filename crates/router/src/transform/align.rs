@@ -26,8 +26,6 @@ enum Gives {
     Fixed(Alignment),
     /// On output 0 as input 0 but for a new header of so many bytes; on others always so.
     Header(i64, Alignment),
-    /// Nothing leaves it.
-    Nothing,
 }
 
 /// What an element asks.
@@ -314,7 +312,6 @@ impl View<'_> {
                         (0, None) => Alignment::Unknown,
                         _ => fixed,
                     },
-                    Gives::Nothing => Alignment::Unknown,
                 });
                 have.outputs[at] = outputs.collect();
             }

@@ -527,7 +527,7 @@ mod tests {
     fn a_chain_is_replaced_and_its_argument_kept() {
         assert_eq!(
             with(TWO, "s :: S -> A(7) -> B(7) -> d :: D;"),
-            "s :: S;\nP@1/AB@1 :: AB(7);\nd :: D;\n\ns -> P@1/AB@1\n    -> d;\n"
+            "s :: S;\nd :: D;\nP@1/AB@1 :: AB(7);\n\ns -> P@1/AB@1\n    -> d;\n"
         );
     }
 
