@@ -64,6 +64,19 @@ pub fn load(
     }
 }
 
+/// Reads a configuration and configures its elements, without touching the machine: what is wrong with it.
+pub fn check(text: &str, name: &str, options: &lang::Options<'_>) -> Diagnostics {
+    let (flat, mut said) = lang::parse(text, name, options);
+    if said.has_errors() {
+        return said;
+    }
+    let host = Box::new(crate::memory_host::MemoryHost::new());
+    match build::build(flat, text.to_owned(), host, Options::simulated()) {
+        Ok((_, more)) | Err(more) => said.extend(more),
+    }
+    said
+}
+
 /// Tests run configurations in memory and in virtual time.
 #[cfg(test)]
 pub(crate) mod testing {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
     after_help = "Example:\n  trammel check examples/*.toml\n  trammel check --schema > scenario.schema.json"
 )]
 pub(super) struct Args {
-    /// Scenario files
+    /// Scenario files, and router configurations (`.click`)
     #[arg(value_name = "FILE", required_unless_present = "schema")]
     files: Vec<PathBuf>,
     /// Write the JSON Schema of scenario files to standard output
@@ -30,6 +30,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut code = DONE;
     let mut points = Vec::new();
     for path in &args.files {
+        #[cfg(target_os = "linux")]
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "click")
+        {
+            if !is_sound(&path.to_string_lossy())? {
+                code = USAGE;
+            }
+            continue;
+        }
         match File::read(path) {
             Ok(file) => {
                 let n = file.points.len();
@@ -59,4 +69,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         out(&json!({ "schema": "trammel/1", "points": points }).to_string())?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// Shows what is wrong with a configuration of the router; says whether it can run.
+#[cfg(target_os = "linux")]
+fn is_sound(path: &str) -> anyhow::Result<bool> {
+    use crate::router::command::{Files, Source};
+    use trammel_router::load::{self, BuiltIn};
+    let source = Source::read(path).map_err(anyhow::Error::msg)?;
+    let files = Files::new(None);
+    let options = trammel_router::lang::Options {
+        loader: &files,
+        classes: Some(&BuiltIn),
+        ..trammel_router::lang::Options::default()
+    };
+    let said = load::check(&source.text, &source.name, &options);
+    let text = trammel_router::voice::render(&said);
+    if !text.is_empty() {
+        say(text.trim_end_matches('\n'));
+    }
+    if !said.has_errors() {
+        say(&format!("{path}: no fault"));
+    }
+    Ok(!said.has_errors())
 }

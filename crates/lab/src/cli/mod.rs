@@ -6,6 +6,8 @@ mod check;
 mod compare;
 mod completions;
 mod doc;
+#[cfg(target_os = "linux")]
+mod graph;
 mod list;
 mod man;
 mod options;
@@ -55,6 +57,8 @@ enum Command {
     Paper(paper::Args),
     #[cfg(target_os = "linux")]
     Router(Box<router::Args>),
+    #[cfg(target_os = "linux")]
+    Graph(graph::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -75,6 +79,8 @@ pub fn main() -> ExitCode {
         Command::Paper(args) => paper::run(args),
         #[cfg(target_os = "linux")]
         Command::Router(args) => router::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Graph(args) => graph::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
@@ -130,6 +136,11 @@ fn is_coloured() -> bool {
 pub(crate) fn say(text: &str) {
     // A closed standard error leaves no one to tell.
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes `text` and a line end to standard output.
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stdout(), "{text}")
 }
 
 /// Writes `text` and a line end to standard output.

@@ -90,6 +90,20 @@ pub struct Source {
     pub name: String,
 }
 
+impl Source {
+    /// Reads a file, or standard input where it is `-`.
+    pub fn read(file: &str) -> Result<Source, String> {
+        let name = if file == "-" { "<stdin>" } else { file };
+        match read(file) {
+            Ok(text) => Ok(Source {
+                name: name.to_owned(),
+                text,
+            }),
+            Err(why) => Err(format!("{name}: {}", os_text(&why))),
+        }
+    }
+}
+
 /// Libraries along CLICKPATH.
 #[derive(Clone, Debug)]
 pub struct Files {
@@ -182,15 +196,7 @@ impl Options {
                 name: "config".to_owned(),
             });
         }
-        let file = self.variables().0.unwrap_or("-").to_owned();
-        let name = if file == "-" { "<stdin>" } else { &file };
-        match read(&file) {
-            Ok(text) => Ok(Source {
-                name: name.to_owned(),
-                text,
-            }),
-            Err(why) => Err(format!("{name}: {}", os_text(&why))),
-        }
+        Source::read(self.variables().0.unwrap_or("-"))
     }
 
     fn run_options(&self) -> Result<build::Options, String> {

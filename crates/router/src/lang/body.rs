@@ -16,6 +16,7 @@ pub(crate) type ClassId = usize;
 pub(crate) const TUNNEL: ClassId = 0;
 
 /// A class.
+#[derive(Clone)]
 pub(crate) struct Class {
     pub(crate) name: String,
     pub(crate) kind: ClassKind,
@@ -38,7 +39,7 @@ pub(crate) enum ClassKind {
 }
 
 /// All classes and bodies.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Table {
     pub(crate) classes: Vec<Class>,
     pub(crate) bodies: Vec<Body>,
@@ -117,6 +118,7 @@ pub(crate) struct Variable {
 pub(crate) const SIDES: [&str; 2] = ["input", "output"];
 
 /// Elements, links and variables of a file or of a version of a compound class.
+#[derive(Clone)]
 pub(crate) struct Body {
     pub(crate) class_name: String,
     pub(crate) landmark: Landmark,

@@ -8,13 +8,14 @@
 use std::cell::Cell;
 
 use super::body::{
-    Body, ClassId, ClassKind, Link, Node, TUNNEL, Table, Tunnel, Variable, printable, redeclared,
+    Body, ClassId, ClassKind, Link, Node, SIDES, TUNNEL, Table, Tunnel, Variable, printable,
+    redeclared,
 };
 use super::conf::assign;
-use crate::args::text::split_args;
 use super::parser::{MOST_LINKS, Parsed};
 use super::variables::{Braces, Form, Variables, substitute};
-use super::{Connection, Declared, Flat, Options, Port, tunnel};
+use super::{Compound, Connection, Declared, Flat, Options, Port, tunnel};
+use crate::args::text::split_args;
 use crate::diagnostic::{Diagnostics, Landmark};
 
 /// How many elements there may be, how deep compounds may be within each other, and how many bytes may
@@ -129,6 +130,42 @@ pub(super) fn flatten(parsed: Parsed, options: &Options<'_>) -> (Flat, Diagnosti
         number(&table, flat, links, requirements, definitions),
         diagnostics,
     )
+}
+
+/// Makes a flat graph of the last version of each compound class that has a name.
+pub(super) fn compounds(parsed: &Parsed, options: &Options<'_>) -> (Vec<Compound>, Diagnostics) {
+    let mut diagnostics = parsed.diagnostics.clone();
+    let mut compounds = Vec::new();
+    for class in &parsed.table.classes {
+        let ClassKind::Compound { versions, .. } = &class.kind else {
+            continue;
+        };
+        let (Some(last), false) = (versions.last(), class.name.is_empty()) else {
+            continue;
+        };
+        let mut table = parsed.table.clone();
+        let mut file = table.bodies[*last].clone();
+        file.variables.clear();
+        file.parameters = 0;
+        // What is in and out of the compound are elements like others here.
+        for (at, side) in SIDES.into_iter().enumerate() {
+            file.nodes[at].class = table.add(side, ClassKind::Primitive);
+        }
+        let alone = Parsed {
+            table,
+            file,
+            requirements: Vec::new(),
+            diagnostics: Diagnostics::new(),
+            end: parsed.end.clone(),
+        };
+        let (flat, said) = flatten(alone, options);
+        diagnostics.extend(said);
+        compounds.push(Compound {
+            name: class.name.clone(),
+            flat,
+        });
+    }
+    (compounds, diagnostics)
 }
 
 /// Leaves the pseudoelements out and numbers the rest.

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::args::text::quote;
 use super::{Flat, Port};
+use crate::args::text::quote;
 use crate::diagnostic::Landmark;
 
 /// The configuration as the handlers `config` and `flatconfig` print it.

@@ -154,6 +154,20 @@ pub fn parse(text: &str, name: &str, options: &Options<'_>) -> (Flat, Diagnostic
     expand::flatten(parsed, options)
 }
 
+/// The inside of a compound class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compound {
+    /// The name of the class.
+    pub name: String,
+    /// Its elements. The first two are its `input`, of class `input`, and its `output`.
+    pub flat: Flat,
+}
+
+/// Reads the compound classes that a file of patterns declares; variables stay as they are.
+pub fn compounds(text: &str, name: &str, options: &Options<'_>) -> (Vec<Compound>, Diagnostics) {
+    expand::compounds(&parser::parse(text, name, options), options)
+}
+
 /// Reads a configuration or an archive that holds one. Bytes that are no text become U+FFFD.
 pub fn parse_bytes(bytes: &[u8], name: &str, options: &Options<'_>) -> (Flat, Diagnostics) {
     match text_of(bytes, name) {

@@ -25,6 +25,7 @@ const MOST_ERRORS: usize = 10_000;
 const MOST_PROPOSALS: usize = 20;
 
 /// What reading gives.
+#[derive(Clone)]
 pub(super) struct Parsed {
     pub(super) table: Table,
     pub(super) file: Body,

@@ -176,7 +176,12 @@ impl<'a> Braces<'a> {
     /// Reads what stands between the braces.
     pub fn read(text: &'a str) -> Braces<'a> {
         let bytes = text.as_bytes();
-        let space = |at: usize| at + bytes[at..].iter().take_while(|b| is_space_byte(**b)).count();
+        let space = |at: usize| {
+            at + bytes[at..]
+                .iter()
+                .take_while(|b| is_space_byte(**b))
+                .count()
+        };
         let from = space(0);
         let to = from + bytes[from..].iter().take_while(|b| is_name(**b)).count();
         let mut s = space(to);

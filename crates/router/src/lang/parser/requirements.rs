@@ -4,9 +4,9 @@ use std::mem;
 
 use super::super::body::Variable;
 use super::super::conf::{is_name, one_string};
-use crate::args::text::{is_word, split_args, split_words, take_word};
 use super::super::lexer::{Kind, Lexer};
 use super::{Around, DEEPEST, Parser};
+use crate::args::text::{is_word, split_args, split_words, take_word};
 use crate::diagnostic::Diagnostics;
 
 impl Parser<'_> {
