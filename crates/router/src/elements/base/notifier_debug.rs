@@ -47,19 +47,7 @@ impl Element for NotifierDebug {
         let Some(signal) = &self.signal else {
             return Ok("uninitialized".to_owned());
         };
-        let mut parts: Vec<String> = Vec::new();
-        for id in signal.notifiers() {
-            let star = if ctx.is_on(*id) { "*" } else { "" };
-            parts.push(format!("{}{star}", ctx.notifiers().name(*id)));
-        }
-        if signal.is_busy() {
-            return Ok("busy*".to_owned());
-        }
-        Ok(if parts.is_empty() {
-            "idle".to_owned()
-        } else {
-            parts.join("+")
-        })
+        Ok(ctx.notifiers().unparse(signal))
     }
 }
 
