@@ -337,20 +337,16 @@ impl AggregateIpFlows {
             file_place: place.and_then(|text| text.parse().ok()).unwrap_or(0),
             packets: [0; 2],
         };
-        match at {
-            Some(at) => {
-                let old = std::mem::replace(&mut pair.flows[at], flow);
-                if let Some(trace) = &mut self.trace {
-                    old.describe(seen.hosts, &mut trace.buffer);
-                    trace.written(ctx);
-                }
-                at
-            }
-            None => {
-                pair.flows.push(flow);
-                pair.flows.len() - 1
-            }
+        let Some(at) = at else {
+            pair.flows.push(flow);
+            return pair.flows.len() - 1;
+        };
+        let old = std::mem::replace(&mut pair.flows[at], flow);
+        if let Some(trace) = &mut self.trace {
+            old.describe(seen.hosts, &mut trace.buffer);
+            trace.written(ctx);
         }
+        at
     }
 
     /// Marks a packet; gives it back where it leaves at once.
@@ -455,10 +451,11 @@ impl AggregateIpFlows {
 
 /// Lets held packets go from the front: those before `before`, and those that need not wait.
 fn release(ctx: &mut Ctx, pair: &mut Pair, before: i64) {
-    while let Some(held) = pair
-        .held
-        .pop_front_if(|held| held.seconds < before || !held.is_fragment)
-    {
+    let may_go = |held: &Held| held.seconds < before || !held.is_fragment;
+    while pair.held.front().is_some_and(may_go) {
+        let Some(held) = pair.held.pop_front() else {
+            return;
+        };
         let pool = ctx.pool();
         let of = |pool: &trammel_packet::pool::Pool, handle: &Handle| {
             (

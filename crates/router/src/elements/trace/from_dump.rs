@@ -23,7 +23,7 @@ use crate::engine::setup::Setup;
 use crate::graph::processing::Mode;
 use crate::reason::Reason;
 use crate::trace::encap;
-use crate::trace::input::Input;
+use crate::trace::input::{Input, Refused};
 use crate::trace::pace::Pace;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
@@ -394,7 +394,7 @@ impl Element for FromDump {
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         self.pace.initialize(ctx);
-        self.input.open(ctx).map_err(|refused| refused.text())?;
+        self.input.open(ctx).map_err(Refused::text)?;
         let Some(from) = self.input.take() else {
             return Ok(());
         };
@@ -534,8 +534,7 @@ mod tests {
         let mut run = load_with(&host, &config).unwrap_or_else(|said| panic!("{said}"));
         run.run(100.0);
         assert_eq!(run.ctx.pool().in_use(), 0);
-        let printed = host.memory().printed.clone();
-        printed
+        host.memory().printed.clone()
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl ToDump {
         let (now, link) = (ctx.now(), self.link.unwrap_or(LinkType::EN10MB));
         let pool = ctx.pool();
         let mut result = Ok(());
-        for handle in batch.iter() {
+        for handle in batch {
             let packet = &pool[handle];
             let time = packet.timestamp();
             let time = if time.is_zero() { now } else { time };
