@@ -15,7 +15,7 @@ use trammel_tcp::models;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `schema`, or what the name is: variant, model, discipline, loss, distribution, preset
+    /// `scenario`, `schema`, or what the name is: variant, model, discipline, loss, distribution, preset, element
     #[arg(value_name = "KIND")]
     kind: String,
     /// The name, as `trammel list KIND` shows it
@@ -42,6 +42,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "loss",
             "distribution",
             "preset",
+            "element",
         ];
         let hint = match nearest(&args.kind, words.into_iter()) {
             Some(word) => format!("did you mean `{word}`?"),
@@ -52,6 +53,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = args.name.as_deref() else {
         anyhow::bail!("give a name too; `trammel list {}` shows all", args.kind);
     };
+    #[cfg(target_os = "linux")]
+    if kind == Listed::Elements {
+        return out(super::element::page(super::element::find(name)?).trim_end());
+    }
     if let Some(family) = kind.family() {
         let about = crate::scenario::plugin::Plugin::new(name).about(family);
         return out(page(family, about.map_err(anyhow::Error::msg)?).trim_end());

@@ -29,6 +29,10 @@ pub(super) enum Listed {
     /// Named paths
     #[value(alias = "preset")]
     Presets,
+    /// Element classes of the router
+    #[cfg(target_os = "linux")]
+    #[value(alias = "element")]
+    Elements,
     /// Papers whose tables can be reproduced
     #[value(alias = "paper")]
     Papers,
@@ -44,6 +48,8 @@ impl Listed {
             Listed::Losses => Some(Family::Loss),
             Listed::Distributions => Some(Family::Distribution),
             Listed::Presets | Listed::Papers => None,
+            #[cfg(target_os = "linux")]
+            Listed::Elements => None,
         }
     }
 }
@@ -54,15 +60,25 @@ impl Listed {
 pub(super) struct Args {
     /// What to list
     kind: Listed,
+    /// Of the elements, only this class, with all that there is to know of it
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
     /// Write the list to standard output as JSON
     #[arg(long)]
     json: bool,
 }
 
 /// One row: name, aliases, summary.
-type Row = (String, Vec<&'static str>, String);
+pub(super) type Row = (String, Vec<&'static str>, String);
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(name) = args.name.as_deref() {
+        #[cfg(target_os = "linux")]
+        if args.kind == Listed::Elements {
+            return super::element::show(name, args.json);
+        }
+        anyhow::bail!("`trammel doc` shows one of these: not `{name}` here");
+    }
     let rows = rows(args.kind);
     if args.json {
         let kind = args.kind.to_possible_value().expect("no kind is hidden");
@@ -107,6 +123,10 @@ fn rows(kind: Listed) -> Vec<Row> {
             (p.name.to_owned(), Vec::new(), p.summary.to_owned())
         };
         return PRESETS.iter().map(row).collect();
+    }
+    #[cfg(target_os = "linux")]
+    if kind == Listed::Elements {
+        return super::element::rows();
     }
     let papers = paper::known().into_iter();
     papers

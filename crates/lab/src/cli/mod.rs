@@ -7,6 +7,8 @@ mod compare;
 mod completions;
 mod doc;
 #[cfg(target_os = "linux")]
+mod element;
+#[cfg(target_os = "linux")]
 mod graph;
 mod list;
 mod man;
