@@ -147,7 +147,14 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
         }
         (px, py) = (x, y);
     }
-    out.push_str("\" marker-end=\"url(#a)\"/>\n");
+    // What goes back up passes behind the boxes at its ends: another colour tells which way it goes.
+    let is_back = rest.last().is_some_and(|end| end.1 < *y);
+    let style = if is_back {
+        " stroke=\"#b33\" stroke-dasharray=\"5 2\""
+    } else {
+        ""
+    };
+    writeln!(out, "\"{style} marker-end=\"url(#a)\"/>").expect("a string grows");
 }
 
 fn fill(look: Look) -> &'static str {
