@@ -134,10 +134,10 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
         // Packets that go back up leave downwards and enter from above all the same.
         let reach = ((y - py).abs() / 2.0).clamp(8.0, 40.0);
         let is_up = y < py;
-        let (first, second) = match (is_up, points.len()) {
-            (true, 2) => (py + reach, y - reach),
-            (true, _) => (py - reach, y + reach),
-            (false, _) => (py + reach, y - reach),
+        let (first, second) = if is_up && points.len() > 2 {
+            (py - reach, y + reach)
+        } else {
+            (py + reach, y - reach)
         };
         if (px - x).abs() < 0.05 && points.len() > 2 {
             write!(out, "L{x:.1} {y:.1}").expect("a string grows");
