@@ -117,6 +117,9 @@ fn lists_and_documents_names() {
     assert!(stdout(&trammel(&["doc", "variant", "newreno"])).starts_with("# reno\n"));
     assert!(stdout(&trammel(&["doc", "scenario"])).contains("## `flow`"));
 
+    assert!(stdout(&trammel(&["list", "elements"])).contains("InfiniteSource"));
+    assert!(stdout(&trammel(&["doc", "element", "Counter"])).contains("## Handlers"));
+
     let output = trammel(&["doc", "variant", "rneo"]);
     assert_eq!(code(&output), Some(2));
     assert!(stderr(&output).contains("did you mean `reno`?"));
@@ -131,6 +134,7 @@ fn every_command_helps_with_an_example() {
         "sweep",
         "paper",
         "check",
+        "graph",
         "list",
         "doc",
         "compare",

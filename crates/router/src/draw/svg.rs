@@ -134,10 +134,10 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
         // Packets that go back up leave downwards and enter from above all the same.
         let reach = ((y - py).abs() / 2.0).clamp(8.0, 40.0);
         let is_up = y < py;
-        let (first, second) = match (is_up, points.len()) {
-            (true, 2) => (py + reach, y - reach),
-            (true, _) => (py - reach, y + reach),
-            (false, _) => (py + reach, y - reach),
+        let (first, second) = if is_up && points.len() > 2 {
+            (py - reach, y + reach)
+        } else {
+            (py + reach, y - reach)
         };
         if (px - x).abs() < 0.05 && points.len() > 2 {
             write!(out, "L{x:.1} {y:.1}").expect("a string grows");
@@ -147,7 +147,14 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
         }
         (px, py) = (x, y);
     }
-    out.push_str("\" marker-end=\"url(#a)\"/>\n");
+    // What goes back up passes behind the boxes at its ends: another colour tells which way it goes.
+    let is_back = rest.last().is_some_and(|end| end.1 < *y);
+    let style = if is_back {
+        " stroke=\"#b33\" stroke-dasharray=\"5 2\""
+    } else {
+        ""
+    };
+    writeln!(out, "\"{style} marker-end=\"url(#a)\"/>").expect("a string grows");
 }
 
 fn fill(look: Look) -> &'static str {

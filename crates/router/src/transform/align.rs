@@ -430,8 +430,8 @@ pub fn align(flat: Flat) -> (Flat, Diagnostics) {
     let (mut work, mut namer) = numbered(flat);
     let original = work.elements.len();
     let mut lacks = |work: &mut Work, have: &Alignments, want: &[Vec<Alignment>]| {
-        for at in 0..original {
-            for (number, wanted) in want[at].iter().enumerate() {
+        for (at, wanted) in want.iter().enumerate().take(original) {
+            for (number, wanted) in wanted.iter().enumerate() {
                 let is_enough = have.inputs[at][number].implies(*wanted);
                 if is_enough || *wanted == Alignment::Impossible {
                     continue;
