@@ -44,6 +44,7 @@ pub mod reason;
 pub mod resizing;
 pub mod rewriter;
 pub mod script;
+pub mod socket_transport;
 pub mod summary;
 pub mod trace;
 pub mod udp_encap;
