@@ -34,7 +34,7 @@ struct Router(Child);
 impl Router {
     /// Runs `config` in a namespace; returns once it runs. Nothing where it refuses for lack of a right.
     fn run(namespace: &Namespace, config: &str) -> Option<Router> {
-        let config = format!("{config}\nScript(print running);");
+        let config = format!("{config}\nScript(print \"running\");");
         let mut child = namespace.run(|| {
             Command::new(TRAMMEL)
                 .args(["router", "-e", &config])

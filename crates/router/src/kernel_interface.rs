@@ -200,6 +200,11 @@ impl KernelInterface {
         }
     }
 
+    /// Whether another element has opened it.
+    pub fn is_open(&self, ctx: &Ctx) -> bool {
+        self.device.is_some_and(|id| ctx.device(id).is_some())
+    }
+
     /// Opens it and makes the tasks.
     pub fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         let Some(device) = self.device else {

@@ -46,6 +46,7 @@ pub mod reason;
 pub mod resizing;
 pub mod rewriter;
 pub mod script;
+pub mod socket_transport;
 pub mod summary;
 pub mod trace;
 pub mod transform;
