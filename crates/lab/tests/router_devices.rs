@@ -191,14 +191,46 @@ fn the_kernel_is_pinged_by_a_tap() {
     let config = "tap :: KernelTap(10.8.0.1/24, DEVNAME tap8, ETHER 2:0:0:0:0:8) \
          -> c :: Classifier(12/0806 20/0001, 12/0800, -); \
          c[0] -> ARPResponder(10.8.0.0/24 2:0:0:0:0:9) -> tap; \
-         c[1] -> Strip(14) -> CheckIPHeader -> IPMirror -> ICMPPingResponder \
+         c[1] -> Strip(14) -> CheckIPHeader -> ICMPPingResponder \
          -> EtherEncap(0x0800, 2:0:0:0:0:9, 2:0:0:0:0:8) -> tap; c[2] -> Discard;";
-    let config = config.replace("IPMirror -> ", "");
-    let Some(_router) = Router::run(&middle, &config) else {
+    let Some(_router) = Router::run(&middle, config) else {
         return;
     };
     let output = ping(&middle, "10.8.0.77");
     assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn routes_of_the_kernel_reach_the_table_while_the_router_runs() {
+    let Some(net) = net() else { return };
+    net.middle
+        .add_address("in", "10.5.0.1/24")
+        .expect("an address");
+    // It prints its table again and again, and ends by itself where the route never comes.
+    let config = "FollowKernelRoutes(in, out, TABLE rt, LOCAL 2); Idle -> rt :: RadixIPLookup; \
+         rt[0] -> Discard; rt[1] -> Discard; rt[2] -> Discard; Script(wait 30s, stop); \
+         Script(label again, print rt.table, wait 20ms, goto again);";
+    let mut child = net.middle.run(|| {
+        Command::new(TRAMMEL)
+            .args(["router", "-e", config])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command starts")
+    });
+    let output = child.stdout.take().expect("it is a pipe");
+    let _router = Router(child);
+    let mut lines = BufReader::new(output)
+        .lines()
+        .map_while(std::io::Result::ok);
+    let mut comes = |route: &str| {
+        let parts: Vec<&str> = route.split(' ').collect();
+        lines.any(|line| line.split_whitespace().eq(parts.iter().copied()))
+    };
+    assert!(comes("10.5.0.0/24 - 0"), "the network of an address");
+    assert!(comes("10.5.0.1/32 - 2"), "the address itself");
+    let add = net.middle.add_route("10.77.0.0/16", Some("10.5.0.9"), "in");
+    add.expect("a route");
+    assert!(comes("10.77.0.0/16 10.5.0.9 0"), "a route that was added");
 }
 
 /// Runs a configuration that cannot run: the exit code and what it said.
