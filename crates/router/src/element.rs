@@ -274,6 +274,12 @@ pub trait Element: Any + Send {
         Err(format!("no write handler '{name}'"))
     }
 
+    /// Answers a call by number (LLRPC), such as tools of old make.
+    fn call_by_number(&mut self, ctx: &mut Ctx, number: u32, data: &[u8]) -> Result<Vec<u8>, String> {
+        let _ = (ctx, data);
+        Err(format!("no call {number:#x}"))
+    }
+
     /// The notifiers it offers to those that look for `kind` along `port`.
     fn notifier(&self, kind: crate::engine::notify::Kind, port: usize) -> Provided {
         let _ = (kind, port);

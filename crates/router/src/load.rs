@@ -42,7 +42,8 @@ pub fn load(
     host: Box<dyn Host>,
     run: Options,
 ) -> Result<(Ctx, Diagnostics), Refused> {
-    let (flat, mut said) = lang::parse(text, name, options);
+    let whole = format!("{text}{}", run.additions);
+    let (flat, mut said) = lang::parse(&whole, name, options);
     if said.has_errors() {
         return Err(Refused { said, lacks: false });
     }

@@ -214,6 +214,7 @@ impl Options {
             seed: self.seed,
             reconfigurable: self.allow_reconfigure,
             threads: self.threads,
+            additions: self.additions(),
             ..build::Options::default()
         })
     }
@@ -228,7 +229,10 @@ impl Options {
         let all = sides
             .iter()
             .flat_map(|(kind, values)| values.iter().map(move |v| (kind, v)));
-        let elements = all.map(|(kind, value)| format!("\nControlSocket({kind}, {value});"));
+        let elements = all.enumerate().map(|(at, (kind, value))| {
+            let number = if at == 0 { String::new() } else { format!("@{}", at + 1) };
+            format!("\nclick_driver@@ControlSocket{number} :: ControlSocket({kind}, {value});")
+        });
         elements.collect()
     }
 
@@ -244,9 +248,8 @@ impl Options {
             ..lang::Options::default()
         };
         let machine = Machine::new().map_err(|e| e.to_string())?;
-        let text = source.text.clone() + &self.additions();
         let loaded = load::load(
-            &text,
+            &source.text,
             &source.name,
             &options,
             Box::new(machine),

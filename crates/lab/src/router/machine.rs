@@ -139,6 +139,8 @@ impl Host for Machine {
     }
 
     fn kill(&mut self, process: i32, signal: i32) -> io::Result<()> {
+        // The signal may be the end of this process.
+        self.flush();
         signals::send(process, signal)
     }
 

@@ -33,8 +33,29 @@ pub enum Request {
     Write(String, String),
     /// Whether a handler is there, to be written or read.
     Check(String, bool),
-    /// A call that is not by name; there are none.
-    Llrpc(String),
+    /// A call by number, `element#hexadecimal`, with its data.
+    Llrpc(String, Vec<u8>),
+}
+
+/// What the number of an LLRPC says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Bytes that are sent with it.
+    pub takes_bytes: usize,
+    /// Its data are no pointers, so it may be called from afar.
+    pub is_flat: bool,
+}
+
+impl Call {
+    /// As Linux's ioctl numbers have it: direction in the upper bits, then size, then flags and number.
+    pub fn of(number: u32) -> Call {
+        let size = (number >> 16 & 0xfff) as usize;
+        let is_written = number & 0x8000_0000 != 0;
+        Call {
+            takes_bytes: if is_written { size } else { 0 },
+            is_flat: number & 0x4000 != 0,
+        }
+    }
 }
 
 /// One connection's bytes.
@@ -92,10 +113,10 @@ impl Session {
     }
 
     /// Gives data, after a reply.
-    pub fn give(&mut self, data: &str) {
+    pub fn give(&mut self, data: &[u8]) {
         let head = format!("DATA {}\r\n", data.len());
         self.output.extend_from_slice(head.as_bytes());
-        self.output.extend_from_slice(data.as_bytes());
+        self.output.extend_from_slice(data);
     }
 
     /// The next request that has come whole; what is wrong is answered here. At the end of what will ever
@@ -204,10 +225,11 @@ impl Session {
                 let (Some(name), false) = (handler, more) else {
                     return Err(self.wrong(COUNT));
                 };
-                if let Some(count) = third {
-                    self.data(&count, used, "llrpc")?;
-                }
-                Request::Llrpc(name)
+                let data = match third {
+                    Some(count) => self.bytes(&count, used, "llrpc")?,
+                    None => Vec::new(),
+                };
+                Request::Llrpc(name, data)
             }
             "CLOSE" | "QUIT" => {
                 if handler.is_some() {
@@ -232,8 +254,14 @@ impl Session {
         }))
     }
 
-    /// `count` bytes after the line.
+    /// `count` bytes after the line, as text.
     fn data(&mut self, count: &str, used: &mut usize, command: &str) -> Result<String, Stop> {
+        let bytes = self.bytes(count, used, command)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// `count` bytes after the line.
+    fn bytes(&mut self, count: &str, used: &mut usize, command: &str) -> Result<Vec<u8>, Stop> {
         let Ok(count) = count.parse::<usize>() else {
             return Err(self.wrong(&format!("Syntax error in '{command}'")));
         };
@@ -242,9 +270,8 @@ impl Session {
             return Err(Stop::Wrong);
         }
         let bytes = self.input.get(*used..*used + count).ok_or(Stop::More)?;
-        let text = String::from_utf8_lossy(bytes).into_owned();
         *used += count;
-        Ok(text)
+        Ok(bytes.to_vec())
     }
 
     /// What comes before a line that is `until`.

@@ -4,7 +4,7 @@
 //! configured by phase, and initialized. Where anything is wrong nothing runs, and what was initialized is
 //! cleaned up in reverse.
 
-use super::clock::{Clock, VIRTUAL_START};
+use super::clock::{Clock, VIRTUAL_START, Warp};
 use super::devices::Devices;
 use super::driver::State;
 use super::notify::Notifiers;
@@ -44,6 +44,8 @@ pub struct Options {
     pub packets: usize,
     /// The most packets that it may have.
     pub most_packets: usize,
+    /// Statements that stand after every configuration, of no source line: servers of the command line.
+    pub additions: String,
     /// Threads asked for.
     pub threads: usize,
 }
@@ -57,6 +59,7 @@ impl Default for Options {
             profiled: false,
             packets: 4096,
             most_packets: 1 << 20,
+            additions: String::new(),
             threads: 1,
         }
     }
@@ -178,6 +181,7 @@ pub fn build(
         notifiers: Notifiers::default(),
         definitions,
         element_names,
+        warp: Warp::NONE,
         clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
         host,
         rng,
@@ -324,7 +328,7 @@ fn uses(flat: &Flat, modes: &[Modes], said: &mut Diagnostics) {
             if once && *count == 2 {
                 let who = quoted(flat, end.element);
                 let text = format!("illegal reuse of {who} {what} {}", end.port);
-                said.error(Some(&connection.landmark), text);
+                said.error(Some(&flat.elements[end.element].landmark), text);
             }
         }
     }

@@ -208,7 +208,7 @@ impl Ctx {
             (a, b) => a.or(b),
         };
         let sleep = wake.map(|at| u64::try_from((at - now).0).unwrap_or(0));
-        self.look(sleep);
+        self.look(sleep.map(|ns| self.warp.real_ns(ns)));
         until
             .filter(|until| self.now() >= *until)
             .map(|_| Progress::Running)

@@ -1,6 +1,7 @@
 //! Handlers: reading and writing elements, and the router as a whole, by name.
 
 use super::{Ctx, ElementId};
+use crate::args::numbers::parse_double;
 use crate::args::handler_call::HandlerCall;
 use crate::element::{Element, Handler};
 use crate::graph::processing::Mode;
@@ -430,6 +431,7 @@ impl Ctx {
                 let all = crate::elements::all();
                 lines(&all.iter().map(|entry| entry.about.name).collect::<Vec<_>>())
             }
+            "config" if self.is_compact() => flatten::router(&self.flat),
             "config" => self.source.clone(),
             "flatconfig" => flatten::router(&self.flat),
             "packages" => String::new(),
@@ -440,13 +442,27 @@ impl Ctx {
             "handlers" => listing(&self.handlers_of(Owner::Router)),
             "driver" => "userlevel".to_owned(),
             "threads" => self.options.threads.to_string(),
-            "timewarp" => "1".to_owned(),
+            "timewarp" => self.warp.factor.to_string(),
             _ => return Err(format!("no read handler '{name}'")),
         })
     }
 
+    /// Whether the configuration asked that its own text be forgotten.
+    fn is_compact(&self) -> bool {
+        self.flat.requirements.iter().any(|(kind, name)| kind == "compact_config" || name == "compact_config")
+    }
+
     fn write_global(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
+            "timewarp" => {
+                let factor = parse_double(value.trim()).map_err(|_| "expected double".to_owned())?;
+                if factor <= 0.0 {
+                    return Err("timefactor must be > 0".to_owned());
+                }
+                let real = self.host.now();
+                self.warp.change(factor, real);
+                Ok(())
+            }
             "stop" => {
                 let times = value.trim();
                 let times = if times.is_empty() {

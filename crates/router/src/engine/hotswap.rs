@@ -19,14 +19,15 @@ impl Ctx {
             classes: Some(&BuiltIn),
             ..lang::Options::default()
         };
-        let (flat, said) = lang::parse(text, "config", &options);
+        let whole = format!("{text}{}", self.options.additions);
+        let (flat, said) = lang::parse(&whole, "config", &options);
         if said.has_errors() {
             return Err(told(&said));
         }
         let host = Box::new(crate::memory_host::MemoryHost::new());
         let built = build::build(flat, text.to_owned(), host, self.options.clone());
         let (mut new, said) = built.map_err(|said| told(&said))?;
-        new.clock = self.clock;
+        (new.clock, new.warp) = (self.clock, self.warp);
         new.predecessors = (0..new.nodes.len())
             .map(|id| new.predecessor_in(id, self).is_some())
             .collect();

@@ -28,7 +28,7 @@ use crate::graph::processing::Modes;
 use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
-use clock::Clock;
+use clock::{Clock, Warp};
 use devices::DeviceId;
 use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
@@ -131,6 +131,7 @@ pub struct Ctx {
     /// The names of all elements, in order.
     element_names: Vec<String>,
     clock: Clock,
+    warp: Warp,
     host: Box<dyn Host>,
     rng: Vec<Rng>,
     driver: driver::State,
@@ -478,7 +479,7 @@ impl Ctx {
     #[inline]
     pub fn now(&mut self) -> Timestamp {
         match &mut self.clock {
-            Clock::Wall => self.host.now(),
+            Clock::Wall => self.warp.seen(self.host.now()),
             Clock::Virtual(now) => {
                 // Two readings of the clock differ, as they do on a machine.
                 now.0 += 1;

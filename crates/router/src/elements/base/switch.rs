@@ -28,6 +28,11 @@ pub static ENTRY: Entry = Entry::new("Switch", "sends packets to a chosen output
     help: "the port; a negative one is none",
 }]);
 
+/// The call that gives the chosen output, as 32 bits.
+const GET_SWITCH: u32 = 0x4004_c005;
+/// The call that chooses it.
+const SET_SWITCH: u32 = 0x8004_4006;
+
 #[derive(Debug, Default)]
 struct Switch {
     /// `None`: none.
@@ -52,6 +57,20 @@ impl Element for Switch {
                 ctx.drop_all(&mut batch, Reason::Inactive);
                 ctx.recycle(batch);
             }
+        }
+    }
+
+    fn call_by_number(&mut self, ctx: &mut Ctx, number: u32, data: &[u8]) -> Result<Vec<u8>, String> {
+        match (number, <[u8; 4]>::try_from(data)) {
+            (GET_SWITCH, _) => {
+                let port = self.port.map_or(-1, |port| port as i32);
+                Ok(port.to_ne_bytes().to_vec())
+            }
+            (SET_SWITCH, Ok(port)) => {
+                self.write(ctx, "switch", &i32::from_ne_bytes(port).to_string())?;
+                Ok(Vec::new())
+            }
+            _ => Err(format!("no call {number:#x}")),
         }
     }
 

@@ -11,6 +11,7 @@
 use crate::args::kinds::INT;
 use crate::args::names::TCP;
 use crate::args::{Args, Kind, Need, Param};
+use crate::control::protocol::Call;
 use crate::control::protocol::{Request, Session};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
@@ -264,7 +265,7 @@ impl ControlSocket {
                 let Some(of) = self.find(ctx, &name, session) else {
                     return;
                 };
-                if !of.handler.read || of.handler.private {
+                if !of.handler.read {
                     session.say(530, &format!("Handler '{name}' write-only"), false);
                     return;
                 }
@@ -273,7 +274,7 @@ impl ControlSocket {
                 match result {
                     Ok(data) if remarks.is_empty() => {
                         session.say(200, &format!("Read handler '{name}' OK"), false);
-                        session.give(&data);
+                        session.give(data.as_bytes());
                     }
                     result => {
                         let text = format!("{remarks}\n{}", result.err().unwrap_or_default());
@@ -286,7 +287,7 @@ impl ControlSocket {
                 let Some(of) = self.find(ctx, &name, session) else {
                     return;
                 };
-                if !of.handler.write || of.handler.private {
+                if !of.handler.write {
                     session.say(530, &format!("Handler '{name}' read-only"), false);
                     return;
                 }
@@ -322,9 +323,39 @@ impl ControlSocket {
                     session.say(200, &format!("{kind} handler '{name}' OK"), false);
                 }
             }
-            Request::Llrpc(name) => {
-                session.say(501, &format!("Cannot call LLRPC '{name}' remotely"), false);
+            Request::Llrpc(name, data) => self.call_by_number(ctx, &name, &data, session),
+        }
+    }
+
+    /// Does `element#hexadecimal`, where the element takes such calls.
+    fn call_by_number(&mut self, ctx: &mut Ctx, name: &str, data: &[u8], session: &mut Session) {
+        let number = name.split_once('#');
+        let number = number.and_then(|(element, n)| Some((element, u32::from_str_radix(n, 16).ok()?)));
+        let Some((element, number)) = number else {
+            session.say(500, &format!("Bad LLRPC syntax '{name}'"), false);
+            return;
+        };
+        let Some(element_id) = ctx.find(element, None) else {
+            session.say(510, &format!("No element named '{element}'"), false);
+            return;
+        };
+        let call = Call::of(number);
+        if !call.is_flat || (self.read_only && call.takes_bytes > 0) {
+            session.say(530, &format!("Cannot call LLRPC '{name}' remotely"), false);
+            return;
+        }
+        if data.len() != call.takes_bytes {
+            let text = format!("LLRPC '{name}' takes {} bytes", call.takes_bytes);
+            session.say(500, &text, false);
+            return;
+        }
+        match ctx.with(element_id, |one, ctx| one.call_by_number(ctx, number, data)) {
+            Some(Ok(answer)) => {
+                session.say(200, &format!("LLRPC '{name}' OK"), false);
+                session.give(&answer);
             }
+            Some(Err(why)) => session.say(522, &format!("LLRPC '{name}' error: {why}"), false),
+            None => session.say(522, &format!("LLRPC '{name}' error: element is busy"), false),
         }
     }
 
@@ -336,12 +367,13 @@ impl ControlSocket {
             _ => name.to_owned(),
         };
         match ctx.within_reach(self, |ctx| ctx.find_handler(&full, None)) {
-            Ok(of) => Some(of),
+            // A private one is as if it were not.
+            Ok(of) if !of.handler.private => Some(of),
             Err(NotFound::Element(element)) => {
                 session.say(510, &format!("No element named '{element}'"), false);
                 None
             }
-            Err(NotFound::Handler(_)) => {
+            Ok(_) | Err(NotFound::Handler(_)) => {
                 session.say(511, &format!("No handler named '{name}'"), false);
                 None
             }
