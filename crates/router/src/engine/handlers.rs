@@ -464,13 +464,8 @@ impl Ctx {
                 Ok(())
             }
             "stop" => {
-                let times = value.trim();
-                let times = if times.is_empty() {
-                    Ok(1)
-                } else {
-                    times.parse::<u32>()
-                };
-                for _ in 0..times.map_err(|_| "syntax error".to_owned())? {
+                // What is no number counts as one stop: `true` is what buttons write.
+                for _ in 0..value.trim().parse::<u32>().unwrap_or(1) {
                     self.stop();
                 }
                 Ok(())
