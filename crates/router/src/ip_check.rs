@@ -84,7 +84,7 @@ pub fn sources(args: &Args, names: &dyn Names) -> Result<Sources, Diagnostics> {
     if !sources.bad.is_empty() {
         add_usual(&mut sources);
     }
-    let list = |name| args.ip_list(name).iter().map(|address| address.octets());
+    let list = |name| args.ip_list(name).iter().map(std::net::Ipv4Addr::octets);
     sources.bad.extend(list("BADSRC"));
     sources.good_destinations.extend(list("GOODDST"));
     Ok(sources)
@@ -127,7 +127,9 @@ impl IpCheck {
             [old, rest @ ..] => {
                 match parse_ip_list(old, &names) {
                     Ok(list) => {
-                        self.sources.bad.extend(list.iter().map(|a| a.octets()));
+                        self.sources
+                            .bad
+                            .extend(list.iter().map(std::net::Ipv4Addr::octets));
                         add_usual(&mut self.sources);
                     }
                     Err(why) => said.error(None, format!("BADSRC: {why}")),

@@ -270,7 +270,7 @@ impl<T: Table<u32>> IpLookup<T> {
     }
 
     /// All packets take one route.
-    fn send_all(&mut self, ctx: &mut Ctx, gateway: u32, port: u32, batch: Batch) {
+    fn send_all(ctx: &mut Ctx, gateway: u32, port: u32, batch: Batch) {
         if gateway != 0 {
             let pool = ctx.pool();
             for packet in batch.iter() {
@@ -328,11 +328,12 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
     fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
         let (mut addresses, count) = ([0; BATCH], batch.len());
         let is_one = destinations(ctx, &batch, &mut addresses);
-        if is_one && count > 0 {
-            if let Some(hop) = self.routes.table().lookup(addresses[0]) {
-                let (gateway, port) = self.routes.hop(hop);
-                return self.send_all(ctx, gateway, port, batch);
-            }
+        if is_one
+            && count > 0
+            && let Some(hop) = self.routes.table().lookup(addresses[0])
+        {
+            let (gateway, port) = self.routes.hop(hop);
+            return Self::send_all(ctx, gateway, port, batch);
         }
         let mut hops = [None; BATCH];
         let table = self.routes.table();
@@ -341,7 +342,7 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
             && hops[..count].iter().all(|other| *other == hops[0])
         {
             let (gateway, port) = self.routes.hop(hop);
-            return self.send_all(ctx, gateway, port, batch);
+            return Self::send_all(ctx, gateway, port, batch);
         }
         for (packet, hop) in batch.drain().zip(hops) {
             let Some(hop) = hop else {

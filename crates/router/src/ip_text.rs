@@ -127,9 +127,12 @@ fn icmp(out: &mut String, ip: &Ipv4, message: &[u8], in_order: bool) -> fmt::Res
                 out.push_str("truncated-icmp");
                 return Ok(());
             }
-            let number = |at| match in_order {
-                true => word(message, at),
-                false => word(message, at).swap_bytes(),
+            let number = |at| {
+                if in_order {
+                    word(message, at)
+                } else {
+                    word(message, at).swap_bytes()
+                }
             };
             write!(out, "({}, {})", number(4), number(6))
         }

@@ -211,7 +211,9 @@ impl KernelInterface {
             return Ok(());
         };
         ctx.open_wanted(device)?;
-        self.descriptor = ctx.device(device).and_then(|device| device.descriptor());
+        self.descriptor = ctx
+            .device(device)
+            .and_then(trammel_packet::device::Device::descriptor);
         if ctx.outputs() > 0 {
             let task = ctx.new_task(FROM_KERNEL);
             ctx.schedule(task);

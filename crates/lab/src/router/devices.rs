@@ -58,6 +58,7 @@ pub(super) fn refusal(error: &Error) -> Refusal {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // for `map_err`
 fn refused(error: Error) -> Refusal {
     refusal(&error)
 }
@@ -245,12 +246,9 @@ fn wire(request: &DeviceRequest, wires: &mut Wires) -> Result<Box<dyn Device>, R
     if let Some(end) = wires.remove(&request.name) {
         return Ok(Box::new(end));
     }
-    let (name, end) = match request.name.rsplit_once('.') {
-        Some((name, end @ ("0" | "1"))) => (name, end),
-        _ => {
-            let text = format!("`{}` is no end of a wire: NAME.0 or NAME.1", request.name);
-            return Err(wrong(text));
-        }
+    let Some((name, end @ ("0" | "1"))) = request.name.rsplit_once('.') else {
+        let text = format!("`{}` is no end of a wire: NAME.0 or NAME.1", request.name);
+        return Err(wrong(text));
     };
     let frames = number(request, "RING").unwrap_or(WIRE_FRAMES);
     let (first, second) = ring::pair(name, frames as usize);

@@ -14,6 +14,7 @@ use super::timer::Timers;
 use super::{Counters, Ctx, ElementId, Node, Target};
 use crate::args::Args;
 use crate::args::definitions::Definitions;
+use crate::args::text::split_args;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::{self, Entry};
@@ -21,7 +22,6 @@ use crate::graph::flow::Flow;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::host::Host;
-use crate::args::text::split_args;
 use crate::lang::conf::split_keyword;
 use crate::lang::{Connection, Flat};
 use std::collections::BTreeMap;
@@ -479,7 +479,7 @@ impl Ctx {
             return Err(said.click().trim_end().to_owned());
         }
         config.clone_into(&mut self.nodes[element].config);
-        self.with(element, |one, ctx| one.reconfigured(ctx));
+        self.with(element, super::super::element::Element::reconfigured);
         Ok(())
     }
 

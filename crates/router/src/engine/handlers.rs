@@ -1,8 +1,8 @@
 //! Handlers: reading and writing elements, and the router as a whole, by name.
 
 use super::{Ctx, ElementId};
-use crate::args::numbers::parse_double;
 use crate::args::handler_call::HandlerCall;
+use crate::args::numbers::parse_double;
 use crate::element::{Element, Handler};
 use crate::graph::processing::Mode;
 use crate::lang::flatten;
@@ -48,11 +48,7 @@ const STANDARD: &[(&str, &str)] = &[
 ];
 
 /// Those of an element with a task.
-const OF_TASKS: &[(&str, &str)] = &[
-    ("scheduled", "r"),
-    ("tickets", "rw"),
-    ("home_thread", "rw"),
-];
+const OF_TASKS: &[(&str, &str)] = &[("scheduled", "r"), ("tickets", "rw"), ("home_thread", "rw")];
 
 /// The router's own.
 const GLOBAL: &[(&str, &str)] = &[
@@ -214,7 +210,7 @@ impl Ctx {
         self.slots[me] = Some(Box::new(std::mem::take(one)));
         let result = work(self);
         let back: Option<Box<dyn Any>> = self.slots[me].take().map(|back| back as Box<dyn Any>);
-        if let Some(Ok(back)) = back.map(|back| back.downcast::<E>()) {
+        if let Some(Ok(back)) = back.map(|back: Box<dyn Any>| back.downcast::<E>()) {
             *one = *back;
         }
         result
@@ -449,13 +445,17 @@ impl Ctx {
 
     /// Whether the configuration asked that its own text be forgotten.
     fn is_compact(&self) -> bool {
-        self.flat.requirements.iter().any(|(kind, name)| kind == "compact_config" || name == "compact_config")
+        self.flat
+            .requirements
+            .iter()
+            .any(|(kind, name)| kind == "compact_config" || name == "compact_config")
     }
 
     fn write_global(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "timewarp" => {
-                let factor = parse_double(value.trim()).map_err(|_| "expected double".to_owned())?;
+                let factor =
+                    parse_double(value.trim()).map_err(|_| "expected double".to_owned())?;
                 if factor <= 0.0 {
                     return Err("timefactor must be > 0".to_owned());
                 }

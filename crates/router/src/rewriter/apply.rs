@@ -78,7 +78,7 @@ pub fn rewrite(
     }
     let sum = adjusted(word(header, 10), flow.ip_delta, reply);
     put(header, 10, sum);
-    let (kind, is_first) = (header[9], word(header, 6) & 0x1FFF == 0);
+    let (kind, is_first) = (header[9], word(header, 6).trailing_zeros() >= 13);
     let ip_bytes = usize::from(word(header, 2));
     let ip_header = usize::from(header[0] & 15) * 4;
     if annos.dst && (reply || parts != Parts::OneAddress) {

@@ -511,14 +511,14 @@ impl Rewriter {
             outputs,
             protocol: seen.protocol,
             deltas: match self.class {
-                Class::Ping => [ip, self.identifier_delta(seen.flow, rewritten)],
+                Class::Ping => [ip, Self::identifier_delta(seen.flow, rewritten)],
                 _ => [ip, super::flow::both(ip, ports)],
             },
         };
         table.add(new, now).map_or(Made::Drop, Made::Entry)
     }
 
-    fn identifier_delta(&self, from: FlowId, to: FlowId) -> u16 {
+    fn identifier_delta(from: FlowId, to: FlowId) -> u16 {
         let only = |flow: FlowId| FlowId {
             sport: flow.sport,
             ..FlowId::default()
@@ -1067,7 +1067,7 @@ impl Element for Rewriter {
         self.specs[input] = spec.map_err(|text| format!("input spec {input}: {text}"))?;
         let owner = self.first_owner + input as u32;
         self.with_table(ctx, |_, _, table| {
-            table.remove_where(|flow| flow.owner == owner)
+            table.remove_where(|flow| flow.owner == owner);
         });
         Ok(())
     }

@@ -30,6 +30,11 @@ impl Expiry {
         self.heaps[0].len() + self.heaps[1].len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Adds a flow.
     pub fn insert(&mut self, heap: Heap, flow: u32, end: i64) {
         if self.places.len() <= flow as usize {

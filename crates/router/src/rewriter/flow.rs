@@ -122,11 +122,10 @@ impl Flow {
     /// How long it is kept after its last packet.
     pub fn patience(&self, law: &Law) -> i64 {
         match law.tracking {
-            Tracking::Plain => law.idle,
             Tracking::Datagram if self.state >= state::STREAMING => law.active,
             Tracking::Stream if self.state & state::BOTH_DONE == state::BOTH_DONE => law.done,
             Tracking::Stream if self.state & state::BOTH_DATA == state::BOTH_DATA => law.active,
-            Tracking::Datagram | Tracking::Stream => law.idle,
+            _ => law.idle,
         }
     }
 }

@@ -24,9 +24,12 @@ pub fn real(value: f64) -> String {
     let scientific = format!("{value:.*e}", DIGITS as usize - 1);
     let (digits, exponent) = scientific.split_once('e').expect("`e` writes an exponent");
     let exponent: i32 = exponent.parse().expect("`e` writes a whole exponent");
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trimmed = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if !(-4..DIGITS).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };

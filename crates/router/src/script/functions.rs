@@ -113,11 +113,7 @@ enum Fold {
 
 /// Numbers taken together from the left; whole as long as all are.
 fn fold(text: &str, how: Fold) -> Result<String, String> {
-    let nothing: i64 = if matches!(how, Fold::Add | Fold::Sub) {
-        0
-    } else {
-        1
-    };
+    let nothing: i64 = i64::from(!matches!(how, Fold::Add | Fold::Sub));
     let mut exact = (!matches!(how, Fold::Div | Fold::IDiv)).then_some(nothing);
     let mut near = nothing as f64;
     let (mut rest, mut is_first) = (text, true);
@@ -231,6 +227,7 @@ fn choose(text: &str) -> Result<String, String> {
     .to_owned())
 }
 
+#[allow(clippy::unnecessary_wraps)] // as all functions of the table
 fn is_in(text: &str) -> Result<String, String> {
     let (word, mut rest) = first(text);
     let word = unquote(word);
@@ -280,6 +277,7 @@ fn random(ctx: &mut Ctx, text: &str) -> Result<String, String> {
     Ok((from + ctx.rng().below(to - from + 1)).to_string())
 }
 
+#[allow(clippy::unnecessary_wraps)] // as all functions of the table
 fn have(ctx: &mut Ctx, text: &str, to_write: bool) -> Result<String, String> {
     let (me, mut rest) = (ctx.me(), text);
     while let Some(name) = take_word(&mut rest) {

@@ -143,7 +143,8 @@ impl Script {
             _ if name.starts_with(|c: char| c.is_ascii_digit()) => {
                 let number = name.parse::<usize>().ok()?;
                 let words = split_words(&self.args).into_iter();
-                words.skip(number - 1).next().unwrap_or_default()
+                let mut words = words;
+                words.nth(number.checked_sub(1)?).unwrap_or_default()
             }
             _ => return None,
         })

@@ -23,8 +23,11 @@ use trammel_router::diagnostic::Diagnostics;
 use trammel_router::lang::archive::{self, Member};
 use trammel_router::lang::{self, Flat};
 
+/// What does a program's work.
+type Main = fn() -> ExitCode;
+
 /// Name and what does the work.
-const TOOLS: &[(&str, fn() -> ExitCode)] = &[
+const TOOLS: &[(&str, Main)] = &[
     ("click", super::click::main),
     ("click-align", align::main),
     ("click-buildtool", buildtool::main),
@@ -38,7 +41,7 @@ const TOOLS: &[(&str, fn() -> ExitCode)] = &[
 ];
 
 /// What does the work of the program called `name`, where there is one.
-pub fn find(name: &str) -> Option<fn() -> ExitCode> {
+pub fn find(name: &str) -> Option<Main> {
     let tool = TOOLS.iter().find(|tool| tool.0 == name)?;
     Some(tool.1)
 }
@@ -49,6 +52,7 @@ struct Failed;
 type Done = Result<(), Failed>;
 
 /// The exit code that `done` means.
+#[allow(clippy::needless_pass_by_value)] // the end of every tool
 fn code(done: Done) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -39,7 +39,7 @@ struct Clipboard {
 
 impl Clipboard {
     fn pass(&mut self, ctx: &mut Ctx, port: usize, batch: &Packets) {
-        for packet in batch.iter() {
+        for packet in batch {
             let data = ctx.pool()[packet].data_mut();
             // Differs from Click: a packet too short to be copied from leaves what is held.
             if data.len() < self.end {

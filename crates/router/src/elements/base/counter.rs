@@ -161,10 +161,11 @@ impl Element for Counter {
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
         if name.starts_with("reset") {
             (self.packets, self.bytes) = (0, 0);
-            for trigger in [&mut self.by_count, &mut self.by_bytes] {
-                if let Some(trigger) = trigger {
-                    trigger.is_done = false;
-                }
+            for trigger in [&mut self.by_count, &mut self.by_bytes]
+                .into_iter()
+                .flatten()
+            {
+                trigger.is_done = false;
             }
             return Ok(());
         }

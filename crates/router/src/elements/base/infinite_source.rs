@@ -263,7 +263,7 @@ impl Element for InfiniteSource {
             "active" => self.active = parse_bool(value).map_err(|e| e.to_string())?,
             "reset" => self.count = 0,
             "burst" | "burstsize" => {
-                self.burst = number().map_err(|e| e.to_string())?.max(1) as usize
+                self.burst = number().map_err(|e| e.to_string())?.max(1) as usize;
             }
             "limit" => self.limit = number().map_err(|e| e.to_string())?,
             "length" | "datasize" => {

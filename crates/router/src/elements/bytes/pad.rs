@@ -80,7 +80,7 @@ mod tests {
         let left = probe.send_with(b"ab", |packet| packet.set_anno_u32(anno::EXTRA_LENGTH, 1));
         assert_eq!(left, [(0, b"ab\0".to_vec())]);
         let left = probe.send_with(b"ab", |packet| {
-            packet.set_anno_u32(anno::EXTRA_LENGTH, u32::MAX)
+            packet.set_anno_u32(anno::EXTRA_LENGTH, u32::MAX);
         });
         assert_eq!(left[0].1.len(), 2 + crate::resizing::MOST);
     }

@@ -86,7 +86,7 @@ mod tests {
     fn what_is_cut_off_is_counted() {
         let mut probe = Probe::new("Truncate(3)", 1);
         let prepare = |packet: &mut trammel_packet::packet::Packet| {
-            packet.set_anno_u32(anno::EXTRA_LENGTH, 5)
+            packet.set_anno_u32(anno::EXTRA_LENGTH, 5);
         };
         let mut seen = Vec::new();
         probe.send_and_look(b"abcde", prepare, |_, packet| {

@@ -174,7 +174,7 @@ impl ControlSocket {
             return;
         }
         if self.verbose {
-            self.tell(ctx, &format!("opened connection {}", socket.descriptor()));
+            Self::tell(ctx, &format!("opened connection {}", socket.descriptor()));
         }
         ctx.watch(socket.descriptor(), false);
         self.connections.push(Connection {
@@ -186,7 +186,7 @@ impl ControlSocket {
         self.serve(ctx, self.connections.len() - 1);
     }
 
-    fn tell(&self, ctx: &mut Ctx, text: &str) {
+    fn tell(ctx: &mut Ctx, text: &str) {
         let text = format!("{}: {text}\n", ctx.declaration(ctx.me()));
         ctx.host().say(&text);
     }
@@ -234,7 +234,7 @@ impl ControlSocket {
             ctx.unwatch(descriptor, true);
             self.connections.remove(at);
             if self.verbose {
-                self.tell(ctx, &format!("closed connection {descriptor}"));
+                Self::tell(ctx, &format!("closed connection {descriptor}"));
             }
         } else if one.is_ended {
             // The end of the input is always ready; only the output is waited for.
@@ -330,7 +330,8 @@ impl ControlSocket {
     /// Does `element#hexadecimal`, where the element takes such calls.
     fn call_by_number(&mut self, ctx: &mut Ctx, name: &str, data: &[u8], session: &mut Session) {
         let number = name.split_once('#');
-        let number = number.and_then(|(element, n)| Some((element, u32::from_str_radix(n, 16).ok()?)));
+        let number =
+            number.and_then(|(element, n)| Some((element, u32::from_str_radix(n, 16).ok()?)));
         let Some((element, number)) = number else {
             session.say(500, &format!("Bad LLRPC syntax '{name}'"), false);
             return;
@@ -355,7 +356,11 @@ impl ControlSocket {
                 session.give(&answer);
             }
             Some(Err(why)) => session.say(522, &format!("LLRPC '{name}' error: {why}"), false),
-            None => session.say(522, &format!("LLRPC '{name}' error: element is busy"), false),
+            None => session.say(
+                522,
+                &format!("LLRPC '{name}' error: element is busy"),
+                false,
+            ),
         }
     }
 
@@ -428,7 +433,7 @@ impl Element for ControlSocket {
         match self.open(ctx) {
             Err(text) if self.retries > 0 => {
                 if self.warns {
-                    self.tell(ctx, &text);
+                    Self::tell(ctx, &text);
                 }
                 let timer = self.timer.expect("it was made above");
                 ctx.set_timer_after(timer, Timestamp::from_secs(1));
@@ -450,7 +455,7 @@ impl Element for ControlSocket {
             return;
         };
         if self.warns || self.retries <= 0 {
-            self.tell(ctx, &text);
+            Self::tell(ctx, &text);
         }
         match self.timer {
             Some(timer) if self.retries > 0 => ctx.set_timer_after(timer, Timestamp::from_secs(1)),
@@ -459,8 +464,8 @@ impl Element for ControlSocket {
     }
 
     fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
-        let is_listener = |socket: &Box<dyn Socket>| socket.descriptor() == descriptor;
-        if self.listener.as_ref().is_some_and(is_listener) {
+        let listener = self.listener.as_ref().map(|socket| socket.descriptor());
+        if listener == Some(descriptor) {
             while let Some(listener) = &mut self.listener {
                 match listener.accept() {
                     Ok(Some(socket)) => self.connect(ctx, socket),
@@ -501,7 +506,7 @@ impl Element for ControlSocket {
             Some(listener) => ctx.watch(listener.descriptor(), false),
             None => {
                 if let Err(text) = self.open(ctx) {
-                    self.tell(ctx, &text);
+                    Self::tell(ctx, &text);
                 }
             }
         }

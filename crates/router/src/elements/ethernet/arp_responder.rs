@@ -105,7 +105,7 @@ fn add(answers: &mut Vec<Answer>, new: Answer) -> bool {
 }
 
 /// `address/length`, or `address/mask` where the mask is no prefix.
-fn unparse(prefix: &IpPrefix) -> String {
+fn unparse(prefix: IpPrefix) -> String {
     let mask = prefix.mask.to_bits();
     if mask.leading_ones() == mask.count_ones() {
         format!("{}/{}", prefix.address, mask.count_ones())
@@ -159,7 +159,7 @@ impl Element for ArpResponder {
                 Ok(more) => {
                     for one in more {
                         if add(&mut answers, one) {
-                            let prefix = unparse(&one.prefix);
+                            let prefix = unparse(one.prefix);
                             warnings.push(format!("multiple entries for {prefix}"));
                         }
                     }
@@ -199,7 +199,7 @@ impl Element for ArpResponder {
 
     fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
         if name == "table" {
-            let line = |a: &Answer| format!("{} {}\n", unparse(&a.prefix), EtherAddress(a.ether));
+            let line = |a: &Answer| format!("{} {}\n", unparse(a.prefix), EtherAddress(a.ether));
             return Ok(self.answers.iter().map(line).collect());
         }
         let ip: Ipv4Addr = parse_ip(parameter.trim(), &ctx.names())
@@ -222,7 +222,7 @@ impl Element for ArpResponder {
             mask: prefix.mask,
         };
         let at = self.answers.iter().position(|one| one.prefix == prefix);
-        let at = at.ok_or_else(|| format!("{} not found", unparse(&prefix)))?;
+        let at = at.ok_or_else(|| format!("{} not found", unparse(prefix)))?;
         self.answers.remove(at);
         Ok(())
     }

@@ -63,6 +63,9 @@ pub static ENTRY: Entry = Entry::new(
 /// A network: its address and its bits.
 type Network = (Ipv4Addr, u8);
 
+/// A router, or none where the network is attached, and the interface.
+type Way = (Option<IpAddr>, u32);
+
 #[derive(Debug, Default)]
 struct FollowKernelRoutes {
     interfaces: Vec<String>,
@@ -74,7 +77,7 @@ struct FollowKernelRoutes {
     /// Numbers of interfaces to their places here.
     places: BTreeMap<u32, usize>,
     /// What the kernel has, by network and metric: router and interface.
-    kernel: BTreeMap<Network, BTreeMap<u32, Vec<(Option<IpAddr>, u32)>>>,
+    kernel: BTreeMap<Network, BTreeMap<u32, Vec<Way>>>,
     addresses: BTreeSet<(Ipv4Addr, u32)>,
     neighbours: BTreeMap<(u32, Ipv4Addr), [u8; 6]>,
     /// What the table and the neighbours' elements were told.

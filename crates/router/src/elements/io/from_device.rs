@@ -306,7 +306,9 @@ impl Element for FromDevice {
             return Ok(());
         };
         ctx.open_wanted(device)?;
-        self.descriptor = ctx.device(device).and_then(|device| device.descriptor());
+        self.descriptor = ctx
+            .device(device)
+            .and_then(trammel_packet::device::Device::descriptor);
         let task = ctx.new_task(0);
         ctx.schedule(task);
         self.task = Some(task);
@@ -345,7 +347,7 @@ impl Element for FromDevice {
         }
         if ctx
             .device(device)
-            .is_some_and(|device| device.is_exhausted())
+            .is_some_and(trammel_packet::device::Device::is_exhausted)
         {
             return false;
         }

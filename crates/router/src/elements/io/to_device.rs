@@ -258,7 +258,7 @@ impl Element for ToDevice {
         ctx.open_wanted(device)?;
         self.descriptor = ctx
             .device(device)
-            .and_then(|device| device.send_descriptor());
+            .and_then(trammel_packet::device::Device::send_descriptor);
         let task = ctx.new_task(0);
         self.task = Some(task);
         self.timer = Some(ctx.new_timer(0));

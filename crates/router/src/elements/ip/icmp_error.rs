@@ -231,7 +231,7 @@ impl Element for IcmpError {
         self.bad = args
             .ip_list("BADADDRS")
             .iter()
-            .map(|a| a.octets())
+            .map(std::net::Ipv4Addr::octets)
             .collect();
         self.mtu = within_most("MTU", args.uint("MTU"))?;
         self.pmtu = within_most("PMTU", args.uint("PMTU"))? as u16;

@@ -260,7 +260,7 @@ mod tests {
     fn the_destination_may_be_the_annotation() {
         let mut probe = Probe::new("IPEncap(udp, 10.0.0.1, DST_ANNO)", 1);
         let left = probe.send_with(b"", |packet| {
-            packet.set_anno_bytes(anno::DST_IP, [1, 2, 3, 4])
+            packet.set_anno_bytes(anno::DST_IP, [1, 2, 3, 4]);
         });
         assert_eq!(left[0].1[16..20], [1, 2, 3, 4]);
         assert_eq!(checksum(&left[0].1), 0);

@@ -54,7 +54,7 @@ impl Element for IpGwOptions {
         self.own = args
             .ip_list("OTHERADDRS")
             .iter()
-            .map(|a| a.octets())
+            .map(std::net::Ipv4Addr::octets)
             .collect();
         self.own.push(self.address);
         Ok(())

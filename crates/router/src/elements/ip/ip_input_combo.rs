@@ -54,7 +54,7 @@ impl Element for IpInputCombo {
         if let Some(list) = args.opt_ip_list("BADADDRS") {
             self.sources
                 .bad
-                .extend(list.iter().map(|address| address.octets()));
+                .extend(list.iter().map(std::net::Ipv4Addr::octets));
             add_usual(&mut self.sources);
         }
         Ok(())

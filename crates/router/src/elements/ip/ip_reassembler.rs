@@ -151,7 +151,7 @@ impl IpReassembler {
         }
         let key = (ip.src, ip.dst, ip.protocol, ip.identification.get());
         let found = self.partials.iter().position(|one| one.key == key);
-        let at = found.unwrap_or_else(|| self.partials.len());
+        let at = found.unwrap_or(self.partials.len());
         if found.is_none() {
             let bytes = OVERHEAD_BYTES + to;
             self.kept_bytes += bytes;

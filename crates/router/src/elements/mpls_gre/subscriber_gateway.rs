@@ -95,7 +95,7 @@ fn parse(text: &str) -> Option<((u16, u16), u32)> {
 
 impl SubscriberGateway {
     /// Takes the frame off; the packet's key is noted and its source learnt.
-    fn from_access(&mut self, packet: &mut Packet) -> Result<(), Reason> {
+    fn upstream(&mut self, packet: &mut Packet) -> Result<(), Reason> {
         let frame = packet
             .data()
             .first_chunk::<FRAME_LEN>()
@@ -163,7 +163,7 @@ impl Element for SubscriberGateway {
         batch.filter(|h| {
             let packet = &mut ctx.pool()[&h];
             let done = match port {
-                0 => self.from_access(packet),
+                0 => self.upstream(packet),
                 _ => self.to_access(packet),
             };
             if let Err(reason) = done {
@@ -217,10 +217,8 @@ mod tests {
         let front = b"\x02\x00\x00\x00\x00\x01\x02\x09\x09\x09\x09\x09\x88\xA8\x00\x07\x81\x00\x00\x64\x08\x00";
         let up = [front.as_slice(), &ip].concat();
         let mut back = ip.clone();
-        (
-            back[12..16].copy_from_slice(&ip[16..20]),
-            back[16..20].copy_from_slice(&ip[12..16]),
-        );
+        back[12..16].copy_from_slice(&ip[16..20]);
+        back[16..20].copy_from_slice(&ip[12..16]);
         let mut send = |port, data: &[u8], key| {
             let h = run.ctx.pool().alloc_with(data).expect("room");
             run.ctx.pool()[&h].set_anno_u32(anno::AGGREGATE, key);
@@ -240,10 +238,8 @@ mod tests {
         assert_eq!(send(1, &back, 4711), None);
         assert_eq!(send(0, &up, 0), Some((0, ip.clone(), 4711)));
         let mut down = [front.as_slice(), &back].concat();
-        (
-            down[..6].copy_from_slice(&front[6..12]),
-            down[6..12].copy_from_slice(&front[..6]),
-        );
+        down[..6].copy_from_slice(&front[6..12]);
+        down[6..12].copy_from_slice(&front[..6]);
         assert_eq!(send(1, &back, 4711), Some((1, down, 4711)));
         assert_eq!(send(1, &back, 4712), None);
         for len in 0..42 {

@@ -78,10 +78,16 @@ mod tests {
         let mut packet = udp(9, b"some more bytes");
         packet[9] = 6;
         let left = Probe::new("SetTCPChecksum", 1).send_ip(&packet);
-        assert_eq!(transport_sum(&left[0].1).map(|sum| sum.checksum()), Some(0));
+        assert_eq!(
+            transport_sum(&left[0].1).map(trammel_packet::headers::checksum::Sum::checksum),
+            Some(0)
+        );
         let left = Probe::new("SetTCPChecksum(true)", 1).send_ip(&packet);
         assert_eq!(left[0].1[32] >> 4, 5);
-        assert_eq!(transport_sum(&left[0].1).map(|sum| sum.checksum()), Some(0));
+        assert_eq!(
+            transport_sum(&left[0].1).map(trammel_packet::headers::checksum::Sum::checksum),
+            Some(0)
+        );
         let mut probe = Probe::new("SetTCPChecksum", 1);
         assert_eq!(probe.send_ip(&packet[..39]), []);
         assert_eq!(probe.said(), "SetTCPChecksum: bad lengths\n");

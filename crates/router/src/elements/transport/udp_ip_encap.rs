@@ -159,7 +159,10 @@ mod tests {
                 [10, 0, 0, 1, 10, 0, 0, 2, 3, 232, 7, 208, 0, 12]
             );
             assert_eq!((checksum(&packet[..20]), &packet[28..]), (0, &b"data"[..]));
-            assert_eq!(transport_sum(packet).map(|sum| sum.checksum()), Some(0));
+            assert_eq!(
+                transport_sum(packet).map(trammel_packet::headers::checksum::Sum::checksum),
+                Some(0)
+            );
         }
     }
 
@@ -167,7 +170,7 @@ mod tests {
     fn the_destination_may_be_the_annotation() {
         let mut probe = Probe::new("UDPIPEncap(10.0.0.1, 1000, DST_ANNO, 2000, false)", 1);
         let left = probe.send_with(b"", |packet| {
-            packet.set_anno_bytes(anno::DST_IP, [1, 2, 3, 4])
+            packet.set_anno_bytes(anno::DST_IP, [1, 2, 3, 4]);
         });
         assert_eq!(left[0].1[16..20], [1, 2, 3, 4]);
         assert_eq!(left[0].1[26..28], [0, 0]);
