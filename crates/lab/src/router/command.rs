@@ -1,8 +1,10 @@
 //! The options of `trammel router`, which are those of `click`, and running a configuration by them.
 
 use super::machine::Machine;
+use super::metrics::Metrics;
+use super::watch::{self, Watch};
 use clap::Args;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::args::text::is_word;
@@ -76,6 +78,21 @@ pub struct Options {
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
+    /// Follow the first N packets and print where each went and why it ended
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub trace: u16,
+    /// Write the followed packets to a pcapng FILE, each with its way as a comment
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub trace_file: Option<std::path::PathBuf>,
+    /// Print what was counted at each element after the run
+    #[arg(long)]
+    pub statistics: bool,
+    /// Show the counters on the terminal while it runs
+    #[arg(long)]
+    pub live: bool,
+    /// Serve the counters as Prometheus text at ADDRESS:PORT (a port alone: on 127.0.0.1)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<String>,
     /// Print this message
     #[arg(long, action = clap::ArgAction::Help)]
     pub help: Option<bool>,
@@ -215,6 +232,7 @@ impl Options {
             reconfigurable: self.allow_reconfigure,
             threads: self.threads,
             additions: self.additions(),
+            profiled: self.statistics || self.live || self.metrics.is_some(),
             ..build::Options::default()
         })
     }
@@ -283,8 +301,28 @@ impl Options {
         if !self.quit {
             let start = std::time::Instant::now();
             let cpu = ctx.host().cpu_ns();
+            let metrics = match &self.metrics {
+                Some(address) => Some(
+                    Metrics::serve(address).map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?,
+                ),
+                None => None,
+            };
+            let watch = (self.trace > 0).then(|| Watch::start(&mut ctx, self.trace));
             let progress;
-            (ctx, progress) = drive(ctx);
+            (ctx, progress) = drive(ctx, self.live, metrics.as_ref());
+            if let Some(watch) = watch {
+                for line in watch.lines(&ctx) {
+                    ctx.host().say(&(line + "\n"));
+                }
+                if let Some(path) = &self.trace_file {
+                    let saved = watch.save(&ctx, path);
+                    saved.map_err(|why| format!("{}: {}", path.display(), os_text(&why)))?;
+                }
+            }
+            if self.statistics {
+                let text = watch::statistics(&ctx);
+                ctx.host().say(&text);
+            }
             if progress == Progress::Interrupted {
                 ended = Ended::Interrupted;
             }
@@ -351,10 +389,25 @@ impl Options {
     }
 }
 
-/// Runs until it ends; a configuration that is replaced goes on in the new one.
-pub fn drive(mut ctx: Ctx) -> (Ctx, Progress) {
+/// How often the counters are shown, in nanoseconds of the router's clock.
+const SHOWN_EVERY: Timestamp = Timestamp(500_000_000);
+
+/// Runs until it ends; a configuration that is replaced goes on in the new one. Meanwhile the counters are
+/// shown where that was asked.
+pub fn drive(mut ctx: Ctx, live: bool, metrics: Option<&Metrics>) -> (Ctx, Progress) {
+    let is_watched = live || metrics.is_some();
     loop {
-        match ctx.run_until(None) {
+        let until = is_watched.then(|| ctx.now() + SHOWN_EVERY);
+        let progress = ctx.run_until(until);
+        if let Some(metrics) = metrics {
+            metrics.set(watch::prometheus(&ctx));
+        }
+        if live && io::stderr().is_terminal() {
+            // From the top of a cleared screen.
+            let text = format!("\x1b[H\x1b[J{}", watch::statistics(&ctx));
+            ctx.host().say(&text);
+        }
+        match progress {
             Progress::Running => {}
             Progress::Replaced => ctx.change_over(),
             progress => return (ctx, progress),

@@ -5,5 +5,7 @@ pub mod command;
 pub mod devices;
 pub mod kernel_tables;
 pub mod machine;
+pub mod metrics;
 pub mod sockets;
 pub mod tools;
+pub mod watch;
