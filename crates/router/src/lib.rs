@@ -52,6 +52,7 @@ pub mod resizing;
 pub mod rewriter;
 pub mod script;
 pub mod shaper;
+pub mod strides;
 pub mod summary;
 pub mod timed_unqueue;
 pub mod trace;
