@@ -14,6 +14,7 @@ pub mod copies;
 pub mod device_method;
 pub mod diagnostic;
 pub mod draw;
+pub mod early_drop;
 pub mod element;
 pub mod elements;
 pub mod engine;
@@ -42,6 +43,7 @@ pub mod mpls_table;
 pub mod neighbours;
 #[cfg(test)]
 pub(crate) mod probe;
+pub mod queue_lengths;
 pub mod queue_ring;
 pub mod rate;
 pub mod rate_bucket;
