@@ -104,15 +104,13 @@ impl Element for Meter {
     }
 
     fn read(&mut self, ctx: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
-        Ok(match name {
-            "rate" => self.rate.text(ctx.now(), 0),
-            _ => {
-                let limits = self.limits.iter();
-                limits
-                    .map(|limit| unparse_fixed(*limit * EPOCHS, SCALE))
-                    .collect()
-            }
-        })
+        if name == "rate" {
+            return Ok(self.rate.text(ctx.now(), 0));
+        }
+        let limits = self.limits.iter();
+        Ok(limits
+            .map(|limit| unparse_fixed(*limit * EPOCHS, SCALE))
+            .collect())
     }
 }
 

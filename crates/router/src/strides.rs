@@ -157,13 +157,11 @@ impl Strides {
 
     /// Reads such a handler.
     pub fn read(&self, name: &str) -> String {
-        match port_of(name).and_then(|port| self.clients.get(port)) {
-            Some(client) => client.tickets.to_string(),
-            None => {
-                let all = self.clients.iter().map(|client| client.tickets.to_string());
-                join_args(&all.collect::<Vec<_>>())
-            }
+        if let Some(client) = port_of(name).and_then(|port| self.clients.get(port)) {
+            return client.tickets.to_string();
         }
+        let all = self.clients.iter().map(|client| client.tickets.to_string());
+        join_args(&all.collect::<Vec<_>>())
     }
 
     /// Writes such a handler.

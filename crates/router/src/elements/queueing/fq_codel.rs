@@ -152,16 +152,12 @@ impl FqCodel {
     }
 
     fn keep(&mut self, handle: Handle) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.slots[id as usize] = Some(handle);
-                id
-            }
-            None => {
-                self.slots.push(Some(handle));
-                self.slots.len() as u32 - 1
-            }
+        if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = Some(handle);
+            return id;
         }
+        self.slots.push(Some(handle));
+        self.slots.len() as u32 - 1
     }
 
     fn length(&self) -> u32 {
@@ -345,7 +341,7 @@ impl Element for FqCodel {
 mod tests {
     use crate::load::testing::loaded;
 
-    fn number(text: String) -> i64 {
+    fn number(text: &str) -> i64 {
         text.parse().expect("a number")
     }
 
@@ -361,12 +357,12 @@ mod tests {
              c [2] -> d :: Counter -> Discard;",
         );
         run.run(5.0);
-        let [a, b, d] = ["a.count", "b.count", "d.count"].map(|name| number(run.read(name)));
+        let [a, b, d] = ["a.count", "b.count", "d.count"].map(|name| number(&run.read(name)));
         assert!((a - b).abs() < 100 && a > 2000, "{a} {b}");
         assert!((498..=502).contains(&d), "{d}");
-        assert!(number(run.read("q.highwater_length")) <= 500);
-        assert!(number(run.read("q.drops")) > 5000);
-        let held = number(run.read("q.length"));
+        assert!(number(&run.read("q.highwater_length")) <= 500);
+        assert!(number(&run.read("q.drops")) > 5000);
+        let held = number(&run.read("q.length"));
         assert_eq!(run.ctx.pool().in_use() as i64, held);
         run.write("q.reset", "").expect("a button");
         assert_eq!(
@@ -383,7 +379,7 @@ mod tests {
              c [1] -> Discard;",
         );
         run.run(5.0);
-        assert!(number(run.read("q.marks")) > 10);
+        assert!(number(&run.read("q.marks")) > 10);
         assert_eq!(
             (run.read("q.marks"), run.read("q.drops")),
             (run.read("n.count"), "0".into())

@@ -88,8 +88,8 @@ impl Element for Pi {
             (self.target > 0xFFFF, "'target_q' too large (max 65535)"),
             (self.interval.0 <= 0, "w must be positive"),
             (w > 86_400.0, "w must be a day at most"),
-            (!(a >= 0.0), "a must be positive"),
-            (!(b >= 0.0), "b must be positive"),
+            (a < 0.0 || a.is_nan(), "a must be positive"),
+            (b < 0.0 || b.is_nan(), "b must be positive"),
         ];
         if let Some((_, text)) = faults.into_iter().find(|(is_wrong, _)| *is_wrong) {
             return Err(Diagnostics::of(text));
