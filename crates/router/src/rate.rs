@@ -6,7 +6,7 @@ use crate::args::numbers::unparse_fixed;
 use trammel_packet::timestamp::Timestamp;
 
 /// Samples a second.
-const EPOCHS: i64 = 1000;
+pub const EPOCHS: i64 = 1000;
 /// The weight of a sample, as a shift.
 const STABILITY: u32 = 4;
 /// Empty milliseconds after which nothing of the average is left.
@@ -61,6 +61,12 @@ impl Rate {
             }
         }
         (self.current, self.epoch) = (0, epoch);
+    }
+
+    /// The average a millisecond, scaled.
+    #[inline]
+    pub fn average(&self) -> i64 {
+        self.average
     }
 
     /// The rate a second at `now`, times `factor`, a power of two, as a decimal number.

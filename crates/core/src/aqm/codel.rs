@@ -78,14 +78,17 @@ pub(super) const CE_THRESHOLD: Param = Param {
 
 /// The parameters of the law, which FQ-CoDel shares among its queues.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    pub(crate) target: Time,
-    pub(crate) interval: Time,
+pub struct Settings {
+    /// The delay that a standing queue may have.
+    pub target: Time,
+    /// How long it may be exceeded.
+    pub interval: Time,
     /// A backlog of so many bytes is no standing queue.
-    pub(crate) mtu: u32,
-    pub(crate) is_ecn: bool,
-    /// Zero where it is off.
-    pub(crate) ce_threshold: Time,
+    pub mtu: u32,
+    /// Whether ECN-capable packets are marked, not dropped.
+    pub is_ecn: bool,
+    /// ECN-capable packets with a longer delay are marked in any case; zero where it is off.
+    pub ce_threshold: Time,
 }
 
 impl Settings {
@@ -128,7 +131,7 @@ impl InverseRoot {
 }
 
 /// What the law asks of the queue that it governs.
-pub(crate) trait Store {
+pub trait Store {
     /// Takes the oldest packet.
     fn pop(&mut self) -> Option<Item>;
     /// Bytes waiting.
@@ -146,7 +149,7 @@ impl Store for Fifo {
 
 /// The state of the law for one queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Law {
+pub struct Law {
     /// Signals in this dropping state.
     pub(crate) count: u32,
     /// `count` when this dropping state began.
@@ -161,7 +164,7 @@ pub(crate) struct Law {
 
 impl Law {
     /// Takes the next packet to send out of `store`, dropping on the way.
-    pub(crate) fn dequeue(
+    pub fn dequeue(
         &mut self,
         now: Time,
         settings: &Settings,

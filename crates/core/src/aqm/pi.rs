@@ -85,15 +85,7 @@ pub static ENTRY: Entry = Entry {
         let target = params.float("target");
         Ok(Box::new(Pi {
             queue: Fifo::new(facts),
-            law: Law {
-                target,
-                a,
-                b,
-                interval,
-                probability: 0.0,
-                last_error: -target,
-                next_update: interval,
-            },
+            law: Law::new(target, a, b, interval),
             is_ecn: params.bool("ecn"),
         }))
     },
@@ -106,8 +98,9 @@ struct Pi {
     is_ecn: bool,
 }
 
-#[derive(Debug)]
-struct Law {
+/// The controller, which a caller with a queue of its own may use too.
+#[derive(Clone, Debug)]
+pub struct Law {
     target: f64,
     a: f64,
     b: f64,
@@ -119,8 +112,27 @@ struct Law {
 }
 
 impl Law {
+    /// Holds `target` packets with the weights `a` and `b`; `interval` is not zero. Time begins at zero, with
+    /// an empty queue.
+    pub fn new(target: f64, a: f64, b: f64, interval: Time) -> Law {
+        Law {
+            target,
+            a,
+            b,
+            interval,
+            probability: 0.0,
+            last_error: -target,
+            next_update: interval,
+        }
+    }
+
+    /// The probability of a signal.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
     /// Makes up for the updates up to `now`; `packets` have waited since the last call.
-    fn catch_up(&mut self, now: Time, packets: u32) {
+    pub fn catch_up(&mut self, now: Time, packets: u32) {
         if now < self.next_update {
             return;
         }

@@ -106,11 +106,8 @@ pub static ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Red {
     queue: Fifo,
-    min: f64,
-    max: f64,
+    law: Law,
     weight: f64,
-    max_probability: f64,
-    is_gentle: bool,
     is_ecn: bool,
     is_hard_drop: bool,
     mean_packet: u64,
@@ -120,6 +117,15 @@ struct Red {
     average: f64,
     /// When the queue became empty, while it is.
     idle_since: Option<Time>,
+}
+
+/// Which packets are signalled at a given average, which a caller with a queue of its own may use too.
+#[derive(Clone, Debug)]
+pub struct Law {
+    min: f64,
+    max: f64,
+    max_probability: f64,
+    is_gentle: bool,
     /// Packets since the last signal or since the average rose above the lower threshold; nothing below it.
     since_signal: Option<u64>,
     /// The uniform number that sets the distance to the next signal.
@@ -144,11 +150,13 @@ impl Red {
         }
         let mut red = Red {
             queue: Fifo::new(facts),
-            min,
-            max,
+            law: Law::new(
+                min,
+                max,
+                params.float("max_probability"),
+                params.bool("gentle"),
+            ),
             weight: params.float("weight"),
-            max_probability: params.float("max_probability"),
-            is_gentle: params.bool("gentle"),
             is_ecn: params.bool("ecn"),
             is_hard_drop: params.bool("hard_drop"),
             mean_packet: match params.bytes("mean_packet") {
@@ -158,8 +166,6 @@ impl Red {
             packet_time: None,
             average: 0.0,
             idle_since: Some(Time::ZERO),
-            since_signal: None,
-            spread: 0.0,
         };
         red.set_rate(facts.rate_bps);
         Ok(red)
@@ -175,26 +181,47 @@ impl Red {
         self.average += self.weight * (f64::from(self.queue.packets()) - self.average);
         self.idle_since = None;
     }
+}
 
-    fn pressure(&self) -> Pressure {
-        if self.average < self.min {
+impl Law {
+    /// Signals between the thresholds `min` and `max` with a probability up to `max_probability`, beyond
+    /// `max` always, or increasingly where it is gentle.
+    pub fn new(min: f64, max: f64, max_probability: f64, is_gentle: bool) -> Law {
+        Law {
+            min,
+            max,
+            max_probability,
+            is_gentle,
+            since_signal: None,
+            spread: 0.0,
+        }
+    }
+
+    /// Changes thresholds and probability; the distance to the next signal remains.
+    pub fn set(&mut self, min: f64, max: f64, max_probability: f64, is_gentle: bool) {
+        (self.min, self.max) = (min, max);
+        (self.max_probability, self.is_gentle) = (max_probability, is_gentle);
+    }
+
+    fn pressure(&self, average: f64) -> Pressure {
+        if average < self.min {
             return Pressure::None;
         }
-        if self.average < self.max {
-            let above = (self.average - self.min) / (self.max - self.min);
+        if average < self.max {
+            let above = (average - self.min) / (self.max - self.min);
             return Pressure::Some(self.max_probability * above);
         }
-        if self.is_gentle && self.average < 2.0 * self.max {
-            let above = (self.average - self.max) / self.max;
+        if self.is_gentle && average < 2.0 * self.max {
+            let above = (average - self.max) / self.max;
             let rest = 1.0 - self.max_probability;
             return Pressure::Some(self.max_probability + rest * above);
         }
         Pressure::Full
     }
 
-    /// Whether this arrival is signalled, and whether the probability was 1.
-    fn signals(&mut self, rng: &mut Rng) -> (bool, bool) {
-        match self.pressure() {
+    /// Whether a packet that comes at this average is signalled, and whether the probability was 1.
+    pub fn signals(&mut self, average: f64, rng: &mut Rng) -> (bool, bool) {
+        match self.pressure(average) {
             Pressure::None => {
                 self.since_signal = None;
                 (false, false)
@@ -248,7 +275,7 @@ impl Discipline for Red {
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
         self.update_average(now);
-        let (signals, is_full) = self.signals(rng);
+        let (signals, is_full) = self.law.signals(self.average, rng);
         let is_markable = self.is_ecn && !(is_full && self.is_hard_drop);
         self.queue.admit(now, item, signals, is_markable, dropped);
         if self.queue.packets() == 0 {
@@ -339,7 +366,7 @@ mod tests {
         let mut red = red(&[]);
         let mut at = |average| {
             red.average = average;
-            match red.pressure() {
+            match red.law.pressure(red.average) {
                 Pressure::None => 0.0,
                 Pressure::Some(probability) => probability,
                 Pressure::Full => 1.0,
@@ -361,7 +388,7 @@ mod tests {
         let (mut distances, mut distance) = (Vec::new(), 0);
         for _ in 0..200_000 {
             distance += 1;
-            if red.signals(&mut rng).0 {
+            if red.law.signals(red.average, &mut rng).0 {
                 distances.push(distance);
                 distance = 0;
             }

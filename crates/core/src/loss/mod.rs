@@ -28,31 +28,38 @@ pub struct Entry {
 /// Independent trials of one probability at the cost of one random number a success: the failures before
 /// the next success are drawn at once, from the geometric distribution.
 #[derive(Clone, Debug)]
-struct Trials {
+pub struct Trials {
     probability: f64,
     /// Failures still to come before the next success; nothing before the first draw.
     failures: Option<u64>,
 }
 
 impl Trials {
-    fn new(probability: f64) -> Trials {
+    /// Trials that succeed with this probability.
+    pub fn new(probability: f64) -> Trials {
         Trials {
             probability,
             failures: None,
         }
     }
 
-    /// Whether the next trial succeeds.
-    fn succeeds(&mut self, rng: &mut Rng) -> bool {
+    /// Of the next `count` trials, the failures before the first that succeeds; those after it are not made.
+    /// Nothing where all `count` fail.
+    pub fn first_of(&mut self, count: u64, rng: &mut Rng) -> Option<u64> {
         if self.probability <= 0.0 || self.probability >= 1.0 {
-            return self.probability >= 1.0;
+            return (self.probability >= 1.0 && count > 0).then_some(0);
         }
         let failures = match self.failures {
             Some(failures) => failures,
             None => self.draw(rng),
         };
-        self.failures = failures.checked_sub(1);
-        failures == 0
+        self.failures = failures.checked_sub(count);
+        self.failures.is_none().then_some(failures)
+    }
+
+    /// Whether the next trial succeeds.
+    pub fn succeeds(&mut self, rng: &mut Rng) -> bool {
+        self.first_of(1, rng).is_some()
     }
 
     /// Inverts the distribution: P(failures ≥ n) = (1 − p)ⁿ.
@@ -149,6 +156,23 @@ mod tests {
             other.unit();
         }
         assert_eq!(rng.unit(), other.unit());
+    }
+
+    #[test]
+    fn trials_by_the_hundred_are_those_one_by_one() {
+        let (mut one, mut rng) = (Trials::new(0.01), Rng::new(1, "trials"));
+        let (mut many, mut other) = (Trials::new(0.01), Rng::new(1, "trials"));
+        let singly: Vec<u64> = (0..100_000).filter(|_| one.succeeds(&mut rng)).collect();
+        let mut at_once = Vec::new();
+        for start in (0..100_000).step_by(100) {
+            let mut from = 0;
+            while let Some(failures) = many.first_of(100 - from, &mut other) {
+                at_once.push(start + from + failures);
+                from += failures + 1;
+            }
+        }
+        assert_eq!(singly, at_once);
+        assert!(singly.len() > 900);
     }
 
     #[test]

@@ -1,0 +1,22 @@
+//! Drops packets by chance so that the average length of its queues stays near a target.
+//!
+//! # What it does
+//! As `RED` with thresholds of a half and of three halves of `TARGET`, which is at least 10; twice a second
+//! `MAX_P` moves so that the average comes towards the target.
+//!
+//! # References
+//! Floyd, Gummadi and Shenker, "Adaptive RED", 2001.
+
+use crate::early_drop::{EarlyDrop, PARAMS_ADAPTIVE};
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "AdaptiveRED",
+    "RED that sets its probability itself",
+    || EarlyDrop::element(true),
+)
+.ports("1/1-2", "a/ah")
+.references(&["Floyd, Gummadi and Shenker 2001, Adaptive RED"])
+.params(PARAMS_ADAPTIVE)
+.live();

@@ -1,0 +1,18 @@
+//! Sends a stream out by its rate in bytes a second.
+//!
+//! # What it does
+//! The rate is an exponentially weighted moving average. Below the first rate of the arguments packets leave
+//! by output 0, below the second by output 1, and so on; from the last on by the last output.
+
+use crate::elements::Entry;
+use crate::meter::{Meter, PARAMS};
+use crate::rate_bucket::Unit;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "BandwidthMeter",
+    "sends packets out by the stream's bandwidth",
+    || Meter::element(Unit::Bytes),
+)
+.ports("1/2-", "h/h")
+.params(PARAMS);

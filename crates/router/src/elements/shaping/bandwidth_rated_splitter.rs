@@ -1,0 +1,19 @@
+//! Splits a stream at a rate in bytes a second.
+//!
+//! # What it does
+//! Packets that a token bucket lets pass leave by output 0, the others by output 1, or end here where there
+//! is none.
+
+use crate::elements::Entry;
+use crate::rate_bucket::{PARAMS_BYTES, Unit};
+use crate::rated_splitter::RatedSplitter;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "BandwidthRatedSplitter",
+    "splits a stream at a bandwidth",
+    || RatedSplitter::element(Unit::Bytes),
+)
+.ports("1/1-2", "h/h")
+.params(PARAMS_BYTES)
+.live();

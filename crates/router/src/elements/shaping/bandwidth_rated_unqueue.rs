@@ -1,0 +1,24 @@
+//! Pulls packets at a rate in bytes a second and pushes them.
+//!
+//! # What it does
+//! A token bucket decides: it fills at `RATE` and holds `BURST_BYTES` bytes, or what it fills in
+//! `BURST_DURATION`. It sleeps while everything upstream says that it is empty.
+//!
+//! # Example
+//! ```text
+//! ... -> Queue -> BandwidthRatedUnqueue(RATE 1Mbps) -> ...
+//! ```
+
+use crate::elements::Entry;
+use crate::rate_bucket::{PARAMS_BYTES, Unit};
+use crate::rated_unqueue::RatedUnqueue;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "BandwidthRatedUnqueue",
+    "pulls at a bandwidth and pushes",
+    || RatedUnqueue::element(Unit::Bytes),
+)
+.ports("1/1", "l/h")
+.params(PARAMS_BYTES)
+.live();

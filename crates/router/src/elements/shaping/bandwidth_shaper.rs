@@ -1,0 +1,23 @@
+//! Lets packets be pulled at a rate in bytes a second.
+//!
+//! # What it does
+//! Each packet puts the next one off by its length.
+
+use crate::args::{Kind, Need, Param};
+use crate::elements::Entry;
+use crate::rate_bucket::Unit;
+use crate::shaper::Shaper;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a bandwidth", || {
+    Shaper::element(Unit::Bytes)
+})
+.ports("1/1", "l/l")
+.params(&[Param {
+    name: "RATE",
+    need: Need::Mandatory,
+    kind: Kind::Bandwidth,
+    default: "",
+    help: "bytes a second",
+}])
+.live();

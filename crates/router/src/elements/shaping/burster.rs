@@ -1,0 +1,14 @@
+//! Pulls some packets an interval and pushes them, eight unless told otherwise.
+//!
+//! # What it does
+//! As `TimedUnqueue`.
+
+use crate::elements::Entry;
+use crate::timed_unqueue::{TimedUnqueue, params};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Burster", "pulls packets in bursts and pushes them", || {
+    TimedUnqueue::element()
+})
+.ports("1/1", "l/h")
+.params(&params("8"));

@@ -1,0 +1,16 @@
+//! Sends a stream out by its rate in packets a second.
+//!
+//! # What it does
+//! The rate is an exponentially weighted moving average. Below the first rate of the arguments packets leave
+//! by output 0, below the second by output 1, and so on; from the last on by the last output.
+
+use crate::elements::Entry;
+use crate::meter::{Meter, PARAMS};
+use crate::rate_bucket::Unit;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Meter", "sends packets out by the stream's rate", || {
+    Meter::element(Unit::Packets)
+})
+.ports("1/2-", "h/h")
+.params(PARAMS);

@@ -1,0 +1,17 @@
+//! Splits a stream at a rate in packets a second.
+//!
+//! # What it does
+//! Packets that a token bucket lets pass leave by output 0, the others by output 1, or end here where there
+//! is none.
+
+use crate::elements::Entry;
+use crate::rate_bucket::{PARAMS_PACKETS, Unit};
+use crate::rated_splitter::RatedSplitter;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("RatedSplitter", "splits a stream at a rate", || {
+    RatedSplitter::element(Unit::Packets)
+})
+.ports("1/1-2", "h/h")
+.params(PARAMS_PACKETS)
+.live();

@@ -1,0 +1,25 @@
+//! Lets packets be pulled at a rate in packets a second.
+//!
+//! # What it does
+//! Packets leave at even distances if pulls come often enough. Pulls at output 1 give packets while none is
+//! due at output 0.
+
+use crate::args::kinds::UINT;
+use crate::args::{Need, Param};
+use crate::elements::Entry;
+use crate::rate_bucket::Unit;
+use crate::shaper::Shaper;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {
+    Shaper::element(Unit::Packets)
+})
+.ports("1/1-2", "l/l")
+.params(&[Param {
+    name: "RATE",
+    need: Need::Mandatory,
+    kind: UINT,
+    default: "",
+    help: "packets a second",
+}])
+.live();

@@ -1,0 +1,17 @@
+//! Pulls some packets an interval and pushes them.
+//!
+//! # What it does
+//! Each interval a burst of one packet, or of `BURST`, leaves. While everything upstream is empty it sleeps;
+//! then the first packet that comes leaves at once.
+
+use crate::elements::Entry;
+use crate::timed_unqueue::{TimedUnqueue, params};
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "TimedUnqueue",
+    "pulls some packets an interval and pushes them",
+    || TimedUnqueue::element(),
+)
+.ports("1/1", "l/h")
+.params(&params("1"));
