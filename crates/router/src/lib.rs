@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod arp;
+pub mod classic_random;
 pub mod classify;
 pub mod classifying;
 pub mod control;

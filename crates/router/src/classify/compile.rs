@@ -74,28 +74,17 @@ pub(crate) struct Compiler<'a> {
     pub(crate) steps: Vec<Step>,
     numbers: HashMap<Step, Target>,
     states: HashMap<State, Target>,
-    plan: Plan,
     work: usize,
-}
-
-/// What the graph is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plan {
-    /// To run: few steps to each output.
-    Fast,
-    /// To be read: one test a step, in the order of the rules.
-    Ordered,
 }
 
 impl<'a> Compiler<'a> {
     /// Nothing made.
-    pub(crate) fn new(arena: &'a mut Arena, plan: Plan) -> Compiler<'a> {
+    pub(crate) fn new(arena: &'a mut Arena) -> Compiler<'a> {
         Compiler {
             arena,
             steps: Vec::new(),
             numbers: HashMap::new(),
             states: HashMap::new(),
-            plan,
             work: 0,
         }
     }
@@ -191,7 +180,7 @@ impl<'a> Compiler<'a> {
     fn decisive(&self, state: &[(Expr, Target)]) -> Option<Test> {
         let (&(_, rest), rules) = state.split_last()?;
         let mut others = rules.iter().filter(|&&(_, output)| output != rest);
-        let &(expr, _) = others.next().filter(|_| self.plan == Plan::Fast)?;
+        let &(expr, _) = others.next()?;
         if others.next().is_some() {
             return None;
         }
@@ -272,8 +261,7 @@ impl<'a> Compiler<'a> {
         }
         let mut tests = vec![test];
         let mut after = yes;
-        if self.plan == Plan::Fast
-            && yes & OUTPUT == 0
+        if yes & OUTPUT == 0
             && let Step::Verify {
                 tests: further,
                 yes: last,
@@ -407,7 +395,7 @@ impl<'a> Compiler<'a> {
 
     /// The cut that leaves the fewest rules; none where nothing has two values or more.
     fn best_cut(&mut self, rules: &[(Expr, Target)]) -> Option<Cut> {
-        if rules.len() < 2 || self.plan == Plan::Ordered {
+        if rules.len() < 2 {
             return None;
         }
         let mut by_word: BTreeMap<Word, Vec<(usize, Test, bool)>> = BTreeMap::new();

@@ -1,54 +1,48 @@
-//! A decision graph as a list of steps for people, in the form that Click's users know.
+//! The tests of rules as a list of steps for people, in the form that Click's users know.
 //!
 //! ```text
 //!  0 264/00110000%00ff0000  yes->step 1  no->[X]
 //! ```
-//! A step compares four bytes of the packet, under a mask, with a value. Offsets count from the data; in
+//! The list shows the rules' tests in order (`in_order`), not the graph that runs. A step compares four bytes of the packet, under a mask, with a value. Offsets count from the data; in
 //! filters from two bytes before the link header, plus 256 from the network header, plus 512 from the
-//! transport header. `[1]` is an output, `[X]` none.
+//! transport header. `[1]` is an output, `[X]` none. A packet too short for a step goes on as if the answer were
+//! no, or yes where it says `short->yes`.
 
-use super::compile::{DROP, OUTPUT, Step, Target};
-use super::expr::{Base, Word};
+use super::compile::{DROP, OUTPUT, Target};
+use super::expr::{Base, Relation, Word};
+use super::in_order::Step;
 use std::fmt::Write;
 
 /// The list of the steps from `root` on.
 pub(crate) fn text(steps: &[Step], root: Target) -> String {
-    let order = order(steps, root);
-    let mut numbers = vec![0; steps.len()];
-    for (new, &old) in order.iter().enumerate() {
-        numbers[old as usize] = new;
-    }
     let place = |target: Target| match target {
         DROP => "[X]".to_owned(),
         target if target & OUTPUT != 0 => format!("[{}]", target & !OUTPUT),
-        target => format!("step {}", numbers[target as usize]),
+        target => format!("step {target}"),
     };
     let mut out = String::new();
     let mut safe_length = 0;
-    for (number, &at) in order.iter().enumerate() {
-        let (word, mask, value, sign, yes, no) = match &steps[at as usize] {
-            Step::Verify { tests, yes, no } => {
-                let test = &tests[0];
-                (test.word, test.mask, test.value, "", *yes, *no)
-            }
-            Step::Search {
-                word,
-                mask,
-                thresholds,
-                targets,
-            } => (*word, *mask, thresholds[0], ">", targets[1], targets[0]),
-            Step::Switch { .. } => continue,
-        };
-        let offset = offset(word);
+    for (number, step) in steps.iter().enumerate() {
+        let test = &step.test;
+        let (offset, mask, value) = (offset(test.word), test.mask, test.value);
         safe_length = safe_length.max(offset + 4 - mask.trailing_zeros() as i32 / 8);
-        let (yes, no) = (place(yes), place(no));
+        let sign = match test.relation {
+            Relation::Equal => "",
+            Relation::Greater => ">",
+        };
+        let (yes, no) = (place(step.yes), place(step.no));
+        let short = if step.is_short_yes {
+            "  short->yes"
+        } else {
+            ""
+        };
         writeln!(
             out,
-            "{number:2} {offset:3}/{sign}{value:08x}%{mask:08x}  yes->{yes}  no->{no}"
+            "{number:2} {offset:3}/{sign}{value:08x}%{mask:08x}  yes->{yes}  no->{no}{short}"
         )
         .expect("a string grows");
     }
-    if order.is_empty() {
+    if steps.is_empty() {
         writeln!(out, "all->{}", place(root)).expect("a string grows");
     }
     writeln!(out, "safe length {safe_length}\nalignment offset 0").expect("a string grows");
@@ -62,33 +56,6 @@ fn offset(word: Word) -> i32 {
         Base::Network => word.offset + 256,
         Base::Transport => word.offset + 512,
     }
-}
-
-/// The steps, each before those that it leads to, and what a yes leads to as late as may be.
-fn order(steps: &[Step], root: Target) -> Vec<Target> {
-    let mut seen = vec![false; steps.len()];
-    let mut order = Vec::new();
-    // A step is met twice: to go on from it, and to note it once all behind it are noted.
-    let mut waiting = vec![(root, false)];
-    while let Some((target, is_done)) = waiting.pop() {
-        if target & OUTPUT != 0 {
-            continue;
-        }
-        if is_done {
-            order.push(target);
-        } else if !std::mem::replace(&mut seen[target as usize], true) {
-            waiting.push((target, true));
-            match &steps[target as usize] {
-                Step::Verify { yes, no, .. } => waiting.extend([(*yes, false), (*no, false)]),
-                Step::Search { targets, .. } => {
-                    waiting.extend(targets.iter().rev().map(|&to| (to, false)));
-                }
-                Step::Switch { .. } => {}
-            }
-        }
-    }
-    order.reverse();
-    order
 }
 
 #[cfg(test)]

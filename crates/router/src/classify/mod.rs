@@ -14,6 +14,7 @@
 mod clause;
 mod compile;
 mod expr;
+mod in_order;
 mod language;
 mod listing;
 pub mod names;
@@ -24,7 +25,7 @@ mod tests;
 
 use crate::diagnostic::Diagnostics;
 use clause::Faults;
-use compile::{Compiler, DROP, OUTPUT, Plan, Target};
+use compile::{Compiler, DROP, OUTPUT, Target};
 use expr::{Arena, BASES, Base, Expr, Relation, Test};
 use names::Names;
 use run::{Frame, Machine};
@@ -161,8 +162,8 @@ impl Program {
         self.machine.run(self.short, frame)
     }
 
-    /// The program as a list of steps for people, in the order of the rules. It decides as the program
-    /// does, which itself may ask in another order and of several words at once.
+    /// The rules' tests as a list of steps for people, in the order of the rules. It decides as the program
+    /// does, which itself asks in another order and of several words at once.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -265,10 +266,9 @@ impl Rules {
             return Err(said);
         }
         let needs = self.needs();
-        let mut ordered = Compiler::new(&mut self.arena, Plan::Ordered);
-        let root = ordered.root(&self.all, &needs);
-        let text = listing::text(&ordered.steps, root);
-        let mut fast = Compiler::new(&mut self.arena, Plan::Fast);
+        let (steps, root) = in_order::steps(&self.arena, &self.all);
+        let text = listing::text(&steps, root);
+        let mut fast = Compiler::new(&mut self.arena);
         let whole = fast.root(&self.all, &needs);
         // Each root has a budget of its own, so that short packets do not slow whole ones.
         fast.renew();

@@ -185,6 +185,7 @@ pub fn build(
         clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
         host,
         rng,
+        classic: None,
         driver: State::default(),
         watched: Vec::new(),
         options,
@@ -477,6 +478,9 @@ impl Ctx {
         self.slots[element] = Some(one);
         if said.has_errors() {
             return Err(said.click().trim_end().to_owned());
+        }
+        if !said.is_empty() {
+            self.remark(said.click().trim_end());
         }
         config.clone_into(&mut self.nodes[element].config);
         self.with(element, super::super::element::Element::reconfigured);

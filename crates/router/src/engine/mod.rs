@@ -34,6 +34,7 @@ use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
 use trace::{Step, Trace};
+use crate::classic_random::{self, ClassicRandom};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::device::Device;
@@ -134,6 +135,8 @@ pub struct Ctx {
     warp: Warp,
     host: Box<dyn Host>,
     rng: Vec<Rng>,
+    /// What all elements draw from once a seed was set.
+    classic: Option<ClassicRandom>,
     driver: driver::State,
     /// Descriptors that elements wait on: descriptor, element, to write.
     watched: Vec<(i32, ElementId, bool)>,
@@ -488,7 +491,25 @@ impl Ctx {
         }
     }
 
-    /// Random numbers of this element's own.
+    /// One of 0 … `n` − 1, `n` at least 1: of this element's own stream, or the next of all elements' once a
+    /// seed was set.
+    pub fn draw(&mut self, n: u64) -> u64 {
+        match &mut self.classic {
+            Some(classic) if n <= classic_random::RANGE => classic.below(n),
+            _ => self.rng().below(n),
+        }
+    }
+
+    /// As [`Ctx::draw`], of as many values as `bits`, at most 31, can tell apart.
+    pub fn draw_bits(&mut self, bits: u32) -> u32 {
+        let n = 1 << bits;
+        match &mut self.classic {
+            Some(classic) => classic.next() & (n - 1),
+            None => self.rng().below(u64::from(n)) as u32,
+        }
+    }
+
+    /// Random numbers of this element's own, whose order others do not see.
     pub fn rng(&mut self) -> &mut Rng {
         &mut self.rng[self.me]
     }
@@ -497,6 +518,7 @@ impl Ctx {
     pub fn reseed(&mut self, seed: u64) {
         self.options.seed = seed;
         self.rng = build::streams(seed, &self.flat);
+        self.classic = Some(ClassicRandom::new(seed as u32));
     }
 
     /// The machine.

@@ -542,7 +542,7 @@ impl Rewriter {
             flow
         };
         let is_taken = |flow: FlowId| table.find(seen.map, flow.reverse()).is_some();
-        let chosen = pattern.choose(seen.flow, complete, is_taken, ctx.rng());
+        let chosen = pattern.choose(seen.flow, complete, is_taken, |n| ctx.draw(n));
         reference.set(ctx, pattern);
         chosen
     }

@@ -8,7 +8,6 @@ use crate::args::numbers::parse_int;
 use crate::engine::{Ctx, ElementId};
 use std::fmt;
 use std::net::Ipv4Addr;
-use trammel_core::rng::Rng;
 
 /// In which order the values of a range are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,13 +173,13 @@ impl Pattern {
     }
 
     /// What `flow` becomes; nothing where the range has no value left. `complete` fills in what follows
-    /// from the rest, and `is_taken` says whether answers to a flow would be another's.
+    /// from the rest, and `is_taken` says whether answers to a flow would be another's; `draw` chooses one of so many values.
     pub fn choose(
         &mut self,
         flow: FlowId,
         complete: impl Fn(FlowId) -> FlowId,
         is_taken: impl Fn(FlowId) -> bool,
-        rng: &mut Rng,
+        draw: impl FnOnce(u64) -> u64,
     ) -> Option<FlowId> {
         let mut to = flow;
         let replace = |part: &mut u16, by: u16| *part = if by == 0 { *part } else { by };
@@ -214,7 +213,7 @@ impl Pattern {
         let first = match self.order {
             Order::Sequential if self.next <= self.range => self.next,
             Order::Sequential => 0,
-            _ => rng.below(u64::from(self.range) + 1) as u32,
+            _ => draw(u64::from(self.range) + 1) as u32,
         };
         let free = (first..=self.range)
             .chain(0..first)

@@ -264,7 +264,7 @@ fn random(ctx: &mut Ctx, text: &str) -> Result<String, String> {
     /// The greatest number where no limit is given, as C has it.
     const RAND_MAX: u64 = (1 << 31) - 1;
     if text.is_empty() {
-        return Ok(ctx.rng().below(RAND_MAX + 1).to_string());
+        return Ok(ctx.draw(RAND_MAX + 1).to_string());
     }
     let words = crate::args::text::split_words(text);
     let told = |all: Diagnostics| all.click().trim_end().to_owned();
@@ -274,7 +274,7 @@ fn random(ctx: &mut Ctx, text: &str) -> Result<String, String> {
         (count @ 1.., None) => (0, count - 1),
         _ => return Err("bad N".to_owned()),
     };
-    Ok((from + ctx.rng().below(to - from + 1)).to_string())
+    Ok((from + ctx.draw(to - from + 1)).to_string())
 }
 
 #[allow(clippy::unnecessary_wraps)] // as all functions of the table

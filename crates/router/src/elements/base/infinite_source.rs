@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without en
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Trammel: sixty-four bytes that mean nothing but fill the packet.\"",
+        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
         help: "the bytes of each packet",
     },
     Param {
@@ -123,9 +123,11 @@ impl InfiniteSource {
         }
     }
 
-    fn finished(&mut self, ctx: &mut Ctx) {
-        if let Some(call) = self.end_call.take()
-            && let Err(why) = ctx.call(&call)
+    /// What follows the last packet: when the next one would be due, so that what the last one filled has
+    /// room again.
+    fn finished(&self, ctx: &mut Ctx) {
+        if let Some(call) = &self.end_call
+            && let Err(why) = ctx.call(call)
         {
             let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
             ctx.host().say(&text);
@@ -177,8 +179,10 @@ impl Element for InfiniteSource {
             let task = ctx.new_task(0);
             self.room = Some(ctx.downstream_signal(0, Some(task)));
             self.task = Some(task);
+            if self.active {
+                ctx.schedule(task);
+            }
         }
-        self.activate(ctx);
         Ok(())
     }
 
@@ -203,7 +207,7 @@ impl Element for InfiniteSource {
             }
             wanted -= made;
         }
-        if self.left() == 0 {
+        if self.left() == 0 && self.count == before {
             self.finished(ctx);
         } else if let Some(task) = self.task {
             ctx.schedule(task);
@@ -212,15 +216,18 @@ impl Element for InfiniteSource {
     }
 
     fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
-        if !self.active || self.left() == 0 {
-            if let Some(notifier) = self.notifier {
-                ctx.sleep(notifier);
-            }
-            return;
+        let (wanted, before) = (max.min(into.room()) as i64, self.count);
+        if self.active {
+            self.make(ctx, max.min(self.left()), into);
         }
-        self.make(ctx, max.min(self.left()), into);
-        if self.left() == 0 {
+        let is_short = self.count - before < wanted;
+        if self.active && self.left() == 0 && is_short {
             self.finished(ctx);
+        }
+        if (!self.active || self.left() == 0 && is_short)
+            && let Some(notifier) = self.notifier
+        {
+            ctx.sleep(notifier);
         }
     }
 
@@ -274,5 +281,38 @@ impl Element for InfiniteSource {
         }
         self.activate(ctx);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn the_driver_stops_once_there_is_room_behind_the_last_packet() {
+        let mut run = loaded(
+            "i :: InfiniteSource(LIMIT 2, STOP true) -> q :: FullNoteQueue(1) -> c :: Counter
+             -> u :: Unqueue -> Discard; ScheduleInfo(u 1, i 2);",
+        );
+        run.run(1.0);
+        assert_eq!(
+            (run.read("c.count"), run.read("q.drops")),
+            ("2".into(), "0".into())
+        );
+    }
+
+    #[test]
+    fn what_follows_the_last_packet_follows_it_again_after_a_reset() {
+        for way in ["", "-> Unqueue"] {
+            let mut run = loaded(&format!(
+                "i :: InfiniteSource(LIMIT 2, END_CALL c.reset) -> c :: Counter {way} -> Discard",
+            ));
+            for _ in 0..2 {
+                run.run(0.1);
+                let counts = (run.read("i.count"), run.read("c.count"));
+                assert_eq!(counts, ("2".into(), "0".into()), "{way}");
+                run.write("i.reset", "").unwrap();
+            }
+        }
     }
 }

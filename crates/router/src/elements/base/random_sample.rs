@@ -83,7 +83,7 @@ impl Element for RandomSample {
             return;
         }
         batch.filter(|packet| {
-            if ctx.rng().below(ONE) < self.pass {
+            if u64::from(ctx.draw_bits(BITS.into())) < self.pass {
                 return Some(packet);
             }
             self.drops += 1;

@@ -1,7 +1,9 @@
 //! Starts all random numbers anew.
 //!
 //! # What it does
-//! With a seed, every run draws the same numbers; without one nothing changes: runs repeat anyway.
+//! With a seed, all elements draw from one sequence, that of C's `random()` after `srandom(seed)`, so that a
+//! configuration made for it finds the numbers that it was made for. Without one nothing changes: each
+//! element has a sequence of its own, and runs repeat anyway.
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
@@ -62,6 +64,13 @@ impl Element for RandomSeed {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::loaded;
+
+    #[test]
+    fn a_seed_gives_the_numbers_of_old_whoever_draws_them() {
+        let mut run = loaded("RandomSeed(1); a, b :: Script(TYPE PASSIVE)");
+        assert_eq!(run.read("a.random"), "1804289383");
+        assert_eq!(run.read("b.random"), "846930886");
+    }
 
     #[test]
     fn the_same_seed_draws_the_same_numbers() {

@@ -21,7 +21,7 @@ impl Element for RandomSwitch {
     fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
         let outputs = ctx.outputs() as u64;
         for packet in batch.drain() {
-            let output = ctx.rng().below(outputs) as usize;
+            let output = ctx.draw(outputs) as usize;
             ctx.emit(output, packet);
         }
         ctx.recycle(batch);

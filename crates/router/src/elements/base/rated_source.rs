@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", |
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Trammel: sixty-four bytes that mean nothing but fill the packet.\"",
+        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
         help: "the bytes of each packet",
     },
     Param {

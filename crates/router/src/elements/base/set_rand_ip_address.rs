@@ -81,7 +81,7 @@ impl Element for SetRandIPAddress {
             let address = if self.drawn.is_empty() {
                 self.draw(ctx)
             } else {
-                let at = ctx.rng().below(self.drawn.len() as u64) as usize;
+                let at = ctx.draw(self.drawn.len() as u64) as usize;
                 self.drawn[at]
             };
             ctx.pool()[packet].set_anno_bytes(DST_IP, address.octets());

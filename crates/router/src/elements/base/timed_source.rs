@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals"
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Trammel: sixty-four bytes that mean nothing but fill the packet.\"",
+        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
         help: "the bytes of each packet",
     },
     Param {

@@ -283,6 +283,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_odd_is_told_of_a_new_configuration_too() {
+        let mut x = Probe::new("ARPResponder(10.1.2.3 2:0:0:0:0:1)", 1);
+        assert_eq!(x.run.ctx.take_remarks(), [""; 0]);
+        x.run
+            .write("x.config", "1.1.1.1 2:0:0:0:0:1, 1.1.1.1 2:0:0:0:0:2")
+            .expect("right");
+        assert_eq!(
+            x.run.ctx.take_remarks(),
+            ["warning: multiple entries for 1.1.1.1/32"]
+        );
+    }
+
+    #[test]
     fn what_is_missing_is_told() {
         for (config, text) in [
             ("10.1.2.3", "argument 0: missing ETH"),

@@ -48,6 +48,11 @@ fn answer(packet: &mut Packet) -> bool {
         let sum = update_u16(icmp.checksum.get(), old, 0);
         icmp.checksum.set(sum);
     }
+    let icmp = packet.transport_header_mut();
+    if icmp.iter().all(|byte| *byte == 0) {
+        // The sum of nothing but zeros is the other zero, which an update does not give.
+        icmp[2..4].fill(0xFF);
+    }
     set_destination(packet, to);
     packet.set_anno_u8(anno::PAINT, 0);
     true
@@ -72,6 +77,20 @@ impl Element for IcmpPingResponder {
 mod tests {
     use crate::probe::{Probe, udp};
     use trammel_packet::headers::checksum::checksum;
+
+    #[test]
+    fn the_reply_to_a_question_of_zeros_has_a_good_checksum() {
+        let request = [[8, 0, 0xF7, 0xFF].as_slice(), &[0; 20]].concat();
+        let mut packet = udp(1, b"");
+        packet.truncate(20);
+        (packet[3], packet[9]) = (20 + 24, 1);
+        packet.extend(request);
+        let reply = Probe::new("ICMPPingResponder", 1).send_ip(&packet)[0]
+            .1
+            .clone();
+        assert_eq!(reply[20..24], [0, 0, 0xFF, 0xFF]);
+        assert_eq!(checksum(&reply[20..]), 0);
+    }
 
     #[test]
     fn a_request_becomes_its_reply_and_others_are_refused() {

@@ -112,7 +112,7 @@ impl IpFragmenter {
         self.whole.clear();
         self.whole.extend_from_slice(&network[..total]);
         let id = if flags & DF != 0 {
-            ctx.rng().below(1 << 16) as u16
+            ctx.draw_bits(16) as u16
         } else {
             ip.identification.get()
         };

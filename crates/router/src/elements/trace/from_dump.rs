@@ -217,8 +217,7 @@ impl FromDump {
                 self.end = None;
             }
         }
-        let is_sampled =
-            self.sample >= ALWAYS || ctx.rng().below(u64::from(ALWAYS)) < u64::from(self.sample);
+        let is_sampled = self.sample >= ALWAYS || ctx.draw_bits(SAMPLE_BITS.into()) < self.sample;
         Some(is_sampled)
     }
 

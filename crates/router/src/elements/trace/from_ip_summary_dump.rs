@@ -267,8 +267,7 @@ impl FromIpSummaryDump {
                     None => return Next::Later { is_full: true },
                 }
             }
-            if self.sample >= ALWAYS || ctx.rng().below(u64::from(ALWAYS)) < u64::from(self.sample)
-            {
+            if self.sample >= ALWAYS || ctx.draw_bits(SAMPLE_BITS.into()) < self.sample {
                 return Next::Packet(packet);
             }
             ctx.drop(packet, Reason::Discarded);
