@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn sound_packets_pass_without_what_follows_them() {
-        let mut x = Probe::new("CheckIP6Header(::5 ::6)", 2);
+        let mut x = Probe::new("CheckIP6Header(\"::5 ::6\")", 2);
         let good = packet(b"abc");
         assert_eq!(
             x.send(&[&good[..], b"padding"].concat()),
