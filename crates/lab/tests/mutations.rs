@@ -65,6 +65,9 @@ fn seeds() -> Vec<(String, String)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
             let bytes = std::fs::read(&path).unwrap();
             seeds.push((
                 path.display().to_string(),
