@@ -106,19 +106,19 @@ const COMMON: &[Field] = &[
 /// FIRST_SWITCHED and LAST_SWITCHED.
 const UPTIMES: &[Field] = &[
     field(22, 4, |r, start, v| {
-        v.extend(uptime_ms(r.first, start).to_be_bytes())
+        v.extend(uptime_ms(r.first, start).to_be_bytes());
     }),
     field(21, 4, |r, start, v| {
-        v.extend(uptime_ms(r.last, start).to_be_bytes())
+        v.extend(uptime_ms(r.last, start).to_be_bytes());
     }),
 ];
 /// flowStartMilliseconds and flowEndMilliseconds.
 const TIMES: &[Field] = &[
     field(152, 8, |r, _, v| {
-        v.extend((r.first.0 / NANOS_IN_MILLI).to_be_bytes())
+        v.extend((r.first.0 / NANOS_IN_MILLI).to_be_bytes());
     }),
     field(153, 8, |r, _, v| {
-        v.extend((r.last.0 / NANOS_IN_MILLI).to_be_bytes())
+        v.extend((r.last.0 / NANOS_IN_MILLI).to_be_bytes());
     }),
 ];
 

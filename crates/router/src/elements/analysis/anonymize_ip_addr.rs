@@ -188,7 +188,7 @@ impl Element for AnonymizeIpAddr {
             let quotes = ip.protocol == protocol::ICMP && ip.is_first_fragment();
             let len = ip.header_len();
             self.replace(network, |header, old, new| {
-                update(&mut header[10..12], old, new)
+                update(&mut header[10..12], old, new);
             });
             if quotes && let Some(message) = network.get_mut(len.max(Ipv4::LEN)..) {
                 self.replace_quoted(message);

@@ -161,10 +161,10 @@ impl Replies {
         if self.duplicates > 0 {
             text += &format!(", +{} duplicates", self.duplicates);
         }
-        if count > 0 {
-            // Differs from Click: a reply that came twice makes the loss no less, nor more.
-            let lost = (count - answered as i64).max(0) * 100 / count;
-            text += &format!(", {lost}% packet loss\n");
+        // Differs from Click: a reply that came twice makes the loss no less, nor more.
+        let lost = (count - answered as i64).max(0) * 100;
+        if let Some(percent) = lost.checked_div(count) {
+            text += &format!(", {percent}% packet loss\n");
         }
         if self.received > 0 {
             let average = self.average_us();

@@ -127,9 +127,7 @@ impl Ip6Fragmenter {
         let (head, payload) = self.whole.split_at_mut(front.len);
         head[front.next_at] = protocol::FRAGMENT;
         for (number, part) in payload.chunks(room).enumerate() {
-            let Some(handle) = ctx.pool().alloc_with(part) else {
-                return None;
-            };
+            let handle = ctx.pool().alloc_with(part)?;
             let from = number * room;
             let more = u16::from(from + part.len() < payload.len());
             let fragment = Fragment {

@@ -18,7 +18,7 @@ use crate::engine::setup::Setup;
 use crate::ip_packet::transport_sum;
 use trammel_packet::anno::Anno;
 use trammel_packet::batch::Batch;
-use trammel_packet::headers::ipv4::{Ipv4, protocol, set_checksum};
+use trammel_packet::headers::ipv4::{Ipv4, MF, OFFSET_MASK, protocol, set_checksum};
 use trammel_packet::headers::tcp::Tcp;
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::Handle;
@@ -81,7 +81,7 @@ fn segment(packet: &Packet) -> Option<Segment> {
     let ip = Ipv4::read(network).filter(|ip| ip.protocol == protocol::TCP)?;
     let len = ip.header_len();
     let total = usize::from(ip.total_length.get());
-    let whole = ip.flags_fragment.get() & 0x3FFF == 0;
+    let whole = ip.flags_fragment.get() & (MF | OFFSET_MASK) == 0;
     if !whole || len < Ipv4::LEN || total > network.len() {
         return None;
     }
