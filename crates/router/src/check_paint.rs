@@ -11,8 +11,8 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use trammel_packet::batch::Packets;
 use crate::reason::Reason;
+use trammel_packet::batch::Packets;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("CheckPaint", "passes packets of one colour", || {
@@ -85,7 +85,10 @@ mod tests {
              p [1] -> b :: Counter -> CheckPaint(2) -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("0".into(), "3".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("0".into(), "3".into())
+        );
         assert_eq!(run.ctx.pool().in_use(), 0);
     }
 }

@@ -275,7 +275,12 @@ pub trait Element: Any + Send {
     }
 
     /// Answers a call by number (LLRPC), such as tools of old make.
-    fn call_by_number(&mut self, ctx: &mut Ctx, number: u32, data: &[u8]) -> Result<Vec<u8>, String> {
+    fn call_by_number(
+        &mut self,
+        ctx: &mut Ctx,
+        number: u32,
+        data: &[u8],
+    ) -> Result<Vec<u8>, String> {
         let _ = (ctx, data);
         Err(format!("no call {number:#x}"))
     }

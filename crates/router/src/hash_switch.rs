@@ -56,7 +56,11 @@ impl Element for HashSwitch {
         let end = self.offset.saturating_add(self.length);
         for packet in batch.drain() {
             let bytes = ctx.pool()[&packet].data().get(self.offset..end);
-            let sum = bytes.unwrap_or(&[]).iter().map(|b| usize::from(*b)).sum::<usize>();
+            let sum = bytes
+                .unwrap_or(&[])
+                .iter()
+                .map(|b| usize::from(*b))
+                .sum::<usize>();
             let output = match outputs {
                 _ if bytes.is_none() => 0,
                 2 | 4 | 8 => (sum ^ (sum >> 4)) & (outputs - 1),
@@ -81,7 +85,11 @@ mod tests {
         );
         run.run(1.0);
         assert_eq!(
-            (run.read("a.count"), run.read("b.count"), run.read("c.count")),
+            (
+                run.read("a.count"),
+                run.read("b.count"),
+                run.read("c.count")
+            ),
             ("2".into(), "0".into(), "3".into())
         );
     }

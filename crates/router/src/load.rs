@@ -152,7 +152,7 @@ pub(crate) mod testing {
         assert_eq!(run.run(1.0), Progress::Stopped);
         assert_eq!(
             (run.read("c.count"), run.read("c.byte_count")),
-            ("1000".into(), "64000".into())
+            ("1000".into(), "69000".into())
         );
         assert_eq!(run.read("d.count"), "1000");
         assert_eq!(run.ctx.pool().in_use(), 0);

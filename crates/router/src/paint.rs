@@ -14,25 +14,23 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || {
-    Box::<Paint>::default()
-})
-.params(&[
-    Param {
-        name: "COLOR",
-        need: Need::Mandatory,
-        kind: U8,
-        default: "",
-        help: "the colour, 0 to 255",
-    },
-    Param {
-        name: "ANNO",
-        need: Need::Positional,
-        kind: Kind::Anno { size: 1 },
-        default: "PAINT",
-        help: "the annotation that holds it",
-    },
-]);
+pub static ENTRY: Entry =
+    Entry::new("Paint", "paints packets", || Box::<Paint>::default()).params(&[
+        Param {
+            name: "COLOR",
+            need: Need::Mandatory,
+            kind: U8,
+            default: "",
+            help: "the colour, 0 to 255",
+        },
+        Param {
+            name: "ANNO",
+            need: Need::Positional,
+            kind: Kind::Anno { size: 1 },
+            default: "PAINT",
+            help: "the annotation that holds it",
+        },
+    ]);
 
 #[derive(Debug, Default)]
 struct Paint {
@@ -80,7 +78,10 @@ mod tests {
              s [1] -> Discard; s [2] -> c :: Counter -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("c.count"), run.read("p.color")), ("3".into(), "2".into()));
+        assert_eq!(
+            (run.read("c.count"), run.read("p.color")),
+            ("3".into(), "2".into())
+        );
         assert_eq!(run.write("p.color", "256"), Err("syntax error".into()));
     }
 }

@@ -4,12 +4,12 @@
 //! A packet painted N leaves by output N, or ends here where there is none; one painted 255 leaves by all.
 
 use crate::args::{Args, Kind, Need, Param};
+use crate::copies::to_all;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::copies::to_all;
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
@@ -18,15 +18,13 @@ pub static ENTRY: Entry = Entry::new("PaintSwitch", "sends packets by their colo
     Box::<PaintSwitch>::default()
 })
 .ports("1/-", "h/h")
-.params(&[
-    Param {
-        name: "ANNO",
-        need: Need::Positional,
-        kind: Kind::Anno { size: 1 },
-        default: "PAINT",
-        help: "the annotation that holds the colour",
-    },
-]);
+.params(&[Param {
+    name: "ANNO",
+    need: Need::Positional,
+    kind: Kind::Anno { size: 1 },
+    default: "PAINT",
+    help: "the annotation that holds the colour",
+}]);
 
 #[derive(Debug, Default)]
 struct PaintSwitch {
@@ -61,7 +59,10 @@ mod tests {
              s [1] -> b :: Counter -> Paint(9) -> PaintSwitch -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "3".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("3".into(), "3".into())
+        );
         assert_eq!(run.ctx.pool().in_use(), 0);
     }
 }

@@ -84,7 +84,10 @@ mod tests {
              p [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "3".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("3".into(), "3".into())
+        );
         assert_eq!(run.ctx.pool().in_use(), 0);
     }
 }

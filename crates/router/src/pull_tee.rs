@@ -17,15 +17,13 @@ pub static ENTRY: Entry = Entry::new("PullTee", "pushes copies of pulled packets
     Box::<PullTee>::default()
 })
 .ports("1/1-", "l/lh")
-.params(&[
-    Param {
-        name: "N",
-        need: Need::Positional,
-        kind: UINT,
-        default: "",
-        help: "the number of outputs, to be checked",
-    },
-]);
+.params(&[Param {
+    name: "N",
+    need: Need::Positional,
+    kind: UINT,
+    default: "",
+    help: "the number of outputs, to be checked",
+}]);
 
 #[derive(Debug, Default)]
 struct PullTee;
@@ -62,7 +60,10 @@ mod tests {
              t [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "3".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("3".into(), "3".into())
+        );
         assert_eq!(run.ctx.pool().in_use(), 0);
     }
 }

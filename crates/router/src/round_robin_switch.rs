@@ -9,9 +9,11 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RoundRobinSwitch", "sends packets to its outputs in turn", || {
-    Box::<RoundRobinSwitch>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "RoundRobinSwitch",
+    "sends packets to its outputs in turn",
+    || Box::<RoundRobinSwitch>::default(),
+)
 .ports("1/1-", "h/h");
 
 #[derive(Debug, Default)]
@@ -43,6 +45,9 @@ mod tests {
              s [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "2".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("3".into(), "2".into())
+        );
     }
 }

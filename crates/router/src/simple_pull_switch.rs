@@ -19,15 +19,13 @@ pub static ENTRY: Entry = Entry::new("SimplePullSwitch", "pulls from a chosen in
     Box::<SimplePullSwitch>::default()
 })
 .ports("-/1", "l/l")
-.params(&[
-    Param {
-        name: "INPUT",
-        need: Need::Positional,
-        kind: INT,
-        default: "0",
-        help: "the port; a negative one is none",
-    },
-]);
+.params(&[Param {
+    name: "INPUT",
+    need: Need::Positional,
+    kind: INT,
+    default: "0",
+    help: "the port; a negative one is none",
+}]);
 
 #[derive(Debug, Default)]
 struct SimplePullSwitch {
@@ -72,11 +70,16 @@ mod tests {
 
     #[test]
     fn only_the_chosen_port_is_used() {
-        let mut run = loaded("InfiniteSource(LIMIT 3) -> [0] s :: SimplePullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s");
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3) -> [0] s :: SimplePullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s",
+        );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "0");
         assert_eq!(run.ctx.pool().in_use(), 0);
-        assert_eq!((run.read("s.switch"), run.read("s.config")), ("1".into(), "1".into()));
+        assert_eq!(
+            (run.read("s.switch"), run.read("s.config")),
+            ("1".into(), "1".into())
+        );
         run.write("s.switch", "7").expect("an integer");
         assert_eq!(run.read("s.switch"), "-1");
         assert!(run.write("s.switch", "x").is_err());

@@ -17,15 +17,13 @@ pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one input f
     Box::<StaticPullSwitch>::default()
 })
 .ports("-/1", "l/l")
-.params(&[
-    Param {
-        name: "INPUT",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "the port; a negative one is none",
-    },
-]);
+.params(&[Param {
+    name: "INPUT",
+    need: Need::Mandatory,
+    kind: INT,
+    default: "",
+    help: "the port; a negative one is none",
+}]);
 
 #[derive(Debug, Default)]
 struct StaticPullSwitch {
@@ -54,7 +52,9 @@ mod tests {
 
     #[test]
     fn only_the_chosen_port_is_used() {
-        let mut run = loaded("InfiniteSource(LIMIT 3) -> [0] s :: StaticPullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s");
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3) -> [0] s :: StaticPullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s",
+        );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "0");
         assert_eq!(run.ctx.pool().in_use(), 0);

@@ -14,19 +14,19 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("StaticSwitch", "sends packets to one output for good", || {
-    Box::<StaticSwitch>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "StaticSwitch",
+    "sends packets to one output for good",
+    || Box::<StaticSwitch>::default(),
+)
 .ports("1/-", "h/h")
-.params(&[
-    Param {
-        name: "OUTPUT",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "the port; a negative one is none",
-    },
-]);
+.params(&[Param {
+    name: "OUTPUT",
+    need: Need::Mandatory,
+    kind: INT,
+    default: "",
+    help: "the port; a negative one is none",
+}]);
 
 #[derive(Debug, Default)]
 struct StaticSwitch {
@@ -59,7 +59,9 @@ mod tests {
 
     #[test]
     fn only_the_chosen_port_is_used() {
-        let mut run = loaded("InfiniteSource(LIMIT 3, STOP true) -> s :: StaticSwitch(1) -> a :: Counter -> Discard; s [1] -> c :: Counter -> Discard");
+        let mut run = loaded(
+            "InfiniteSource(LIMIT 3, STOP true) -> s :: StaticSwitch(1) -> a :: Counter -> Discard; s [1] -> c :: Counter -> Discard",
+        );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "3");
         assert_eq!(run.ctx.pool().in_use(), 0);

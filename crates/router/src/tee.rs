@@ -5,12 +5,12 @@
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};
+use crate::copies::to_all;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::copies::to_all;
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -18,15 +18,13 @@ pub static ENTRY: Entry = Entry::new("Tee", "copies packets to all outputs", || 
     Box::<Tee>::default()
 })
 .ports("1/1-", "h/h")
-.params(&[
-    Param {
-        name: "N",
-        need: Need::Positional,
-        kind: UINT,
-        default: "",
-        help: "the number of outputs, to be checked",
-    },
-]);
+.params(&[Param {
+    name: "N",
+    need: Need::Positional,
+    kind: UINT,
+    default: "",
+    help: "the number of outputs, to be checked",
+}]);
 
 #[derive(Debug, Default)]
 struct Tee;
@@ -60,7 +58,10 @@ mod tests {
              t [1] -> Discard; t [2] -> b :: Counter -> Discard",
         );
         run.run(1.0);
-        assert_eq!((run.read("a.count"), run.read("b.count")), ("3".into(), "3".into()));
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("3".into(), "3".into())
+        );
         assert_eq!(run.ctx.pool().in_use(), 0);
         assert!(errors("Idle -> Tee(2) -> Idle").contains("1 outputs implies 1 arms"));
     }

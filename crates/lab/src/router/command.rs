@@ -248,7 +248,11 @@ impl Options {
             .iter()
             .flat_map(|(kind, values)| values.iter().map(move |v| (kind, v)));
         let elements = all.enumerate().map(|(at, (kind, value))| {
-            let number = if at == 0 { String::new() } else { format!("@{}", at + 1) };
+            let number = if at == 0 {
+                String::new()
+            } else {
+                format!("@{}", at + 1)
+            };
             format!("\nclick_driver@@ControlSocket{number} :: ControlSocket({kind}, {value});")
         });
         elements.collect()
@@ -303,7 +307,8 @@ impl Options {
             let cpu = ctx.host().cpu_ns();
             let metrics = match &self.metrics {
                 Some(address) => Some(
-                    Metrics::serve(address).map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?,
+                    Metrics::serve(address)
+                        .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?,
                 ),
                 None => None,
             };

@@ -25,9 +25,12 @@ impl Metrics {
     pub fn serve(address: &str) -> io::Result<Metrics> {
         let address = match address.parse::<u16>() {
             Ok(port) => SocketAddr::from(([127, 0, 0, 1], port)),
-            Err(_) => address
-                .parse()
-                .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "an address and a port are wanted"))?,
+            Err(_) => address.parse().map_err(|_| {
+                io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "an address and a port are wanted",
+                )
+            })?,
         };
         let listener = TcpListener::bind(address)?;
         let metrics = Metrics {

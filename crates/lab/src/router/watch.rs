@@ -153,16 +153,36 @@ pub fn prometheus(ctx: &Ctx) -> String {
     };
     let all = || (0..ctx.elements()).map(|element| (element, ctx.counters(element)));
     let rows = all().map(|(e, c)| (label(e), c.packets)).collect();
-    family("trammel_router_packets_total", "Packets given to an element or asked of it.", rows);
+    family(
+        "trammel_router_packets_total",
+        "Packets given to an element or asked of it.",
+        rows,
+    );
     let rows = all().map(|(e, c)| (label(e), c.batches)).collect();
-    family("trammel_router_batches_total", "Calls that brought or fetched packets.", rows);
+    family(
+        "trammel_router_batches_total",
+        "Calls that brought or fetched packets.",
+        rows,
+    );
     let rows = all().map(|(e, c)| (label(e), c.cycles)).collect();
-    family("trammel_router_ticks_total", "Ticks of the time-stamp counter.", rows);
+    family(
+        "trammel_router_ticks_total",
+        "Ticks of the time-stamp counter.",
+        rows,
+    );
     let drops = all().flat_map(|(e, c)| {
-        let some = reason::ALL.iter().filter(|reason| c.drops[**reason as usize] > 0);
+        let some = reason::ALL
+            .iter()
+            .filter(|reason| c.drops[**reason as usize] > 0);
         some.map(move |reason| (e, reason.text(), c.drops[*reason as usize]))
     });
-    let rows = drops.map(|(e, why, n)| (format!("{},reason=\"{why}\"", label(e)), n)).collect();
-    family("trammel_router_ended_total", "Packets that ended at an element.", rows);
+    let rows = drops
+        .map(|(e, why, n)| (format!("{},reason=\"{why}\"", label(e)), n))
+        .collect();
+    family(
+        "trammel_router_ended_total",
+        "Packets that ended at an element.",
+        rows,
+    );
     text
 }

@@ -56,7 +56,8 @@ impl Mpls {
 
     /// Sets the label.
     pub fn set_label(&mut self, label: u32) {
-        self.entry.set(self.entry.get() & 0xFFF | (label & label::MAX) << 12);
+        self.entry
+            .set(self.entry.get() & 0xFFF | (label & label::MAX) << 12);
     }
 
     /// Sets the time to live.

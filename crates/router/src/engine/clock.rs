@@ -50,7 +50,11 @@ impl Warp {
 
     /// How long `ns` of the router's time last, in nanoseconds of the machine's.
     pub fn real_ns(&self, ns: u64) -> u64 {
-        if self.factor == 1.0 { ns } else { (ns as f64 / self.factor).ceil() as u64 }
+        if self.factor == 1.0 {
+            ns
+        } else {
+            (ns as f64 / self.factor).ceil() as u64
+        }
     }
 }
 

@@ -14,6 +14,9 @@ const TASKS_A_ROUND: usize = 128;
 /// Rounds between two looks at descriptors while tasks are running.
 const ROUNDS_A_LOOK: u32 = 2;
 
+/// Tasks that did nothing, one after the other, before virtual time passes.
+const BARREN_TASKS: u32 = 4096;
+
 /// What the driver keeps.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -27,6 +30,8 @@ pub(super) struct State {
     /// A signal that nobody watches ended the run.
     interrupted: bool,
     rounds: u32,
+    /// Tasks since one did something.
+    barren: u32,
     ready: Vec<i32>,
     /// A configuration that takes this one's place at the next round.
     pub(super) successor: Option<Box<Ctx>>,
@@ -119,6 +124,11 @@ impl Ctx {
                 };
                 let worked = self.with(owner, |element, ctx| element.run_task(ctx, token));
                 self.deliver();
+                self.driver.barren = if worked == Some(true) {
+                    0
+                } else {
+                    self.driver.barren + 1
+                };
                 if worked == Some(false) {
                     self.tasks.did_nothing(task);
                 }
@@ -131,7 +141,7 @@ impl Ctx {
                 continue;
             }
             self.driver.rounds = self.driver.rounds.wrapping_add(1);
-            if self.tasks.any_scheduled() {
+            if self.tasks.any_scheduled() && !self.turns_in_vain(until) {
                 if self.driver.rounds.is_multiple_of(ROUNDS_A_LOOK) {
                     self.look(Some(0));
                     if until.is_some_and(|until| self.now() >= until) {
@@ -142,6 +152,18 @@ impl Ctx {
                 return progress;
             }
         }
+    }
+
+    /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
+    /// so only a later time can change that.
+    fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
+        let is_virtual = matches!(self.clock, Clock::Virtual(_));
+        let may_change = until.is_some() || self.timers.next_at().is_some();
+        if !is_virtual || !may_change || self.driver.barren < BARREN_TASKS {
+            return false;
+        }
+        self.driver.barren = 0;
+        true
     }
 
     /// Deals with stop events; says whether the run is over.
@@ -193,6 +215,11 @@ impl Ctx {
             }
             if self.watched.is_empty() && self.driver.signals.is_empty() {
                 return Some(Progress::Idle);
+            }
+            if let Some(until) = until {
+                self.look(Some(0));
+                self.clock = Clock::Virtual(self.now().max(until));
+                return (!self.tasks.any_scheduled()).then_some(Progress::Running);
             }
             self.look(None);
             return None;

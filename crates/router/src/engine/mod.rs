@@ -22,6 +22,7 @@ pub mod timer;
 pub mod trace;
 
 use crate::args::definitions::{Definitions, Within};
+use crate::classic_random::{self, ClassicRandom};
 use crate::element::{Element, cast};
 use crate::elements::Entry;
 use crate::graph::processing::Modes;
@@ -34,7 +35,6 @@ use notify::{Listener, NotifierId, Notifiers, Signal};
 use task::{TaskId, Tasks};
 use timer::{TimerId, Timers};
 use trace::{Step, Trace};
-use crate::classic_random::{self, ClassicRandom};
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::device::Device;
@@ -411,7 +411,11 @@ impl Ctx {
 
     /// Pushes packets into an element and gives what it emits, each with its output.
     #[cfg(test)]
-    pub(crate) fn pass(&mut self, element: ElementId, packets: Vec<Handle>) -> Vec<(usize, Handle)> {
+    pub(crate) fn pass(
+        &mut self,
+        element: ElementId,
+        packets: Vec<Handle>,
+    ) -> Vec<(usize, Handle)> {
         self.pass_to(element, 0, packets)
     }
 
@@ -583,6 +587,12 @@ impl Ctx {
     /// Gives a task its share.
     pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
         self.tasks.set_tickets(task, tickets);
+    }
+
+    /// The tickets of an element's first task.
+    pub fn share(&self, element: ElementId) -> u32 {
+        let first = self.tasks.of(element).next();
+        first.map_or(task::DEFAULT_TICKETS, |task| self.tasks.get(task).tickets)
     }
 
     /// Gives all tasks of `element` this share; none keeps them from running.

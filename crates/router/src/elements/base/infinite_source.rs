@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without en
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
+        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
         help: "the bytes of each packet",
     },
     Param {

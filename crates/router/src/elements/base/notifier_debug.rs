@@ -62,8 +62,8 @@ mod tests {
              -> m :: NotifierDebug -> PullNull -> d :: Discard",
         );
         assert_eq!(run.read("n.signal"), "busy*");
-        assert_eq!(run.read("m.signal"), "empty.s*");
+        assert_eq!(run.read("m.signal"), "empty.0/1:1*");
         run.run(0.1);
-        assert_eq!(run.read("m.signal"), "empty.s");
+        assert_eq!(run.read("m.signal"), "empty.0/1:0");
     }
 }

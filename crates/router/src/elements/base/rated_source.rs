@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", |
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
+        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
         help: "the bytes of each packet",
     },
     Param {
@@ -296,7 +296,7 @@ mod tests {
         let mut run = loaded("RatedSource(RATE 10000000) -> PullNull -> c :: Counter -> Discard");
         run.run(1e-5);
         let count: i64 = run.read("c.count").parse().expect("a number");
-        assert!((90..=102).contains(&count), "{count}");
+        assert!((95..=105).contains(&count), "{count}");
     }
 
     #[test]

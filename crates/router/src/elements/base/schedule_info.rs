@@ -12,7 +12,6 @@ use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::engine::task::DEFAULT_TICKETS;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("ScheduleInfo", "gives elements their shares", || {
@@ -65,7 +64,7 @@ impl Element for ScheduleInfo {
             if !all.is_empty() {
                 let share = all
                     .iter()
-                    .fold(u64::from(DEFAULT_TICKETS), |share, factor| {
+                    .fold(u64::from(ctx.share(element)), |share, factor| {
                         (share * factor).min(u64::from(u32::MAX)) >> BITS
                     });
                 ctx.set_share(element, share as u32);

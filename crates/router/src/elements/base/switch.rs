@@ -60,7 +60,12 @@ impl Element for Switch {
         }
     }
 
-    fn call_by_number(&mut self, ctx: &mut Ctx, number: u32, data: &[u8]) -> Result<Vec<u8>, String> {
+    fn call_by_number(
+        &mut self,
+        ctx: &mut Ctx,
+        number: u32,
+        data: &[u8],
+    ) -> Result<Vec<u8>, String> {
         match (number, <[u8; 4]>::try_from(data)) {
             (GET_SWITCH, _) => {
                 let port = self.port.map_or(-1, |port| port as i32);

@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals"
         name: "DATA",
         need: Need::Positional,
         kind: Kind::Data,
-        default: "\"Random bullshit in a packet, at least 64 bytes long. Well, now it is.\"",
+        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
         help: "the bytes of each packet",
     },
     Param {

@@ -566,12 +566,12 @@ mod tests {
             ("read s.y", "511 No handler named 's.y'"),
             ("write s.name q", "530 Handler 's.name' read-only"),
             ("read stop", "530 Handler 'stop' write-only"),
-            ("read p.cat /etc/passwd", "530 Handler 'p.cat' write-only"),
+            ("read p.cat /etc/passwd", "511 No handler named 'p.cat'"),
             ("checkread s.switch", "200 Read handler 's.switch' OK"),
             ("checkwrite s.name", "511 Handler 's.name' not writable"),
             (
                 "llrpc s#4004C005",
-                "501 Cannot call LLRPC 's#4004C005' remotely",
+                "200 LLRPC 's#4004C005' OK\r\nDATA 4\r\n\u{1}\0\0\0",
             ),
             (
                 "read 2.class",

@@ -337,7 +337,7 @@ mod tests {
             probe.said(),
             "in: id 7 ttl 9 10.0.0.1.1000 > 10.0.0.2.2000: udp 13\n  data.\n\
              in: id 7 ttl 9 10.0.0.1.1000 > 10.0.0.2.2000: truncated-udp\n\
-             in: id 7 ttl 9 10.0.0.1 > 10.0.0.2: ip-proto-99 (frag 7:8@0+)\n  ........\n"
+             in: id 7 ttl 9 10.0.0.1 > 10.0.0.2: ip-proto-99 (frag 7:8@0+)\n  .......#\n"
         );
     }
 

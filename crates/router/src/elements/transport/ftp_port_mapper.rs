@@ -79,13 +79,17 @@ struct Command {
 /// `PORT` and six numbers with commas between them, to the end of a line: the place of the numbers, and
 /// address and port.
 fn parse(payload: &[u8]) -> Option<([usize; 2], u32, u16)> {
-    let arguments = payload.get(5..).filter(|_| payload[..4].eq_ignore_ascii_case(b"PORT"))?;
+    let arguments = payload
+        .get(5..)
+        .filter(|_| payload[..4].eq_ignore_ascii_case(b"PORT"))?;
     let spaces = arguments.iter().take_while(|byte| **byte == b' ').count();
     if payload[4] != b' ' {
         return None;
     }
     let arguments = &arguments[spaces..];
-    let end = arguments.iter().position(|byte| !byte.is_ascii_digit() && *byte != b',')?;
+    let end = arguments
+        .iter()
+        .position(|byte| !byte.is_ascii_digit() && *byte != b',')?;
     if !matches!(arguments[end], b'\r' | b'\n') {
         return None;
     }
@@ -98,7 +102,10 @@ fn parse(payload: &[u8]) -> Option<([usize; 2], u32, u16)> {
     let [a, b, c, d, high, low] = numbers;
     let place = [5 + spaces, 5 + spaces + end];
     let address = u32::from_be_bytes([a, b, c, d]);
-    parts.next().is_none().then_some((place, address, u16::from_be_bytes([high, low])))
+    parts
+        .next()
+        .is_none()
+        .then_some((place, address, u16::from_be_bytes([high, low])))
 }
 
 fn command(packet: &Packet) -> Option<Command> {
@@ -111,7 +118,9 @@ fn command(packet: &Packet) -> Option<Command> {
     let transport = usize::try_from(packet.transport_header_at()?).ok()?;
     let begin = transport + tcp.header_len();
     // What stands after the IP packet is padding, not payload.
-    let end = packet.len().min(network + usize::from(ip.total_length.get()));
+    let end = packet
+        .len()
+        .min(network + usize::from(ip.total_length.get()));
     let (numbers, address, port) = parse(packet.data().get(begin..end)?)?;
     Some(Command {
         flow: FlowId {
@@ -162,7 +171,9 @@ fn replace(packet: &mut Packet, command: &Command, address: u32, port: u16) -> i
         ip.total_length.set(total);
     }
     ipv4::set_checksum(header);
-    let ip = Ipv4::read(packet.network_header()).copied().unwrap_or_default();
+    let ip = Ipv4::read(packet.network_header())
+        .copied()
+        .unwrap_or_default();
     let segment = packet.transport_header_mut();
     let sum = Sum::ZERO.pseudo_v4(ip.src, ip.dst, protocol::TCP, segment.len() as u16);
     if let Some(tcp) = Tcp::read_mut(segment) {
@@ -255,8 +266,14 @@ mod tests {
     #[test]
     fn only_a_whole_command_with_six_bytes_is_one() {
         let good = ([5, 20], 0x0102_0304, 0x0102);
-        assert_eq!(parse(b"PORT 1,2,3,4,1,002\r\n"), Some(([5, 18], good.1, good.2)));
-        assert_eq!(parse(b"port   1,2,3,4,1,2\nx"), Some(([7, 18], good.1, good.2)));
+        assert_eq!(
+            parse(b"PORT 1,2,3,4,1,002\r\n"),
+            Some(([5, 18], good.1, good.2))
+        );
+        assert_eq!(
+            parse(b"port   1,2,3,4,1,2\nx"),
+            Some(([7, 18], good.1, good.2))
+        );
         for bad in [
             &b"PORT 1,2,3,4,1,2"[..],
             b"PORT 1,2,3,4,1\n",

@@ -164,7 +164,12 @@ fn restore(message: &mut [u8], quoted: &Quoted, to: FlowId) {
         put(message, at + 4, &to.dport.to_be_bytes(), &[Some(at + 2)]);
     } else if quoted.has_transport {
         put(message, quoted.transport, &to.dport.to_be_bytes(), &[sum]);
-        put(message, quoted.transport + 2, &to.sport.to_be_bytes(), &[sum]);
+        put(
+            message,
+            quoted.transport + 2,
+            &to.sport.to_be_bytes(),
+            &[sum],
+        );
     }
     let after = Sum::ZERO.bytes(&message[4..end]).fold();
     let old = u16::from_be_bytes([message[ICMP_SUM], message[ICMP_SUM + 1]]);
@@ -215,11 +220,15 @@ impl Element for IcmpRewriter {
                 Some((name, first)) => (name, parse_int(first, 0, i32::MAX.into()).ok()),
                 None => (word.as_str(), None),
             };
-            let rewriter = setup.names().element(name).filter(|_| first.is_some() == word.contains(':'));
+            let rewriter = setup
+                .names()
+                .element(name)
+                .filter(|_| first.is_some() == word.contains(':'));
             match (rewriter, first) {
                 (Some(id), Some(first)) if first as usize + setup.ports_of(id).1 > outputs => {
                     let ending = if outputs == 1 { "" } else { "s" };
-                    let text = format!("{word} port offset requires more than {outputs} output{ending}");
+                    let text =
+                        format!("{word} port offset requires more than {outputs} output{ending}");
                     errors.error(None, text);
                 }
                 (Some(id), first) if setup.is::<Rewriter>(id) => {
@@ -231,7 +240,11 @@ impl Element for IcmpRewriter {
         if self.maps.is_empty() {
             errors.error(None, "no IP rewriters supplied");
         }
-        if errors.has_errors() { Err(errors) } else { Ok(()) }
+        if errors.has_errors() {
+            Err(errors)
+        } else {
+            Ok(())
+        }
     }
 
     fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
