@@ -46,13 +46,13 @@ impl ClassicRandom {
             at: SEPARATION,
         };
         for _ in 0..SKIPPED {
-            new.next();
+            new.draw();
         }
         new
     }
 
     /// The next number, below 2³¹.
-    pub fn next(&mut self) -> u32 {
+    pub fn draw(&mut self) -> u32 {
         let near = self.words[(self.at + DEGREE - SEPARATION) % DEGREE];
         let sum = self.words[self.at].wrapping_add(near);
         self.words[self.at] = sum;
@@ -64,11 +64,11 @@ impl ClassicRandom {
     /// beyond the last run are drawn again; of two values bit 14 chooses.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 2 {
-            return u64::from(self.next() >> 14 & 1);
+            return u64::from(self.draw() >> 14 & 1);
         }
         let run = RANGE / n.clamp(1, RANGE);
         loop {
-            let value = u64::from(self.next()) / run;
+            let value = u64::from(self.draw()) / run;
             if value < n {
                 return value;
             }
@@ -83,10 +83,10 @@ mod tests {
     #[test]
     fn seed_1_gives_the_numbers_that_c_programs_start_with() {
         let mut random = ClassicRandom::new(1);
-        let first: [u32; 5] = std::array::from_fn(|_| random.next());
+        let first: [u32; 5] = std::array::from_fn(|_| random.draw());
         let known = [1804289383, 846930886, 1681692777, 1714636915, 1957747793];
         assert_eq!(first, known);
-        assert_eq!(ClassicRandom::new(0).next(), known[0]);
+        assert_eq!(ClassicRandom::new(0).draw(), known[0]);
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
             (0x8000_0000, 1336741213),
             (0xFFFF_FFFF, 254925627),
         ] {
-            assert_eq!(ClassicRandom::new(seed).next(), first, "{seed}");
+            assert_eq!(ClassicRandom::new(seed).draw(), first, "{seed}");
         }
     }
 

@@ -166,7 +166,7 @@ pub(crate) fn steps(arena: &Arena, rules: &[(Expr, Target)]) -> (Vec<Step>, Targ
     }
     let root = thread(&mut steps, turn(next));
     join(&mut steps);
-    keep_reached(steps, root)
+    keep_reached(&steps, root)
 }
 
 /// The steps that ask `expr`, made from its end; `short` is where a packet goes that is too short for the
@@ -352,7 +352,7 @@ fn join(steps: &mut [Step]) {
 }
 
 /// The steps that something leads to.
-fn keep_reached(steps: Vec<Step>, root: Target) -> (Vec<Step>, Target) {
+fn keep_reached(steps: &[Step], root: Target) -> (Vec<Step>, Target) {
     let mut reached = vec![false; steps.len()];
     let mut numbers: Vec<Target> = vec![0; steps.len()];
     if root & OUTPUT == 0 {

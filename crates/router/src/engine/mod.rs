@@ -508,7 +508,7 @@ impl Ctx {
     pub fn draw_bits(&mut self, bits: u32) -> u32 {
         let n = 1 << bits;
         match &mut self.classic {
-            Some(classic) => classic.next() & (n - 1),
+            Some(classic) => classic.draw() & (n - 1),
             None => self.rng().below(u64::from(n)) as u32,
         }
     }

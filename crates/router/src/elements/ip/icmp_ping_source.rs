@@ -166,9 +166,8 @@ impl Replies {
         if let Some(percent) = lost.checked_div(count) {
             text += &format!(", {percent}% packet loss\n");
         }
-        if self.received > 0 {
+        if let Some(squares) = self.sum_of_squares.checked_div(self.received) {
             let average = self.average_us();
-            let squares = self.sum_of_squares / self.received;
             let deviation = squares.saturating_sub(average * average).isqrt();
             let all = [self.least_us, average, self.most_us, deviation];
             let all = all.map(milliseconds).join("/");

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(x.send(b"abc"), [(0, expected.clone())]);
         x.run.write("x.dst", "DST_ANNO").expect("right");
         let out = x.send_with(b"abc", |packet| {
-            ip6_packet::set_destination(packet, [7; 16])
+            ip6_packet::set_destination(packet, [7; 16]);
         });
         assert_eq!(out[0].1[24..40], [7; 16]);
         let said = errors("Idle -> IP6Encap(300, ::1, 1.2.3) -> Idle;");
