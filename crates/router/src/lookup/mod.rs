@@ -12,7 +12,7 @@
 //! | [`linear::Linear`] | LinearIPLookup | prints its routes in the order of their arrival, as Click's does; for few routes |
 //! | [`poptrie::Poptrie`] | LookupIP6Route | the trie within `Radix`, over 128 bits |
 //!
-//! Prefixes of at most [`short::SHORT`] bits stand aside ([`short::Short`]): a change of the default
+//! Prefixes of at most `short::SHORT` bits stand aside (`short::Short`): a change of the default
 //! route would otherwise repaint everything.
 //!
 //! # Cost
