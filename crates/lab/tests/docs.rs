@@ -15,6 +15,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/decisions.md",
     "docs/fidelity.md",
     "docs/linux-2.6.md",
+    "docs/router.md",
     "docs/scenarios.md",
     "fuzz/README.md",
     "papers/callegari-2012/README.md",
