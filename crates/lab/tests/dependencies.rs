@@ -258,3 +258,23 @@ fn the_sources_of_pure_crates_name_no_machine() {
         "every exception is still needed"
     );
 }
+
+/// A file that no `mod` names is built by nobody and says nothing of it.
+#[test]
+fn every_source_file_beside_a_crates_root_is_a_module_of_it() {
+    for entry in std::fs::read_dir(crates()).expect("the crates") {
+        let source = entry.expect("a crate").path().join("src");
+        let root = std::fs::read_to_string(source.join("lib.rs")).expect("each has a library");
+        for file in std::fs::read_dir(&source).expect("its sources") {
+            let path = file.expect("a source").path();
+            let name = path.file_stem().and_then(|name| name.to_str());
+            let name = name.expect("utf-8").to_owned();
+            let is_root = ["lib", "main"].contains(&name.as_str());
+            if is_root || path.extension().is_none_or(|ext| ext != "rs") {
+                continue;
+            }
+            let declared = format!("mod {name};");
+            assert!(root.contains(&declared), "nothing names {}", path.display());
+        }
+    }
+}
