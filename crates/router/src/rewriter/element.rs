@@ -6,23 +6,22 @@ use super::mapper::Mapper;
 use super::pattern::PatternRef;
 use super::spec::{Action, Spec, Surroundings};
 use super::table::{Entry, New, Table};
-use crate::args::names::{Names, TCP, UDP, parse_port};
+use crate::args::Args;
+use crate::args::names::{Names, TCP, UDP};
 use crate::args::numbers::parse_int;
-use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param, addresses::parse_ip};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use std::fmt::Write;
-use std::net::Ipv4Addr;
 use trammel_packet::batch::{Batch, CAPACITY};
 use trammel_packet::headers::icmp::kind;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};
 use trammel_packet::packet::Packet;
 use trammel_packet::timestamp::Timestamp;
+
+mod listing;
 
 /// Which rewriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,151 +39,6 @@ pub enum Class {
     /// `ICMPPingRewriter`: addresses and identifiers of echoes.
     Ping,
 }
-
-/// An argument that is a length of time in whole seconds.
-const fn seconds(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::SecondsIn(0),
-        default,
-        help,
-    }
-}
-
-const SPECS: Param = Param {
-    name: "INPUTSPEC",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "what becomes of packets without a mapping, for each input",
-};
-const CAPACITY_ALIAS: Param = Param {
-    name: "CAPACITY",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "the same as MAPPING_CAPACITY",
-};
-const MAPPING_CAPACITY: Param = Param {
-    name: "MAPPING_CAPACITY",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "the most mappings, or a rewriter whose capacity is shared",
-};
-const REAP: Param = seconds(
-    "REAP_INTERVAL",
-    "15m",
-    "how often mappings whose time is over end",
-);
-const REAP_OLD: Param = seconds("REAP_TIME", "", "the old name of REAP_INTERVAL");
-const GUARANTEE: Param = seconds("GUARANTEE", "5", "how long a mapping is kept at any rate");
-const DST_ANNO: Param = Param {
-    name: "DST_ANNO",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "true",
-    help: "whether the annotation of the destination address is set",
-};
-const REPLY_ANNO: Param = Param {
-    name: "REPLY_ANNO",
-    need: Need::Keyword,
-    kind: Kind::Anno { size: 1 },
-    default: "",
-    help: "the annotation of a flow's first packet that its answers get",
-};
-
-/// The arguments of `IPRewriter`.
-pub const IP: &[Param] = &[
-    seconds(
-        "TCP_NODATA_TIMEOUT",
-        "300",
-        "of TCP without data in both directions",
-    ),
-    seconds("TCP_GUARANTEE", "5", "the same as GUARANTEE"),
-    seconds("TIMEOUT", "24h", "the same as TCP_TIMEOUT"),
-    seconds("TCP_TIMEOUT", "24h", "of TCP with data in both directions"),
-    seconds("TCP_DONE_TIMEOUT", "240", "of TCP that has ended"),
-    seconds("UDP_TIMEOUT", "300", "of UDP"),
-    seconds(
-        "UDP_STREAMING_TIMEOUT",
-        "",
-        "of UDP with three packets and an answer; UDP_TIMEOUT",
-    ),
-    seconds(
-        "UDP_GUARANTEE",
-        "5",
-        "how long a mapping of UDP is kept at any rate",
-    ),
-    GUARANTEE,
-    CAPACITY_ALIAS,
-    MAPPING_CAPACITY,
-    REAP,
-    REAP_OLD,
-    DST_ANNO,
-    REPLY_ANNO,
-    SPECS,
-];
-/// The arguments of `TCPRewriter`.
-pub const TCP_ONLY: &[Param] = &[
-    IP[0],
-    IP[1],
-    IP[2],
-    IP[3],
-    IP[4],
-    GUARANTEE,
-    CAPACITY_ALIAS,
-    MAPPING_CAPACITY,
-    REAP,
-    REAP_OLD,
-    DST_ANNO,
-    REPLY_ANNO,
-    SPECS,
-];
-/// The arguments of `UDPRewriter`.
-pub const UDP_ONLY: &[Param] = &[
-    IP[5],
-    seconds("TIMEOUT", "300", "of any flow"),
-    IP[6],
-    seconds(
-        "STREAMING_TIMEOUT",
-        "",
-        "of flows with three packets and an answer; TIMEOUT",
-    ),
-    IP[7],
-    GUARANTEE,
-    CAPACITY_ALIAS,
-    MAPPING_CAPACITY,
-    REAP,
-    REAP_OLD,
-    DST_ANNO,
-    REPLY_ANNO,
-    SPECS,
-];
-/// The arguments of `IPAddrRewriter` and `IPAddrPairRewriter`.
-pub const ADDRESSES: &[Param] = &[
-    seconds("TIMEOUT", "2h", "of any mapping"),
-    GUARANTEE,
-    CAPACITY_ALIAS,
-    MAPPING_CAPACITY,
-    REAP,
-    REAP_OLD,
-    REPLY_ANNO,
-    SPECS,
-];
-/// The arguments of `ICMPPingRewriter`.
-pub const PING: &[Param] = &[
-    seconds("TIMEOUT", "300", "of any mapping"),
-    GUARANTEE,
-    CAPACITY_ALIAS,
-    MAPPING_CAPACITY,
-    REAP,
-    REAP_OLD,
-    DST_ANNO,
-    REPLY_ANNO,
-    SPECS,
-];
 
 /// A rewriter of one of the classes.
 #[derive(Debug)]
@@ -647,135 +501,6 @@ impl Rewriter {
     /// Sets the annotation that a mapping's answers get.
     pub fn set_reply_anno(&mut self, ctx: &mut Ctx, entry: Entry, value: u8) {
         self.with_table(ctx, |_, _, table| table.flow_mut(entry).reply_anno = value);
-    }
-
-    /// The mappings of one map as text, a line each.
-    fn listing(&mut self, ctx: &mut Ctx, map: u32) -> String {
-        let now = milliseconds(ctx.now());
-        let class = self.class;
-        let text = self.with_table(ctx, |_, _, table| {
-            let mut text = String::new();
-            for (first, flow) in table.flows().filter(|(_, flow)| flow.map == map) {
-                for reply in [false, true] {
-                    let entry = Entry(first.0 | u32::from(reply));
-                    // A flow that is its own answer has one entry only.
-                    if table.find(map, flow.ids[usize::from(reply)]) != Some(entry) {
-                        continue;
-                    }
-                    let (from, to) = (flow.ids[usize::from(reply)], flow.rewritten(reply));
-                    let ip = Ipv4Addr::from_bits;
-                    let (src, dst, new_src, new_dst) =
-                        (ip(from.src), ip(from.dst), ip(to.src), ip(to.dst));
-                    let written = match class {
-                        Class::Address => write!(text, "{src} => {new_src}"),
-                        Class::Pair => write!(text, "({src}, {dst}) => ({new_src}, {new_dst})"),
-                        Class::Ping => write!(
-                            text,
-                            "({src}, {dst}, {}) => ({new_src}, {new_dst}, {})",
-                            from.sport, to.sport
-                        ),
-                        Class::Ip | Class::Tcp | Class::Udp => write!(text, "{from} => {to}"),
-                    };
-                    let delta = flow.deltas.as_ref().map_or(0, |deltas| deltas.last(reply));
-                    if delta != 0 {
-                        let _ = write!(text, " seq {delta:+}");
-                    }
-                    let star = |mine: bool| if mine { "*" } else { "" };
-                    let end = table.best_effort_end(flow) + 500 - now;
-                    // The original counts in 32 bits: the end of a mapping not yet reaped is far away.
-                    let _ = written.and_then(|()| {
-                        writeln!(
-                            text,
-                            " [{}{} {}{}] i{} exp{}",
-                            star(!reply),
-                            flow.outputs[0],
-                            star(reply),
-                            flow.outputs[1],
-                            table.owner(flow.owner).input,
-                            end as u32 / 1000
-                        )
-                    });
-                }
-            }
-            text
-        });
-        text.unwrap_or_default()
-    }
-
-    /// What the inputs are said to do.
-    fn patterns(&mut self, ctx: &mut Ctx, which: Option<usize>) -> String {
-        let mut text = String::new();
-        for (input, spec) in self.specs.clone().iter().enumerate() {
-            if which.is_some_and(|which| which != input) {
-                continue;
-            }
-            let _ = match spec.action {
-                Action::Drop => write!(text, "<drop>"),
-                Action::Pass => write!(text, "<nochange>"),
-                Action::Keep => write!(text, "<keep>"),
-                Action::Mapper(_) => write!(text, "<mapper>"),
-                Action::Pattern(pattern) => match pattern.get(ctx) {
-                    Some(pattern) => write!(text, "{pattern}"),
-                    None => Ok(()),
-                },
-            };
-            let owner = self.first_owner + input as u32;
-            let count = self.with_table(ctx, |_, _, table| table.owner(owner).count);
-            let _ = match count {
-                None | Some(0) => writeln!(text),
-                Some(count) => writeln!(text, " [{count}]"),
-            };
-        }
-        text
-    }
-
-    /// `saddr sport daddr dport`, and what it becomes in the same form; nothing where there is no mapping.
-    fn lookup_text(&mut self, ctx: &mut Ctx, text: &str) -> Result<String, String> {
-        let words = split_words(text);
-        let [src, sport, dst, dport] = words.as_slice() else {
-            let missing = ["SADDR", "SPORT", "DADDR", "DPORT"]
-                .iter()
-                .skip(words.len());
-            let lines: Vec<String> = missing
-                .map(|name| format!("{name}: required argument missing"))
-                .collect();
-            return Err(if lines.is_empty() {
-                "too many arguments".into()
-            } else {
-                lines.join("\n")
-            });
-        };
-        let names = ctx.names();
-        let named = |name: &'static str| move |error| format!("{name}: {error}");
-        let flow = FlowId {
-            src: parse_ip(src, &names).map_err(named("SADDR"))?.to_bits(),
-            sport: parse_port(sport, TCP, &names).map_err(named("SPORT"))?,
-            dst: parse_ip(dst, &names).map_err(named("DADDR"))?.to_bits(),
-            dport: parse_port(dport, TCP, &names).map_err(named("DPORT"))?,
-        };
-        Ok(self
-            .lookup(ctx, TCP, flow, Want::Check)
-            .map_or(String::new(), |found| {
-                let FlowId {
-                    src,
-                    sport,
-                    dst,
-                    dport,
-                } = found.rewritten;
-                let ip = Ipv4Addr::from_bits;
-                format!("{} {sport} {} {dport}", ip(src), ip(dst))
-            }))
-    }
-
-    /// What one owner counts, summed over the inputs.
-    fn sum(&mut self, ctx: &mut Ctx, of: impl Fn(&super::table::Owner) -> u32) -> String {
-        let (first, count) = (self.first_owner, self.specs.len() as u32);
-        let sum = self.with_table(ctx, |_, _, table| {
-            (first..first + count)
-                .map(|owner| of(table.owner(owner)))
-                .sum::<u32>()
-        });
-        sum.unwrap_or(0).to_string()
     }
 
     /// Packets that this class does not translate.

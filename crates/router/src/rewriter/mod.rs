@@ -10,6 +10,7 @@
 //! others take it out of there for the time of a batch.
 
 pub mod apply;
+pub mod arguments;
 pub mod element;
 pub mod expiry;
 pub mod flow;

@@ -12,7 +12,8 @@
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 
 use crate::elements::Entry;
-use crate::rewriter::element::{Class, IP, Rewriter};
+use crate::rewriter::arguments::IP;
+use crate::rewriter::element::{Class, Rewriter};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

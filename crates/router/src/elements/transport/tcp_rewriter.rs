@@ -8,7 +8,8 @@
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 
 use crate::elements::Entry;
-use crate::rewriter::element::{Class, Rewriter, TCP_ONLY};
+use crate::rewriter::arguments::TCP_ONLY;
+use crate::rewriter::element::{Class, Rewriter};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -7,7 +7,8 @@
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 
 use crate::elements::Entry;
-use crate::rewriter::element::{Class, Rewriter, UDP_ONLY};
+use crate::rewriter::arguments::UDP_ONLY;
+use crate::rewriter::element::{Class, Rewriter};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
