@@ -14,7 +14,9 @@
 //! over the budget becomes a chain of tests in the order of the rules, whose size is that of the rules.
 
 use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
+use super::vectors::{Cutter, MOST_RULES, Vectors};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Where to go: the number of a step, or an output with [`OUTPUT`] set.
 pub(crate) type Target = u32;
@@ -22,6 +24,8 @@ pub(crate) type Target = u32;
 pub(crate) const OUTPUT: Target = 1 << 31;
 /// The packet matches no rule, or one that drops it.
 pub(crate) const DROP: Target = u32::MAX;
+/// What is left to check of a rule holds.
+pub(crate) const HOLDS: Target = u32::MAX - 1;
 
 /// Rules looked at, over all states, before the rest becomes a chain: about a second.
 const MOST_WORK: usize = 4_000_000;
@@ -51,6 +55,13 @@ pub(crate) enum Step {
         thresholds: Vec<u32>,
         targets: Vec<Target>,
     },
+    /// Which is the first of these rules that has all its bits, and whose check leads to [`HOLDS`]? Of each
+    /// rule its check, and where it leads.
+    Many {
+        vectors: Arc<Vectors>,
+        rules: Vec<(Target, Target)>,
+        no: Target,
+    },
 }
 
 /// What is still to decide.
@@ -75,6 +86,8 @@ pub(crate) struct Compiler<'a> {
     numbers: HashMap<Step, Target>,
     states: HashMap<State, Target>,
     work: usize,
+    /// The budget was not enough for one root: it will not be for the next.
+    is_vast: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -86,6 +99,7 @@ impl<'a> Compiler<'a> {
             numbers: HashMap::new(),
             states: HashMap::new(),
             work: 0,
+            is_vast: false,
         }
     }
 
@@ -104,12 +118,45 @@ impl<'a> Compiler<'a> {
             };
             state = self.given(&state, word, fact);
         }
-        self.build(state, 0)
+        let before = self.steps.len();
+        self.work = 0;
+        let built = if self.is_vast {
+            None
+        } else {
+            self.build(state.clone(), 0)
+        };
+        built.unwrap_or_else(|| {
+            self.is_vast = true;
+            self.steps.truncate(before);
+            self.numbers.clear();
+            self.states.clear();
+            self.many(state)
+        })
     }
 
-    /// Forgets the work done.
-    pub(crate) fn renew(&mut self) {
-        self.work = 0;
+    /// The rules by their vectors.
+    fn many(&mut self, state: State) -> Target {
+        let mut state = Self::settle(state);
+        let (_, mut no) = state.pop().unwrap_or((Expr::TRUE, DROP));
+        let mut cutter = Cutter::new(self.arena, &state);
+        let mut rules = Vec::with_capacity(state.len());
+        for &(expr, to) in &state {
+            cutter.cut(expr, to, &mut rules);
+        }
+        let parts = rules.chunks(MOST_RULES);
+        let parts: Vec<_> = parts.map(|part| (cutter.vectors(part), part)).collect();
+        for (vectors, part) in parts.into_iter().rev() {
+            let checks = part.iter();
+            let checks = checks.map(|rule| (self.link(rule.check, HOLDS, DROP), rule.to));
+            let rules = checks.collect();
+            self.steps.push(Step::Many {
+                vectors: Arc::new(vectors),
+                rules,
+                no,
+            });
+            no = self.steps.len() as Target - 1;
+        }
+        no
     }
 
     fn given(&mut self, state: &[(Expr, Target)], word: Word, fact: Fact<'_>) -> State {
@@ -148,31 +195,33 @@ impl<'a> Compiler<'a> {
         settled
     }
 
-    fn build(&mut self, state: State, depth: usize) -> Target {
+    /// The target that decides what is left; none where the budget is spent.
+    fn build(&mut self, state: State, depth: usize) -> Option<Target> {
         let state = Self::settle(state);
         if let [(_, output)] = state[..] {
-            return output;
+            return Some(output);
         }
         if let Some(&target) = self.states.get(&state) {
-            return target;
+            return Some(target);
+        }
+        if self.work > MOST_WORK || depth > DEEPEST {
+            return None;
         }
         let rules = &state[..state.len() - 1];
-        let target = if self.work > MOST_WORK || depth > DEEPEST {
-            self.chain(&state)
-        } else if let Some(test) = self.decisive(&state) {
-            self.ask(&state, test, depth)
+        let target = if let Some(test) = self.decisive(&state) {
+            self.ask(&state, test, depth)?
         } else if let Some(cut) = self.best_cut(rules) {
             if cut.by_value {
-                self.switch(&state, &cut, depth)
+                self.switch(&state, &cut, depth)?
             } else {
-                self.search(&state, &cut, depth)
+                self.search(&state, &cut, depth)?
             }
         } else {
             let first = self.first_test(rules[0].0);
-            self.ask(&state, first, depth)
+            self.ask(&state, first, depth)?
         };
         self.states.insert(state, target);
-        target
+        Some(target)
     }
 
     /// A test that the one rule needs that does not do what is done without it: where that rule fails, the
@@ -200,7 +249,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch on one test.
-    fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Target {
+    fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Option<Target> {
         let Test {
             word,
             mask,
@@ -241,9 +290,9 @@ impl<'a> Compiler<'a> {
                 (self.given(state, word, yes), no)
             }
         };
-        let no = self.build(no, depth + 1);
-        let yes = self.build(yes, depth + 1);
-        self.branch(test, yes, no)
+        let no = self.build(no, depth + 1)?;
+        let yes = self.build(yes, depth + 1)?;
+        Some(self.branch(test, yes, no))
     }
 
     /// A node for one test; tests in a row that go astray alike are verified together.
@@ -291,7 +340,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch for each value of a word.
-    fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+    fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Option<Target> {
         let &Cut {
             word,
             mask,
@@ -317,7 +366,7 @@ impl<'a> Compiler<'a> {
                 values: points,
             },
         );
-        let no = self.build(no, depth + 1);
+        let no = self.build(no, depth + 1)?;
         let mut cases = Vec::with_capacity(points.len());
         for &value in points {
             let mut at = all.clone();
@@ -325,10 +374,10 @@ impl<'a> Compiler<'a> {
             at.sort_unstable();
             let rules: State = at.iter().map(|&at| state[at]).collect();
             let rules = self.given(&rules, word, Fact::Is { mask, value });
-            cases.push((value, self.build(rules, depth + 1)));
+            cases.push((value, self.build(rules, depth + 1)?));
         }
         cases.retain(|&(_, target)| target != no);
-        match cases[..] {
+        Some(match cases[..] {
             [] => no,
             [(value, yes)] => {
                 let test = Test {
@@ -345,7 +394,7 @@ impl<'a> Compiler<'a> {
                 cases,
                 no,
             }),
-        }
+        })
     }
 
     /// The value that a rule needs under a mask.
@@ -360,7 +409,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch for each interval of a word.
-    fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+    fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Option<Target> {
         let &Cut {
             word,
             mask,
@@ -372,7 +421,7 @@ impl<'a> Compiler<'a> {
         let mut low = 0;
         for high in points.iter().copied().chain([mask]) {
             let left = self.given(state, word, Fact::Within { mask, low, high });
-            let target = self.build(left, depth + 1);
+            let target = self.build(left, depth + 1)?;
             if targets.last() == Some(&target) {
                 thresholds.pop();
             } else {
@@ -382,7 +431,7 @@ impl<'a> Compiler<'a> {
             low = high.wrapping_add(1);
         }
         thresholds.pop();
-        match targets[..] {
+        Some(match targets[..] {
             [target] => target,
             _ => self.add(Step::Search {
                 word,
@@ -390,7 +439,7 @@ impl<'a> Compiler<'a> {
                 thresholds,
                 targets,
             }),
-        }
+        })
     }
 
     /// The cut that leaves the fewest rules; none where nothing has two values or more.
@@ -414,7 +463,7 @@ impl<'a> Compiler<'a> {
                 .map(|(_, test, _)| (test.mask, test.relation))
                 .collect();
             for (mask, relation) in masks {
-                self.work += tests.len() / 8;
+                self.work += tests.len();
                 let cut = match relation {
                     Relation::Equal => by_values(rules.len(), word, mask, tests),
                     Relation::Greater => by_thresholds(rules.len(), word, mask, tests),
@@ -459,15 +508,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Tests in the order of the rules, nothing struck out.
-    fn chain(&mut self, state: &[(Expr, Target)]) -> Target {
-        let mut next = DROP;
-        for &(expr, output) in state.iter().rev() {
-            next = self.link(expr, output, next);
-        }
-        next
-    }
-
+    /// The tests of an expression, one after the other.
     fn link(&mut self, expr: Expr, yes: Target, no: Target) -> Target {
         match self.arena.shape(expr).clone() {
             Shape::True => yes,

@@ -20,8 +20,10 @@ mod listing;
 pub mod names;
 mod pattern;
 mod run;
+mod spans;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use crate::diagnostic::Diagnostics;
 use clause::Faults;
@@ -270,8 +272,6 @@ impl Rules {
         let text = listing::text(&steps, root);
         let mut fast = Compiler::new(&mut self.arena);
         let whole = fast.root(&self.all, &needs);
-        // Each root has a budget of its own, so that short packets do not slow whole ones.
-        fast.renew();
         let short = fast.root(&self.all, &[]);
         // Without needs all packets are whole.
         let any = needs.first().copied().unwrap_or((Base::Data, 0));

@@ -6,9 +6,11 @@
 //! (protocol, address, port) cost one look-up together. Multipliers were chosen so that values do not
 //! collide, where one was found.
 
-use super::compile::{DROP, OUTPUT, Step, Target};
-use super::expr::{BASES, Base, Relation, Test};
+use super::compile::{DROP, HOLDS, OUTPUT, Step, Target};
+use super::expr::{BASES, Base, Relation, Test, Word};
+use super::vectors::Vectors;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A packet as the graph sees it.
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +56,20 @@ impl Frame<'_> {
 }
 
 /// Where to load from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     base: u8,
     offset: u32,
+}
+
+impl Place {
+    /// Where a word is, which does not start before its base.
+    pub(crate) fn of(word: Word) -> Place {
+        Place {
+            base: word.base as u8,
+            offset: word.offset.max(0) as u32,
+        }
+    }
 }
 
 /// A step with its tables elsewhere.
@@ -73,6 +85,17 @@ enum Op {
         count: u32,
         targets: u32,
     },
+    /// The number of the table.
+    Many(u32),
+}
+
+/// Many rules by their vectors.
+#[derive(Clone, Debug)]
+struct Many {
+    vectors: Arc<Vectors>,
+    /// What is left to check of each rule, and where it leads.
+    rules: Vec<(Target, Target)>,
+    no: Target,
 }
 
 /// Which of the cases from `first` on are the masked windows?
@@ -112,6 +135,7 @@ pub(crate) struct Machine {
     cases: Vec<Case>,
     thresholds: Vec<u32>,
     targets: Vec<Target>,
+    many: Vec<Many>,
 }
 
 impl Machine {
@@ -221,15 +245,22 @@ impl Machine {
                 self.targets
                     .extend(targets.iter().map(|&target| number(target)));
                 Op::Search {
-                    at: Place {
-                        base: word.base as u8,
-                        offset: word.offset.max(0) as u32,
-                    },
+                    at: Place::of(*word),
                     mask: *mask,
                     first,
                     count: thresholds.len() as u32,
                     targets: start,
                 }
+            }
+            Step::Many { vectors, rules, no } => {
+                let rules = rules.iter();
+                let rules = rules.map(|&(check, to)| (number(check), number(to)));
+                self.many.push(Many {
+                    vectors: Arc::clone(vectors),
+                    rules: rules.collect(),
+                    no: number(*no),
+                });
+                Op::Many(self.many.len() as u32 - 1)
             }
         }
     }
@@ -328,9 +359,23 @@ impl Machine {
                         .copied()
                         .unwrap_or(DROP)
                 }
+                &Op::Many(at) => self.first(at, frame),
             };
         }
         target
+    }
+
+    /// Where the first rule leads that has all its bits, and whose check holds.
+    #[inline(never)]
+    fn first(&self, at: u32, frame: &Frame<'_>) -> Target {
+        let Some(many) = self.many.get(at as usize) else {
+            return DROP;
+        };
+        let found = many.vectors.first(frame, |rule| {
+            let &(check, to) = many.rules.get(rule)?;
+            (check == HOLDS || self.run(check, frame) == HOLDS).then_some(to)
+        });
+        found.unwrap_or(many.no)
     }
 }
 
@@ -375,6 +420,13 @@ impl Step {
                 each(*no);
             }
             Step::Search { targets, .. } => targets.iter().for_each(|&to| each(to)),
+            Step::Many { rules, no, .. } => {
+                for &(check, to) in rules {
+                    each(check);
+                    each(to);
+                }
+                each(*no);
+            }
         }
     }
 }
