@@ -27,9 +27,7 @@ pub(crate) const DROP: Target = u32::MAX;
 /// What is left to check of a rule holds.
 pub(crate) const HOLDS: Target = u32::MAX - 1;
 
-/// Rules looked at, over all states, before the rest becomes a chain: about a second.
-const MOST_WORK: usize = 4_000_000;
-/// Branches nested before the rest becomes a chain: the compiler recurses.
+/// Branches nested before the graph is given up: the compiler recurses.
 const DEEPEST: usize = 200;
 
 /// A node of the graph.
@@ -85,20 +83,23 @@ pub(crate) struct Compiler<'a> {
     pub(crate) steps: Vec<Step>,
     numbers: HashMap<Step, Target>,
     states: HashMap<State, Target>,
+    /// Rules and tests looked at, over all states, and how many may be.
     work: usize,
+    most_work: usize,
     /// The budget was not enough for one root: it will not be for the next.
     is_vast: bool,
 }
 
 impl<'a> Compiler<'a> {
-    /// Nothing made.
-    pub(crate) fn new(arena: &'a mut Arena) -> Compiler<'a> {
+    /// Nothing made. A root may cost `most_work` looks at a rule.
+    pub(crate) fn new(arena: &'a mut Arena, most_work: usize) -> Compiler<'a> {
         Compiler {
             arena,
             steps: Vec::new(),
             numbers: HashMap::new(),
             states: HashMap::new(),
             work: 0,
+            most_work,
             is_vast: false,
         }
     }
@@ -204,7 +205,7 @@ impl<'a> Compiler<'a> {
         if let Some(&target) = self.states.get(&state) {
             return Some(target);
         }
-        if self.work > MOST_WORK || depth > DEEPEST {
+        if self.work > self.most_work || depth > DEEPEST {
             return None;
         }
         let rules = &state[..state.len() - 1];

@@ -29,6 +29,16 @@ impl Frame<'_> {
         self.end.saturating_sub(self.starts[base & (BASES - 1)])
     }
 
+    /// Whether there are that many bytes from each base.
+    #[inline]
+    pub(crate) fn has(&self, needs: &[(Base, u32)]) -> bool {
+        let end = u64::from(self.end);
+        needs.iter().all(|&(base, bytes)| {
+            let start = self.starts[base as usize & (BASES - 1)];
+            u64::from(start) + u64::from(bytes) <= end
+        })
+    }
+
     #[inline]
     fn load<const N: usize>(&self, at: Place) -> [u8; N] {
         let first = self.starts[at.base as usize & (BASES - 1)] as usize + at.offset as usize;
@@ -74,7 +84,7 @@ impl Place {
 
 /// A step with its tables elsewhere.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+pub(crate) enum Op {
     One(Exact<1>),
     Two(Exact<2>),
     Three(Exact<3>),
@@ -100,7 +110,7 @@ struct Many {
 
 /// Which of the cases from `first` on are the masked windows?
 #[derive(Clone, Copy, Debug)]
-struct Exact<const N: usize> {
+pub(crate) struct Exact<const N: usize> {
     at: [Place; N],
     mask: [u64; N],
     multiplier: u64,
@@ -108,6 +118,23 @@ struct Exact<const N: usize> {
     probes: u32,
     first: u32,
     no: Target,
+}
+
+impl<const N: usize> Exact<N> {
+    /// The windows, not yet masked.
+    #[inline]
+    pub(crate) fn windows(&self, frame: &Frame<'_>) -> [u64; N] {
+        std::array::from_fn(|i| u64::from_ne_bytes(frame.load(self.at[i])))
+    }
+
+    /// Where its windows start, if all start within `near` bytes of `base`.
+    pub(crate) fn offsets_from(&self, base: Base, near: usize) -> Option<[usize; N]> {
+        let is_near = |at: &Place| at.base == base as u8 && (at.offset as usize) < near;
+        self.at
+            .iter()
+            .all(is_near)
+            .then(|| self.at.map(|at| at.offset as usize))
+    }
 }
 
 /// What windows must be, and where to go if they are.
@@ -309,10 +336,15 @@ impl Machine {
         }
     }
 
+    /// The table, or whatever it is, that a target is.
+    pub(crate) fn op(&self, target: Target) -> Option<&Op> {
+        self.ops.get(target as usize)
+    }
+
+    /// Where a table leads that finds these windows.
     #[inline]
-    fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
-        let windows: [u64; N] =
-            std::array::from_fn(|i| u64::from_ne_bytes(frame.load(exact.at[i])) & exact.mask[i]);
+    pub(crate) fn find<const N: usize>(&self, exact: &Exact<N>, windows: [u64; N]) -> Target {
+        let windows: [u64; N] = std::array::from_fn(|i| windows[i] & exact.mask[i]);
         let mut place = exact.first as usize + hash(&windows, exact.multiplier, exact.shift);
         let mut probes = exact.probes;
         loop {
@@ -329,6 +361,27 @@ impl Machine {
             }
             place += 1;
         }
+    }
+
+    #[inline]
+    fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
+        self.find(exact, exact.windows(frame))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_vectors(&self) -> bool {
+        !self.many.is_empty()
+    }
+
+    /// The memory of all tables.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let of_many = |many: &Many| many.vectors.bytes() + size_of_val(&many.rules[..]);
+        size_of_val(&self.ops[..])
+            + size_of_val(&self.cases[..])
+            + size_of_val(&self.thresholds[..])
+            + size_of_val(&self.targets[..])
+            + self.many.iter().map(of_many).sum::<usize>()
     }
 
     /// Follows the graph from `target` to an output.

@@ -349,6 +349,16 @@ impl Vectors {
         number
     }
 
+    /// The memory of all columns and lines.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let columns = self
+            .columns
+            .iter()
+            .map(|column| 4 * (column.lasts.len() + column.summaries.len() + column.lines.len()));
+        columns.sum::<usize>() + size_of_val(&self.lines[..])
+    }
+
     /// Gives the rules that have all bits, in order, to `check` until it is content.
     #[inline]
     pub(crate) fn first<T>(
