@@ -5,10 +5,10 @@
 //! comparison stands for all bounds. A packet that leads to further tables, or is shorter than that, goes
 //! the way of single packets.
 
+use super::Program;
 use super::compile::{OUTPUT, Target};
 use super::expr::Base;
 use super::run::{Exact, Op};
-use super::{MOST_BASES, Program};
 use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::Pool;
@@ -56,11 +56,21 @@ impl Program {
             });
             return;
         }
-        let needs: [(Base, u32); MOST_BASES] = self.needs;
-        self.each(&table, pool, batch, outputs, |packet| {
-            let frame = Program::frame(packet);
-            frame.has(&needs).then(|| table.windows(&frame))
-        });
+        // A third base is seldom named; where it is not, the first is repeated.
+        let [first, second, third] = self.needs;
+        if first == third {
+            self.each(&table, pool, batch, outputs, |packet| {
+                let frame = Program::frame(packet);
+                frame.has(&[first, second]).then(|| table.windows(&frame))
+            });
+        } else {
+            self.each(&table, pool, batch, outputs, |packet| {
+                let frame = Program::frame(packet);
+                frame
+                    .has(&[first, second, third])
+                    .then(|| table.windows(&frame))
+            });
+        }
     }
 
     /// By `table`, the first, the bytes that `windows` sees; a packet without these goes alone.
