@@ -126,7 +126,7 @@ impl Program {
         output(self.decide(&Frame {
             bytes: data,
             end: data.len() as u32,
-            starts,
+            starts: &starts,
         }))
     }
 

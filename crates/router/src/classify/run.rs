@@ -20,7 +20,7 @@ pub(crate) struct Frame<'a> {
     /// Where the packet ends.
     pub(crate) end: u32,
     /// Where each base starts; beyond the end for one that there is not.
-    pub(crate) starts: [u32; BASES],
+    pub(crate) starts: &'a [u32; BASES],
 }
 
 impl Frame<'_> {
