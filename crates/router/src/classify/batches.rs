@@ -8,7 +8,8 @@
 use super::Program;
 use super::compile::{OUTPUT, Target};
 use super::expr::Base;
-use super::run::{Exact, Op};
+use super::run::Op;
+use super::tables::Exact;
 use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::Pool;
@@ -86,7 +87,7 @@ impl Program {
         for (handle, output) in batch.iter().zip(outputs) {
             let packet = &pool[handle];
             let target = match windows(packet) {
-                Some(windows) => match self.machine.find(table, windows) {
+                Some(windows) => match table.find(&self.machine.cases, windows) {
                     target if target & OUTPUT != 0 => target,
                     target => self.further(target, packet),
                 },

@@ -10,8 +10,9 @@
 //! 19 × `udp && dst host 10.1.i.2 && dst port 1000+i`:
 //!   switch on the destination (19 values) → verify protocol, fragment and port at once → output
 //! ```
-//! Rules that overlap in many ways could need very many states. Work is therefore counted, and what is
-//! over the budget becomes a chain of tests in the order of the rules, whose size is that of the rules.
+//! Rules that overlap in many ways could need very many states. Work is therefore counted, and where a
+//! budget is spent the graph is given up for bit vectors of the fields (`vectors`), whose size is that of
+//! the rules.
 
 use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
 use super::vectors::{Cutter, MOST_RULES, Vectors};

@@ -1,8 +1,9 @@
 //! Rule sets compiled at load: which output does a packet leave by?
 //!
 //! Two languages, byte patterns (`pattern`) and filters (`language`, its clauses in `clause`), become the
-//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together,
-//! `run` follows it. The first rule that matches decides; without one the packet is dropped.
+//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together, or
+//! `vectors` where they overlap too much for one; `run` follows it, and `batches` for many packets. The first
+//! rule that matches decides; without one the packet is dropped.
 //!
 //! ```
 //! use trammel_router::classify::Program;
@@ -15,6 +16,7 @@ mod batches;
 mod clause;
 mod compile;
 mod expr;
+mod frame;
 mod in_order;
 mod language;
 mod listing;
@@ -22,6 +24,7 @@ pub mod names;
 mod pattern;
 mod run;
 mod spans;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod vectors;
@@ -30,8 +33,9 @@ use crate::diagnostic::Diagnostics;
 use clause::Faults;
 use compile::{Compiler, DROP, OUTPUT, Target};
 use expr::{Arena, BASES, Base, Expr, Relation, Test};
+use frame::Frame;
 use names::Names;
-use run::{Frame, Machine};
+use run::Machine;
 use std::collections::{BTreeMap, BTreeSet};
 use trammel_packet::packet::Packet;
 

@@ -2,7 +2,6 @@
 
 use super::expr::Word;
 use super::names::Usual;
-use super::run::Frame;
 use super::*;
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{CAPACITY, Packets};

@@ -16,7 +16,7 @@
 
 use super::compile::Target;
 use super::expr::{Arena, Expr, Shape, Word};
-use super::run::{Frame, Place};
+use super::frame::{Frame, Place};
 use super::spans::{Field, Spans};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
