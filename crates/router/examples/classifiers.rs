@@ -117,8 +117,11 @@ fn cost(pool: &Pool, batch: &Packets, mut pass: impl FnMut(&Pool, &Packets)) -> 
     least as f64 / (32 * CAPACITY) as f64
 }
 
+/// Lengths of prefixes, each with its weight.
+type Lengths<'a> = &'a [(u64, u32)];
+
 /// A prefix out of a few nested ones.
-fn prefix(rng: &mut Rng, lengths: &[(u64, u32)], sites: u64) -> (u32, u32) {
+fn prefix(rng: &mut Rng, lengths: Lengths<'_>, sites: u64) -> (u32, u32) {
     let total = lengths.iter().map(|(weight, _)| weight).sum();
     let mut at = rng.below(total);
     let mut length = 0;
@@ -163,7 +166,7 @@ fn ports(rng: &mut Rng, any: u64, exact: u64) -> (u16, u16) {
 /// A rule, and a frame that it matches.
 fn long_rule(rng: &mut Rng, is_access: bool, count: usize) -> (String, [u8; 64]) {
     let sites = 4 + count as u64 / 4;
-    let (sources, destinations): (&[(u64, u32)], &[(u64, u32)]) = if is_access {
+    let (sources, destinations): (Lengths<'_>, Lengths<'_>) = if is_access {
         (
             &[(50, 0), (10, 8), (15, 16), (15, 24), (10, 32)],
             &[(5, 0), (10, 16), (15, 20), (40, 24), (30, 32)],

@@ -376,7 +376,7 @@ fn a_batch_is_decided_as_its_packets_are_one_by_one() {
         let program = program.expect("good rules");
         let mut pool = Pool::new(CAPACITY, CAPACITY);
         let (mut batch, mut bytes) = (Packets::new(), Vec::new());
-        for _ in 0..1 + rng.below(CAPACITY as u64) {
+        for _ in 0..=rng.below(CAPACITY as u64) {
             let [_, link, network, transport] = packet(&mut rng, &mut bytes);
             if rng.chance(0.3) {
                 bytes.extend_from_within(..);
