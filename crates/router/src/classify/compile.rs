@@ -15,8 +15,9 @@
 //! the rules.
 
 use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
+use super::quick_hash::{QuickMap, QuickSet};
 use super::vectors::{Cutter, MOST_RULES, Vectors};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Where to go: the number of a step, or an output with [`OUTPUT`] set.
@@ -82,8 +83,8 @@ pub(crate) struct Compiler<'a> {
     arena: &'a mut Arena,
     /// The nodes.
     pub(crate) steps: Vec<Step>,
-    numbers: HashMap<Step, Target>,
-    states: HashMap<State, Target>,
+    numbers: QuickMap<Step, Target>,
+    states: QuickMap<State, Target>,
     /// Rules and tests looked at, over all states, and how many may be.
     work: usize,
     most_work: usize,
@@ -97,8 +98,8 @@ impl<'a> Compiler<'a> {
         Compiler {
             arena,
             steps: Vec::new(),
-            numbers: HashMap::new(),
-            states: HashMap::new(),
+            numbers: QuickMap::default(),
+            states: QuickMap::default(),
             work: 0,
             most_work,
             is_vast: false,
@@ -162,7 +163,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn given(&mut self, state: &[(Expr, Target)], word: Word, fact: Fact<'_>) -> State {
-        let mut done = HashMap::new();
+        let mut done = QuickMap::default();
         self.work += state.len();
         let left = state
             .iter()
@@ -173,7 +174,7 @@ impl<'a> Compiler<'a> {
     /// Strikes out rules that cannot matter.
     fn settle(state: State) -> State {
         let mut settled: State = Vec::with_capacity(state.len());
-        let mut seen = HashSet::with_capacity(state.len());
+        let mut seen = QuickSet::with_capacity_and_hasher(state.len(), Default::default());
         for (expr, output) in state {
             if expr != Expr::FALSE && seen.insert(expr) {
                 settled.push((expr, output));
@@ -350,7 +351,7 @@ impl<'a> Compiler<'a> {
             ..
         } = cut;
         // Rules that need a value are in its branch alone; the others are in all.
-        let mut keyed: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut keyed: QuickMap<u32, Vec<usize>> = QuickMap::default();
         let mut all = Vec::new();
         for (at, &(expr, _)) in state.iter().enumerate() {
             let key = self.key(expr, word, mask);

@@ -17,8 +17,9 @@
 use super::compile::Target;
 use super::expr::{Arena, Expr, Shape, Word};
 use super::frame::{Frame, Place};
+use super::quick_hash::QuickMap;
 use super::spans::{Field, Spans};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Fields that have a column; tests of further ones are checks.
@@ -82,7 +83,7 @@ pub(crate) struct Cutter<'a> {
     arena: &'a mut Arena,
     fields: Vec<Field>,
     /// The field that an expression is of, and the values it holds for.
-    of_one: HashMap<Expr, Option<(usize, Arc<Spans>)>>,
+    of_one: QuickMap<Expr, Option<(usize, Arc<Spans>)>>,
 }
 
 impl<'a> Cutter<'a> {
@@ -116,7 +117,7 @@ impl<'a> Cutter<'a> {
         Cutter {
             arena,
             fields: fields.into_iter().map(|(field, _)| field).collect(),
-            of_one: HashMap::new(),
+            of_one: QuickMap::default(),
         }
     }
 
@@ -264,7 +265,7 @@ impl<'a> Cutter<'a> {
             all: u32::MAX.checked_shr(32 - count as u32).unwrap_or(0),
             ..Vectors::default()
         };
-        let mut numbers = HashMap::new();
+        let mut numbers = QuickMap::default();
         for (at, field) in self.fields.iter().enumerate() {
             if !rules.iter().any(|rule| rule.spans.contains_key(&at)) {
                 continue;
@@ -289,7 +290,7 @@ impl Vectors {
         &mut self,
         field: &Field,
         spans: impl Iterator<Item = &'s [(u32, u32)]>,
-        numbers: &mut HashMap<Line, u32>,
+        numbers: &mut QuickMap<Line, u32>,
     ) {
         // Where a rule's bit turns.
         let mut turns = Vec::new();
@@ -340,7 +341,7 @@ impl Vectors {
         self.columns.push(column);
     }
 
-    fn number(&mut self, line: Line, numbers: &mut HashMap<Line, u32>) -> u32 {
+    fn number(&mut self, line: Line, numbers: &mut QuickMap<Line, u32>) -> u32 {
         let next = self.lines.len() as u32;
         let number = *numbers.entry(line).or_insert(next);
         if number == next {
