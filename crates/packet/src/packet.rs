@@ -16,6 +16,12 @@ use std::ptr::NonNull;
 /// The header is not marked.
 const NONE: u32 = u32::MAX;
 
+/// The places of [`Packet::starts`].
+const DATA: usize = 0;
+const LINK: usize = 1;
+const NETWORK: usize = 2;
+const TRANSPORT: usize = 3;
+
 /// To whom a frame is addressed, as Linux tells it (`PACKET_HOST` and so on).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -42,11 +48,9 @@ pub enum PacketType {
 pub struct Packet {
     buffer: NonNull<u8>,
     capacity: u32,
-    offset: u32,
     len: u32,
-    network: u32,
-    transport: u32,
-    mac: u32,
+    /// Where in the buffer the data, the link, the network and the transport header start.
+    starts: [u32; 4],
     timestamp: Timestamp,
     annotations: [u8; SIZE],
     ptype: PacketType,
@@ -62,11 +66,8 @@ impl Packet {
         Packet {
             buffer,
             capacity: SLOT_BYTES as u32,
-            offset: HEADROOM as u32,
             len: 0,
-            network: NONE,
-            transport: NONE,
-            mac: NONE,
+            starts: [HEADROOM as u32, NONE, NONE, NONE],
             timestamp: Timestamp::ZERO,
             annotations: [0; SIZE],
             ptype: PacketType::Host,
@@ -79,11 +80,8 @@ impl Packet {
     /// As new; the buffer is the slot's own.
     #[inline]
     pub(crate) fn reset(&mut self) {
-        self.offset = HEADROOM as u32;
         self.len = 0;
-        self.network = NONE;
-        self.transport = NONE;
-        self.mac = NONE;
+        self.starts = [HEADROOM as u32, NONE, NONE, NONE];
         self.timestamp = Timestamp::ZERO;
         self.annotations = [0; SIZE];
         self.ptype = PacketType::Host;
@@ -127,7 +125,7 @@ impl Packet {
     /// Says where in the buffer the data lie.
     pub(crate) fn place(&mut self, offset: usize, len: usize) {
         assert!(offset <= self.capacity as usize && len <= self.capacity as usize - offset);
-        self.offset = offset as u32;
+        self.starts[DATA] = offset as u32;
         self.len = len as u32;
     }
 
@@ -145,19 +143,19 @@ impl Packet {
 
     /// Where in its buffer the data start, in bytes.
     pub fn offset(&self) -> usize {
-        self.offset as usize
+        self.starts[DATA] as usize
     }
 
     /// Bytes before the data.
     #[inline]
     pub fn headroom(&self) -> usize {
-        self.offset as usize
+        self.starts[DATA] as usize
     }
 
     /// Bytes after the data.
     #[inline]
     pub fn tailroom(&self) -> usize {
-        (self.capacity - self.offset - self.len) as usize
+        (self.capacity - self.starts[DATA] - self.len) as usize
     }
 
     /// The bytes.
@@ -167,7 +165,7 @@ impl Packet {
         // SAFETY: `offset + len <= capacity` always, and the buffer has `capacity` initialised bytes.
         unsafe {
             std::slice::from_raw_parts(
-                self.buffer.add(self.offset as usize).as_ptr(),
+                self.buffer.add(self.starts[DATA] as usize).as_ptr(),
                 self.len as usize,
             )
         }
@@ -180,7 +178,7 @@ impl Packet {
         // SAFETY: as for `data`; a buffer belongs to one packet.
         unsafe {
             std::slice::from_raw_parts_mut(
-                self.buffer.add(self.offset as usize).as_ptr(),
+                self.buffer.add(self.starts[DATA] as usize).as_ptr(),
                 self.len as usize,
             )
         }
@@ -197,8 +195,8 @@ impl Packet {
     /// Where in [`Packet::buffer`] the data, the link, the network and the transport header start;
     /// `u32::MAX` for one that is not marked.
     #[inline]
-    pub fn starts(&self) -> [u32; 4] {
-        [self.offset, self.mac, self.network, self.transport]
+    pub fn starts(&self) -> &[u32; 4] {
+        &self.starts
     }
 
     /// Replaces the bytes, with the usual head-room.
@@ -207,7 +205,7 @@ impl Packet {
         if data.len() > self.capacity as usize - HEADROOM {
             self.grow(HEADROOM, data.len());
         }
-        self.offset = HEADROOM as u32;
+        self.starts[DATA] = HEADROOM as u32;
         self.len = data.len() as u32;
         self.data_mut().copy_from_slice(data);
     }
@@ -218,7 +216,7 @@ impl Packet {
         if n > self.headroom() {
             self.grow(n + HEADROOM, self.len());
         }
-        self.offset -= n as u32;
+        self.starts[DATA] -= n as u32;
         self.len += n as u32;
         &mut self.data_mut()[..n]
     }
@@ -227,7 +225,7 @@ impl Packet {
     #[inline]
     pub fn pull(&mut self, n: usize) {
         let n = (n as u32).min(self.len);
-        self.offset += n;
+        self.starts[DATA] += n;
         self.len -= n;
     }
 
@@ -256,10 +254,10 @@ impl Packet {
             self.grow(headroom, len);
             return;
         }
-        let (from, to) = (self.offset as usize, headroom);
+        let (from, to) = (self.starts[DATA] as usize, headroom);
         self.buffer_mut().copy_within(from..from + len, to);
         self.move_marks(from, to);
-        self.offset = to as u32;
+        self.starts[DATA] = to as u32;
     }
 
     /// The whole buffer.
@@ -271,7 +269,7 @@ impl Packet {
 
     /// The marks follow data that moved from `from` to `to`.
     fn move_marks(&mut self, from: usize, to: usize) {
-        for mark in [&mut self.mac, &mut self.network, &mut self.transport] {
+        for mark in &mut self.starts[LINK..] {
             if *mark != NONE {
                 *mark = (*mark as usize + to)
                     .checked_sub(from)
@@ -287,9 +285,9 @@ impl Packet {
         let capacity = (headroom + len + HEADROOM).next_multiple_of(256);
         let mut bytes = vec![0_u8; capacity].into_boxed_slice();
         // What was pulled off the front comes along, since `Unstrip` may ask for it again.
-        let before = (self.offset as usize).min(headroom);
+        let before = (self.starts[DATA] as usize).min(headroom);
         let kept = self.len().min(len);
-        let old = self.offset as usize;
+        let old = self.starts[DATA] as usize;
         let source = &self.buffer_mut()[old - before..old + kept];
         bytes[headroom - before..headroom + kept].copy_from_slice(source);
         self.move_marks(old, headroom);
@@ -299,7 +297,7 @@ impl Packet {
         self.own = Some(own);
         self.trace = trace;
         self.capacity = capacity as u32;
-        self.offset = headroom as u32;
+        self.starts[DATA] = headroom as u32;
         // SAFETY: a box is never null; `release_external` makes the box again.
         self.buffer = unsafe { NonNull::new_unchecked(Box::into_raw(bytes).cast()) };
     }
@@ -311,15 +309,15 @@ impl Packet {
         if headroom + data.len() > self.capacity as usize {
             self.grow(headroom, data.len());
         }
-        self.offset = headroom as u32;
+        self.starts[DATA] = headroom as u32;
         self.len = other.len;
         self.data_mut().copy_from_slice(data);
         // The marks and what was stripped stay where they are in relation to the data.
         let before = other.before(headroom);
         let at = headroom - before.len();
         self.buffer_mut()[at..headroom].copy_from_slice(before);
-        (self.mac, self.network, self.transport) = (other.mac, other.network, other.transport);
-        self.move_marks(other.offset as usize, headroom);
+        self.starts[LINK..].copy_from_slice(&other.starts[LINK..]);
+        self.move_marks(other.starts[DATA] as usize, headroom);
         self.timestamp = other.timestamp;
         self.annotations = other.annotations;
         self.ptype = other.ptype;
@@ -329,9 +327,11 @@ impl Packet {
     /// Up to `n` bytes before the data.
     #[allow(unsafe_code)]
     pub fn before(&self, n: usize) -> &[u8] {
-        let n = n.min(self.offset as usize);
+        let n = n.min(self.starts[DATA] as usize);
         // SAFETY: the bytes from `offset - n` to `offset` lie within the buffer.
-        unsafe { std::slice::from_raw_parts(self.buffer.add(self.offset as usize - n).as_ptr(), n) }
+        unsafe {
+            std::slice::from_raw_parts(self.buffer.add(self.starts[DATA] as usize - n).as_ptr(), n)
+        }
     }
 
     /// When it came or was made.
@@ -432,44 +432,44 @@ impl Packet {
 
 /// A mark of a header: its place in relation to the data, and the bytes from there on.
 macro_rules! header {
-    ($($field:ident $has:ident $at:ident $set:ident $clear:ident $bytes:ident $bytes_mut:ident $word:literal;)*) => {
+    ($($mark:ident $has:ident $at:ident $set:ident $clear:ident $bytes:ident $bytes_mut:ident $word:literal;)*) => {
         impl Packet {
             $(
                 #[doc = concat!("Whether the ", $word, " header is marked.")]
                 #[inline]
                 pub fn $has(&self) -> bool {
-                    self.$field != NONE
+                    self.starts[$mark] != NONE
                 }
 
                 #[doc = concat!("Where the ", $word, " header is, from the start of the data; negative where it was stripped.")]
                 #[inline]
                 pub fn $at(&self) -> Option<isize> {
-                    (self.$field != NONE).then(|| self.$field as isize - self.offset as isize)
+                    (self.starts[$mark] != NONE).then(|| self.starts[$mark] as isize - self.starts[DATA] as isize)
                 }
 
                 #[doc = concat!("Marks the ", $word, " header at `at` from the start of the data.")]
                 #[inline]
                 pub fn $set(&mut self, at: isize) {
-                    let at = self.offset as isize + at;
-                    self.$field = u32::try_from(at).unwrap_or(NONE);
+                    let at = self.starts[DATA] as isize + at;
+                    self.starts[$mark] = u32::try_from(at).unwrap_or(NONE);
                 }
 
                 #[doc = concat!("Forgets the mark of the ", $word, " header.")]
                 pub fn $clear(&mut self) {
-                    self.$field = NONE;
+                    self.starts[$mark] = NONE;
                 }
 
                 #[doc = concat!("The data from the ", $word, " header on; empty where it is not marked or not in the data.")]
                 #[inline]
                 pub fn $bytes(&self) -> &[u8] {
-                    let at = self.$field.wrapping_sub(self.offset) as usize;
+                    let at = self.starts[$mark].wrapping_sub(self.starts[DATA]) as usize;
                     self.data().get(at..).unwrap_or_default()
                 }
 
                 #[doc = concat!("The data from the ", $word, " header on, to write.")]
                 #[inline]
                 pub fn $bytes_mut(&mut self) -> &mut [u8] {
-                    let at = self.$field.wrapping_sub(self.offset) as usize;
+                    let at = self.starts[$mark].wrapping_sub(self.starts[DATA]) as usize;
                     self.data_mut().get_mut(at..).unwrap_or_default()
                 }
             )*
@@ -478,9 +478,9 @@ macro_rules! header {
 }
 
 header! {
-    mac has_mac_header mac_header_at set_mac_header clear_mac_header mac_header mac_header_mut "link";
-    network has_network_header network_header_at set_network_header clear_network_header network_header network_header_mut "network";
-    transport has_transport_header transport_header_at set_transport_header clear_transport_header transport_header transport_header_mut "transport";
+    LINK has_mac_header mac_header_at set_mac_header clear_mac_header mac_header mac_header_mut "link";
+    NETWORK has_network_header network_header_at set_network_header clear_network_header network_header network_header_mut "network";
+    TRANSPORT has_transport_header transport_header_at set_transport_header clear_transport_header transport_header transport_header_mut "transport";
 }
 
 impl Drop for Packet {

@@ -25,7 +25,8 @@ pub fn push(program: &Program, ctx: &mut Ctx, mut batch: Batch) {
     let mut outputs = [Program::DROPPED; CAPACITY];
     program.classify_batch(ctx.pool(), &batch, &mut outputs);
     let first = outputs[0];
-    if outputs[..count].iter().all(|output| *output == first) {
+    let differing = outputs[..count].iter();
+    if differing.fold(0, |all, output| all | (output ^ first)) == 0 {
         if first == Program::DROPPED {
             ctx.drop_all(&mut batch, Reason::NoMatch);
             ctx.recycle(batch);

@@ -10,11 +10,15 @@
 //! 19 × `udp && dst host 10.1.i.2 && dst port 1000+i`:
 //!   switch on the destination (19 values) → verify protocol, fragment and port at once → output
 //! ```
-//! Rules that overlap in many ways could need very many states. Work is therefore counted, and what is
-//! over the budget becomes a chain of tests in the order of the rules, whose size is that of the rules.
+//! Rules that overlap in many ways could need very many states. Work is therefore counted, and where a
+//! budget is spent the graph is given up for bit vectors of the fields (`vectors`), whose size is that of
+//! the rules.
 
 use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use super::quick_hash::{QuickMap, QuickSet};
+use super::vectors::{Cutter, MOST_RULES, Vectors};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Where to go: the number of a step, or an output with [`OUTPUT`] set.
 pub(crate) type Target = u32;
@@ -22,10 +26,10 @@ pub(crate) type Target = u32;
 pub(crate) const OUTPUT: Target = 1 << 31;
 /// The packet matches no rule, or one that drops it.
 pub(crate) const DROP: Target = u32::MAX;
+/// What is left to check of a rule holds.
+pub(crate) const HOLDS: Target = u32::MAX - 1;
 
-/// Rules looked at, over all states, before the rest becomes a chain: about a second.
-const MOST_WORK: usize = 4_000_000;
-/// Branches nested before the rest becomes a chain: the compiler recurses.
+/// Branches nested before the graph is given up: the compiler recurses.
 const DEEPEST: usize = 200;
 
 /// A node of the graph.
@@ -51,6 +55,13 @@ pub(crate) enum Step {
         thresholds: Vec<u32>,
         targets: Vec<Target>,
     },
+    /// Which is the first of these rules that has all its bits, and whose check leads to [`HOLDS`]? Of each
+    /// rule its check, and where it leads.
+    Many {
+        vectors: Arc<Vectors>,
+        rules: Vec<(Target, Target)>,
+        no: Target,
+    },
 }
 
 /// What is still to decide.
@@ -72,20 +83,26 @@ pub(crate) struct Compiler<'a> {
     arena: &'a mut Arena,
     /// The nodes.
     pub(crate) steps: Vec<Step>,
-    numbers: HashMap<Step, Target>,
-    states: HashMap<State, Target>,
+    numbers: QuickMap<Step, Target>,
+    states: QuickMap<State, Target>,
+    /// Rules and tests looked at, over all states, and how many may be.
     work: usize,
+    most_work: usize,
+    /// The budget was not enough for one root: it will not be for the next.
+    is_vast: bool,
 }
 
 impl<'a> Compiler<'a> {
-    /// Nothing made.
-    pub(crate) fn new(arena: &'a mut Arena) -> Compiler<'a> {
+    /// Nothing made. A root may cost `most_work` looks at a rule.
+    pub(crate) fn new(arena: &'a mut Arena, most_work: usize) -> Compiler<'a> {
         Compiler {
             arena,
             steps: Vec::new(),
-            numbers: HashMap::new(),
-            states: HashMap::new(),
+            numbers: QuickMap::default(),
+            states: QuickMap::default(),
             work: 0,
+            most_work,
+            is_vast: false,
         }
     }
 
@@ -104,16 +121,49 @@ impl<'a> Compiler<'a> {
             };
             state = self.given(&state, word, fact);
         }
-        self.build(state, 0)
+        let before = self.steps.len();
+        self.work = 0;
+        let built = if self.is_vast {
+            None
+        } else {
+            self.build(state.clone(), 0)
+        };
+        built.unwrap_or_else(|| {
+            self.is_vast = true;
+            self.steps.truncate(before);
+            self.numbers.clear();
+            self.states.clear();
+            self.many(state)
+        })
     }
 
-    /// Forgets the work done.
-    pub(crate) fn renew(&mut self) {
-        self.work = 0;
+    /// The rules by their vectors.
+    fn many(&mut self, state: State) -> Target {
+        let mut state = Self::settle(state);
+        let (_, mut no) = state.pop().unwrap_or((Expr::TRUE, DROP));
+        let mut cutter = Cutter::new(self.arena, &state);
+        let mut rules = Vec::with_capacity(state.len());
+        for &(expr, to) in &state {
+            cutter.cut(expr, to, &mut rules);
+        }
+        let parts = rules.chunks(MOST_RULES);
+        let parts: Vec<_> = parts.map(|part| (cutter.vectors(part), part)).collect();
+        for (vectors, part) in parts.into_iter().rev() {
+            let checks = part.iter();
+            let checks = checks.map(|rule| (self.link(rule.check, HOLDS, DROP), rule.to));
+            let rules = checks.collect();
+            self.steps.push(Step::Many {
+                vectors: Arc::new(vectors),
+                rules,
+                no,
+            });
+            no = self.steps.len() as Target - 1;
+        }
+        no
     }
 
     fn given(&mut self, state: &[(Expr, Target)], word: Word, fact: Fact<'_>) -> State {
-        let mut done = HashMap::new();
+        let mut done = QuickMap::default();
         self.work += state.len();
         let left = state
             .iter()
@@ -124,7 +174,7 @@ impl<'a> Compiler<'a> {
     /// Strikes out rules that cannot matter.
     fn settle(state: State) -> State {
         let mut settled: State = Vec::with_capacity(state.len());
-        let mut seen = HashSet::with_capacity(state.len());
+        let mut seen = QuickSet::with_capacity_and_hasher(state.len(), Default::default());
         for (expr, output) in state {
             if expr != Expr::FALSE && seen.insert(expr) {
                 settled.push((expr, output));
@@ -148,31 +198,33 @@ impl<'a> Compiler<'a> {
         settled
     }
 
-    fn build(&mut self, state: State, depth: usize) -> Target {
+    /// The target that decides what is left; none where the budget is spent.
+    fn build(&mut self, state: State, depth: usize) -> Option<Target> {
         let state = Self::settle(state);
         if let [(_, output)] = state[..] {
-            return output;
+            return Some(output);
         }
         if let Some(&target) = self.states.get(&state) {
-            return target;
+            return Some(target);
+        }
+        if self.work > self.most_work || depth > DEEPEST {
+            return None;
         }
         let rules = &state[..state.len() - 1];
-        let target = if self.work > MOST_WORK || depth > DEEPEST {
-            self.chain(&state)
-        } else if let Some(test) = self.decisive(&state) {
-            self.ask(&state, test, depth)
+        let target = if let Some(test) = self.decisive(&state) {
+            self.ask(&state, test, depth)?
         } else if let Some(cut) = self.best_cut(rules) {
             if cut.by_value {
-                self.switch(&state, &cut, depth)
+                self.switch(&state, &cut, depth)?
             } else {
-                self.search(&state, &cut, depth)
+                self.search(&state, &cut, depth)?
             }
         } else {
             let first = self.first_test(rules[0].0);
-            self.ask(&state, first, depth)
+            self.ask(&state, first, depth)?
         };
         self.states.insert(state, target);
-        target
+        Some(target)
     }
 
     /// A test that the one rule needs that does not do what is done without it: where that rule fails, the
@@ -200,7 +252,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch on one test.
-    fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Target {
+    fn ask(&mut self, state: &[(Expr, Target)], test: Test, depth: usize) -> Option<Target> {
         let Test {
             word,
             mask,
@@ -241,9 +293,9 @@ impl<'a> Compiler<'a> {
                 (self.given(state, word, yes), no)
             }
         };
-        let no = self.build(no, depth + 1);
-        let yes = self.build(yes, depth + 1);
-        self.branch(test, yes, no)
+        let no = self.build(no, depth + 1)?;
+        let yes = self.build(yes, depth + 1)?;
+        Some(self.branch(test, yes, no))
     }
 
     /// A node for one test; tests in a row that go astray alike are verified together.
@@ -291,7 +343,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch for each value of a word.
-    fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+    fn switch(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Option<Target> {
         let &Cut {
             word,
             mask,
@@ -299,7 +351,7 @@ impl<'a> Compiler<'a> {
             ..
         } = cut;
         // Rules that need a value are in its branch alone; the others are in all.
-        let mut keyed: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut keyed: QuickMap<u32, Vec<usize>> = QuickMap::default();
         let mut all = Vec::new();
         for (at, &(expr, _)) in state.iter().enumerate() {
             let key = self.key(expr, word, mask);
@@ -317,7 +369,7 @@ impl<'a> Compiler<'a> {
                 values: points,
             },
         );
-        let no = self.build(no, depth + 1);
+        let no = self.build(no, depth + 1)?;
         let mut cases = Vec::with_capacity(points.len());
         for &value in points {
             let mut at = all.clone();
@@ -325,10 +377,10 @@ impl<'a> Compiler<'a> {
             at.sort_unstable();
             let rules: State = at.iter().map(|&at| state[at]).collect();
             let rules = self.given(&rules, word, Fact::Is { mask, value });
-            cases.push((value, self.build(rules, depth + 1)));
+            cases.push((value, self.build(rules, depth + 1)?));
         }
         cases.retain(|&(_, target)| target != no);
-        match cases[..] {
+        Some(match cases[..] {
             [] => no,
             [(value, yes)] => {
                 let test = Test {
@@ -345,7 +397,7 @@ impl<'a> Compiler<'a> {
                 cases,
                 no,
             }),
-        }
+        })
     }
 
     /// The value that a rule needs under a mask.
@@ -360,7 +412,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A branch for each interval of a word.
-    fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Target {
+    fn search(&mut self, state: &[(Expr, Target)], cut: &Cut, depth: usize) -> Option<Target> {
         let &Cut {
             word,
             mask,
@@ -372,7 +424,7 @@ impl<'a> Compiler<'a> {
         let mut low = 0;
         for high in points.iter().copied().chain([mask]) {
             let left = self.given(state, word, Fact::Within { mask, low, high });
-            let target = self.build(left, depth + 1);
+            let target = self.build(left, depth + 1)?;
             if targets.last() == Some(&target) {
                 thresholds.pop();
             } else {
@@ -382,7 +434,7 @@ impl<'a> Compiler<'a> {
             low = high.wrapping_add(1);
         }
         thresholds.pop();
-        match targets[..] {
+        Some(match targets[..] {
             [target] => target,
             _ => self.add(Step::Search {
                 word,
@@ -390,7 +442,7 @@ impl<'a> Compiler<'a> {
                 thresholds,
                 targets,
             }),
-        }
+        })
     }
 
     /// The cut that leaves the fewest rules; none where nothing has two values or more.
@@ -414,7 +466,7 @@ impl<'a> Compiler<'a> {
                 .map(|(_, test, _)| (test.mask, test.relation))
                 .collect();
             for (mask, relation) in masks {
-                self.work += tests.len() / 8;
+                self.work += tests.len();
                 let cut = match relation {
                     Relation::Equal => by_values(rules.len(), word, mask, tests),
                     Relation::Greater => by_thresholds(rules.len(), word, mask, tests),
@@ -459,15 +511,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Tests in the order of the rules, nothing struck out.
-    fn chain(&mut self, state: &[(Expr, Target)]) -> Target {
-        let mut next = DROP;
-        for &(expr, output) in state.iter().rev() {
-            next = self.link(expr, output, next);
-        }
-        next
-    }
-
+    /// The tests of an expression, one after the other.
     fn link(&mut self, expr: Expr, yes: Target, no: Target) -> Target {
         match self.arena.shape(expr).clone() {
             Shape::True => yes,

@@ -10,7 +10,8 @@
 //! too); only `not` makes true of that. So each test stands beside a test of the length, itself a word
 //! (of [`Base::Length`]), and the tests themselves may read what they like.
 
-use std::collections::{BTreeSet, HashMap};
+use super::quick_hash::{QuickMap, QuickSet};
+use std::collections::BTreeSet;
 
 /// Where an offset counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +175,9 @@ impl Left {
     }
 }
 
+/// Parts of an expression that are told apart one by one.
+const FEW: usize = 16;
+
 /// The number of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Expr(u32);
@@ -200,7 +204,7 @@ pub(crate) enum Shape {
 #[derive(Debug)]
 pub(crate) struct Arena {
     shapes: Vec<Shape>,
-    numbers: HashMap<Shape, Expr>,
+    numbers: QuickMap<Shape, Expr>,
     words: Vec<Option<Box<[Word]>>>,
 }
 
@@ -208,7 +212,7 @@ impl Default for Arena {
     fn default() -> Arena {
         let mut arena = Arena {
             shapes: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: QuickMap::default(),
             words: Vec::new(),
         };
         arena.add(Shape::True);
@@ -290,7 +294,7 @@ impl Arena {
 
     fn join(&mut self, all: &[Expr], neutral: Expr, deciding: Expr) -> Expr {
         let mut parts: Vec<Expr> = Vec::with_capacity(all.len());
-        let mut seen = std::collections::HashSet::with_capacity(all.len());
+        let mut seen = QuickSet::default();
         for &expr in all {
             let inner: &[Expr] = match (self.shape(expr), neutral) {
                 (Shape::And(inner), Expr::TRUE) | (Shape::Or(inner), Expr::FALSE) => inner,
@@ -300,7 +304,19 @@ impl Arena {
                 if part == deciding {
                     return deciding;
                 }
-                if part != neutral && seen.insert(part) {
+                if part == neutral {
+                    continue;
+                }
+                // Few are compared sooner than looked up.
+                if parts.len() == FEW {
+                    seen.extend(parts.iter().copied());
+                }
+                let is_new = if parts.len() < FEW {
+                    !parts.contains(&part)
+                } else {
+                    seen.insert(part)
+                };
+                if is_new {
                     parts.push(part);
                 }
             }
@@ -348,7 +364,7 @@ impl Arena {
         expr: Expr,
         word: Word,
         fact: Fact<'_>,
-        done: &mut HashMap<Expr, Expr>,
+        done: &mut QuickMap<Expr, Expr>,
     ) -> Expr {
         if self.words(expr).binary_search(&word).is_err() {
             return expr;
@@ -385,7 +401,7 @@ impl Arena {
         parts: &[Expr],
         word: Word,
         fact: Fact<'_>,
-        done: &mut HashMap<Expr, Expr>,
+        done: &mut QuickMap<Expr, Expr>,
         deciding: Expr,
     ) -> Vec<Expr> {
         let mut left = Vec::with_capacity(parts.len());

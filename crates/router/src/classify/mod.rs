@@ -1,8 +1,9 @@
 //! Rule sets compiled at load: which output does a packet leave by?
 //!
 //! Two languages, byte patterns (`pattern`) and filters (`language`, its clauses in `clause`), become the
-//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together,
-//! `run` follows it. The first rule that matches decides; without one the packet is dropped.
+//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together, or
+//! `vectors` where they overlap too much for one; `run` follows it, and `batches` for many packets. The first
+//! rule that matches decides; without one the packet is dropped.
 //!
 //! ```
 //! use trammel_router::classify::Program;
@@ -11,28 +12,33 @@
 //! assert_eq!(program.run_bytes(b"......------\x08\x00..."), Some(1));
 //! ```
 
+mod batches;
 mod clause;
 mod compile;
 mod expr;
+mod frame;
 mod in_order;
 mod language;
 mod listing;
 pub mod names;
 mod pattern;
+mod quick_hash;
 mod run;
+mod spans;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 use crate::diagnostic::Diagnostics;
 use clause::Faults;
 use compile::{Compiler, DROP, OUTPUT, Target};
 use expr::{Arena, BASES, Base, Expr, Relation, Test};
+use frame::Frame;
 use names::Names;
-use run::{Frame, Machine};
+use run::Machine;
 use std::collections::{BTreeMap, BTreeSet};
-use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::packet::Packet;
-use trammel_packet::pool::Pool;
 
 /// What a rule does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +51,11 @@ pub enum Action {
 
 /// The bases that one language names: patterns the data, filters three headers.
 const MOST_BASES: usize = 3;
+
+/// Looks at a rule that a decision graph may cost: half a second, and what rules that do not overlap
+/// need however many they are.
+const LEAST_BUDGET: usize = 3_000_000;
+const BUDGET_A_RULE: usize = 64;
 
 /// A rule set, compiled.
 #[derive(Clone, Debug)]
@@ -110,14 +121,6 @@ impl Program {
         output(self.decide(&Program::frame(packet)))
     }
 
-    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
-    #[inline]
-    pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
-        for (handle, output) in batch.iter().zip(outputs) {
-            *output = self.decide(&Program::frame(&pool[handle])) & !OUTPUT;
-        }
-    }
-
     /// No output.
     pub const DROPPED: u32 = DROP & !OUTPUT;
 
@@ -128,7 +131,7 @@ impl Program {
         output(self.decide(&Frame {
             bytes: data,
             end: data.len() as u32,
-            starts,
+            starts: &starts,
         }))
     }
 
@@ -145,15 +148,12 @@ impl Program {
 
     #[inline]
     fn decide(&self, frame: &Frame<'_>) -> Target {
-        let end = u64::from(frame.end);
         // A branch that is foreseen lets the look-ups start before the lengths are known.
-        for &(base, bytes) in &self.needs {
-            let start = frame.starts[base as usize & (BASES - 1)];
-            if u64::from(start) + u64::from(bytes) > end {
-                return self.decide_short(frame);
-            }
+        if frame.has(&self.needs) {
+            self.machine.run(self.whole, frame)
+        } else {
+            self.decide_short(frame)
         }
-        self.machine.run(self.whole, frame)
     }
 
     #[cold]
@@ -261,17 +261,25 @@ impl Rules {
         needs.into_iter().collect()
     }
 
-    fn program(mut self, said: Diagnostics) -> Result<Program, Diagnostics> {
+    fn program(self, said: Diagnostics) -> Result<Program, Diagnostics> {
+        let most_work = LEAST_BUDGET + BUDGET_A_RULE * self.all.len();
+        self.program_within(said, most_work)
+    }
+
+    /// With a budget for each decision graph, in looks at a rule.
+    fn program_within(
+        mut self,
+        said: Diagnostics,
+        most_work: usize,
+    ) -> Result<Program, Diagnostics> {
         if said.has_errors() {
             return Err(said);
         }
         let needs = self.needs();
         let (steps, root) = in_order::steps(&self.arena, &self.all);
         let text = listing::text(&steps, root);
-        let mut fast = Compiler::new(&mut self.arena);
+        let mut fast = Compiler::new(&mut self.arena, most_work);
         let whole = fast.root(&self.all, &needs);
-        // Each root has a budget of its own, so that short packets do not slow whole ones.
-        fast.renew();
         let short = fast.root(&self.all, &[]);
         // Without needs all packets are whole.
         let any = needs.first().copied().unwrap_or((Base::Data, 0));

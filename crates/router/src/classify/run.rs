@@ -1,68 +1,19 @@
-//! The decision graph as it runs: flat tables, and bytes loaded from where the headers are.
+//! The decision graph as it runs: flat tables, followed from one to the next.
 //!
-//! Equality is asked of the bytes as they lie in memory, in windows of eight, each loaded once: a verification
-//! and a switch are one thing, a hash table of what one to three windows must be. A switch whose every
-//! branch goes on to verify the same windows takes these into its own table, so that rules of one form
-//! (protocol, address, port) cost one look-up together. Multipliers were chosen so that values do not
-//! collide, where one was found.
+//! A verification and a switch are one thing, a hash table (`tables`). A switch whose every branch goes on to
+//! verify the same windows takes these into its own table, so that rules of one form (protocol, address,
+//! port) cost one look-up together.
 
-use super::compile::{DROP, OUTPUT, Step, Target};
-use super::expr::{BASES, Base, Relation, Test};
-use std::collections::BTreeMap;
-
-/// A packet as the graph sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame<'a> {
-    /// All bytes, from before the first header on; what lies behind the packet's end does not matter.
-    pub(crate) bytes: &'a [u8],
-    /// Where the packet ends.
-    pub(crate) end: u32,
-    /// Where each base starts; beyond the end for one that there is not.
-    pub(crate) starts: [u32; BASES],
-}
-
-impl Frame<'_> {
-    /// How many bytes there are from a base on.
-    pub(crate) fn available(&self, base: usize) -> u32 {
-        self.end.saturating_sub(self.starts[base & (BASES - 1)])
-    }
-
-    #[inline]
-    fn load<const N: usize>(&self, at: Place) -> [u8; N] {
-        let first = self.starts[at.base as usize & (BASES - 1)] as usize + at.offset as usize;
-        match self.bytes.get(first..first + N) {
-            Some(window) => window.try_into().expect("a window of N bytes"),
-            None => self.padded(first),
-        }
-    }
-
-    /// Bytes of which some are not there, those being 0.
-    #[cold]
-    #[inline(never)]
-    fn padded<const N: usize>(&self, first: usize) -> [u8; N] {
-        std::array::from_fn(|i| self.bytes.get(first + i).copied().unwrap_or(0))
-    }
-
-    /// The word that a test means, in the network's order; bytes that are not there are 0.
-    #[inline]
-    pub(crate) fn word(&self, at: Place) -> u32 {
-        if at.base as usize >= BASES {
-            return self.available(at.offset as usize / 4);
-        }
-        u32::from_be_bytes(self.load(at))
-    }
-}
-
-/// Where to load from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
-    base: u8,
-    offset: u32,
-}
+use super::compile::{DROP, HOLDS, OUTPUT, Step, Target};
+use super::expr::{Relation, Test};
+use super::frame::{Frame, Place};
+use super::tables::{Case, Exact, MOST_WINDOWS, Window, windows};
+use super::vectors::Vectors;
+use std::sync::Arc;
 
 /// A step with its tables elsewhere.
 #[derive(Clone, Copy, Debug)]
-enum Op {
+pub(crate) enum Op {
     One(Exact<1>),
     Two(Exact<2>),
     Three(Exact<3>),
@@ -73,45 +24,28 @@ enum Op {
         count: u32,
         targets: u32,
     },
+    /// The number of the table.
+    Many(u32),
 }
 
-/// Which of the cases from `first` on are the masked windows?
-#[derive(Clone, Copy, Debug)]
-struct Exact<const N: usize> {
-    at: [Place; N],
-    mask: [u64; N],
-    multiplier: u64,
-    shift: u8,
-    probes: u32,
-    first: u32,
+/// Many rules by their vectors.
+#[derive(Clone, Debug)]
+struct Many {
+    vectors: Arc<Vectors>,
+    /// What is left to check of each rule, and where it leads.
+    rules: Vec<(Target, Target)>,
     no: Target,
-}
-
-/// What windows must be, and where to go if they are.
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    value: [u64; MOST_WINDOWS],
-    to: Target,
-}
-
-/// As many as a case has room for in half a cache line.
-const MOST_WINDOWS: usize = 3;
-
-/// Eight bytes and what they must be.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    at: Place,
-    mask: u64,
-    value: u64,
 }
 
 /// The graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Machine {
     ops: Vec<Op>,
-    cases: Vec<Case>,
+    /// Those of all tables.
+    pub(crate) cases: Vec<Case>,
     thresholds: Vec<u32>,
     targets: Vec<Target>,
+    many: Vec<Many>,
 }
 
 impl Machine {
@@ -221,15 +155,22 @@ impl Machine {
                 self.targets
                     .extend(targets.iter().map(|&target| number(target)));
                 Op::Search {
-                    at: Place {
-                        base: word.base as u8,
-                        offset: word.offset.max(0) as u32,
-                    },
+                    at: Place::of(*word),
                     mask: *mask,
                     first,
                     count: thresholds.len() as u32,
                     targets: start,
                 }
+            }
+            Step::Many { vectors, rules, no } => {
+                let rules = rules.iter();
+                let rules = rules.map(|&(check, to)| (number(check), number(to)));
+                self.many.push(Many {
+                    vectors: Arc::clone(vectors),
+                    rules: rules.collect(),
+                    no: number(*no),
+                });
+                Op::Many(self.many.len() as u32 - 1)
             }
         }
     }
@@ -238,66 +179,36 @@ impl Machine {
     fn exact(&mut self, cases: &[(Vec<Window>, Target)], no: Target) -> Op {
         let form = &cases[0].0;
         match form.len() {
-            1 => Op::One(self.exact_of(cases, no)),
-            2 => Op::Two(self.exact_of(cases, no)),
-            _ => Op::Three(self.exact_of(cases, no)),
+            1 => Op::One(Exact::new(cases, no, &mut self.cases)),
+            2 => Op::Two(Exact::new(cases, no, &mut self.cases)),
+            _ => Op::Three(Exact::new(cases, no, &mut self.cases)),
         }
     }
 
-    fn exact_of<const N: usize>(
-        &mut self,
-        cases: &[(Vec<Window>, Target)],
-        no: Target,
-    ) -> Exact<N> {
-        let form = &cases[0].0;
-        let all: Vec<([u64; N], Case)> = cases
-            .iter()
-            .map(|(windows, to)| {
-                let value = std::array::from_fn(|i| windows[i].value);
-                let room = std::array::from_fn(|i| windows.get(i).map_or(0, |w| w.value));
-                (
-                    value,
-                    Case {
-                        value: room,
-                        to: *to,
-                    },
-                )
-            })
-            .collect();
-        let table = Table::new(&all, no);
-        let first = self.cases.len() as u32;
-        self.cases.extend(table.slots);
-        Exact {
-            at: std::array::from_fn(|i| form[i].at),
-            mask: std::array::from_fn(|i| form[i].mask),
-            multiplier: table.multiplier,
-            shift: table.shift,
-            probes: table.probes,
-            first,
-            no,
-        }
+    /// The step that a target is; none where it is an output.
+    pub(crate) fn op(&self, target: Target) -> Option<&Op> {
+        self.ops.get(target as usize)
     }
 
     #[inline]
     fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
-        let windows: [u64; N] =
-            std::array::from_fn(|i| u64::from_ne_bytes(frame.load(exact.at[i])) & exact.mask[i]);
-        let mut place = exact.first as usize + hash(&windows, exact.multiplier, exact.shift);
-        let mut probes = exact.probes;
-        loop {
-            let Some(case) = self.cases.get(place) else {
-                return exact.no;
-            };
-            let wrong = (0..N).fold(0, |wrong, i| wrong | (windows[i] ^ case.value[i]));
-            if wrong == 0 {
-                return case.to;
-            }
-            probes -= 1;
-            if probes == 0 {
-                return exact.no;
-            }
-            place += 1;
-        }
+        exact.find(&self.cases, exact.windows(frame))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_vectors(&self) -> bool {
+        !self.many.is_empty()
+    }
+
+    /// The memory of all tables.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let of_many = |many: &Many| many.vectors.bytes() + size_of_val(&many.rules[..]);
+        size_of_val(&self.ops[..])
+            + size_of_val(&self.cases[..])
+            + size_of_val(&self.thresholds[..])
+            + size_of_val(&self.targets[..])
+            + self.many.iter().map(of_many).sum::<usize>()
     }
 
     /// Follows the graph from `target` to an output.
@@ -328,19 +239,24 @@ impl Machine {
                         .copied()
                         .unwrap_or(DROP)
                 }
+                &Op::Many(at) => self.first(at, frame),
             };
         }
         target
     }
-}
 
-/// The slot of these windows.
-#[inline]
-fn hash<const N: usize>(windows: &[u64; N], multiplier: u64, shift: u8) -> usize {
-    let mixed = windows
-        .iter()
-        .fold(0, |mixed: u64, window| mixed.rotate_left(29) ^ window);
-    (mixed.wrapping_mul(multiplier) >> (shift & 63)) as usize
+    /// Where the first rule leads that has all its bits, and whose check holds.
+    #[inline(never)]
+    fn first(&self, at: u32, frame: &Frame<'_>) -> Target {
+        let Some(many) = self.many.get(at as usize) else {
+            return DROP;
+        };
+        let found = many.vectors.first(frame, |rule| {
+            let &(check, to) = many.rules.get(rule)?;
+            (check == HOLDS || self.run(check, frame) == HOLDS).then_some(to)
+        });
+        found.unwrap_or(many.no)
+    }
 }
 
 /// The steps that can be reached, a step before those that it leads to where the graph allows.
@@ -375,138 +291,13 @@ impl Step {
                 each(*no);
             }
             Step::Search { targets, .. } => targets.iter().for_each(|&to| each(to)),
-        }
-    }
-}
-
-/// Gathers tests of equality into windows of eight bytes.
-fn windows(tests: &[Test]) -> Vec<Window> {
-    let mut bytes: BTreeMap<(Base, i32), (u8, u8)> = BTreeMap::new();
-    let mut windows = Vec::new();
-    for test in tests {
-        let both = test
-            .mask
-            .to_be_bytes()
-            .into_iter()
-            .zip(test.value.to_be_bytes());
-        for (i, (mask, value)) in both.enumerate().filter(|(_, (mask, _))| *mask != 0) {
-            let byte = bytes
-                .entry((test.word.base, test.word.offset + i as i32))
-                .or_default();
-            // Two tests of the same bits that cannot both hold: a window that nothing passes.
-            if (byte.1 ^ value) & byte.0 & mask != 0 {
-                windows.push(Window {
-                    at: Place::default(),
-                    mask: 0,
-                    value: 1,
-                });
-            }
-            *byte = (byte.0 | mask, byte.1 | value);
-        }
-    }
-    while let Some((&(base, first), _)) = bytes.first_key_value() {
-        let (mut mask, mut value) = ([0; 8], [0; 8]);
-        let within: Vec<(Base, i32)> = bytes
-            .range((base, first)..(base, first + 8))
-            .map(|(&at, _)| at)
-            .collect();
-        for at in within {
-            let place = (at.1 - first) as usize;
-            (mask[place], value[place]) = bytes.remove(&at).unwrap_or_default();
-        }
-        windows.push(Window {
-            at: Place {
-                base: base as u8,
-                offset: first as u32,
-            },
-            mask: u64::from_ne_bytes(mask),
-            value: u64::from_ne_bytes(value),
-        });
-    }
-    windows
-}
-
-/// Tables that need more are not considered.
-const MOST_PROBES: u32 = 255;
-
-/// A hash table with open addressing; a search looks at `probes` slots.
-struct Table {
-    multiplier: u64,
-    shift: u8,
-    probes: u32,
-    slots: Vec<Case>,
-}
-
-impl Table {
-    /// The table with the fewest probes among some hundreds; then the smallest.
-    fn new<const N: usize>(cases: &[([u64; N], Case)], no: Target) -> Table {
-        let least = (cases.len() as u32)
-            .next_power_of_two()
-            .trailing_zeros()
-            .max(1);
-        let tries = if cases.len() > 1024 { 8 } else { 256 };
-        let mut best: Option<Table> = None;
-        let mut multiplier = 0x9e37_79b9_7f4a_7c15_u64;
-        for bits in least..least + 4 {
-            for _ in 0..tries {
-                let enough = best.as_ref().map_or(MOST_PROBES, |best| best.probes - 1);
-                best = Table::with(cases, no, multiplier, bits, enough).or(best);
-                // Knuth's MMIX step; an odd multiplier loses no bit.
-                multiplier = multiplier
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407)
-                    | 1;
-                if best.as_ref().is_some_and(|best| best.probes == 1) {
-                    break;
+            Step::Many { rules, no, .. } => {
+                for &(check, to) in rules {
+                    each(check);
+                    each(to);
                 }
+                each(*no);
             }
         }
-        best.unwrap_or_else(|| {
-            // Values that no multiplier parts: all in a row.
-            let slots = cases.iter().map(|(_, case)| *case).collect();
-            Table {
-                multiplier: 0,
-                shift: 63,
-                probes: cases.len() as u32,
-                slots,
-            }
-        })
-    }
-
-    /// With this multiplier, if no value needs more probes than `enough`.
-    fn with<const N: usize>(
-        cases: &[([u64; N], Case)],
-        no: Target,
-        multiplier: u64,
-        bits: u32,
-        enough: u32,
-    ) -> Option<Table> {
-        let shift = 64 - bits as u8;
-        // Slots beyond the last are for the values that overflow it.
-        let mut slots = vec![None; (1 << bits) + enough as usize];
-        let mut probes = 1;
-        for (value, case) in cases {
-            let home = hash(value, multiplier, shift);
-            let place = (home..home + enough as usize).find(|&at| slots[at].is_none())?;
-            slots[place] = Some(*case);
-            probes = probes.max(place - home + 1);
-        }
-        slots.truncate((1 << bits) + probes - 1);
-        // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or starts
-        // behind.
-        let vacant = Case {
-            to: no,
-            ..cases[0].1
-        };
-        let slots = slots
-            .into_iter()
-            .map(|slot| slot.unwrap_or(vacant))
-            .collect();
-        Some(Table {
-            multiplier,
-            shift,
-            probes: probes as u32,
-            slots,
-        })
     }
 }

@@ -2,9 +2,10 @@
 
 use super::expr::Word;
 use super::names::Usual;
-use super::run::Frame;
 use super::*;
 use trammel_core::rng::Rng;
+use trammel_packet::batch::{CAPACITY, Packets};
+use trammel_packet::pool::Pool;
 
 impl Rules {
     /// The first rule that matches, each evaluated as it was read.
@@ -155,19 +156,26 @@ fn a_compiled_program_decides_as_its_rules_do_one_after_the_other() {
         let rules = Rules::of_filters(&all, &Usual, &mut said);
         let program =
             Program::ip(&all, &Usual).unwrap_or_else(|e| panic!("{all:?}: {}", e.click()));
+        // None of them fits this budget, or few do.
+        let vast = Rules::of_filters(&all, &Usual, &mut said);
+        let budget = if rng.chance(0.5) { 0 } else { 40 };
+        let vast = vast.program_within(Diagnostics::new(), budget);
+        let vast = vast.expect("it was good before");
         for _ in 0..200 {
             let starts = packet(&mut rng, &mut bytes);
             let frame = Frame {
                 bytes: &bytes,
                 end: bytes.len() as u32,
-                starts,
+                starts: &starts,
             };
             let expected = rules.first_match(&frame);
-            let found = output(program.decide(&frame));
-            assert_eq!(
-                found, expected,
-                "seed {seed}: {all:?} on {bytes:02x?} {starts:?}"
-            );
+            for program in [&program, &vast] {
+                assert_eq!(
+                    output(program.decide(&frame)),
+                    expected,
+                    "seed {seed}: {all:?} on {bytes:02x?} {starts:?}"
+                );
+            }
             matched += usize::from(expected.is_some());
             total += 1;
         }
@@ -240,6 +248,167 @@ fn byte_patterns_decide_as_their_bytes_do() {
                 "seed {seed}: {texts:?} on {data:?}"
             );
             matched += usize::from(expected.is_some());
+        }
+    }
+    assert!(matched > 1000);
+}
+
+/// A rule over addresses, ports and protocols.
+fn access_rule(rng: &mut Rng) -> String {
+    let mut parts = vec![pick(rng, &["tcp", "udp", "icmp", "ip proto != 1", "tcpudp"]).to_owned()];
+    for (end, chance) in [("src", 1.0), ("dst", 0.5), ("src or dst", 0.2)] {
+        let length = [8, 24, 24, 31, 32, 32][rng.below(6) as usize];
+        if rng.chance(chance) {
+            let (c, d) = (rng.below(256), rng.below(256));
+            let mask = u32::MAX << (32 - length);
+            let [a, b, c, d] = (10 << 24 | (c as u32) << 8 | d as u32 & mask).to_be_bytes();
+            parts.push(format!("{end} net {a}.{b}.{c}.{d}/{length}"));
+        }
+        if rng.chance(0.3) {
+            let (order, port) = (pick(rng, &["", "!=", ">", "<="]), rng.below(2000));
+            parts.push(format!("{end} port {order} {port}"));
+        }
+    }
+    if rng.chance(0.1) {
+        parts.push("(tcp opt syn or ip ttl < 3 or src port 5 && ip tos 1)".to_owned());
+    }
+    parts.join(" && ")
+}
+
+#[test]
+fn long_lists_that_overlap_are_decided_as_one_after_the_other() {
+    let mut bytes = Vec::new();
+    let mut at_depth = [0; 4];
+    for (seed, count) in [40, 300, 520, 700, 1100].into_iter().enumerate() {
+        let mut rng = Rng::new(seed as u64, "access");
+        let all: Vec<(Action, String)> = (0..count)
+            .map(|at| (Action::Output(at), access_rule(&mut rng)))
+            .collect();
+        let mut said = Diagnostics::new();
+        let rules = Rules::of_filters(&all, &Usual, &mut said);
+        let program = Rules::of_filters(&all, &Usual, &mut said);
+        let program = program
+            .program_within(said, 10 * count)
+            .expect("good rules");
+        assert!(program.machine.has_vectors());
+        for _ in 0..400 {
+            let starts = packet(&mut rng, &mut bytes);
+            let frame = Frame {
+                bytes: &bytes,
+                end: bytes.len() as u32,
+                starts: &starts,
+            };
+            let expected = rules.first_match(&frame);
+            let found = output(program.decide(&frame));
+            assert_eq!(found, expected, "seed {seed} on {bytes:02x?} {starts:?}");
+            at_depth[expected.map_or(3, |at| at * 3 / count)] += 1;
+        }
+    }
+    // Early rules, late ones and none.
+    assert!(at_depth.iter().all(|&count| count > 20), "{at_depth:?}");
+}
+
+#[test]
+fn lists_of_any_length_are_decided_as_one_after_the_other() {
+    let count = super::vectors::MOST_RULES + 700;
+    let texts: Vec<String> = (0..count)
+        .map(|at| format!("0/{at:04x} 3/0{}", at % 3))
+        .collect();
+    let mut said = Diagnostics::new();
+    let program = Rules::of_patterns(&texts, &mut said).program_within(said, 0);
+    let program = program.expect("good patterns");
+    for at in [0, 1, 511, 512, 16383, 16384, count - 1, count] {
+        for last in 0..3 {
+            let [high, low] = (at as u16).to_be_bytes();
+            let found = program.run_bytes(&[high, low, 9, last]);
+            let is_one = at < count && at % 3 == usize::from(last);
+            assert_eq!(found, is_one.then_some(at));
+            assert_eq!(program.run_bytes(&[high, low, 9]), None);
+        }
+    }
+}
+
+#[test]
+fn a_list_that_overlaps_much_costs_memory_of_its_length_only() {
+    let mut rng = Rng::new(1, "overlap");
+    let mut rules = Rules::default();
+    let mut said = Diagnostics::new();
+    for at in 0..2000 {
+        let [a, b, c, d] = [30_000, 30_000, 200, 200].map(|most| rng.below(most));
+        let rule = format!(
+            "src port >= {a} && src port < {} && dst port >= {b} && dst port < {} && \
+             ip ttl >= {c} && ip ttl < {} && ip tos >= {d} && src net 10.0.0.0/{}",
+            a + 25_000,
+            b + 25_000,
+            c + 50,
+            at % 17,
+        );
+        let words = language::split(&rule);
+        rules.add_filter(at, Action::Output(at), &words, &Usual, &mut said);
+    }
+    let program = rules.program(said).expect("good rules");
+    assert!(program.machine.has_vectors());
+    let bytes = program.machine.bytes();
+    assert!(bytes < 4_000_000, "{bytes}");
+}
+
+#[test]
+fn a_batch_is_decided_as_its_packets_are_one_by_one() {
+    let mut matched = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed, "batches");
+        let count = 1 + rng.below(20) as usize;
+        let program = if rng.chance(0.5) {
+            let texts: Vec<String> = (0..count)
+                .map(|at| {
+                    let far = [20, 36, 62, 70][rng.below(4) as usize];
+                    format!("12/0{}0{} {far}/0{}", rng.below(2), at % 4, rng.below(2))
+                })
+                .collect();
+            Program::classifier(&texts)
+        } else {
+            let depth = rng.below(2) as u32;
+            let all: Vec<(Action, String)> = (0..count)
+                .map(|at| (Action::Output(at), filter(&mut rng, depth)))
+                .collect();
+            Program::ip(&all, &Usual)
+        };
+        let program = program.expect("good rules");
+        let mut pool = Pool::new(CAPACITY, CAPACITY);
+        let (mut batch, mut bytes) = (Packets::new(), Vec::new());
+        for _ in 0..=rng.below(CAPACITY as u64) {
+            let [_, link, network, transport] = packet(&mut rng, &mut bytes);
+            if rng.chance(0.3) {
+                bytes.extend_from_within(..);
+                // One that outgrows its slot's room, so that its own has little behind it.
+                bytes.resize(bytes.len() + 3000 * rng.below(2) as usize, 1);
+            }
+            let handle = pool.alloc_with(&bytes).expect("a slot for each");
+            let packet = &mut pool[&handle];
+            let marks = [link, network, transport].map(|at| at as usize);
+            let has = |at: usize| at <= bytes.len();
+            if has(marks[0]) {
+                packet.set_mac_header(marks[0] as isize);
+            }
+            if has(marks[1]) {
+                packet.set_network_header(marks[1] as isize);
+            }
+            if has(marks[2]) {
+                packet.set_transport_header(marks[2] as isize);
+            }
+            packet.pull(14 * rng.below(2) as usize);
+            batch.push(handle);
+        }
+        let mut outputs = [0; CAPACITY];
+        program.classify_batch(&pool, &batch, &mut outputs);
+        for (handle, found) in batch.drain().zip(outputs) {
+            let expected = program.run(&pool[&handle]);
+            assert_eq!(
+                (found != Program::DROPPED).then_some(found as usize),
+                expected
+            );
+            matched += usize::from(expected.is_some());
+            pool.free(handle);
         }
     }
     assert!(matched > 1000);
