@@ -42,6 +42,34 @@ const LIMIT: Duration = Duration::from_secs(45);
 /// What the suite of the original has for another program than itself.
 const LEAST_TESTS: usize = 142;
 
+/// The classes that the suite of the original makes, by what they are for; and those that it leaves out.
+const CLASSES: &[&str] = &[
+    "Script Idle IPFilter Paint FromIPSummaryDump ToIPSummaryDump DriverManager PaintSwitch IPRewriter",
+    "UDPRewriter IPAddrRewriter CheckIPHeader CheckICMPHeader TimeSortedSched Message CheckTCPHeader",
+    "IPAddrPairRewriter InfiniteSource Discard Print Classifier Queue RatedSource McastSocket IPPrint",
+    "EtherEncap Truncate TCPRewriter FTPPortMapper IPRewriterPatterns Counter IPClassifier Switch",
+    "ControlSocket IPFragmenter ICMPError RoundRobinSwitch MarkIPHeader Null PullNull PushNull RatedUnqueue",
+    "Bypass BandwidthRatedUnqueue AlignmentInfo Error StrideSched Resize RatedSplitter Hub FrontDropQueue",
+    "InputSwitch BandwidthRatedSplitter SetIPDSCP MarkIPCE ICMPIPEncap TimeFilter AggregateCounter",
+    "AdjustTimestamp RandomSeed RoundRobinIPMapper ARPQuerier ARPPrint IPEncap ARPResponder AddressInfo",
+    "DelayUnqueue SetTimestamp RadixIPLookup LinearIPLookup DelayShaper ARPTable AggregateIPFlows Unqueue",
+    "MixedQueue Tee PrioSched SimpleQueue Pad ScheduleInfo ICMPPingRewriter ICMPPingResponder Strip",
+    "ICMPRewriter CheckUDPHeader VLANEncap VLANDecap SetVLANAnno PullSwitch NotifierQueue SimplePullSwitch",
+    "RoundRobinSched NotifierDebug QuickNoteQueue UDPIPEncap PortInfo StripToNetworkHeader IPReassembler",
+    "FromDump StoreIPAddress SetIPAddress Shaper TimedSink SetTimestampDelta LinkUnqueue Clipboard",
+    "TimedSource DirectIPLookup RangeIPLookup EtherVLANEncap StripEtherVLANHeader Align DecIPTTL IPGWOptions",
+    "DropBroadcasts FixIPSrc IPInputCombo IPOutputCombo StaticIPLookup PaintTee HostEtherFilter GetIPAddress",
+    "Unstrip AverageCounter StripIPHeader UnstripIPHeader MarkMACHeader CheckPaint StaticSwitch RandomSample",
+    // What it leaves out.
+    "CheckIP6Header LookupIP6Route GetIP6Address DecIP6HLIM ICMP6Error IP6NDSolicitor IP6NDAdvertiser",
+    "IP6Encap UDPIP6Encap IP6Mirror RED AdaptiveRED CoDel PI FQCoDel EtherSwitch ListenEtherSwitch ToDump",
+    "MPLSPush MPLSPop MPLSSwap MPLSLookup MPLSDecTTL GREEncap CheckGREHeader StripGREHeader",
+    "SubscriberGateway IPFIXExport LossModel",
+];
+
+/// How many of [`CLASSES`] the suite of the original makes.
+const OF_ORIGINAL: usize = 130;
+
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clicktests")
 }
@@ -157,4 +185,30 @@ fn every_clicktest_passes() {
     if is_ours && words.is_empty() {
         assert!(ended.len() >= LEAST_TESTS, "only {} tests", ended.len());
     }
+}
+
+#[test]
+fn every_class_is_made_by_a_test() {
+    let mut words = std::collections::BTreeSet::new();
+    for path in files(&corpus()) {
+        for test in parse(&path).expect("a test") {
+            let configurations = test.files.iter().map(|(_, text)| text);
+            for text in configurations.chain([&test.script]) {
+                let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '@';
+                words.extend(text.split(|c| !is_word(c)).map(str::to_owned));
+            }
+        }
+    }
+    let classes: Vec<&str> = CLASSES.iter().flat_map(|line| line.split(' ')).collect();
+    let missing: Vec<_> = classes
+        .iter()
+        .filter(|class| !words.contains(**class))
+        .collect();
+    assert!(missing.is_empty(), "no test makes {missing:?}");
+    let first_of_ours = classes.iter().position(|class| *class == "CheckIP6Header");
+    assert_eq!(
+        first_of_ours,
+        Some(OF_ORIGINAL),
+        "classes of the original's suite"
+    );
 }

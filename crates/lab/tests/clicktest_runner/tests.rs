@@ -116,7 +116,7 @@ fn sections_and_flags_that_do_not_exist_fail() {
     fails("%script\ntrue\n%file a\n%file a\n", &["twice"]);
     fails("%script\ntrue\n%expect a\n%expect a\n", &["twice"]);
     fails("%info\nnothing to run\n", &["no %script"]);
-    fails("%script\ntrue\n%eot\nwords of no section\n%eof", &[]);
+    fails("%script\ntrue\n%file +2 a\nab\nwords\n", &["no section"]);
     fails("%script\ntrue\n%include no-such-file\n", &["no-such-file"]);
     fails("%script\ntrue\n%file +9 a\nshort\n", &["ends within"]);
     fails("%script\necho a\n%expect\n{{(}}\n", &["no pattern"]);
