@@ -63,6 +63,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Where.
     pub landmark: Option<Landmark>,
+    /// Click does not say where.
+    pub is_unplaced: bool,
     /// What, in Click's words.
     pub text: String,
     /// What to do, for those who are not Click.
@@ -100,6 +102,12 @@ impl Diagnostics {
         self.say(Severity::Error, landmark, text.into());
     }
 
+    /// Adds an error of which Click does not say where it is.
+    pub fn unplaced_error(&mut self, landmark: &Landmark, text: impl Into<String>) {
+        self.say(Severity::Error, Some(landmark), text.into());
+        self.all.last_mut().expect("one was just added").is_unplaced = true;
+    }
+
     /// Adds a warning.
     pub fn warning(&mut self, landmark: Option<&Landmark>, text: impl Into<String>) {
         self.say(Severity::Warning, landmark, text.into());
@@ -125,6 +133,7 @@ impl Diagnostics {
         self.all.push(Diagnostic {
             severity,
             landmark: landmark.cloned(),
+            is_unplaced: false,
             text,
             help: None,
             beneath: Vec::new(),
@@ -144,6 +153,7 @@ impl Diagnostics {
         self.all.push(Diagnostic {
             severity,
             landmark: landmark.cloned(),
+            is_unplaced: false,
             text: text.into(),
             help: None,
             beneath: other.all,
@@ -200,6 +210,7 @@ impl Diagnostic {
         let place = self
             .landmark
             .as_ref()
+            .filter(|_| !self.is_unplaced)
             .map(|l| format!("{l}: "))
             .unwrap_or_default();
         let word = match self.severity {

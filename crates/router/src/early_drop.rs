@@ -280,6 +280,7 @@ impl Element for EarlyDrop {
             ]);
         } else {
             all.extend([
+                Handler::new("config", "rw"),
                 Handler::new("min_thresh", "rw").of_argument(0, "MIN_THRESH"),
                 Handler::new("max_thresh", "rw").of_argument(1, "MAX_THRESH"),
                 Handler::new("max_p", "rw").of_argument(2, "MAX_P"),
@@ -297,6 +298,20 @@ impl Element for EarlyDrop {
             "max_p" => unparse_fixed(i64::from(self.max_p), BITS),
             "avg_queue_size" => self.average_text(),
             "queues" => self.queues.names(ctx, "\n"),
+            "config" => {
+                let mut text = format!(
+                    "{}, {}, {}, QUEUES {}, STABILITY {}",
+                    self.min,
+                    self.max,
+                    unparse_fixed(i64::from(self.max_p), BITS),
+                    self.queues.names(ctx, " ").trim_end(),
+                    self.stability,
+                );
+                if !self.is_gentle {
+                    text += ", GENTLE false";
+                }
+                text
+            }
             _ => format!(
                 "{} current queue\n{} avg queue\n{} drops\n",
                 self.queues.length(ctx),

@@ -26,6 +26,8 @@ pub struct Entry {
     pub phase: i8,
     /// Whether its configuration may change while the router runs.
     pub live: bool,
+    /// Whether it changes without that: other handlers, or the element itself, change it.
+    pub restless: bool,
     /// Makes one, not yet configured.
     pub make: fn() -> Box<dyn Element>,
 }
@@ -58,6 +60,7 @@ impl Entry {
             flow: "x/x",
             phase: 0,
             live: false,
+            restless: false,
             make,
         }
     }
@@ -103,6 +106,12 @@ impl Entry {
     pub const fn live(mut self) -> Entry {
         self.live = true;
         self
+    }
+
+    /// As [`Entry::live`], and other handlers change it too.
+    pub const fn restless(mut self) -> Entry {
+        self.restless = true;
+        self.live()
     }
 }
 

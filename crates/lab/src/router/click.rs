@@ -30,8 +30,11 @@ pub fn main() -> ExitCode {
         }
     };
     if click.version {
-        crate::cli::say(concat!("click (Trammel) ", env!("CARGO_PKG_VERSION")));
-        return ExitCode::SUCCESS;
+        let text = concat!("click (Trammel) ", env!("CARGO_PKG_VERSION"));
+        return match crate::cli::print(text) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
     }
     let ended = click.options.run(&mut |_, said| {
         let text = said.click();

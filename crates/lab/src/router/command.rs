@@ -363,7 +363,16 @@ impl Options {
             many |= all.len() > 1 || all.iter().any(|full| full != name);
             for full in all {
                 match ctx.find_handler(&full, None) {
-                    Ok(of) => found.push((full, of)),
+                    Ok(of) if of.handler.read && !of.handler.private => found.push((full, of)),
+                    Ok(of) => {
+                        let text = if of.handler.write && !of.handler.private {
+                            format!("'{full}' is a write handler\n")
+                        } else {
+                            format!("no '{full}' handler\n")
+                        };
+                        ctx.host().say(&text);
+                        well = false;
+                    }
                     Err(why) => {
                         let text = match why {
                             NotFound::Element(name) => format!("no element '{name}'\n"),
@@ -482,8 +491,13 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 fn exit_value(ctx: &mut Ctx, name: &str) -> u8 {
-    let Ok(of) = ctx.find_handler(name, None) else {
-        return 255;
+    let of = match ctx.find_handler(name, None) {
+        Ok(of) if of.handler.read => of,
+        Ok(_) | Err(NotFound::Handler(_)) => {
+            ctx.host().say(&format!("no '{name}' read handler\n"));
+            return 255;
+        }
+        Err(NotFound::Element(_)) => return 255,
     };
     let value = ctx.read_handler(&of, "").unwrap_or_default();
     match value.trim() {

@@ -309,7 +309,7 @@ fn modes(
                     modes[to.element].inputs[to.port].word(),
                     to.port,
                 );
-                said.error(Some(&connection.landmark), text);
+                said.unplaced_error(&connection.landmark, text);
             }
             Conflict::Through {
                 element,
@@ -322,7 +322,7 @@ fn modes(
                     modes[element].inputs[input].word(),
                     modes[element].outputs[output].word(),
                 );
-                said.error(Some(&flat.elements[element].landmark), text);
+                said.unplaced_error(&flat.elements[element].landmark, text);
             }
         }
     }

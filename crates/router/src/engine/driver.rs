@@ -237,6 +237,9 @@ impl Ctx {
 
     /// Waits for what comes next.
     fn idle(&mut self, until: Option<Timestamp>) -> Option<Progress> {
+        if self.driver.successor.is_some() {
+            return None;
+        }
         let next = self.timers.next_at();
         if let Clock::Virtual(now) = &mut self.clock {
             if let Some(at) = next {

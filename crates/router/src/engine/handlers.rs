@@ -97,7 +97,7 @@ impl Ctx {
         let mut all = table(STANDARD);
         if self.nodes[element].entry.live {
             all[2].write = true;
-            all[2].calm = false;
+            all[2].calm = !self.nodes[element].entry.restless;
         }
         let mut more = Vec::new();
         for own in own {

@@ -580,7 +580,12 @@ fn inform(work: &mut Work, namer: &mut Namer) {
             facts::wants_alignment(&element.class) && !have.inputs[*at].is_empty()
         })
         .map(|(at, element)| {
-            let each = have.inputs[at].iter().map(|a| a.numbers());
+            // Where no packet comes, any address is as good as another.
+            let free = |alignment: &Alignment| match alignment {
+                Alignment::Any => (1, 0),
+                other => other.numbers(),
+            };
+            let each = have.inputs[at].iter().map(free);
             let numbers = each.map(|(modulus, offset)| format!("  {modulus} {offset}"));
             element.name.clone() + &numbers.collect::<String>()
         })

@@ -39,13 +39,11 @@ fn run() -> Done {
         let classes: BTreeSet<&str> = elements.map(|e| e.class.as_str()).collect();
         Some(classes.iter().map(|class| format!("{class}\n")).collect())
     } else if given.has('n') {
-        Some(elements.map(|e| format!("{}\n", e.name)).collect())
+        let names: BTreeSet<&str> = elements.map(|e| e.name.as_str()).collect();
+        Some(names.iter().map(|name| format!("{name}\n")).collect())
     } else if given.has('d') {
-        Some(
-            elements
-                .map(|e| format!("{} :: {}\n", e.name, e.class))
-                .collect(),
-        )
+        let all = elements.map(|e| format!("{} :: {}\n", e.name, e.class));
+        Some(all.collect::<BTreeSet<String>>().into_iter().collect())
     } else {
         None
     };

@@ -53,6 +53,8 @@ struct Counter {
     byte_rate: Rate,
     by_count: Option<Trigger>,
     by_bytes: Option<Trigger>,
+    /// Why a call cannot be made, said when the element is initialized.
+    fault: Option<String>,
 }
 
 impl Default for Counter {
@@ -64,6 +66,7 @@ impl Default for Counter {
             byte_rate: Rate::new(4),
             by_count: None,
             by_bytes: None,
+            fault: None,
         }
     }
 }
@@ -81,35 +84,40 @@ impl Trigger {
         Some(trigger.map_err(|e| e.to_string()))
     }
 
-    /// Calls where `count` has come to it.
-    fn look(this: &mut Option<Trigger>, ctx: &mut Ctx, count: u64) {
-        let Some(trigger) = this.as_mut().filter(|t| !t.is_done && count >= t.at) else {
-            return;
-        };
+    /// What is to be called, where `count` has come to it.
+    fn due(this: &mut Option<Trigger>, count: u64) -> Option<HandlerCall> {
+        let trigger = this.as_mut().filter(|t| !t.is_done && count >= t.at)?;
         trigger.is_done = true;
-        // The call was checked; what it says now has nobody to hear it.
-        let _ = ctx.call(&trigger.call);
+        Some(trigger.call.clone())
     }
 }
 
 impl Element for Counter {
     fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let trigger = |name: &str| {
+        let mut fault = None;
+        let mut trigger = |name: &str| {
             let Some(text) = args.opt_text(name).filter(|text| !text.is_empty()) else {
                 return Ok(None);
             };
             match Trigger::parse(text) {
                 None => Err(Diagnostics::of(format!("{name} type mismatch"))),
-                Some(Err(why)) => Err(Diagnostics::of(why)),
+                Some(Err(why)) => {
+                    fault = Some(why);
+                    Ok(None)
+                }
                 Some(Ok(trigger)) => Ok(Some(trigger)),
             }
         };
         self.by_count = trigger("COUNT_CALL")?;
         self.by_bytes = trigger("BYTE_COUNT_CALL")?;
+        self.fault = fault;
         Ok(())
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
         for trigger in [&self.by_count, &self.by_bytes].into_iter().flatten() {
             ctx.check_call(&trigger.call)?;
         }
@@ -125,8 +133,12 @@ impl Element for Counter {
         self.rate.add(now, batch.len() as u64);
         self.byte_rate.add(now, bytes);
         if self.by_count.is_some() || self.by_bytes.is_some() {
-            Trigger::look(&mut self.by_count, ctx, self.packets);
-            Trigger::look(&mut self.by_bytes, ctx, self.bytes);
+            let by_count = Trigger::due(&mut self.by_count, self.packets);
+            let by_bytes = Trigger::due(&mut self.by_bytes, self.bytes);
+            for call in [by_count, by_bytes].into_iter().flatten() {
+                // The call was checked; what it says now has nobody to hear it. It may ask for the counts.
+                let _ = ctx.within_reach(self, |ctx| ctx.call(&call));
+            }
         }
     }
 

@@ -14,8 +14,9 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Paint", "paints packets", || Box::<Paint>::default()).params(&[
+pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || Box::<Paint>::default())
+    .live()
+    .params(&[
         Param {
             name: "COLOR",
             need: Need::Mandatory,
@@ -61,7 +62,7 @@ impl Element for Paint {
     }
 
     fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
-        let color = parse_uint(value.trim(), 255).map_err(|_| "syntax error".to_owned())?;
+        let color = parse_uint(value.trim(), 255).map_err(|_| "expected uint8_t".to_owned())?;
         self.color = color as u8;
         Ok(())
     }
@@ -82,6 +83,6 @@ mod tests {
             (run.read("c.count"), run.read("p.color")),
             ("3".into(), "2".into())
         );
-        assert_eq!(run.write("p.color", "256"), Err("syntax error".into()));
+        assert_eq!(run.write("p.color", "256"), Err("expected uint8_t".into()));
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
+use crate::args::times::unparse_timestamp;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -17,8 +18,9 @@ use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Print", "prints packets", || Box::<Print>::default()).params(&[
+pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>::default())
+    .live()
+    .params(&[
         Param {
             name: "LABEL",
             need: Need::Positional,
@@ -113,7 +115,7 @@ impl Print {
         line.push_str(&self.label);
         let mut separator = if self.label.is_empty() { "" } else { ": " };
         if self.stamps {
-            write!(line, "{separator}{}", packet.timestamp())?;
+            write!(line, "{separator}{}", unparse_timestamp(packet.timestamp()))?;
             separator = ": ";
         }
         write!(line, "{separator}{:4}", packet.len())?;

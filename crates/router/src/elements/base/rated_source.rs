@@ -96,6 +96,7 @@ struct RatedSource {
     stops: bool,
     /// Packets that may go, in billionths.
     tokens: u64,
+    /// When tokens were added last; before the first time there has been all the time for a full bucket.
     filled: Option<Timestamp>,
     task: Option<TaskId>,
     timer: Option<TimerId>,
@@ -129,10 +130,15 @@ impl RatedSource {
     /// Makes up to `max` packets, as far as tokens and limit allow.
     fn make(&mut self, ctx: &mut Ctx, max: usize, into: &mut Packets) {
         let now = ctx.now();
-        let passed = self.filled.map_or(0, |then| (now - then).0.max(0) as u64);
+        let most = u128::from(self.burst) * u128::from(PACKET);
+        self.tokens = match self.filled {
+            Some(then) => {
+                let passed = (now - then).0.max(0) as u128;
+                most.min(passed * u128::from(self.rate) + u128::from(self.tokens)) as u64
+            }
+            None => most as u64,
+        };
         self.filled = Some(now);
-        let filled = u128::from(passed) * u128::from(self.rate) + u128::from(self.tokens);
-        self.tokens = filled.min(u128::from(self.burst) * u128::from(PACKET)) as u64;
         let mut left = max.min(into.room());
         if self.limit >= 0 {
             left = left.min(usize::try_from(self.limit - self.count).unwrap_or(0));
@@ -150,7 +156,7 @@ impl RatedSource {
     }
 
     fn restart(&mut self, ctx: &mut Ctx) {
-        (self.tokens, self.filled) = (PACKET, None);
+        self.tokens = PACKET;
         if let Some(task) = self.task.filter(|_| self.active) {
             ctx.schedule(task);
         }

@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("StrideSwitch", "sends packets by outputs' 
 .ports("1/1-", "h/h")
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)
-.live();
+.restless();
 
 #[derive(Debug, Default)]
 struct StrideSwitch {

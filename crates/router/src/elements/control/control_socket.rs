@@ -342,7 +342,7 @@ impl ControlSocket {
         };
         let call = Call::of(number);
         if !call.is_flat || (self.read_only && call.takes_bytes > 0) {
-            session.say(530, &format!("Cannot call LLRPC '{name}' remotely"), false);
+            session.say(501, &format!("Cannot call LLRPC '{name}' remotely"), false);
             return;
         }
         if data.len() != call.takes_bytes {

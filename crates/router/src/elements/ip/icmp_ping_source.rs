@@ -440,8 +440,10 @@ impl Element for IcmpPingSource {
     fn cleanup(&mut self, ctx: &mut Ctx) {
         if let Some(replies) = self.replies.as_ref().filter(|_| self.verbose) {
             let summary = replies.summary(self.count);
-            let text = format!("{}: {}\n", ctx.declaration(ctx.me()), summary.trim_end());
-            ctx.host().say(&text);
+            let me = ctx.declaration(ctx.me());
+            for line in summary.lines() {
+                ctx.host().say(&format!("{me}: {line}\n"));
+            }
         }
     }
 }

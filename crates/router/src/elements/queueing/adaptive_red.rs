@@ -19,4 +19,4 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .references(&["Floyd, Gummadi and Shenker 2001, Adaptive RED"])
 .params(PARAMS_ADAPTIVE)
-.live();
+.restless();

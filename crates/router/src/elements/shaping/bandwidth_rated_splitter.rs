@@ -16,4 +16,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "h/h")
 .params(PARAMS_BYTES)
-.live();
+.restless();

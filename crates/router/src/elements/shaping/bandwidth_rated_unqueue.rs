@@ -21,4 +21,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1", "l/h")
 .params(PARAMS_BYTES)
-.live();
+.restless();

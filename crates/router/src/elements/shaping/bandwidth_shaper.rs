@@ -20,4 +20,4 @@ pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a ba
     default: "",
     help: "bytes a second",
 }])
-.live();
+.restless();

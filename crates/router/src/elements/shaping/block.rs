@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry::new("Block", "sends packets of a high rate else
     Box::<Block>::default()
 })
 .ports("1/2", "h/h")
+.live()
 .params(&[Param {
     name: "THRESH",
     need: Need::Mandatory,

@@ -4,7 +4,7 @@
 //! A packet with timestamp T, which is the time of its pull where it has none, leaves at T + `DELAY` and has
 //! that timestamp then. Packets leave in their order: one waits at a time, the others stay upstream.
 
-use crate::args::times::{parse_timestamp, unparse_timestamp};
+use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -97,7 +97,7 @@ impl Element for DelayUnqueue {
     }
 
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
-        Ok(unparse_timestamp(self.delay))
+        Ok(unparse_interval(self.delay))
     }
 
     fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
@@ -148,7 +148,7 @@ mod tests {
         let mut run =
             loaded("InfiniteSource(LIMIT 3) -> d :: DelayUnqueue(5) -> c :: Counter -> Discard;");
         run.write("d.delay", "0.25").expect("a time");
-        assert_eq!(run.read("d.delay"), "0.250000");
+        assert_eq!(run.read("d.delay"), "250ms");
         run.run(0.3);
         assert_eq!(run.read("c.count"), "1");
         assert!(run.write("d.delay", "soon").is_err());

@@ -14,4 +14,4 @@ pub static ENTRY: Entry = Entry::new("RatedSplitter", "splits a stream at a rate
 })
 .ports("1/1-2", "h/h")
 .params(PARAMS_PACKETS)
-.live();
+.restless();

@@ -19,4 +19,4 @@ pub static ENTRY: Entry = Entry::new("RatedUnqueue", "pulls at a rate and pushes
 })
 .ports("1/1", "l/h")
 .params(PARAMS_PACKETS)
-.live();
+.restless();

@@ -22,4 +22,4 @@ pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {
     default: "",
     help: "packets a second",
 }])
-.live();
+.restless();

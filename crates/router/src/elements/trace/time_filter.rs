@@ -120,6 +120,8 @@ impl TimeFilter {
         }
         match self.end_from {
             From::FirstPacket => self.end = self.end + time,
+            // Where no start is given the first packet is it.
+            From::Start if self.start.is_zero() => self.end = self.end + time,
             From::Start => self.end = self.end + self.start,
             From::Epoch | From::Begin => {}
         }
