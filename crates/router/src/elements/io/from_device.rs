@@ -2,8 +2,9 @@
 //!
 //! # What it does
 //! Emits what comes at `DEVNAME`, with the time and the type of packet that the device tells. `METHOD` is
-//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun` or `ring`; without one the machine
-//! chooses and says which. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
+//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun`, `ring` or `pcap`; without one the
+//! machine chooses and says which. A `DEVNAME` with a `/` in it, or that ends in `.pcap`, `.pcapng` or either
+//! and `.gz`, is a capture file: METHOD `pcap`, and frames come as fast as they are taken until its end. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
 //! not. A `ToDevice` of the same name sends by the same device.
 //!
 //! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
@@ -231,7 +232,7 @@ impl Element for FromDevice {
             "" => args.text("CAPTURE"),
             word => word,
         };
-        let method = device_method(word);
+        let method = device_method(word, args.text("DEVNAME"));
         if method.is_none() {
             said.error(None, "bad METHOD");
         }
@@ -271,6 +272,7 @@ impl Element for FromDevice {
         let mut options = vec![
             ("OUTBOUND".to_owned(), args.bool("OUTBOUND").to_string()),
             ("QUEUE".to_owned(), args.uint("QUEUE").to_string()),
+            ("READS".to_owned(), "true".to_owned()),
         ];
         if let Some(ring) = args.opt_uint("RING") {
             options.push(("RING".to_owned(), ring.to_string()));
