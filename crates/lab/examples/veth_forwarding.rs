@@ -312,7 +312,7 @@ impl Forwarder for Router {
             "q.highwater_length",
         ]
         .map(|handler| format!("{handler} {}", self.read(handler)));
-        if let Some(ctx) = self.0.take() {
+        if let Some(mut ctx) = self.0.take() {
             ctx.cleanup();
         }
         vec![counts.join(", ")]
