@@ -151,8 +151,8 @@ fn a_wrong_configuration_is_refused_with_all_its_errors_and_changes_nothing() {
     let before = control.read("config");
     for (wrong, texts) in [
         (
-            "Idle -> Nonsense -> Discard; Idle -> Queue(-1) -> Discard; x :: Idle; x -> Print;",
-            vec!["unknown element class 'Nonsense'"],
+            "Idle -> Nonsense(1) -> Discard; Idle -> Rubbish(2) -> Discard;",
+            vec!["'Nonsense'", "'Rubbish'"],
         ),
         (
             "Idle -> Paint(blue) -> Discard; Idle -> Paint(red) -> Discard;",

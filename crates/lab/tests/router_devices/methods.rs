@@ -110,8 +110,10 @@ fn a_capture_file_is_read_and_written_as_a_device() {
         writer.write(*at, 0, data).expect("written");
     }
     writer.finish().expect("written");
-    let config =
-        format!("FromDevice({from}, METHOD pcap) -> Queue -> ToDevice({to}, METHOD pcap);");
+    let config = format!(
+        "FromDevice({from}, METHOD pcap) -> Queue(1000) -> c :: Counter -> ToDevice({to}, METHOD pcap); \
+             Script(label again, wait 1ms, goto again $(lt $(c.count) 1000), stop);"
+    );
     let (code, said) = ends(None, &["-e", &config]);
     assert_eq!(code, Some(0), "{said}");
     let mut reader = Reader::new(BufReader::new(File::open(&to).expect("made"))).expect("a pcap");
@@ -120,6 +122,23 @@ fn a_capture_file_is_read_and_written_as_a_device() {
         came.push((frame.timestamp, frame.data.to_vec()));
     }
     assert!(came == sent, "{} of {} came", came.len(), sent.len());
+}
+
+#[test]
+fn the_end_of_a_capture_stops_the_router_where_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("in.pcap").display().to_string();
+    let file = File::create(&path).expect("a file");
+    let mut writer = pcap::Writer::new(Sink::plain(file), pcap::Options::default()).expect("it");
+    for n in 0..100 {
+        writer
+            .write(Timestamp(n), 0, &frame(n as usize, 60))
+            .expect("written");
+    }
+    writer.finish().expect("written");
+    let config = format!("FromDevice({path}, STOP true) -> c :: Counter -> Discard");
+    let (code, said) = ends(None, &["-e", &config, "-h", "c.count"]);
+    assert_eq!((code, said.trim()), (Some(0), "100"));
 }
 
 #[test]

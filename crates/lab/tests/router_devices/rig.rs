@@ -60,11 +60,6 @@ impl Router {
         println!("skipped: {said}");
         None
     }
-
-    /// Its number, to which signals go.
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
-    }
 }
 
 impl Drop for Router {

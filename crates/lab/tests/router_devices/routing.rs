@@ -12,7 +12,7 @@ const TRANSFER: usize = 8 << 20;
 /// the two networks and this router itself.
 fn router(net: &Net, method: &str, table: &str) -> String {
     let [mac0, mac1] = net.middle_macs();
-    let mut config = format!("{table}\n");
+    let mut config = format!("{table}\nipv4 :: Strip(14); ipv4 -> CheckIPHeader -> rt;\n");
     for (n, name, mac) in [(0, "in", mac0), (1, "out", mac1)] {
         let address = format!("10.{}.0.1", n + 1);
         config += &format!(
@@ -21,14 +21,14 @@ fn router(net: &Net, method: &str, table: &str) -> String {
              FromDevice({name}, true, METHOD {method}) -> HostEtherFilter({mac})
              -> c{n} :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
              c{n}[0] -> ARPResponder({address} {mac}) -> q{n}; c{n}[1] -> [1]arp{n};
-             c{n}[2] -> Paint({paint}) -> ip; c{n}[3] -> Discard;
+             c{n}[2] -> Paint({paint}) -> ipv4; c{n}[3] -> Discard;
              rt[{n}] -> DropBroadcasts -> ttl{n} :: DecIPTTL -> fr{n} :: IPFragmenter(1500) -> [0]arp{n};
              ttl{n}[1] -> ICMPError({address}, timeexceeded) -> rt;
              fr{n}[1] -> ICMPError({address}, unreachable, needfrag) -> rt;\n",
             paint = n + 1,
         );
     }
-    config += "ip :: Strip(14) -> CheckIPHeader -> rt; rt[2] -> ICMPPingResponder -> rt;\n";
+    config += "rt[2] -> ICMPPingResponder -> rt;\n";
     config
 }
 

@@ -130,6 +130,13 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
         "whether it asks without end rather than waiting",
     ),
     param(
+        "STOP",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether the end of a capture file stops the driver",
+    ),
+    param(
         "QUEUE",
         Need::Keyword,
         U16,
@@ -174,6 +181,8 @@ struct FromDevice {
     forces_ip: bool,
     stamps: bool,
     polls: bool,
+    /// Whether the device's end stops the driver.
+    stops: bool,
     bursts: usize,
     /// Whether any packet has to be looked at.
     is_plain: bool,
@@ -290,6 +299,7 @@ impl Element for FromDevice {
         self.forces_ip = args.bool("FORCE_IP");
         self.stamps = args.bool("TIMESTAMP");
         self.polls = args.bool("BUSY_POLL");
+        self.stops = args.bool("STOP");
         self.bursts = (args.int("BURST") as usize).div_ceil(CAPACITY);
         self.is_plain = self.snaplen == 65535
             && self.headroom <= trammel_packet::pool::HEADROOM
@@ -351,6 +361,10 @@ impl Element for FromDevice {
             .device(device)
             .is_some_and(trammel_packet::device::Device::is_exhausted)
         {
+            ctx.say_remarks(device);
+            if self.stops {
+                ctx.stop();
+            }
             return false;
         }
         self.empty += 1;

@@ -8,7 +8,7 @@
 //! # Example
 //! `RawSocket(ICMP) -> IPClassifier(icmp type echo) -> ICMPPingResponder -> q :: Queue -> RawSocket(ICMP);`
 
-use crate::args::{Args, Kind, Need};
+use crate::args::{Args, Kind, Need, Value};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,9 +26,9 @@ pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", |
     param(
         "TYPE",
         Need::Mandatory,
-        Kind::Protocol,
+        Kind::Text,
         "",
-        "the IP protocol",
+        "the IP protocol, a number or a name",
     ),
     param(
         "PORT",
@@ -41,14 +41,18 @@ pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", |
     HEADROOM,
 ]);
 
-#[allow(clippy::unnecessary_wraps, reason = "other classes refuse arguments")]
-fn configure(_: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
+fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
+    // Names of protocols are written in capitals here, and in small letters elsewhere.
+    let name = args.text("TYPE").to_ascii_lowercase();
+    let Ok(Value::UInt(protocol)) = Kind::Protocol.parse(&name, &setup.names()) else {
+        return Err(Diagnostics::of("TYPE: invalid number"));
+    };
     let mut transport = SocketTransport::new(SocketRequest {
         kind: "raw".to_owned(),
         local: String::new(),
         remote: String::new(),
         listen: false,
-        options: vec![("PROTOCOL".to_owned(), args.uint("TYPE").to_string())],
+        options: vec![("PROTOCOL".to_owned(), protocol.to_string())],
     });
     take_common(&mut transport, args);
     transport.is_ip = true;
