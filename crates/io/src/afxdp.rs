@@ -337,7 +337,7 @@ fn open_socket(name: &str) -> Result<OwnedFd> {
         Err(error) => Err(Error::from_kernel(
             "open an AF_XDP socket",
             name,
-            "CAP_NET_RAW",
+            "CAP_NET_RAW, and CAP_BPF in the initial user namespace",
             error,
         )),
     }

@@ -2,7 +2,9 @@
 //!
 //! The kernel hands them to us with a header of 10 bytes (`virtio_net_hdr`). A frame whose checksum is not
 //! computed gets it; a super-packet is cut into the packets that an interface would have made of it: so what
-//! goes through the router is always what could have been on a wire, and each case is counted.
+//! goes through the router is always what could have been on a wire, and each case is counted. A super-packet
+//! within a tunnel (VXLAN, Geneve, GRE, IP in IP) is cut with the headers of the tunnel on every part, as the
+//! kernel does it.
 //!
 //! Source: the virtio specification 1.2, §5.1.6; Linux's `segmentation-offloads.rst`.
 
@@ -17,6 +19,11 @@ const GSO_UDP: u8 = 5;
 /// Set beside the kind where the sender's ECN state asks that CWR be on the first segment only.
 const GSO_ECN: u8 = 0x80;
 
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const GRE: u8 = 47;
+/// Of the first byte of GRE's header.
+const GRE_CHECKSUM: u8 = 0x80;
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
@@ -131,7 +138,7 @@ impl Offload {
         scratch: &mut Vec<u8>,
         each: &mut impl FnMut(&[u8]),
     ) -> Option<u64> {
-        let network = if has_link_header {
+        let outer = if has_link_header {
             network_offset(frame)?
         } else {
             0
@@ -142,14 +149,14 @@ impl Offload {
             GSO_UDP => true,
             _ => return None,
         };
-        let first = *frame.get(network)?;
-        let version = first >> 4;
-        let least = match version {
-            4 => ((first & 15) as usize * 4).max(20),
-            6 => 40,
-            _ => return None,
+        let protocol = if is_udp { UDP } else { TCP };
+        let outer_end = header_end(frame, outer)?;
+        let network = if outer_end == (protocol, transport) {
+            outer
+        } else {
+            inner_network(frame, outer_end.1, transport, protocol)?
         };
-        if transport < network + least || self.segment_bytes == 0 {
+        if self.segment_bytes == 0 {
             return None;
         }
         let header_bytes = if is_udp {
@@ -163,11 +170,7 @@ impl Offload {
         let data_at = transport + header_bytes;
         let data = frame.get(data_at..).filter(|data| !data.is_empty())?;
         // The padding that a short frame may have is no data.
-        let said = match version {
-            4 => big(frame, network + 2) as usize,
-            _ => 40 + big(frame, network + 4) as usize,
-        };
-        let data = match (network + said).checked_sub(data_at) {
+        let data = match (network + said_bytes(frame, network)).checked_sub(data_at) {
             Some(len) if len > 0 && len <= data.len() => &data[..len],
             // The length field of a super-packet beyond 64 KiB is zero.
             _ => data,
@@ -179,18 +182,9 @@ impl Offload {
             scratch.extend_from_slice(&frame[..data_at]);
             scratch.extend_from_slice(part);
             let packet = &mut scratch[network..];
+            finish_ip(packet, index);
             let transport = transport - network;
             let len = packet.len();
-            if version == 4 {
-                put(packet, 2, len as u16);
-                let id = big(packet, 4).wrapping_add(index as u16);
-                put(packet, 4, id);
-                put(packet, 10, 0);
-                let sum = !fold(sum_of(&packet[..(packet[0] & 15) as usize * 4]));
-                put(packet, 10, sum);
-            } else {
-                put(packet, 4, (len - 40) as u16);
-            }
             let checksum_at = if is_udp {
                 put(packet, transport + 4, (len - transport) as u16);
                 transport + 6
@@ -207,23 +201,114 @@ impl Offload {
                 }
                 transport + 16
             };
-            put(packet, checksum_at, 0);
-            let addresses = if version == 4 {
-                &packet[12..20]
-            } else {
-                &packet[8..40]
-            };
-            let protocol = if is_udp { 17 } else { 6 };
-            let pseudo = sum_of(addresses) + protocol + (len - transport) as u64;
-            let sum = !fold(pseudo + sum_of(&packet[transport..]));
-            put(
-                packet,
-                checksum_at,
-                if sum == 0 && is_udp { 0xffff } else { sum },
-            );
+            put_checksum(packet, transport, protocol, checksum_at);
+            if network != outer {
+                finish_tunnel(
+                    &mut scratch[outer..],
+                    outer_end.0,
+                    outer_end.1 - outer,
+                    index,
+                );
+            }
             each(scratch);
         }
         Some(count as u64)
+    }
+}
+
+/// The upper protocol of the IP packet at `at`, and where it begins; `None` where there is no such packet.
+fn header_end(frame: &[u8], at: usize) -> Option<(u8, usize)> {
+    let first = *frame.get(at)?;
+    match first >> 4 {
+        4 => {
+            let bytes = (first & 15) as usize * 4;
+            let protocol = *frame.get(at + 9)?;
+            (bytes >= 20).then_some((protocol, at + bytes))
+        }
+        6 => {
+            let (mut next, mut at) = (*frame.get(at + 6)?, at + 40);
+            // Hop by hop, routing, destination: each says in its second byte how long it is.
+            while matches!(next, 0 | 43 | 60) {
+                let header = frame.get(at..at + 2)?;
+                next = header[0];
+                at += (header[1] as usize + 1) * 8;
+            }
+            Some((next, at))
+        }
+        _ => None,
+    }
+}
+
+/// Where the IP packet within a tunnel begins whose header ends at `transport`: whatever the tunnel is, an IP
+/// header that ends there and tells of as many bytes as there are is no chance.
+fn inner_network(frame: &[u8], from: usize, transport: usize, protocol: u8) -> Option<usize> {
+    let starts = (from..transport.checked_sub(20)? + 1).rev();
+    starts
+        .filter(|start| (transport - start) % 4 == 0)
+        .find(|start| {
+            let told = said_bytes(frame, *start);
+            header_end(frame, *start) == Some((protocol, transport))
+                && (told == frame.len() - start || told == 0)
+        })
+}
+
+/// The bytes that the IP packet at `at` says it has.
+fn said_bytes(frame: &[u8], at: usize) -> usize {
+    match frame.get(at).map(|first| first >> 4) {
+        Some(6) => 40 + big(frame, at + 4) as usize,
+        _ => big(frame, at + 2) as usize,
+    }
+}
+
+/// Makes the IP header at the start of `packet`, which is the `index`-th of a super-packet, right.
+fn finish_ip(packet: &mut [u8], index: usize) {
+    let len = packet.len();
+    if packet[0] >> 4 == 4 {
+        put(packet, 2, len as u16);
+        let id = big(packet, 4).wrapping_add(index as u16);
+        put(packet, 4, id);
+        put(packet, 10, 0);
+        let sum = !fold(sum_of(&packet[..(packet[0] & 15) as usize * 4]));
+        put(packet, 10, sum);
+    } else {
+        put(packet, 4, (len - 40) as u16);
+    }
+}
+
+/// Computes the checksum at `checksum_at` of what begins at `transport` of an IP packet.
+fn put_checksum(packet: &mut [u8], transport: usize, protocol: u8, checksum_at: usize) {
+    put(packet, checksum_at, 0);
+    let addresses = if packet[0] >> 4 == 4 {
+        &packet[12..20]
+    } else {
+        &packet[8..40]
+    };
+    let upper_bytes = (packet.len() - transport) as u64;
+    let pseudo = sum_of(addresses) + u64::from(protocol) + upper_bytes;
+    let sum = !fold(pseudo + sum_of(&packet[transport..]));
+    // A UDP checksum of zero means none.
+    let sum = if sum == 0 && protocol == UDP {
+        0xffff
+    } else {
+        sum
+    };
+    put(packet, checksum_at, sum);
+}
+
+/// Makes the headers right that a tunnel has put before a packet, which is the `index`-th of a super-packet.
+/// Within it all is done already.
+fn finish_tunnel(packet: &mut [u8], protocol: u8, at: usize, index: usize) {
+    finish_ip(packet, index);
+    let upper_bytes = packet.len() - at;
+    if protocol == UDP && upper_bytes >= 8 {
+        put(packet, at + 4, upper_bytes as u16);
+        if big(packet, at + 6) != 0 {
+            put_checksum(packet, at, UDP, at + 6);
+        }
+    } else if protocol == GRE && upper_bytes >= 8 && packet[at] & GRE_CHECKSUM != 0 {
+        put(packet, at + 4, 0);
+        let sum = !fold(sum_of(&packet[at..]));
+        put(packet, at + 4, sum);
     }
 }
 
@@ -270,7 +355,7 @@ fn fold(mut sum: u64) -> u16 {
 mod tests {
     use super::*;
 
-    fn header(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> Offload {
+    fn header_of(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> Offload {
         let mut bytes = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
         bytes[4..6].copy_from_slice(&size.to_ne_bytes());
         bytes[6..8].copy_from_slice(&start.to_ne_bytes());
@@ -307,7 +392,7 @@ mod tests {
     #[test]
     fn a_super_packet_of_tcp_becomes_packets_whose_sums_are_right() {
         let frame = tcp(25, 0x80 | 0x18 | 0x01);
-        let (out, counters) = resolve(header(1, GSO_TCP4, 10, 20, 16), &frame);
+        let (out, counters) = resolve(header_of(1, GSO_TCP4, 10, 20, 16), &frame);
         assert_eq!((counters.super_packets, counters.segments), (1, 3));
         let data: Vec<u8> = out
             .iter()
@@ -333,7 +418,7 @@ mod tests {
         let mut frame = tcp(5, 0x10);
         let pseudo = fold(sum_of(&frame[12..20]) + 6 + 25);
         put(&mut frame, 36, pseudo);
-        let (out, counters) = resolve(header(1, 0, 0, 20, 16), &frame);
+        let (out, counters) = resolve(header_of(1, 0, 0, 20, 16), &frame);
         assert_eq!(counters.checksums, 1);
         let sum = sum_of(&out[0][12..20]) + 6 + 25 + sum_of(&out[0][20..]);
         assert_eq!(fold(sum), 0xffff);
@@ -345,17 +430,105 @@ mod tests {
         let mut long_header = frame.clone();
         long_header[0] = 0x4f;
         for (offload, frame) in [
-            (header(1, GSO_TCP4, 0, 20, 16), &frame[..]),
-            (header(1, GSO_TCP4, 10, 4, 16), &frame),
-            (header(1, GSO_TCP4, 10, 60000, 16), &frame),
-            (header(1, 3, 10, 20, 16), &frame),
-            (header(1, GSO_UDP, 10, 20, 6), &long_header),
-            (header(1, 0, 0, 60000, 16), &frame),
-            (header(1, GSO_TCP6, 10, 20, 16), &frame[..3]),
-            (header(1, GSO_UDP, 10, 20, 6), &[]),
+            (header_of(1, GSO_TCP4, 0, 20, 16), &frame[..]),
+            (header_of(1, GSO_TCP4, 10, 4, 16), &frame),
+            (header_of(1, GSO_TCP4, 10, 60000, 16), &frame),
+            (header_of(1, 3, 10, 20, 16), &frame),
+            (header_of(1, GSO_UDP, 10, 20, 6), &long_header),
+            (header_of(1, 0, 0, 60000, 16), &frame),
+            (header_of(1, GSO_TCP6, 10, 20, 16), &frame[..3]),
+            (header_of(1, GSO_UDP, 10, 20, 6), &[]),
         ] {
             let (out, counters) = resolve(offload, frame);
             assert_eq!((out.len(), counters.refused), (0, 1), "{offload:?}");
+        }
+    }
+
+    /// `packet` behind the outer IPv4 header and `header` of a tunnel of `protocol`.
+    fn tunnelled(packet: &[u8], protocol: u8, header: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; 20];
+        frame[0] = 0x45;
+        put(&mut frame, 2, (20 + header.len() + packet.len()) as u16);
+        frame[8..10].copy_from_slice(&[64, protocol]);
+        frame[12..20].copy_from_slice(&[192, 0, 2, 1, 192, 0, 2, 2]);
+        frame.extend_from_slice(header);
+        frame.extend_from_slice(packet);
+        frame
+    }
+
+    /// That an IPv4 packet of TCP is right in all its lengths and sums.
+    fn is_right(packet: &[u8]) {
+        assert_eq!(big(packet, 2) as usize, packet.len());
+        assert_eq!(fold(sum_of(&packet[..20])), 0xffff, "IP checksum");
+        let pseudo = sum_of(&packet[12..20]) + 6 + (packet.len() - 20) as u64;
+        assert_eq!(fold(pseudo + sum_of(&packet[20..])), 0xffff, "TCP checksum");
+    }
+
+    #[test]
+    fn a_super_packet_in_a_tunnel_is_cut_with_the_tunnels_headers() {
+        // UDP's header with a checksum, VXLAN's, and the inner Ethernet header.
+        let mut vxlan = vec![0; 8 + 8 + 14];
+        vxlan[2..4].copy_from_slice(&4789_u16.to_be_bytes());
+        put(&mut vxlan, 6, 1);
+        vxlan[8] = 8;
+        put(&mut vxlan, 28, 0x0800);
+        // GRE's with a checksum, of IP.
+        let gre = [0x80, 0, 8, 0, 1, 2, 0, 0];
+        for (protocol, header) in [(UDP, &vxlan[..]), (GRE, &gre), (4, &[])] {
+            let inner = tcp(25, 0x18);
+            let frame = tunnelled(&inner, protocol, header);
+            let at = 20 + header.len();
+            let start = (at + 20) as u16;
+            let (out, counters) = resolve(header_of(1, GSO_TCP4, 10, start, 16), &frame);
+            assert_eq!((counters.segments, counters.refused), (3, 0), "{protocol}");
+            let mut data = Vec::new();
+            for (index, packet) in out.iter().enumerate() {
+                assert_eq!(big(packet, 2) as usize, packet.len());
+                assert_eq!(big(packet, 4) as usize, index);
+                assert_eq!(fold(sum_of(&packet[..20])), 0xffff, "outer IP checksum");
+                is_right(&packet[at..]);
+                if protocol == UDP {
+                    assert_eq!(big(packet, 24) as usize, packet.len() - 20);
+                    let pseudo = sum_of(&packet[12..20]) + 17 + (packet.len() - 20) as u64;
+                    assert_eq!(fold(pseudo + sum_of(&packet[20..])), 0xffff, "UDP checksum");
+                }
+                if protocol == GRE {
+                    assert_eq!(fold(sum_of(&packet[20..])), 0xffff, "GRE checksum");
+                }
+                data.extend_from_slice(&packet[at + 40..]);
+            }
+            assert_eq!(data, inner[40..]);
+        }
+    }
+
+    #[test]
+    fn a_tunnel_without_a_udp_checksum_keeps_it_so() {
+        let mut header = vec![0; 8 + 8 + 14];
+        put(&mut header, 28, 0x0800);
+        let frame = tunnelled(&tcp(25, 0x10), UDP, &header);
+        let (out, _) = resolve(header_of(1, GSO_TCP4, 10, 70, 16), &frame);
+        assert_eq!(out.len(), 3);
+        assert!(out.iter().all(|packet| big(packet, 26) == 0));
+    }
+
+    #[test]
+    fn a_super_packet_of_ipv6_with_extension_headers_is_cut() {
+        let mut frame = vec![0; 40 + 8 + 8 + 25];
+        frame[0] = 0x60;
+        put(&mut frame, 4, 41);
+        // Destination options, then UDP.
+        frame[6] = 60;
+        frame[8..40].copy_from_slice(&[0x20; 32]);
+        frame[40..48].copy_from_slice(&[17, 0, 1, 4, 0, 0, 0, 0]);
+        put(&mut frame, 52, 33);
+        let (out, counters) = resolve(header_of(1, GSO_UDP, 10, 48, 6), &frame);
+        assert_eq!((counters.segments, counters.refused), (3, 0));
+        for (packet, data) in out.iter().zip([10, 10, 5]) {
+            assert_eq!(packet.len(), 56 + data);
+            assert_eq!(big(packet, 4) as usize, packet.len() - 40);
+            assert_eq!(big(packet, 52) as usize, 8 + data);
+            let pseudo = sum_of(&packet[8..40]) + 17 + (packet.len() - 48) as u64;
+            assert_eq!(fold(pseudo + sum_of(&packet[48..])), 0xffff, "UDP checksum");
         }
     }
 }

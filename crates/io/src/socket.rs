@@ -4,7 +4,7 @@
 use crate::sys;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// `struct sockaddr_in` of an address.
 fn address_of(address: SocketAddrV4) -> libc::sockaddr_in {
@@ -85,4 +85,19 @@ pub fn raw(protocol: u8) -> io::Result<UdpSocket> {
     sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BROADCAST, &1)?;
     // A raw socket sends and receives as one of UDP does; ports are ignored.
     Ok(socket.into())
+}
+
+/// A stream socket that this process was started with as descriptor `number`, by a descriptor of our own; the
+/// number itself stays open.
+pub fn inherited(number: i32) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    let copy = sys::check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })?;
+    // SAFETY: the kernel has just made it, and nobody else knows of it.
+    let copy = unsafe { OwnedFd::from_raw_fd(copy) };
+    let kind: libc::c_int = sys::option(&copy, libc::SOL_SOCKET, libc::SO_TYPE)?;
+    if kind != libc::SOCK_STREAM {
+        let text = format!("descriptor {number} is no stream socket");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(copy)
 }

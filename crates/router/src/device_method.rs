@@ -1,9 +1,11 @@
 //! The ways to a device that elements name by `METHOD`.
 
-/// What `METHOD word` asks of the machine; Click's own words mean the packet socket, which is what they were.
-/// Nothing where there is no such method.
-pub fn device_method(word: &str) -> Option<&'static str> {
+/// What `METHOD word` of `device` asks of the machine. Click's own words mean the packet socket, which is what
+/// they were, but a capture file is read and written whatever word says so. Nothing where there is no such
+/// method.
+pub fn device_method(word: &str, device: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
+        "" | "pcap" if is_capture(device) => "pcap",
         "" => "",
         "afxdp" | "xdp" => "afxdp",
         "afpacket" | "linux" | "pcap" | "pcapfd" => "afpacket",
@@ -12,6 +14,12 @@ pub fn device_method(word: &str) -> Option<&'static str> {
         "ring" => "ring",
         _ => return None,
     })
+}
+
+/// Whether a name is one of a capture file rather than of an interface, in which there is no `/`.
+fn is_capture(name: &str) -> bool {
+    let bare = name.strip_suffix(".gz").unwrap_or(name);
+    name.contains('/') || bare.ends_with(".pcap") || bare.ends_with(".pcapng")
 }
 
 #[cfg(test)]
@@ -27,7 +35,20 @@ mod tests {
             ("", Some("")),
             ("NETMAP", None),
         ] {
-            assert_eq!(device_method(word), method, "{word}");
+            assert_eq!(device_method(word, "eth0"), method, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_capture_file_is_known_by_its_name() {
+        for (word, name, method) in [
+            ("pcap", "/tmp/in", Some("pcap")),
+            ("", "in.pcap", Some("pcap")),
+            ("", "in.pcapng.gz", Some("pcap")),
+            ("afpacket", "in.pcap", Some("afpacket")),
+            ("pcap", "eth0.5", Some("afpacket")),
+        ] {
+            assert_eq!(device_method(word, name), method, "{word} {name}");
         }
     }
 }

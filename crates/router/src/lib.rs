@@ -58,6 +58,7 @@ pub mod resizing;
 pub mod rewriter;
 pub mod script;
 pub mod shaper;
+pub mod socket_element;
 pub mod socket_transport;
 pub mod strides;
 pub mod summary;

@@ -1,14 +1,14 @@
 //! What the elements that speak by sockets share: packets from a socket, packets to it, and waiting for both.
 
-use crate::element::Handler;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::task::TaskId;
+use crate::engine::{Ctx, ElementId};
 use crate::graph::processing::Mode;
 use crate::host::{Socket, SocketRequest, reason};
+use crate::link_header::mark_ip;
 use crate::reason::Reason;
 use std::io::ErrorKind;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use trammel_packet::anno::{DST_IP, EXTRA_LENGTH};
 use trammel_packet::batch::{Batch, CAPACITY};
 use trammel_packet::timestamp::Timestamp;
@@ -33,6 +33,10 @@ pub struct SocketTransport {
     pub by_annotation: bool,
     /// Whether bytes rather than packets pass: what is written in part is continued.
     pub is_stream: bool,
+    /// Whether what comes are IP packets; their headers are marked, and what is none is dropped.
+    pub is_ip: bool,
+    /// The tables of routes of those who may speak and of those who may not, where the first has no route.
+    pub tables: [Option<ElementId>; 2],
     listener: Option<Box<dyn Socket>>,
     active: Option<Box<dyn Socket>>,
     pulls: bool,
@@ -54,6 +58,8 @@ impl SocketTransport {
             verbose: false,
             by_annotation: false,
             is_stream: false,
+            is_ip: false,
+            tables: [None; 2],
             listener: None,
             active: None,
             pulls: false,
@@ -67,11 +73,17 @@ impl SocketTransport {
 
     /// Opens the socket; an error in the system's words after the call that failed.
     pub fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        for table in self.tables.into_iter().flatten() {
+            let name = ctx.name(table).to_owned();
+            if ctx.find_handler(&format!("{name}.lookup"), None).is_err() {
+                return Err(format!("{name} is not an IPRouteTable"));
+            }
+        }
         let waits = self.request.listen && self.is_stream;
-        let call = if self.request.listen {
-            "bind"
-        } else {
-            "connect"
+        let call = match (self.request.kind.as_str(), self.request.listen) {
+            ("raw", _) => "socket",
+            (_, true) => "bind",
+            (_, false) => "connect",
         };
         let socket = ctx.open_socket(&self.request);
         let socket = socket.map_err(|why| format!("{call}: {}", reason(&why)))?;
@@ -115,14 +127,31 @@ impl SocketTransport {
         }
     }
 
-    fn accept(&mut self, ctx: &mut Ctx, allows: &mut dyn FnMut(&mut Ctx, &str) -> bool) {
+    /// Whether whoever has the address may speak: whom the first table has a route to, or the second has none.
+    fn allows(&self, ctx: &mut Ctx, from: &str) -> bool {
+        if !self.request.listen {
+            return true;
+        }
+        let Ok(from) = from.parse::<SocketAddrV4>() else {
+            return true;
+        };
+        let mut has_route = |table: Option<ElementId>| {
+            let name = format!("{}.lookup", ctx.name(table?));
+            let of = ctx.find_handler(&name, None).ok()?;
+            let route = ctx.read_handler(&of, &from.ip().to_string()).ok()?;
+            Some(route != "-1")
+        };
+        has_route(self.tables[0]) == Some(true) || has_route(self.tables[1]) != Some(true)
+    }
+
+    fn accept(&mut self, ctx: &mut Ctx) {
         let Some(listener) = &mut self.listener else {
             return;
         };
         match listener.accept() {
             Ok(Some(one)) => {
                 let from = one.address();
-                let is_allowed = allows(ctx, &from);
+                let is_allowed = self.allows(ctx, &from);
                 let what = if is_allowed { "opened" } else { "denied" };
                 self.say(ctx, &format!("{what} connection from {from}"));
                 if is_allowed {
@@ -142,17 +171,12 @@ impl SocketTransport {
         }
     }
 
-    /// A descriptor is ready; `allows` says who may speak.
-    pub fn ready(
-        &mut self,
-        ctx: &mut Ctx,
-        descriptor: i32,
-        allows: &mut dyn FnMut(&mut Ctx, &str) -> bool,
-    ) {
+    /// A descriptor is ready.
+    pub fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
         if self.active.is_none() {
-            self.accept(ctx, allows);
+            self.accept(ctx);
         } else if ctx.outputs() > 0 {
-            self.receive(ctx, allows);
+            self.receive(ctx);
         }
         if self.is_blocked {
             ctx.unwatch(descriptor, true);
@@ -164,7 +188,7 @@ impl SocketTransport {
         }
     }
 
-    fn receive(&mut self, ctx: &mut Ctx, allows: &mut dyn FnMut(&mut Ctx, &str) -> bool) {
+    fn receive(&mut self, ctx: &mut Ctx) {
         let is_server = self.request.listen && !self.is_stream;
         let mut batch = ctx.batch();
         let now = if self.stamps {
@@ -197,7 +221,7 @@ impl SocketTransport {
             };
             if is_server {
                 let from = active.address();
-                if !allows(ctx, &from) {
+                if !self.allows(ctx, &from) {
                     self.say(ctx, &format!("dropped datagram from {from}"));
                     continue;
                 }
@@ -213,6 +237,10 @@ impl SocketTransport {
             inner.set_timestamp(now);
             if count > kept {
                 inner.set_anno_u32(EXTRA_LENGTH, (count - kept) as u32);
+            }
+            if self.is_ip && !mark_ip(inner, false) {
+                ctx.drop(packet, Reason::Filtered);
+                continue;
             }
             batch.push(packet);
         };
@@ -313,10 +341,5 @@ impl SocketTransport {
         for packet in self.waiting.drain() {
             ctx.pool().free(packet);
         }
-    }
-
-    /// The handlers: none of their own.
-    pub fn handlers() -> Vec<Handler> {
-        Vec::new()
     }
 }

@@ -1,5 +1,6 @@
 //! The machine's devices, as the router asks for them, and what to do where it has none.
 
+use super::capture_device::CaptureDevice;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
@@ -36,6 +37,7 @@ pub fn open(
         "afpacket" => Ok(Box::new(by_packet_socket(request)?)),
         "tap" | "tun" => Ok(Box::new(tap(request)?)),
         "ring" => wire(request, wires),
+        "pcap" => capture(request),
         "" => chosen(request, pool),
         other => Err(wrong(format!("there is no method `{other}`"))),
     }
@@ -47,6 +49,21 @@ fn wrong(text: String) -> Refusal {
         mend: None,
         is_lack: false,
     }
+}
+
+/// A capture file to read or to write.
+fn capture(request: &DeviceRequest) -> Result<Box<dyn Device>, Refusal> {
+    let (reads, writes) = (
+        text(request, "READS").is_some(),
+        text(request, "WRITES").is_some(),
+    );
+    if reads && writes {
+        return Err(wrong(format!(
+            "`{}` cannot be read and written at once: give each device a file of its own",
+            request.name
+        )));
+    }
+    Ok(Box::new(CaptureDevice::open(&request.name, writes)?))
 }
 
 /// What one of the input and output crate's errors comes to.

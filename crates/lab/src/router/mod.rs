@@ -1,5 +1,6 @@
 //! The router on this machine: its command line, its services, and the programs of Click's names.
 
+pub mod capture_device;
 pub mod click;
 pub mod command;
 pub mod devices;

@@ -1,4 +1,4 @@
-//! The machine's sockets, as the router asks for them: TCP, UDP, UNIX, multicast, raw. None blocks.
+//! The machine's sockets, as the router asks for them: TCP, UDP, UNIX, multicast, raw, inherited. None blocks.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{
@@ -27,6 +27,7 @@ pub fn open(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
         ("unix-datagram", _) => open_unix_datagram(request),
         ("multicast", _) => open_multicast(request),
         ("raw", _) => open_raw(request),
+        ("descriptor", _) => inherited(request),
         (kind, _) => Err(wrong(format!("there are no `{kind}` sockets"))),
     }
 }
@@ -89,6 +90,51 @@ impl<T: Read + Write + AsRawFd + Send + std::fmt::Debug> Socket for Stream<T> {
 
     fn address(&self) -> String {
         self.peer.clone()
+    }
+}
+
+/// A connection that this process was started with; it is over when this is dropped.
+#[derive(Debug)]
+struct Inherited(Stream<UnixStream>);
+
+fn inherited(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let number = (request.local.parse())
+        .map_err(|_| wrong(format!("`{}` is no descriptor", request.local)))?;
+    // Any stream does, whatever its family: only what streams have in common is used.
+    let stream = UnixStream::from(socket::inherited(number)?);
+    stream.set_nonblocking(true)?;
+    Ok(Box::new(Inherited(Stream {
+        stream,
+        peer: format!("descriptor {number}"),
+    })))
+}
+
+impl Socket for Inherited {
+    fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
+        Ok(None)
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into)
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.0.write(from)
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.0.descriptor()
+    }
+
+    fn address(&self) -> String {
+        self.0.address()
+    }
+}
+
+impl Drop for Inherited {
+    fn drop(&mut self) {
+        // The number that was given stays open, so that the partner would not see the end otherwise.
+        let _ = self.0.stream.shutdown(std::net::Shutdown::Both);
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! # What it does
 //! Emits what comes at `DEVNAME`, with the time and the type of packet that the device tells. `METHOD` is
-//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun` or `ring`; without one the machine
-//! chooses and says which. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
+//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun`, `ring` or `pcap`; without one the
+//! machine chooses and says which. A `DEVNAME` with a `/` in it, or that ends in `.pcap`, `.pcapng` or either
+//! and `.gz`, is a capture file: METHOD `pcap`, and frames come as fast as they are taken until its end. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
 //! not. A `ToDevice` of the same name sends by the same device.
 //!
 //! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
@@ -129,6 +130,13 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
         "whether it asks without end rather than waiting",
     ),
     param(
+        "STOP",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether the end of a capture file stops the driver",
+    ),
+    param(
         "QUEUE",
         Need::Keyword,
         U16,
@@ -173,6 +181,8 @@ struct FromDevice {
     forces_ip: bool,
     stamps: bool,
     polls: bool,
+    /// Whether the device's end stops the driver.
+    stops: bool,
     bursts: usize,
     /// Whether any packet has to be looked at.
     is_plain: bool,
@@ -231,7 +241,7 @@ impl Element for FromDevice {
             "" => args.text("CAPTURE"),
             word => word,
         };
-        let method = device_method(word);
+        let method = device_method(word, args.text("DEVNAME"));
         if method.is_none() {
             said.error(None, "bad METHOD");
         }
@@ -271,6 +281,7 @@ impl Element for FromDevice {
         let mut options = vec![
             ("OUTBOUND".to_owned(), args.bool("OUTBOUND").to_string()),
             ("QUEUE".to_owned(), args.uint("QUEUE").to_string()),
+            ("READS".to_owned(), "true".to_owned()),
         ];
         if let Some(ring) = args.opt_uint("RING") {
             options.push(("RING".to_owned(), ring.to_string()));
@@ -288,6 +299,7 @@ impl Element for FromDevice {
         self.forces_ip = args.bool("FORCE_IP");
         self.stamps = args.bool("TIMESTAMP");
         self.polls = args.bool("BUSY_POLL");
+        self.stops = args.bool("STOP");
         self.bursts = (args.int("BURST") as usize).div_ceil(CAPACITY);
         self.is_plain = self.snaplen == 65535
             && self.headroom <= trammel_packet::pool::HEADROOM
@@ -349,6 +361,10 @@ impl Element for FromDevice {
             .device(device)
             .is_some_and(trammel_packet::device::Device::is_exhausted)
         {
+            ctx.say_remarks(device);
+            if self.stops {
+                ctx.stop();
+            }
             return false;
         }
         self.empty += 1;

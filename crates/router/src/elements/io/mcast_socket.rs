@@ -8,20 +8,19 @@
 //! # Example
 //! `link :: McastSocket(239.0.0.1, 1234, 127.0.0.1); Idle -> link -> Discard;`
 
-use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
+use crate::socket_element::{
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, param, take_common,
+};
 use crate::socket_transport::SocketTransport;
-use trammel_packet::batch::Batch;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", || {
-    Box::<McastSocket>::default()
+    Box::new(SocketElement::new(configure))
 })
 .ports("0-1/0-1", "a/h")
 .flow("x/y")
@@ -55,117 +54,30 @@ pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", 
         "true",
         "whether this machine receives what is sent",
     ),
-    param(
-        "SNAPLEN",
-        Need::Keyword,
-        UINT,
-        "2048",
-        "bytes that are kept of a packet",
-    ),
-    param(
-        "HEADROOM",
-        Need::Keyword,
-        UINT,
-        "28",
-        "bytes free before a packet",
-    ),
-    param(
-        "TIMESTAMP",
-        Need::Keyword,
-        Kind::Bool,
-        "true",
-        "whether packets carry their time",
-    ),
-    param(
-        "SNDBUF",
-        Need::Keyword,
-        UINT,
-        "",
-        "bytes of the socket to send",
-    ),
-    param(
-        "RCVBUF",
-        Need::Keyword,
-        UINT,
-        "",
-        "bytes of the socket to receive",
-    ),
+    SNAPLEN,
+    HEADROOM,
+    TIMESTAMP,
+    SNDBUF,
+    RCVBUF,
 ]);
 
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
-
-#[derive(Debug, Default)]
-struct McastSocket {
-    transport: Option<SocketTransport>,
-}
-
-impl Element for McastSocket {
-    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let mut options = vec![("LOOP".to_owned(), args.bool("LOOP").to_string())];
-        for key in ["SNDBUF", "RCVBUF"] {
-            if let Some(bytes) = args.opt_uint(key) {
-                options.push((key.to_owned(), bytes.to_string()));
-            }
-        }
-        let source = args.ip("SOURCEIP");
-        let mut transport = SocketTransport::new(SocketRequest {
-            kind: "multicast".to_owned(),
-            local: if source.is_unspecified() {
-                String::new()
-            } else {
-                format!("{source}:{}", args.uint("SOURCEPORT"))
-            },
-            remote: format!("{}:{}", args.ip("MCASTIP"), args.uint("MCASTPORT")),
-            listen: false,
-            options,
-        });
-        transport.snaplen = args.uint("SNAPLEN") as usize;
-        transport.headroom = args.uint("HEADROOM") as usize;
-        transport.stamps = args.bool("TIMESTAMP");
-        self.transport = Some(transport);
-        Ok(())
-    }
-
-    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        self.transport
-            .as_mut()
-            .map_or(Ok(()), |one| one.initialize(ctx))
-    }
-
-    fn push(&mut self, ctx: &mut Ctx, _: usize, batch: Batch) {
-        match &mut self.transport {
-            Some(transport) => transport.push(ctx, batch),
-            None => ctx.recycle(batch),
-        }
-    }
-
-    fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
-        self.transport.as_mut().is_some_and(|one| one.run_task(ctx))
-    }
-
-    fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
-        if let Some(transport) = &mut self.transport {
-            transport.ready(ctx, descriptor, &mut |_, _| true);
-        }
-    }
-
-    fn cleanup(&mut self, ctx: &mut Ctx) {
-        if let Some(transport) = &mut self.transport {
-            transport.cleanup(ctx);
-        }
-    }
+#[allow(clippy::unnecessary_wraps, reason = "other classes refuse arguments")]
+fn configure(_: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
+    let mut options = buffers(args);
+    options.push(("LOOP".to_owned(), args.bool("LOOP").to_string()));
+    let source = args.ip("SOURCEIP");
+    let mut transport = SocketTransport::new(SocketRequest {
+        kind: "multicast".to_owned(),
+        local: if source.is_unspecified() {
+            String::new()
+        } else {
+            format!("{source}:{}", args.uint("SOURCEPORT"))
+        },
+        remote: format!("{}:{}", args.ip("MCASTIP"), args.uint("MCASTPORT")),
+        listen: false,
+        options,
+    });
+    take_common(&mut transport, args);
+    transport.stamps = args.bool("TIMESTAMP");
+    Ok(transport)
 }

@@ -6,27 +6,33 @@
 //! whom the last packet came from, or with `CLIENT true` send to the one named. A UDP client of address 0.0.0.0
 //! sends each packet to its destination annotation.  What is pushed to a socket that is full waits up to a batch; more is dropped.
 //!
+//! A server takes whom `ALLOW`, a table of routes such as `RadixIPLookup`, has a route to, and of the others whom
+//! `DENY` has none to.
+//!
 //! # Example
 //! `Socket(UDP, 0.0.0.0, 4789) -> Counter -> Discard;`
 
-use crate::args::kinds::{U16, UINT};
+use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param, Value};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
+use crate::socket_element::{
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, param, take_common,
+};
 use crate::socket_transport::SocketTransport;
-use trammel_packet::batch::Batch;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX sockets", || {
-    Box::<SocketElement>::default()
+    Box::new(SocketElement::new(configure))
 })
 .ports("0-1/0-1", "a/h")
 .flow("x/y")
-.params(&[
+.params(PARAMS);
+
+/// The arguments, which are those of `FromSocket` and `ToSocket` too.
+pub static PARAMS: &[Param] = &[
     param(
         "TYPE",
         Need::Mandatory,
@@ -62,27 +68,9 @@ pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX soc
         "0",
         "the local port of a client",
     ),
-    param(
-        "SNAPLEN",
-        Need::Keyword,
-        UINT,
-        "2048",
-        "bytes that are kept of a packet",
-    ),
-    param(
-        "HEADROOM",
-        Need::Keyword,
-        UINT,
-        "28",
-        "bytes free before a packet",
-    ),
-    param(
-        "TIMESTAMP",
-        Need::Keyword,
-        Kind::Bool,
-        "true",
-        "whether packets carry their time",
-    ),
+    SNAPLEN,
+    HEADROOM,
+    TIMESTAMP,
     param(
         "NODELAY",
         Need::Keyword,
@@ -104,19 +92,21 @@ pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX soc
         "false",
         "whether connections are told",
     ),
+    SNDBUF,
+    RCVBUF,
     param(
-        "SNDBUF",
+        "ALLOW",
         Need::Keyword,
-        UINT,
+        Kind::Element,
         "",
-        "bytes of the socket to send",
+        "the table of routes to those who may speak to a server",
     ),
     param(
-        "RCVBUF",
+        "DENY",
         Need::Keyword,
-        UINT,
+        Kind::Element,
         "",
-        "bytes of the socket to receive",
+        "the table of routes to those who may not, unless ALLOW has one",
     ),
     param(
         "PROPER",
@@ -125,116 +115,60 @@ pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX soc
         "false",
         "accepted and without meaning here",
     ),
-]);
+];
 
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
-
-#[derive(Debug, Default)]
-struct SocketElement {
-    transport: Option<SocketTransport>,
-}
-
-impl Element for SocketElement {
-    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let mut said = Diagnostics::new();
-        let kind = args.text("TYPE").to_ascii_uppercase();
-        let (name, is_stream, is_unix) = match kind.as_str() {
-            "TCP" => ("tcp", true, false),
-            "UDP" => ("udp", false, false),
-            "UNIX" => ("unix", true, true),
-            "UNIX_DGRAM" => ("unix-datagram", false, true),
-            _ => {
-                said.error(None, format!("unknown socket type `{kind}'"));
-                return Err(said);
-            }
+/// The transport that the arguments ask for.
+pub fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
+    let mut said = Diagnostics::new();
+    let kind = args.text("TYPE").to_ascii_uppercase();
+    let (name, is_stream, is_unix) = match kind.as_str() {
+        "TCP" => ("tcp", true, false),
+        "UDP" => ("udp", false, false),
+        "UNIX" => ("unix", true, true),
+        "UNIX_DGRAM" => ("unix-datagram", false, true),
+        _ => {
+            said.error(None, format!("unknown socket type `{kind}'"));
+            return Err(said);
+        }
+    };
+    let mut has_local = args.given("LOCAL_PORT") || args.given("LOCAL_ADDR");
+    let (there, local) = if is_unix {
+        has_local = args.given("PORT");
+        (args.text("ADDR").to_owned(), args.text("PORT").to_owned())
+    } else {
+        let protocol = if is_stream { 6 } else { 17 };
+        let address = Kind::Ip.parse(args.text("ADDR"), &setup.names());
+        let port = Kind::IpPort(protocol).parse(args.text("PORT"), &setup.names());
+        let (Ok(Value::Ip(address)), Ok(Value::UInt(port))) = (address, port) else {
+            said.error(None, "ADDR and PORT: an IP address and a port are required");
+            return Err(said);
         };
-        let mut has_local = args.given("LOCAL_PORT") || args.given("LOCAL_ADDR");
-        let (there, local) = if is_unix {
-            has_local = args.given("PORT");
-            (args.text("ADDR").to_owned(), args.text("PORT").to_owned())
+        let local = format!("{}:{}", args.ip("LOCAL_ADDR"), args.uint("LOCAL_PORT"));
+        (format!("{address}:{port}"), local)
+    };
+    let is_client = (args.opt_bool("CLIENT")).unwrap_or(setup.outputs.is_empty() || has_local);
+    let mut options = buffers(args);
+    options.push(("NODELAY".to_owned(), args.bool("NODELAY").to_string()));
+    let mut transport = SocketTransport::new(SocketRequest {
+        kind: name.to_owned(),
+        local: match (is_client, has_local) {
+            (false, _) => there.clone(),
+            (true, true) => local,
+            (true, false) => String::new(),
+        },
+        remote: if is_client {
+            there.clone()
         } else {
-            let protocol = if is_stream { 6 } else { 17 };
-            let address = Kind::Ip.parse(args.text("ADDR"), &setup.names());
-            let port = Kind::IpPort(protocol).parse(args.text("PORT"), &setup.names());
-            let (Ok(Value::Ip(address)), Ok(Value::UInt(port))) = (address, port) else {
-                said.error(None, "ADDR and PORT: an IP address and a port are required");
-                return Err(said);
-            };
-            let local = format!("{}:{}", args.ip("LOCAL_ADDR"), args.uint("LOCAL_PORT"));
-            (format!("{address}:{port}"), local)
-        };
-        let is_client = (args.opt_bool("CLIENT")).unwrap_or(setup.outputs.is_empty() || has_local);
-        let mut options = vec![("NODELAY".to_owned(), args.bool("NODELAY").to_string())];
-        for key in ["SNDBUF", "RCVBUF"] {
-            if let Some(bytes) = args.opt_uint(key) {
-                options.push((key.to_owned(), bytes.to_string()));
-            }
-        }
-        let mut transport = SocketTransport::new(SocketRequest {
-            kind: name.to_owned(),
-            local: match (is_client, has_local) {
-                (false, _) => there.clone(),
-                (true, true) => local,
-                (true, false) => String::new(),
-            },
-            remote: if is_client {
-                there.clone()
-            } else {
-                String::new()
-            },
-            listen: !is_client,
-            options,
-        });
-        transport.is_stream = is_stream;
-        transport.by_annotation = name == "udp" && is_client && there.starts_with("0.0.0.0:");
-        transport.snaplen = args.uint("SNAPLEN") as usize;
-        transport.headroom = args.uint("HEADROOM") as usize;
-        transport.stamps = args.bool("TIMESTAMP");
-        transport.verbose = args.bool("VERBOSE");
-        self.transport = Some(transport);
-        Ok(())
-    }
-
-    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        self.transport
-            .as_mut()
-            .map_or(Ok(()), |one| one.initialize(ctx))
-    }
-
-    fn push(&mut self, ctx: &mut Ctx, _: usize, batch: Batch) {
-        match &mut self.transport {
-            Some(transport) => transport.push(ctx, batch),
-            None => ctx.recycle(batch),
-        }
-    }
-
-    fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
-        self.transport.as_mut().is_some_and(|one| one.run_task(ctx))
-    }
-
-    fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
-        if let Some(transport) = &mut self.transport {
-            transport.ready(ctx, descriptor, &mut |_, _| true);
-        }
-    }
-
-    fn cleanup(&mut self, ctx: &mut Ctx) {
-        if let Some(transport) = &mut self.transport {
-            transport.cleanup(ctx);
-        }
-    }
+            String::new()
+        },
+        listen: !is_client,
+        options,
+    });
+    transport.is_stream = is_stream;
+    transport.by_annotation = name == "udp" && is_client && there.starts_with("0.0.0.0:");
+    take_common(&mut transport, args);
+    transport.tables = ["ALLOW", "DENY"].map(|key| args.element(key));
+    transport.stamps = args.bool("TIMESTAMP");
+    transport.verbose = args.bool("VERBOSE");
+    Ok(transport)
 }

@@ -3,7 +3,7 @@
 //! # What it does
 //! Pulls frames, or takes what is pushed, and sends them out of `DEVNAME` by `METHOD` (see `FromDevice`; without
 //! one, that of a `FromDevice` of the same name). Frames are handed over 64 at a time, or at once when no more
-//! are waiting. Where the device is full nothing is pulled until it has room again: first its descriptor is
+//! are waiting; with `METHOD pcap`, a capture file is written. Where the device is full nothing is pulled until it has room again: first its descriptor is
 //! waited on, and where that says room though there is none, a timer that doubles. Frames that are pushed to a
 //! full device wait up to a batch; more are dropped, or leave by output 1. With output 0, copies of what was sent leave by it.
 //!
@@ -216,7 +216,7 @@ impl ToDevice {
 impl Element for ToDevice {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
-        let method = device_method(args.text("METHOD"));
+        let method = device_method(args.text("METHOD"), args.text("DEVNAME"));
         if method.is_none() {
             said.error(None, "bad METHOD");
         }
@@ -229,7 +229,7 @@ impl Element for ToDevice {
         if said.has_errors() {
             return Err(said);
         }
-        let mut options = Vec::new();
+        let mut options = vec![("WRITES".to_owned(), "true".to_owned())];
         for key in ["QUEUE", "RING"] {
             if let Some(value) = args.opt_uint(key) {
                 options.push((key.to_owned(), value.to_string()));

@@ -1,0 +1,13 @@
+//! The router on real packets: namespaces joined by the command, by each method.
+//!
+//! Where the machine does not allow namespaces or AF_XDP, a test prints why it did nothing.
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout)]
+
+mod hotswap;
+mod kernel_interfaces;
+mod lacks;
+mod methods;
+mod rig;
+mod routing;
+mod sockets;

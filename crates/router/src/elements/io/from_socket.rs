@@ -1,0 +1,19 @@
+//! Receives packets by a TCP, UDP or UNIX socket.
+//!
+//! # What it does
+//! What is received comes out: a `Socket` without an input. The arguments are those of `Socket`.
+//!
+//! # Example
+//! `FromSocket(UDP, 0.0.0.0, 4789) -> Discard;`
+
+use crate::elements::Entry;
+use crate::elements::io::socket::{PARAMS, configure};
+use crate::socket_element::SocketElement;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("FromSocket", "packets from a socket", || {
+    Box::new(SocketElement::new(configure))
+})
+.ports("0/1", "h/h")
+.flow("x/y")
+.params(PARAMS);

@@ -1,0 +1,60 @@
+//! Carries IP packets by a raw socket.
+//!
+//! # What it does
+//! What this machine receives of the IP protocol `TYPE` comes out with its header marked, beside what the
+//! kernel does with it; what comes in is sent to its destination address, header included. `PORT` is accepted
+//! and without meaning: raw sockets of this machine have no ports, and an `IPClassifier` behind it tells them.
+//!
+//! # Example
+//! `RawSocket(ICMP) -> IPClassifier(icmp type echo) -> ICMPPingResponder -> q :: Queue -> RawSocket(ICMP);`
+
+use crate::args::{Args, Kind, Need, Value};
+use crate::diagnostic::Diagnostics;
+use crate::elements::Entry;
+use crate::engine::setup::Setup;
+use crate::host::SocketRequest;
+use crate::socket_element::{HEADROOM, SNAPLEN, SocketElement, param, take_common};
+use crate::socket_transport::SocketTransport;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", || {
+    Box::new(SocketElement::new(configure))
+})
+.ports("0-1/0-1", "l/h")
+.flow("x/y")
+.params(&[
+    param(
+        "TYPE",
+        Need::Mandatory,
+        Kind::Text,
+        "",
+        "the IP protocol, a number or a name",
+    ),
+    param(
+        "PORT",
+        Need::Positional,
+        Kind::Text,
+        "0",
+        "accepted and without meaning here",
+    ),
+    SNAPLEN,
+    HEADROOM,
+]);
+
+fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
+    // Names of protocols are written in capitals here, and in small letters elsewhere.
+    let name = args.text("TYPE").to_ascii_lowercase();
+    let Ok(Value::UInt(protocol)) = Kind::Protocol.parse(&name, &setup.names()) else {
+        return Err(Diagnostics::of("TYPE: invalid number"));
+    };
+    let mut transport = SocketTransport::new(SocketRequest {
+        kind: "raw".to_owned(),
+        local: String::new(),
+        remote: String::new(),
+        listen: false,
+        options: vec![("PROTOCOL".to_owned(), protocol.to_string())],
+    });
+    take_common(&mut transport, args);
+    transport.is_ip = true;
+    Ok(transport)
+}

@@ -1,0 +1,19 @@
+//! Sends packets by a TCP, UDP or UNIX socket.
+//!
+//! # What it does
+//! What is pulled is sent: a `Socket` without an output. The arguments are those of `Socket`.
+//!
+//! # Example
+//! `Idle -> Queue -> ToSocket(UDP, 10.0.0.1, 4789);`
+
+use crate::elements::Entry;
+use crate::elements::io::socket::{PARAMS, configure};
+use crate::socket_element::SocketElement;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("ToSocket", "packets to a socket", || {
+    Box::new(SocketElement::new(configure))
+})
+.ports("1/0", "l/l")
+.flow("x/y")
+.params(PARAMS);
