@@ -23,7 +23,7 @@ use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::host::Host;
 use crate::lang::conf::split_keyword;
-use crate::lang::{Connection, Flat};
+use crate::lang::{Connection, Flat, Libraries};
 use std::collections::BTreeMap;
 use trammel_core::rng::Rng;
 use trammel_packet::pool::Pool;
@@ -48,6 +48,10 @@ pub struct Options {
     pub additions: String,
     /// Threads asked for.
     pub threads: usize,
+    /// Variables of the command line, for configurations that are written while it runs.
+    pub definitions: Vec<(String, String)>,
+    /// Where such configurations find libraries.
+    pub libraries: Libraries,
 }
 
 impl Default for Options {
@@ -61,6 +65,8 @@ impl Default for Options {
             most_packets: 1 << 20,
             additions: String::new(),
             threads: 1,
+            definitions: Vec::new(),
+            libraries: Libraries::default(),
         }
     }
 }

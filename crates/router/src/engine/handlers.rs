@@ -91,7 +91,6 @@ impl Ctx {
         let mut all = table(STANDARD);
         if self.nodes[element].entry.live {
             all[2].write = true;
-            all[2].calm = false;
         }
         let mut more = Vec::new();
         for own in own {

@@ -760,8 +760,4 @@ impl Element for Script {
             }
         }
     }
-
-    fn take_state(&mut self, ctx: &mut Ctx, old: &mut dyn Element) {
-        let _ = (ctx, old);
-    }
 }

@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry::new("InputSwitch", "passes packets of a chosen 
     Box::<InputSwitch>::default()
 })
 .ports("-/1", "h/h")
+.live()
 .params(&[Param {
     name: "OUTPUT",
     need: Need::Positional,
@@ -52,7 +53,7 @@ impl Element for InputSwitch {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        vec![Handler::new("switch", "rw"), Handler::new("config", "r.")]
+        vec![Handler::new("switch", "rw"), Handler::new("config", "rw")]
     }
 
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {

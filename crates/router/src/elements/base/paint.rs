@@ -14,8 +14,9 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Paint", "paints packets", || Box::<Paint>::default()).params(&[
+pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || Box::<Paint>::default())
+    .live()
+    .params(&[
         Param {
             name: "COLOR",
             need: Need::Mandatory,

@@ -17,8 +17,9 @@ use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Print", "prints packets", || Box::<Print>::default()).params(&[
+pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>::default())
+    .live()
+    .params(&[
         Param {
             name: "LABEL",
             need: Need::Positional,

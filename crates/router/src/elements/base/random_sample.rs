@@ -18,6 +18,7 @@ pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets by chance",
     Box::<RandomSample>::default()
 })
 .ports("1/1-2", "a/ah")
+.live()
 .params(&[
     Param {
         name: "P",
@@ -98,7 +99,7 @@ impl Element for RandomSample {
             Handler::new("active", "rwc"),
             Handler::new("drops", "r"),
             Handler::new("drop_prob", "rw"),
-            Handler::new("config", "r."),
+            Handler::new("config", "rw"),
         ]
     }
 

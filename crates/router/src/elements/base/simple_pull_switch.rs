@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry::new("SimplePullSwitch", "pulls from a chosen in
     Box::<SimplePullSwitch>::default()
 })
 .ports("-/1", "l/l")
+.live()
 .params(&[Param {
     name: "INPUT",
     need: Need::Positional,
@@ -48,7 +49,7 @@ impl Element for SimplePullSwitch {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        vec![Handler::new("switch", "rw"), Handler::new("config", "r.")]
+        vec![Handler::new("switch", "rw"), Handler::new("config", "rw")]
     }
 
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {

@@ -20,6 +20,7 @@ pub static ENTRY: Entry = Entry::new("Switch", "sends packets to a chosen output
     Box::<Switch>::default()
 })
 .ports("1/-", "h/h")
+.live()
 .params(&[Param {
     name: "OUTPUT",
     need: Need::Positional,
@@ -80,7 +81,7 @@ impl Element for Switch {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        vec![Handler::new("switch", "rw"), Handler::new("config", "r.")]
+        vec![Handler::new("switch", "rw"), Handler::new("config", "rw")]
     }
 
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {

@@ -14,6 +14,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("MarkMACHeader", "marks the link header", || {
     Box::<MarkMacHeader>::default()
 })
+.live()
 .params(&[
     Param {
         name: "OFFSET",

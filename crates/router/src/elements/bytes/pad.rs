@@ -16,8 +16,9 @@ use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Pad", "lengthens packets", || Box::<Pad>::default()).params(&[
+pub static ENTRY: Entry = Entry::new("Pad", "lengthens packets", || Box::<Pad>::default())
+    .live()
+    .params(&[
         Param {
             name: "LENGTH",
             need: Need::Positional,

@@ -14,6 +14,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("SetAnnoByte", "sets a byte of the annotations", || {
     Box::<SetAnnoByte>::default()
 })
+.live()
 .params(&[
     Param {
         name: "ANNO",

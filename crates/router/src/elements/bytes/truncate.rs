@@ -19,6 +19,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("Truncate", "cuts packets to a length", || {
     Box::<Truncate>::default()
 })
+.live()
 .params(&[
     Param {
         name: "LENGTH",

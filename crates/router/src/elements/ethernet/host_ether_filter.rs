@@ -24,6 +24,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<HostEtherFilter>::default(),
 )
 .ports("1/1-2", "a/ah")
+.live()
 .params(&[
     Param {
         name: "ETHER",

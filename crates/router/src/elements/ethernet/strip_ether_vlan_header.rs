@@ -22,6 +22,7 @@ pub static ENTRY: Entry = Entry::new(
 .aliases(&["StripEtherVlanHeader"])
 .ports("1/1-2", "a/ah")
 .references(&["IEEE 802.1Q"])
+.live()
 .params(&[Param {
     name: "NATIVE_VLAN",
     need: Need::Positional,

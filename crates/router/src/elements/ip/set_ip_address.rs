@@ -14,6 +14,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("SetIPAddress", "sets an address annotation", || {
     Box::<SetIpAddress>::default()
 })
+.live()
 .params(&[
     Param {
         name: "IPADDR",
