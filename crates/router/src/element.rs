@@ -317,6 +317,16 @@ pub trait Element: Any + Send {
         false
     }
 
+    /// The element that tells this one when aggregates end, if it listens to one.
+    fn aggregates_of(&self) -> Option<crate::engine::ElementId> {
+        None
+    }
+
+    /// The element that it listens to will give no more packets of `aggregate`.
+    fn aggregate_ended(&mut self, ctx: &mut Ctx, aggregate: u32) {
+        let _ = (ctx, aggregate);
+    }
+
     /// Takes over what `old`, an element of the same name and class in the router that this one replaces, holds.
     fn take_state(&mut self, ctx: &mut Ctx, old: &mut dyn Element) {
         let _ = (ctx, old);

@@ -7,6 +7,8 @@ use trammel_packet::timestamp::Timestamp;
 
 /// Bits of fraction of a microsecond.
 const SHIFT: u32 = 12;
+/// Nanoseconds in a second.
+const SECOND_NS: i64 = 1_000_000_000;
 /// The highest rate, and a second in the unit of gaps.
 pub const MAX_RATE: u32 = 1_000_000 << SHIFT;
 
@@ -78,6 +80,15 @@ impl GapRate {
         by_now - self.count + 1
     }
 
+    /// When the next event is due, after [`GapRate::due`] was asked.
+    pub fn next(&self) -> Option<Timestamp> {
+        let second = self.second?;
+        let due = self.count.max(0) as u64 * u64::from(self.gap);
+        let us = due.div_ceil(1 << SHIFT) as i64;
+        // What is due by the count only in the next second is due when that begins.
+        Some(Timestamp(second * SECOND_NS + us.min(1_000_000) * 1000))
+    }
+
     /// So many events have happened.
     pub fn happened(&mut self, events: usize) {
         self.count += events as i64;
@@ -112,6 +123,29 @@ mod tests {
             }
         }
         assert_eq!(times, (0..10).map(|n| n * 1000).collect::<Vec<i64>>());
+    }
+
+    #[test]
+    fn the_next_event_is_told_and_then_due() {
+        for number in [1, 3, 7, 333, 1000] {
+            let mut rate = GapRate::new(number);
+            let (mut now, mut happened) = (at(0), 0);
+            while now < at(3_000_000) {
+                if rate.due(now) > 0 {
+                    rate.happened(1);
+                    happened += 1;
+                } else {
+                    let next = rate.next().expect("it was asked");
+                    assert!(next > now, "{number}: {next:?} at {now:?}");
+                    now = next;
+                }
+            }
+            let wanted = i64::from(number) * 3;
+            assert!(
+                (wanted..=wanted + 1).contains(&happened),
+                "{number}: {happened}"
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use trammel_packet::anno;
 use trammel_packet::headers::checksum::{self, Sum};
-use trammel_packet::headers::ipv4::{Ipv4, set_checksum};
+use trammel_packet::headers::ipv4::{Ipv4, final_destination, set_checksum};
 use trammel_packet::packet::{Packet, PacketType};
 
 /// Marks the IPv4 header at `at`, and the transport header behind it.
@@ -83,13 +83,24 @@ pub fn transport_len(packet: &Packet) -> usize {
 /// The sum over the pseudo-header and all that follows the IPv4 header at the front of `data`; none where
 /// the header's lengths go beyond the data.
 pub fn transport_sum(data: &[u8]) -> Option<Sum> {
-    let header = Ipv4::read(data)?;
+    let header = final_header(data)?;
     let total = usize::from(header.total_length.get());
     let transport = data.get(header.header_len()..total)?;
-    Some(pseudo_sum(header, transport))
+    Some(pseudo_sum(&header, transport))
 }
 
-/// The sum over the pseudo-header and `transport`.
+/// The IPv4 header at the front of `data` as the pseudo-header of its transport has it: a source route that is not
+/// used up tells the destination.
+#[inline]
+pub fn final_header(data: &[u8]) -> Option<Ipv4> {
+    let mut header = *Ipv4::read(data)?;
+    if header.header_len() > Ipv4::LEN {
+        header.dst = final_destination(data).unwrap_or(header.dst);
+    }
+    Some(header)
+}
+
+/// The sum over the pseudo-header and `transport`; see [`final_header`].
 #[inline]
 pub fn pseudo_sum(header: &Ipv4, transport: &[u8]) -> Sum {
     Sum::ZERO

@@ -5,6 +5,7 @@
 //! form of packets (`summary`).
 #![forbid(unsafe_code)]
 
+pub mod aggregates;
 pub mod args;
 pub mod arp;
 pub mod classic_random;
@@ -20,6 +21,7 @@ pub mod early_drop;
 pub mod element;
 pub mod elements;
 pub mod engine;
+pub mod ether_place;
 pub mod flow_export;
 pub mod gap_rate;
 pub mod graph;
@@ -29,6 +31,7 @@ pub mod host;
 pub mod icmp_encap;
 pub mod ip6_packet;
 pub mod ip_check;
+pub mod ip_field;
 pub mod ip_lookup;
 pub mod ip_options;
 pub mod ip_packet;
@@ -51,6 +54,7 @@ pub mod queue_lengths;
 pub mod queue_ring;
 pub mod rate;
 pub mod rate_bucket;
+pub mod rate_tree;
 pub mod rated_splitter;
 pub mod rated_unqueue;
 pub mod reason;
@@ -62,6 +66,7 @@ pub mod socket_element;
 pub mod socket_transport;
 pub mod strides;
 pub mod summary;
+pub mod test_frames;
 pub mod timed_unqueue;
 pub mod trace;
 pub mod transform;

@@ -1,20 +1,19 @@
-//! A rate as an exponentially weighted moving average over milliseconds.
+//! A rate as an exponentially weighted moving average over short epochs.
 //!
-//! What comes in one millisecond is one sample; each sample moves the average by a sixteenth of the way.
+//! What comes in one epoch is one sample; each sample moves the average by a part of the way: by default an
+//! epoch is a millisecond and the part a sixteenth.
 
 use crate::args::numbers::unparse_fixed;
 use trammel_packet::timestamp::Timestamp;
 
-/// Samples a second.
+/// Samples a second, of the default epoch.
 pub const EPOCHS: i64 = 1000;
-/// The weight of a sample, as a shift.
-const STABILITY: u32 = 4;
-/// Empty milliseconds after which nothing of the average is left.
+/// Empty epochs after which nothing of the average is left.
 const FORGOTTEN: i64 = 100;
 
-/// A rate.
+/// A rate: the weight of a sample as a shift, and milliseconds of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rate {
+pub struct Rate<const STABILITY: u32 = 4, const EPOCH_MS: i64 = 1> {
     /// Bits of fraction.
     scale: u8,
     average: i64,
@@ -22,9 +21,9 @@ pub struct Rate {
     epoch: i64,
 }
 
-impl Rate {
+impl<const STABILITY: u32, const EPOCH_MS: i64> Rate<STABILITY, EPOCH_MS> {
     /// Zero, kept with so many bits of fraction.
-    pub fn new(scale: u8) -> Rate {
+    pub fn new(scale: u8) -> Rate<STABILITY, EPOCH_MS> {
         Rate {
             scale,
             average: 0,
@@ -42,7 +41,7 @@ impl Rate {
     /// Adds `count` at `now`.
     #[inline]
     pub fn add(&mut self, now: Timestamp, count: u64) {
-        let epoch = now.0 / 1_000_000;
+        let epoch = now.0 / (EPOCH_MS * 1_000_000);
         if epoch != self.epoch {
             self.pass(epoch);
         }
@@ -63,7 +62,7 @@ impl Rate {
         (self.current, self.epoch) = (0, epoch);
     }
 
-    /// The average a millisecond, scaled.
+    /// The average an epoch, scaled.
     #[inline]
     pub fn average(&self) -> i64 {
         self.average
@@ -72,7 +71,10 @@ impl Rate {
     /// The rate a second at `now`, times `factor`, a power of two, as a decimal number.
     pub fn text(&mut self, now: Timestamp, factor_shift: u8) -> String {
         self.add(now, 0);
-        unparse_fixed(self.average * EPOCHS, self.scale - factor_shift)
+        unparse_fixed(
+            self.average * (EPOCHS / EPOCH_MS),
+            self.scale - factor_shift,
+        )
     }
 }
 
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_steady_rate_is_found_and_an_old_one_forgotten() {
-        let mut rate = Rate::new(10);
+        let mut rate = Rate::<4, 1>::new(10);
         for ms in 0..2000 {
             rate.add(Timestamp(ms * 1_000_000), 5);
         }
@@ -92,5 +94,14 @@ mod tests {
             .expect("a number");
         assert!((4990.0..5010.0).contains(&steady), "{steady}");
         assert_eq!(rate.text(Timestamp(3_000_000_000), 0), "0");
+        let mut slow = Rate::<5, 8>::new(10);
+        for ms in 0..4000 {
+            slow.add(Timestamp(ms * 1_000_000), 5);
+        }
+        let steady: f64 = slow
+            .text(Timestamp(4_000_000_000), 0)
+            .parse()
+            .expect("a number");
+        assert!((4990.0..5010.0).contains(&steady), "{steady}");
     }
 }

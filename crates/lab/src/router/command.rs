@@ -14,7 +14,7 @@ use trammel_router::engine::build;
 use trammel_router::engine::clock::VIRTUAL_START;
 use trammel_router::engine::driver::Progress;
 use trammel_router::engine::handlers::{HandlerRef, NotFound, Owner};
-use trammel_router::lang::{self, Library, Loader, flatten};
+use trammel_router::lang::{self, Libraries, Library, Loader, flatten};
 use trammel_router::load::{self, BuiltIn};
 
 /// Runs a router configuration in Click's language.
@@ -233,6 +233,8 @@ impl Options {
             threads: self.threads.max(1),
             processor: self.affinity.filter(|_| !self.no_affinity),
             additions: self.additions(),
+            definitions: self.variables().1,
+            libraries: Libraries::new(Files::new(self.clickpath.as_deref())),
             profiled: self.statistics || self.live || self.metrics.is_some(),
             ..build::Options::default()
         })

@@ -24,7 +24,7 @@ use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::host::{Host, reason};
 use crate::lang::conf::split_keyword;
-use crate::lang::{Connection, Flat};
+use crate::lang::{Connection, Flat, Libraries};
 use std::collections::BTreeMap;
 use trammel_core::rng::Rng;
 use trammel_packet::pool::Pool;
@@ -51,6 +51,10 @@ pub struct Options {
     pub threads: usize,
     /// The processor that the first thread keeps to; the others keep to those after it.
     pub processor: Option<usize>,
+    /// Variables of the command line, for configurations that are written while it runs.
+    pub definitions: Vec<(String, String)>,
+    /// Where such configurations find libraries.
+    pub libraries: Libraries,
 }
 
 impl Default for Options {
@@ -65,6 +69,8 @@ impl Default for Options {
             additions: String::new(),
             threads: 1,
             processor: None,
+            definitions: Vec::new(),
+            libraries: Libraries::default(),
         }
     }
 }

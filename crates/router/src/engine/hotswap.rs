@@ -17,6 +17,8 @@ impl Ctx {
         let told = |said: &Diagnostics| said.click().trim_end().to_owned();
         let options = lang::Options {
             classes: Some(&BuiltIn),
+            definitions: &self.options.definitions,
+            loader: self.options.libraries.loader(),
             ..lang::Options::default()
         };
         let whole = format!("{text}{}", self.options.additions);
@@ -107,6 +109,7 @@ impl Ctx {
 #[cfg(test)]
 mod tests {
     use crate::engine::driver::Progress;
+    use crate::lang::{Libraries, Library, Loader};
     use crate::load::testing::loaded;
 
     #[test]
@@ -125,6 +128,34 @@ mod tests {
             ("13".into(), "3".into())
         );
         assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn libraries_and_variables_are_known_to_the_next_configuration() {
+        struct One;
+        impl Loader for One {
+            fn library(&self, name: &str, _: &str) -> Option<Library> {
+                (name == "one").then(|| Library {
+                    path: "one".to_owned(),
+                    text: Ok("elementclass One { input -> Counter -> output }".to_owned()),
+                })
+            }
+
+            fn package(&self, name: &str) -> Result<(), String> {
+                Err(format!("no package {name}"))
+            }
+        }
+        let mut run = loaded("Idle -> Discard");
+        run.ctx.options.reconfigurable = true;
+        let text = "require(library one) TimedSource($GAP) -> One -> c :: Counter -> Discard";
+        assert!(run.write("hotconfig", text).is_err());
+        run.ctx.options.libraries = Libraries::new(One);
+        run.ctx.options.definitions = vec![("GAP".to_owned(), "0.1".to_owned())];
+        run.write("hotconfig", text).expect("it is right");
+        assert_eq!(run.run(1.0), Progress::Replaced);
+        run.ctx.change_over();
+        run.run(1.05);
+        assert_eq!(run.read("c.count"), "10");
     }
 
     #[test]

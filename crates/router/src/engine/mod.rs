@@ -485,6 +485,16 @@ impl Ctx {
         self.slots.get(element)?.as_deref()?.stored()
     }
 
+    /// The element whose aggregates `element` listens to.
+    pub fn listens_to(&self, element: ElementId) -> Option<ElementId> {
+        self.slots.get(element)?.as_deref()?.aggregates_of()
+    }
+
+    /// Tells `element` that an aggregate is over. What it emits goes before what the running element emits next.
+    pub fn tell_aggregate_ended(&mut self, element: ElementId, aggregate: u32) {
+        self.with(element, |one, ctx| one.aggregate_ended(ctx, aggregate));
+    }
+
     /// Another element, where it is a `T` and is not running.
     pub fn get<T: Element>(&mut self, element: ElementId) -> Option<&mut T> {
         cast(self.slots.get_mut(element)?.as_deref_mut()?)

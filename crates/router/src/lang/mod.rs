@@ -20,6 +20,7 @@ pub mod variables;
 mod tests;
 
 use crate::diagnostic::{Diagnostics, Landmark};
+use std::sync::Arc;
 
 /// An element as declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,41 @@ impl Loader for NoFiles {
 
     fn package(&self, name: &str) -> Result<(), String> {
         Err(format!("can't find required package '{name}'"))
+    }
+}
+
+/// A loader that a running router keeps, for the configurations that come after its first.
+#[derive(Clone)]
+pub struct Libraries(Arc<dyn Loader + Send + Sync>);
+
+impl Libraries {
+    /// Those that `loader` finds.
+    pub fn new(loader: impl Loader + Send + Sync + 'static) -> Libraries {
+        Libraries(Arc::new(loader))
+    }
+
+    /// Who finds them.
+    pub fn loader(&self) -> &dyn Loader {
+        self.0.as_ref()
+    }
+}
+
+/// None.
+impl Default for Libraries {
+    fn default() -> Libraries {
+        Libraries::new(NoFiles)
+    }
+}
+
+impl PartialEq for Libraries {
+    fn eq(&self, other: &Libraries) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::fmt::Debug for Libraries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Libraries").finish_non_exhaustive()
     }
 }
 

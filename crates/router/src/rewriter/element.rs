@@ -1,11 +1,10 @@
 //! The rewriters themselves: six classes that differ in what a flow is and how long it is kept.
 
 use super::apply::{Annotations, Parts, rewrite};
-use super::flow::{FlowId, Law, Tracking, address_delta, port_delta};
+use super::flow::{Law, Tracking};
 use super::mapper::Mapper;
-use super::pattern::PatternRef;
 use super::spec::{Action, Spec, Surroundings};
-use super::table::{Entry, New, Table};
+use super::table::Table;
 use crate::args::Args;
 use crate::args::names::{Names, TCP, UDP};
 use crate::args::numbers::parse_int;
@@ -16,12 +15,15 @@ use crate::engine::timer::TimerId;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
 use trammel_packet::batch::{Batch, CAPACITY};
-use trammel_packet::headers::icmp::kind;
-use trammel_packet::headers::ipv4::{Ipv4, protocol};
-use trammel_packet::packet::Packet;
 use trammel_packet::timestamp::Timestamp;
 
 mod listing;
+pub mod lookup;
+mod new_mapping;
+mod seen;
+
+use new_mapping::Made;
+use seen::Seen;
 
 /// Which rewriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,55 +62,6 @@ pub struct Rewriter {
     table: Option<Box<Table>>,
     reap: u64,
     timer: Option<TimerId>,
-}
-
-/// What is looked for: a flow, and where nothing is found another.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    map: u32,
-    protocol: u8,
-    flow: FlowId,
-    other: Option<FlowId>,
-    /// Whether it may make a mapping.
-    begins: bool,
-}
-
-/// What came of a packet without a mapping.
-enum Made {
-    Entry(Entry),
-    Pass(u32),
-    Drop,
-}
-
-/// A mapping that was found, for other elements.
-#[derive(Clone, Copy, Debug)]
-pub struct Found {
-    /// The entry.
-    pub entry: Entry,
-    /// What a packet becomes.
-    pub rewritten: FlowId,
-    /// By which output it leaves.
-    pub output: u32,
-    /// Whether it is an answer.
-    pub is_reply: bool,
-    /// The annotation that answers get.
-    pub reply_anno: u8,
-}
-
-/// How another element looks for a mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
-    /// As a packet would.
-    Check,
-    /// As an answer would.
-    Reply,
-    /// As a packet at this input would; a mapping is made.
-    Make(usize),
-}
-
-/// The other port of an echo's flow: the identifier plus one as the original's machines count.
-fn next_identifier(identifier: u16) -> u16 {
-    identifier.swap_bytes().wrapping_add(1).swap_bytes()
 }
 
 fn milliseconds(now: Timestamp) -> i64 {
@@ -246,261 +199,6 @@ impl Rewriter {
         let result = work(self, ctx, &mut table);
         self.put_table(ctx, table);
         Some(result)
-    }
-
-    /// What a packet is looked for by; nothing where it is none that this class translates.
-    #[inline]
-    fn see(&self, packet: &Packet) -> Option<Seen> {
-        let ip = Ipv4::read(packet.network_header())?;
-        let (src, dst) = (u32::from_be_bytes(ip.src), u32::from_be_bytes(ip.dst));
-        let mut seen = Seen {
-            map: self.map(ip.protocol),
-            protocol: ip.protocol,
-            flow: FlowId {
-                src,
-                dst,
-                sport: 0,
-                dport: 0,
-            },
-            other: None,
-            begins: true,
-        };
-        let is_ours = match self.class {
-            Class::Address => {
-                (seen.map, seen.protocol) = (self.map(0), 0);
-                seen.other = Some(FlowId {
-                    src: 0,
-                    ..seen.flow
-                });
-                seen.flow.dst = 0;
-                return Some(seen);
-            }
-            Class::Pair => {
-                (seen.map, seen.protocol) = (self.map(0), 0);
-                return Some(seen);
-            }
-            Class::Ip => matches!(ip.protocol, protocol::TCP | protocol::UDP),
-            Class::Tcp => ip.protocol == protocol::TCP,
-            Class::Udp => matches!(ip.protocol, protocol::TCP | protocol::UDP | protocol::DCCP),
-            Class::Ping => ip.protocol == protocol::ICMP,
-        };
-        if !is_ours || !ip.is_first_fragment() {
-            return None;
-        }
-        let [a, b, c, d, rest @ ..] = packet.transport_header() else {
-            return None;
-        };
-        if self.class == Class::Ping {
-            let [e, f, ..] = rest else { return None };
-            let identifier = u16::from_be_bytes([*e, *f]);
-            let next = next_identifier(identifier);
-            seen.begins = *a == kind::ECHO;
-            (seen.flow.sport, seen.flow.dport) = match *a {
-                kind::ECHO => (identifier, next),
-                kind::ECHO_REPLY => (next, identifier),
-                _ => return None,
-            };
-        } else if rest.len() < 4 {
-            return None;
-        } else {
-            seen.flow.sport = u16::from_be_bytes([*a, *b]);
-            seen.flow.dport = u16::from_be_bytes([*c, *d]);
-        }
-        Some(seen)
-    }
-
-    #[inline]
-    fn find(table: &Table, seen: &Seen, hash: u32) -> Option<Entry> {
-        table
-            .find_hashed(hash, seen.map, seen.flow)
-            .or_else(|| table.find(seen.map, seen.other?))
-    }
-
-    /// A mapping for what has none, as its input says.
-    #[cold]
-    fn make(
-        &mut self,
-        ctx: &mut Ctx,
-        table: &mut Table,
-        input: usize,
-        seen: &Seen,
-        now: i64,
-    ) -> Made {
-        let Some(Spec { action, outputs }) = self.specs.get(input).copied() else {
-            return Made::Drop;
-        };
-        let mut to = Some((seen.flow, outputs));
-        match action {
-            Action::Drop => return Made::Drop,
-            Action::Pass => return Made::Pass(outputs[0]),
-            Action::Keep => {}
-            Action::Pattern(mut pattern) => {
-                let chosen = self.choose(ctx, table, &mut pattern, seen);
-                self.specs[input].action = Action::Pattern(pattern);
-                to = chosen.map(|rewritten| (rewritten, outputs));
-            }
-            Action::Mapper(mapper) => to = self.ask(ctx, table, mapper, seen),
-        }
-        let owner = self.first_owner + input as u32;
-        let Some((rewritten, outputs)) = to else {
-            table.count_failure(owner);
-            return Made::Drop;
-        };
-        let fits = match self.class {
-            Class::Address => (rewritten.sport, rewritten.dport, rewritten.dst) == (0, 0, 0),
-            Class::Pair => (rewritten.sport, rewritten.dport) == (0, 0),
-            _ => true,
-        };
-        if !fits {
-            return Made::Drop;
-        }
-        let ip = address_delta(seen.flow, rewritten);
-        let ports = port_delta(seen.flow, rewritten);
-        let new = New {
-            map: seen.map,
-            owner,
-            law: self.law_numbers[usize::from(self.is_second(seen.protocol))],
-            flow: seen.flow,
-            rewritten,
-            outputs,
-            protocol: seen.protocol,
-            deltas: match self.class {
-                Class::Ping => [ip, Self::identifier_delta(seen.flow, rewritten)],
-                _ => [ip, super::flow::both(ip, ports)],
-            },
-        };
-        table.add(new, now).map_or(Made::Drop, Made::Entry)
-    }
-
-    fn identifier_delta(from: FlowId, to: FlowId) -> u16 {
-        let only = |flow: FlowId| FlowId {
-            sport: flow.sport,
-            ..FlowId::default()
-        };
-        port_delta(only(from), only(to))
-    }
-
-    /// What `pattern` makes of a flow.
-    fn choose(
-        &self,
-        ctx: &mut Ctx,
-        table: &Table,
-        reference: &mut PatternRef,
-        seen: &Seen,
-    ) -> Option<FlowId> {
-        let mut pattern = reference.get(ctx)?;
-        let complete = |mut flow: FlowId| {
-            if self.class == Class::Ping {
-                flow.dport = next_identifier(flow.sport);
-            }
-            flow
-        };
-        let is_taken = |flow: FlowId| table.find(seen.map, flow.reverse()).is_some();
-        let chosen = pattern.choose(seen.flow, complete, is_taken, |n| ctx.draw(n));
-        reference.set(ctx, pattern);
-        chosen
-    }
-
-    /// What one of a mapper's patterns makes of a flow.
-    fn ask(
-        &self,
-        ctx: &mut Ctx,
-        table: &Table,
-        mapper: ElementId,
-        seen: &Seen,
-    ) -> Option<(FlowId, [u32; 2])> {
-        let tries = ctx.get::<Mapper>(mapper)?.tries();
-        for _ in 0..tries {
-            let asked = ctx.get::<Mapper>(mapper)?;
-            let at = asked.next(seen.flow)?;
-            let mut route = *asked.routes.get(at)?;
-            let chosen = self.choose(ctx, table, &mut route.pattern, seen);
-            ctx.get::<Mapper>(mapper)?.routes[at].pattern = route.pattern;
-            if let Some(rewritten) = chosen {
-                return Some((rewritten, route.outputs.map(|output| output as u32)));
-            }
-        }
-        None
-    }
-
-    /// The mapping of a flow, for another element. Of an echo the source port is the identifier.
-    pub fn lookup(
-        &mut self,
-        ctx: &mut Ctx,
-        protocol: u8,
-        flow: FlowId,
-        want: Want,
-    ) -> Option<Found> {
-        let now = milliseconds(ctx.now());
-        let mut seen = Seen {
-            map: self.map(protocol),
-            protocol,
-            flow,
-            other: None,
-            begins: true,
-        };
-        match self.class {
-            Class::Address => {
-                (seen.map, seen.protocol) = (self.map(0), 0);
-                seen.flow = FlowId {
-                    src: flow.src,
-                    ..FlowId::default()
-                };
-                seen.other = Some(FlowId {
-                    dst: flow.dst,
-                    ..FlowId::default()
-                });
-            }
-            Class::Pair => {
-                (seen.map, seen.protocol) = (self.map(0), 0);
-                (seen.flow.sport, seen.flow.dport) = (0, 0);
-            }
-            Class::Ping if protocol != protocol::ICMP => return None,
-            Class::Ping => {
-                let (one, next) = (flow.sport, next_identifier(flow.sport));
-                let is_reply = want == Want::Reply;
-                (seen.flow.sport, seen.flow.dport) =
-                    if is_reply { (next, one) } else { (one, next) };
-            }
-            Class::Ip if !matches!(protocol, TCP | UDP) => return None,
-            Class::Ip | Class::Tcp | Class::Udp => {}
-        }
-        self.with_table(ctx, |me, ctx, table| {
-            let hash = table.hash(seen.map, seen.flow);
-            let entry = match (Rewriter::find(table, &seen, hash), want) {
-                (None, Want::Make(input)) => match me.make(ctx, table, input, &seen, now) {
-                    Made::Entry(entry) => entry,
-                    Made::Pass(_) | Made::Drop => return None,
-                },
-                (found, _) => found?,
-            };
-            let flow = table.flow(entry);
-            if flow.protocol != 0 && seen.protocol != 0 && flow.protocol != seen.protocol {
-                return None;
-            }
-            Some(Found {
-                entry,
-                rewritten: flow.rewritten(entry.is_reply()),
-                output: flow.outputs[usize::from(entry.is_reply())],
-                is_reply: entry.is_reply(),
-                reply_anno: flow.reply_anno,
-            })
-        })?
-    }
-
-    /// From `from` on, sequence numbers of a mapping move by `more`.
-    pub fn move_sequence(&mut self, ctx: &mut Ctx, entry: Entry, from: u32, more: i32) {
-        self.with_table(ctx, |_, _, table| {
-            let flow = table.flow_mut(entry);
-            flow.deltas
-                .get_or_insert_default()
-                .add(entry.is_reply(), from, more);
-        });
-    }
-
-    /// Sets the annotation that a mapping's answers get.
-    pub fn set_reply_anno(&mut self, ctx: &mut Ctx, entry: Entry, value: u8) {
-        self.with_table(ctx, |_, _, table| table.flow_mut(entry).reply_anno = value);
     }
 
     /// Packets that this class does not translate.

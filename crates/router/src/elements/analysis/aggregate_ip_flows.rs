@@ -11,6 +11,7 @@
 //! `FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
 //! DriverManager(wait, write f.clear)`
 
+use crate::aggregates::Listeners;
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -178,6 +179,7 @@ struct AggregateIpFlows {
     now: i64,
     reap_at: i64,
     has_warned: bool,
+    listeners: Listeners,
 }
 
 fn look(packet: &Packet, with_errors: bool) -> Option<Seen> {
@@ -342,6 +344,7 @@ impl AggregateIpFlows {
             return pair.flows.len() - 1;
         };
         let old = std::mem::replace(&mut pair.flows[at], flow);
+        self.listeners.ended(ctx, old.number);
         if let Some(trace) = &mut self.trace {
             old.describe(seen.hosts, &mut trace.buffer);
             trace.written(ctx);
@@ -427,7 +430,10 @@ impl AggregateIpFlows {
                 for flow in pair.flows.drain(..) {
                     if !self.is_over(&flow, map == 1, now) {
                         kept.push(flow);
-                    } else if let Some(trace) = &mut self.trace {
+                        continue;
+                    }
+                    self.listeners.ended(ctx, flow.number);
+                    if let Some(trace) = &mut self.trace {
                         flow.describe(*hosts, &mut trace.buffer);
                         trace.written(ctx);
                     }
@@ -528,6 +534,10 @@ impl Element for AggregateIpFlows {
             trace.written(ctx);
         }
         Ok(())
+    }
+
+    fn start(&mut self, ctx: &mut Ctx) {
+        self.listeners = Listeners::gather(ctx);
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {

@@ -19,6 +19,7 @@ pub static ENTRY: Entry = Entry::new("Clipboard", "copies bytes between packets"
 })
 .ports("2/2", "a/a")
 .flow("#/#")
+.live()
 .params(&[Param {
     name: "RANGES",
     need: Need::Rest,
@@ -62,6 +63,7 @@ impl Clipboard {
 
 impl Element for Clipboard {
     fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        let (mut ranges, mut end, mut bytes) = (Vec::new(), 0, 0);
         for (at, text) in args.rest().iter().enumerate() {
             let Some((offset, length)) = text
                 .split_once('/')
@@ -75,10 +77,11 @@ impl Element for Clipboard {
                 let text = format!("range {at}: invalid offset or length");
                 return Err(Diagnostics::of(text));
             };
-            self.ranges.push((offset, length));
-            self.held.resize(self.held.len() + length, 0);
-            self.end = self.end.max(offset + length);
+            ranges.push((offset, length));
+            bytes += length;
+            end = end.max(offset + length);
         }
+        (self.ranges, self.end, self.held) = (ranges, end, vec![0; bytes]);
         Ok(())
     }
 

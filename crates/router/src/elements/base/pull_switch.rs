@@ -22,6 +22,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<PullSwitch>::default(),
 )
 .ports("-/1", "l/l")
+.live()
 .params(&[Param {
     name: "INPUT",
     need: Need::Positional,
@@ -69,6 +70,14 @@ impl Element for PullSwitch {
         Ok(())
     }
 
+    fn reconfigured(&mut self, ctx: &mut Ctx) {
+        match self.notifier {
+            Some(notifier) if self.port.is_none() => ctx.sleep(notifier),
+            Some(notifier) if self.may_have(ctx) => ctx.wake(notifier),
+            _ => {}
+        }
+    }
+
     fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
         if let Some(notifier) = self.notifier.filter(|_| self.may_have(ctx)) {
             ctx.wake(notifier);
@@ -97,7 +106,7 @@ impl Element for PullSwitch {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        vec![Handler::new("switch", "rw"), Handler::new("config", "r.")]
+        vec![Handler::new("switch", "rw"), Handler::new("config", "rw")]
     }
 
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
@@ -109,11 +118,7 @@ impl Element for PullSwitch {
         let port = port.map_err(|_| "syntax error".to_owned())?;
         let inputs = ctx.inputs();
         self.port = usize::try_from(port).ok().filter(|port| *port < inputs);
-        match self.notifier {
-            Some(notifier) if self.port.is_none() => ctx.sleep(notifier),
-            Some(notifier) if self.may_have(ctx) => ctx.wake(notifier),
-            _ => {}
-        }
+        self.reconfigured(ctx);
         Ok(())
     }
 }

@@ -155,6 +155,14 @@ impl RatedSource {
         }
     }
 
+    /// Sets the timer to when the next packet is due.
+    fn wait(&self, ctx: &mut Ctx, timer: TimerId) {
+        if self.rate > 0 && ctx.timer_at(timer).is_none() {
+            let wait = (PACKET - self.tokens.min(PACKET)).div_ceil(self.rate);
+            ctx.set_timer_after(timer, Timestamp(wait as i64));
+        }
+    }
+
     fn restart(&mut self, ctx: &mut Ctx) {
         self.tokens = PACKET;
         if let Some(task) = self.task.filter(|_| self.active) {
@@ -188,11 +196,11 @@ impl Element for RatedSource {
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        self.timer = Some(ctx.new_timer(0));
         if self.pushes {
             let task = ctx.new_task(0);
             ctx.schedule(task);
             self.task = Some(task);
-            self.timer = Some(ctx.new_timer(0));
         }
         Ok(())
     }
@@ -213,10 +221,7 @@ impl Element for RatedSource {
         ctx.emit_all(0, batch);
         match (self.task, self.timer) {
             (Some(task), _) if made > 0 => ctx.schedule(task),
-            (_, Some(timer)) if self.rate > 0 => {
-                let wait = (PACKET - self.tokens.min(PACKET)).div_ceil(self.rate);
-                ctx.set_timer_after(timer, Timestamp(wait as i64));
-            }
+            (_, Some(timer)) => self.wait(ctx, timer),
             _ => {}
         }
         made > 0
@@ -224,7 +229,12 @@ impl Element for RatedSource {
 
     fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
         if self.active && !self.is_over(ctx) {
+            let before = into.len();
             self.make(ctx, max, into);
+            // Who pulls is not told; virtual time passes to when there is a packet.
+            if let Some(timer) = self.timer.filter(|_| into.len() == before) {
+                self.wait(ctx, timer);
+            }
         }
     }
 
@@ -303,6 +313,14 @@ mod tests {
         run.run(1e-5);
         let count: i64 = run.read("c.count").parse().expect("a number");
         assert!((95..=105).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn who_pulls_gets_the_rate_in_virtual_time() {
+        let mut run = loaded("RatedSource(RATE 50) -> Unqueue -> c :: Counter -> Discard");
+        run.run(2.0);
+        let count: i64 = run.read("c.count").parse().expect("a number");
+        assert!((99..=102).contains(&count), "{count}");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use crate::elements::Entry;
 use crate::script::Script;
-use crate::script::machine::PARAMS;
+use crate::script::machine::element::PARAMS;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

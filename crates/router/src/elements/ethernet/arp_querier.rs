@@ -11,7 +11,7 @@
 //! # References
 //! RFC 826.
 
-use super::arp_table::{ArpTable, interval};
+use super::arp_table::{ArpTable, first_slimming, interval};
 use crate::args::{Args, Kind, Need, Param};
 use crate::arp::{self, Party};
 use crate::diagnostic::Diagnostics;
@@ -318,7 +318,7 @@ impl Element for ArpQuerier {
                 .then_some(())
                 .ok_or_else(|| "TABLE: element type mismatch, expected ARPTable".to_owned());
         }
-        if let Some(after) = interval(&self.own) {
+        if let Some(after) = first_slimming(&self.own) {
             let timer = ctx.new_timer(0);
             ctx.set_timer_after(timer, after);
             self.timer = Some(timer);

@@ -42,10 +42,15 @@ pub struct ArpTable {
     timer: Option<TimerId>,
 }
 
-/// How long a table goes without being slimmed: its timeout, in whole seconds, and one more.
-pub(super) fn interval(table: &Neighbours<u32>) -> Option<Timestamp> {
+/// When a table is slimmed first: after its timeout, in whole seconds.
+pub(super) fn first_slimming(table: &Neighbours<u32>) -> Option<Timestamp> {
     let ms = table.limits.timeout_ms;
-    (ms != 0).then(|| Timestamp::from_secs(ms / 1000 + 1))
+    (ms != 0).then(|| Timestamp::from_secs(ms / 1000))
+}
+
+/// How long it then goes without being slimmed: a second more.
+pub(super) fn interval(table: &Neighbours<u32>) -> Option<Timestamp> {
+    Some(first_slimming(table)? + Timestamp::from_secs(1))
 }
 
 impl Element for ArpTable {
@@ -58,7 +63,7 @@ impl Element for ArpTable {
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        if let Some(after) = interval(&self.neighbours) {
+        if let Some(after) = first_slimming(&self.neighbours) {
             let timer = ctx.new_timer(0);
             ctx.set_timer_after(timer, after);
             self.timer = Some(timer);

@@ -215,11 +215,13 @@ impl Element for Ip6NdSolicitor {
             ));
         }
         let line = |line: &crate::neighbours::Line<u128>| {
+            let never = line.address == EtherAddress::BROADCAST.0;
+            let address = if never { [0; 6] } else { line.address };
             format!(
                 "{} {} {}\n",
                 unparse_ip6(line.key.into()),
                 u8::from(line.is_known),
-                EtherAddress(line.address)
+                EtherAddress(address)
             )
         };
         Ok(self.table.lines(now_ms(ctx)).iter().map(line).collect())

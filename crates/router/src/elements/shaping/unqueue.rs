@@ -135,7 +135,7 @@ impl Element for Unqueue {
             Handler::new("burst", "rw"),
             Handler::new("limit", "rw"),
             Handler::new("reset", "wb"),
-            Handler::new("reset_counts", "wb"),
+            Handler::new("reset_counts", "wbU"),
         ]
     }
 

@@ -21,6 +21,7 @@ use crate::engine::Ctx;
 use crate::engine::notify::{self, Provided};
 use crate::engine::setup::Setup;
 use crate::graph::processing::Mode;
+use crate::ip_packet;
 use crate::reason::Reason;
 use crate::trace::encap;
 use crate::trace::input::{Input, Refused};
@@ -31,6 +32,7 @@ use trammel_packet::capture::Reader;
 use trammel_packet::capture::link::LinkType;
 use trammel_packet::headers::ether::ethertype;
 use trammel_packet::headers::ipv4::Ipv4;
+use trammel_packet::headers::ipv6::Ipv6;
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
@@ -300,27 +302,27 @@ impl FromDump {
     }
 }
 
-/// Takes the link header away and marks the IP header; whether there is one.
+/// Marks the IP header behind the link header; whether there is a whole one.
 fn force_ip(packet: &mut Packet, link: LinkType) -> bool {
-    let Some((kind, at)) = link.network(packet.data()) else {
+    let network = link.network(packet.data());
+    let Some((ethertype::IP | ethertype::IP6, at)) = network else {
         return false;
     };
-    packet.set_network_header(at as isize);
-    match kind {
-        ethertype::IP => {
-            let Some(ip) = packet.data().get(at..).and_then(Ipv4::read) else {
-                return false;
-            };
-            let (len, dst) = (usize::from(ip.version_ihl & 15) * 4, ip.dst);
-            if ip.version_ihl >> 4 != 4 || len < Ipv4::LEN || packet.len() < at + len {
-                return false;
-            }
-            packet.set_transport_header((at + len) as isize);
-            packet.set_anno_bytes(anno::DST_IP, dst);
-        }
-        ethertype::IP6 => packet.set_transport_header((at + 40).min(packet.len()) as isize),
+    let header = packet.data().get(at..).unwrap_or_default();
+    // The version counts, not the type of the link header.
+    let len = match header.first().map(|first| first >> 4) {
+        Some(4) => usize::from(header[0] & 15) * 4,
+        Some(6) => Ipv6::LEN,
         _ => return false,
+    };
+    if len < Ipv4::LEN || header.len() < len {
+        return false;
     }
+    if header[0] >> 4 == 4 {
+        let dst = Ipv4::read(header).map_or([0; 4], |ip| ip.dst);
+        packet.set_anno_bytes(anno::DST_IP, dst);
+    }
+    ip_packet::mark_len(packet, at, len);
     true
 }
 
@@ -560,6 +562,30 @@ mod tests {
         assert_eq!(
             through("a, ENCAP IP", "a, START 2, INTERVAL 2, TIMING true"),
             middle
+        );
+    }
+
+    #[test]
+    fn bare_packets_without_a_whole_ip_header_leave_by_output_1() {
+        let host = MemoryHost::new();
+        let whole = [0x60; 40];
+        let short = [&whole[..39], &[0x45; 19], &[0x46; 20], &[0x55; 60], &[]];
+        let mut file = [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65535, 101]
+            .map(u32::to_le_bytes)
+            .concat();
+        for data in [&whole[..]].into_iter().chain(short) {
+            let len = data.len() as u32;
+            file.extend([1, 0, len, len].map(u32::to_le_bytes).concat());
+            file.extend_from_slice(data);
+        }
+        host.memory().files.insert("a".to_owned(), file);
+        let config =
+            "f :: FromDump(a) -> a :: Counter -> Discard; f [1] -> b :: Counter -> Discard";
+        let mut run = load_with(&host, config).unwrap_or_else(|said| panic!("{said}"));
+        run.run(1.0);
+        assert_eq!(
+            (run.read("a.count"), run.read("b.count")),
+            ("1".into(), "5".into())
         );
     }
 

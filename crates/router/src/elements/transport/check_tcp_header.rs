@@ -13,8 +13,7 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::header_faults::{DETAILS, Faults, VERBOSE};
-use crate::ip_packet::header;
-use crate::ip_packet::pseudo_sum;
+use crate::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
@@ -41,7 +40,7 @@ struct CheckTcpHeader {
 
 /// The number of what is wrong.
 fn check(packet: &Packet) -> Result<(), usize> {
-    let ip = header(packet)
+    let ip = final_header(packet.network_header())
         .filter(|ip| ip.protocol == protocol::TCP)
         .ok_or(0_usize)?;
     let len = usize::from(ip.total_length.get())
@@ -56,7 +55,7 @@ fn check(packet: &Packet) -> Result<(), usize> {
     if head < Tcp::LEN || head > len {
         return Err(1);
     }
-    if pseudo_sum(ip, segment).checksum() == 0 {
+    if pseudo_sum(&ip, segment).checksum() == 0 {
         Ok(())
     } else {
         Err(2)
@@ -95,6 +94,7 @@ impl Element for CheckTcpHeader {
 mod tests {
     use crate::ip_packet::transport_sum;
     use crate::probe::{Probe, udp};
+    use trammel_packet::headers::checksum::{checksum, update_u16};
 
     /// A segment without data, its checksum right.
     fn tcp() -> Vec<u8> {
@@ -106,6 +106,31 @@ mod tests {
         let sum = transport_sum(&packet).expect("it is whole").checksum();
         packet[36..38].copy_from_slice(&sum.to_be_bytes());
         packet
+    }
+
+    #[test]
+    fn a_source_route_tells_the_destination_that_is_summed() {
+        let mut packet = tcp();
+        let last = [9, 8, 7, 6];
+        let route = [131, 7, 4, last[0], last[1], last[2], last[3], 0];
+        packet.splice(20..20, route);
+        packet[0] = 0x47;
+        packet[3] += route.len() as u8;
+        packet[10..12].fill(0);
+        let sum = checksum(&packet[..28]);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        let mut probe = Probe::new("CheckTCPHeader", 2);
+        assert_eq!(probe.send_ip(&packet)[0].0, 1);
+        let dst: [u8; 4] = packet[16..20].try_into().expect("four bytes");
+        for (old, new) in dst.chunks(2).zip(last.chunks(2)) {
+            let word = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes[1]]);
+            let sum = update_u16(word(&packet[44..46]), word(old), word(new));
+            packet[44..46].copy_from_slice(&sum.to_be_bytes());
+        }
+        assert_eq!(probe.send_ip(&packet), [(0, packet.clone())]);
+        // Once it is used up, the header's destination is the last.
+        packet[22] = 8;
+        assert_eq!(probe.send_ip(&packet)[0].0, 1);
     }
 
     #[test]

@@ -13,8 +13,7 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::header_faults::{DETAILS, Faults, VERBOSE};
-use crate::ip_packet::header;
-use crate::ip_packet::pseudo_sum;
+use crate::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
@@ -41,7 +40,7 @@ struct CheckUdpHeader {
 
 /// The number of what is wrong.
 fn check(packet: &Packet) -> Result<(), usize> {
-    let ip = header(packet)
+    let ip = final_header(packet.network_header())
         .filter(|ip| ip.protocol == protocol::UDP)
         .ok_or(0_usize)?;
     let rest = packet
@@ -51,7 +50,7 @@ fn check(packet: &Packet) -> Result<(), usize> {
     let udp = Udp::read(rest).ok_or(1_usize)?;
     let len = usize::from(udp.length.get());
     let datagram = rest.get(..len).filter(|_| len >= Udp::LEN).ok_or(1_usize)?;
-    let is_right = udp.checksum.get() == 0 || pseudo_sum(ip, datagram).checksum() == 0;
+    let is_right = udp.checksum.get() == 0 || pseudo_sum(&ip, datagram).checksum() == 0;
     if is_right { Ok(()) } else { Err(2) }
 }
 

@@ -18,7 +18,9 @@ use crate::element::{Element, PHASE_LATE};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
-use crate::rewriter::element::{Class, Rewriter, Want};
+use crate::ip_packet::final_header;
+use crate::rewriter::element::lookup::Want;
+use crate::rewriter::element::{Class, Rewriter};
 use crate::rewriter::flow::FlowId;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::Sum;
@@ -171,9 +173,7 @@ fn replace(packet: &mut Packet, command: &Command, address: u32, port: u16) -> i
         ip.total_length.set(total);
     }
     ipv4::set_checksum(header);
-    let ip = Ipv4::read(packet.network_header())
-        .copied()
-        .unwrap_or_default();
+    let ip = final_header(packet.network_header()).unwrap_or_default();
     let segment = packet.transport_header_mut();
     let sum = Sum::ZERO.pseudo_v4(ip.src, ip.dst, protocol::TCP, segment.len() as u16);
     if let Some(tcp) = Tcp::read_mut(segment) {

@@ -6,7 +6,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{header, pseudo_sum};
+use crate::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::tcp::Tcp;
@@ -31,7 +31,7 @@ struct SetTcpChecksum {
 
 impl SetTcpChecksum {
     fn set(&self, packet: &mut Packet) -> Option<()> {
-        let ip = *header(packet)?;
+        let ip = final_header(packet.network_header())?;
         let len = usize::from(ip.total_length.get()).checked_sub(ip.header_len())?;
         let segment = packet.transport_header_mut().get_mut(..len)?;
         let tcp = Tcp::read_mut(segment)?;

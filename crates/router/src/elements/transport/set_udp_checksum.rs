@@ -6,7 +6,7 @@
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::ip_packet::{header, pseudo_sum};
+use crate::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::for_udp;
@@ -26,7 +26,7 @@ struct SetUdpChecksum {
 }
 
 fn set(packet: &mut Packet) -> Option<()> {
-    let ip = *header(packet).filter(|ip| !ip.is_fragment())?;
+    let ip = final_header(packet.network_header()).filter(|ip| !ip.is_fragment())?;
     let rest = packet.transport_header_mut();
     let len = usize::from(Udp::read(rest)?.length.get());
     let datagram = rest.get_mut(..len)?;

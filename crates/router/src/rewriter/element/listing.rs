@@ -1,6 +1,7 @@
 //! What a rewriter's handlers print: mappings, patterns, what a flow becomes, sums over its maps.
 
-use super::{Class, Rewriter, Want, milliseconds};
+use super::lookup::Want;
+use super::{Class, Rewriter, milliseconds};
 use crate::args::addresses::parse_ip;
 use crate::args::names::{TCP, parse_port};
 use crate::args::text::split_words;

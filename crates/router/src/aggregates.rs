@@ -1,0 +1,56 @@
+//! Who numbers aggregates tells who listens when one ends, so that nobody remembers what is over.
+//!
+//! `AggregateIPFlows` and `AggregateIPAddrPair` tell; an element with the argument `NOTIFIER` listens.
+
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::engine::setup::Setup;
+use crate::engine::{Ctx, ElementId};
+
+/// The argument of those that listen.
+pub const NOTIFIER: Param = Param {
+    name: "NOTIFIER",
+    need: Need::Keyword,
+    kind: Kind::Element,
+    default: "",
+    help: "the element that numbers the aggregates, such as an AggregateIPFlows",
+};
+
+/// The classes that tell.
+const TELLING: [&str; 2] = ["AggregateIPFlows", "AggregateIPAddrPair"];
+
+/// The element that `NOTIFIER` names, which must be one that tells.
+pub fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, Diagnostics> {
+    let Some(element) = args.element("NOTIFIER") else {
+        return Ok(None);
+    };
+    let declared = &setup.flat.elements[element];
+    let class = crate::elements::find(&declared.class).map(|entry| entry.about.name);
+    if class.is_some_and(|class| TELLING.contains(&class)) {
+        return Ok(Some(element));
+    }
+    let name = &declared.name;
+    Err(Diagnostics::of(format!(
+        "{name} is not an AggregateNotifier"
+    )))
+}
+
+/// Who listens to one element.
+#[derive(Debug, Default)]
+pub struct Listeners(Vec<ElementId>);
+
+impl Listeners {
+    /// Those that listen to the running element; to be called when all are initialized.
+    pub fn gather(ctx: &mut Ctx) -> Listeners {
+        let me = Some(ctx.me());
+        let all = 0..ctx.elements();
+        Listeners(all.filter(|other| ctx.listens_to(*other) == me).collect())
+    }
+
+    /// Tells all of them that `aggregate` is over.
+    pub fn ended(&self, ctx: &mut Ctx, aggregate: u32) {
+        for listener in &self.0 {
+            ctx.tell_aggregate_ended(*listener, aggregate);
+        }
+    }
+}
