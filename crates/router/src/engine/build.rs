@@ -44,6 +44,8 @@ pub struct Options {
     pub packets: usize,
     /// The most packets that it may have.
     pub most_packets: usize,
+    /// Batches that are delivered for one turn of a task or timer; what is under way then is caught in a loop.
+    pub most_deliveries: u64,
     /// Statements that stand after every configuration, of no source line: servers of the command line.
     pub additions: String,
     /// Threads asked for.
@@ -59,6 +61,8 @@ impl Default for Options {
             profiled: false,
             packets: 4096,
             most_packets: 1 << 20,
+            // A second or so; a burst of a million packets through twenty elements that part them all.
+            most_deliveries: 1 << 25,
             additions: String::new(),
             threads: 1,
         }

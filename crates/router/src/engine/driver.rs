@@ -14,6 +14,9 @@ const TASKS_A_ROUND: usize = 128;
 /// Rounds between two looks at descriptors while tasks are running.
 const ROUNDS_A_LOOK: u32 = 2;
 
+/// Timers that run before tasks are looked at again: a timer may set itself to the moment it fires at.
+const TIMERS_A_ROUND: usize = 4096;
+
 /// Tasks that did nothing, one after the other, before virtual time passes.
 const BARREN_TASKS: u32 = 4096;
 
@@ -109,8 +112,14 @@ impl Ctx {
 
     /// Runs until something stops it or, on the router's clock, until `until`.
     pub fn run_until(&mut self, until: Option<Timestamp>) -> Progress {
+        self.run_rounds(until, u64::MAX)
+    }
+
+    /// The same for so many rounds at most, each of a bounded number of tasks and timers: virtual time stands
+    /// still while a source has packets without end.
+    pub fn run_rounds(&mut self, until: Option<Timestamp>, rounds: u64) -> Progress {
         self.deliver();
-        loop {
+        for _ in 0..rounds {
             if let Some(progress) = self.stopped() {
                 return progress;
             }
@@ -152,6 +161,7 @@ impl Ctx {
                 return progress;
             }
         }
+        Progress::Running
     }
 
     /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
@@ -192,7 +202,10 @@ impl Ctx {
             return;
         }
         let now = self.now();
-        while let Some((owner, token)) = self.timers.due(now) {
+        for _ in 0..TIMERS_A_ROUND {
+            let Some((owner, token)) = self.timers.due(now) else {
+                return;
+            };
             self.with(owner, |element, ctx| element.run_timer(ctx, token));
             self.deliver();
             if self.driver.stops > 0 || self.driver.halted {
