@@ -14,8 +14,8 @@ const TASKS_A_ROUND: usize = 128;
 /// Rounds between two looks at descriptors while tasks are running.
 const ROUNDS_A_LOOK: u32 = 2;
 
-/// Timers that run before tasks are looked at again: a timer may set itself to the moment it fires at.
-const TIMERS_A_ROUND: usize = 4096;
+/// Timers that run before tasks are looked at again: one may set itself to the moment it fires at.
+const TIMERS_A_ROUND: usize = 128;
 
 /// Tasks that did nothing, one after the other, before virtual time passes.
 const BARREN_TASKS: u32 = 4096;

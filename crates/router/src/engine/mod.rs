@@ -154,6 +154,8 @@ pub struct Ctx {
     remarks: Vec<String>,
     /// Handlers to be written when the element they belong to has returned.
     postponed: Vec<(handlers::HandlerRef, String)>,
+    /// Steps that are left of this turn.
+    steps: u64,
 }
 
 /// The data path.
@@ -369,28 +371,30 @@ impl Ctx {
     /// Delivers what waits, until nothing does.
     pub(crate) fn deliver(&mut self) {
         debug_assert_eq!(self.mark, 0);
-        let mut left = self.options.most_deliveries;
         loop {
             self.pending.reverse();
             while let Some(Pending { to, batch }) = self.pending.pop() {
-                if left == 0 {
+                if self.step() {
+                    self.deliver_one(to, batch);
+                } else {
                     self.caught(to, batch);
-                    continue;
                 }
-                left -= 1;
-                self.deliver_one(to, batch);
             }
             self.mark = 0;
             if self.postponed.is_empty() {
-                return;
+                break;
             }
-            if left == 0 {
-                self.postponed.clear();
-                return;
-            }
-            left -= 1;
             self.postponed();
         }
+        self.steps = self.options.most_steps;
+    }
+
+    /// Counts a step of this turn, of which there are so many: what goes round without end comes to one.
+    #[inline]
+    pub fn step(&mut self) -> bool {
+        let is_left = self.steps > 0;
+        self.steps -= u64::from(is_left);
+        is_left
     }
 
     #[inline]

@@ -62,7 +62,9 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
 fn replay(target: &str, more: &[&str], run: fn(&[u8])) {
     let seeds = seeds(target, more);
     for (name, bytes) in &seeds {
+        let t = std::time::Instant::now();
         assert!(catch_unwind(|| run(bytes)).is_ok(), "{name}");
+        if t.elapsed().as_millis() > 100 { eprintln!("SLOW {name} {:?}", t.elapsed()); }
     }
     let seed = variable("TRAMMEL_SEED", 1);
     let mut rng = Rng::new(seed, target);

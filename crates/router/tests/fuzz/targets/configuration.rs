@@ -8,7 +8,7 @@ use trammel_router::load::{BuiltIn, load};
 use trammel_router::memory_host::MemoryHost;
 
 /// Rounds of the driver: a source without end is cut off.
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 20;
 
 pub(crate) fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);

@@ -16,7 +16,7 @@ fn small() -> Options {
     Options {
         packets: 64,
         most_packets: 512,
-        most_deliveries: 4096,
+        most_steps: 1000,
         ..Options::simulated()
     }
 }
