@@ -17,6 +17,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 use crate::socket_transport::SocketTransport;
+use crate::resizing::within_most;
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -134,7 +135,7 @@ impl Element for McastSocket {
             options,
         });
         transport.snaplen = args.uint("SNAPLEN") as usize;
-        transport.headroom = args.uint("HEADROOM") as usize;
+        transport.headroom = within_most("HEADROOM", args.uint("HEADROOM"))?;
         transport.stamps = args.bool("TIMESTAMP");
         self.transport = Some(transport);
         Ok(())

@@ -18,6 +18,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 use crate::socket_transport::SocketTransport;
+use crate::resizing::within_most;
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -202,7 +203,7 @@ impl Element for SocketElement {
         transport.is_stream = is_stream;
         transport.by_annotation = name == "udp" && is_client && there.starts_with("0.0.0.0:");
         transport.snaplen = args.uint("SNAPLEN") as usize;
-        transport.headroom = args.uint("HEADROOM") as usize;
+        transport.headroom = within_most("HEADROOM", args.uint("HEADROOM"))?;
         transport.stamps = args.bool("TIMESTAMP");
         transport.verbose = args.bool("VERBOSE");
         self.transport = Some(transport);

@@ -70,11 +70,16 @@ fn dress(packet: &mut Packet, input: &mut Input<'_>) {
 
 pub(crate) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
-    let all = classes::all();
-    let shape = &all[usize::from(input.u16()) % all.len()];
+    let shape = classes::chosen(&mut input);
     let more = shape.options(&mut input);
+    let other = classes::Shape {
+        pulls: !shape.pulls,
+        ..shape.clone()
+    };
     let loaded = shape.loaded(&more).or_else(|| shape.loaded(""));
-    let mut ctx = loaded.expect("it loaded before");
+    let Some(mut ctx) = loaded.or_else(|| other.loaded("")) else {
+        return;
+    };
     for _ in 0..MOST_PACKETS {
         if input.is_empty() {
             break;
