@@ -348,3 +348,15 @@ fn tcpdump_and_tshark_read_what_is_written() {
         }
     }
 }
+
+#[test]
+fn a_frame_was_no_shorter_on_the_wire_than_what_was_kept_of_it() {
+    let file = Shared::default();
+    let mut writer = pcap::Writer::new(file.sink(false), pcap::Options::default()).unwrap();
+    writer.write(Timestamp::ZERO, 4, b"kept").unwrap();
+    writer.finish().unwrap();
+    let mut file = file.take();
+    // The last word of the record's header.
+    file[36] = 3;
+    assert_eq!(read(file).0[0].wire_len, 4);
+}

@@ -13,6 +13,7 @@ use crate::graph::processing::Mode;
 use crate::host::DeviceRequest;
 use crate::link_header::{ip_offset, mark_ip};
 use crate::reason::Reason;
+use crate::resizing::within_most;
 use trammel_packet::batch::{Batch, CAPACITY};
 
 /// What an interface carries.
@@ -182,7 +183,7 @@ impl KernelInterface {
                 .options
                 .push(("GATEWAY".to_owned(), gateway.to_string()));
         }
-        self.headroom = args.uint("HEADROOM") as usize;
+        self.headroom = within_most("HEADROOM", args.uint("HEADROOM"))?;
         self.bursts = (args.int("BURST") as usize).div_ceil(CAPACITY);
         self.pulls = setup.inputs.first() == Some(&Mode::Pull);
         Ok(())

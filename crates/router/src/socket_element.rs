@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::resizing::within_most;
 use crate::socket_transport::SocketTransport;
 use trammel_packet::batch::Batch;
 
@@ -88,9 +89,10 @@ pub const RCVBUF: Param = param(
 );
 
 /// What the parameters above ask, of those that a class has.
-pub fn take_common(transport: &mut SocketTransport, args: &Args) {
+pub fn take_common(transport: &mut SocketTransport, args: &Args) -> Result<(), Diagnostics> {
     transport.snaplen = args.uint("SNAPLEN") as usize;
-    transport.headroom = args.uint("HEADROOM") as usize;
+    transport.headroom = within_most("HEADROOM", args.uint("HEADROOM"))?;
+    Ok(())
 }
 
 /// The sizes of the socket's buffers, as its options.

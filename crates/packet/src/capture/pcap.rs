@@ -73,7 +73,8 @@ impl Header {
             timestamp: Timestamp::new(i64::from(secs), ns),
             interface: 0,
             link: self.link,
-            wire_len,
+            // Fewer than were kept is a lie that arithmetic would stumble over.
+            wire_len: wire_len.max(kept),
             data: &source.bytes()[RECORD_HEADER..],
             comment: "",
         }))

@@ -187,7 +187,9 @@ impl Section {
         };
         let described = self.interfaces.get(interface as usize)?;
         let units = u64::from(word(4)?) << 32 | u64::from(word(8)?);
-        let (kept, wire_len) = (word(12)? as usize, word(16)?);
+        let (kept, wire_len) = (word(12)?, word(16)?);
+        // Fewer than were kept is a lie that arithmetic would stumble over.
+        let (kept, wire_len) = (kept as usize, wire_len.max(kept));
         let at = HEAD + 20;
         if kept > block.len().saturating_sub(at + 4) {
             return None;

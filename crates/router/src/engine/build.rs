@@ -45,6 +45,9 @@ pub struct Options {
     pub packets: usize,
     /// The most packets that it may have.
     pub most_packets: usize,
+    /// Batches delivered, jumps of scripts and handlers written late in one turn of a task or timer: what is
+    /// under way then is caught in a loop.
+    pub most_steps: u64,
     /// Statements that stand after every configuration, of no source line: servers of the command line.
     pub additions: String,
     /// Threads asked for.
@@ -66,6 +69,8 @@ impl Default for Options {
             profiled: false,
             packets: 4096,
             most_packets: 1 << 20,
+            // A second or so; a burst of a million packets through twenty elements that part them all.
+            most_steps: 1 << 25,
             additions: String::new(),
             threads: 1,
             processor: None,
@@ -216,6 +221,7 @@ pub fn build(
         classic: None,
         driver: State::default(),
         watched: Vec::new(),
+        steps: options.most_steps,
         options,
         predecessors: Vec::new(),
         remarks: Vec::new(),

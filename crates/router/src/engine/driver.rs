@@ -15,6 +15,9 @@ const TASKS_A_ROUND: usize = 128;
 /// Rounds between two looks at descriptors while tasks are running.
 const ROUNDS_A_LOOK: u32 = 2;
 
+/// Timers that run before tasks are looked at again: one may set itself to the moment it fires at.
+const TIMERS_A_ROUND: usize = 128;
+
 /// Tasks that did nothing, one after the other, before virtual time passes.
 const BARREN_TASKS: u32 = 4096;
 
@@ -136,8 +139,14 @@ impl Ctx {
 
     /// The same, of this context's elements only.
     pub(super) fn run_alone(&mut self, until: Option<Timestamp>) -> Progress {
+        self.run_rounds(until, u64::MAX)
+    }
+
+    /// The same for so many rounds at most, each of a bounded number of tasks and timers: virtual time stands
+    /// still while a source has packets without end.
+    pub fn run_rounds(&mut self, until: Option<Timestamp>, rounds: u64) -> Progress {
         self.deliver();
-        loop {
+        for _ in 0..rounds {
             if self.is_shared() {
                 self.look_at_news();
                 self.deliver();
@@ -183,6 +192,7 @@ impl Ctx {
                 return progress;
             }
         }
+        Progress::Running
     }
 
     /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
@@ -226,7 +236,10 @@ impl Ctx {
             return;
         }
         let now = self.now();
-        while let Some((owner, token)) = self.timers.due(now) {
+        for _ in 0..TIMERS_A_ROUND {
+            let Some((owner, token)) = self.timers.due(now) else {
+                return;
+            };
             self.with(owner, |element, ctx| element.run_timer(ctx, token));
             self.deliver();
             if self.driver.stops > 0 || self.driver.halted {

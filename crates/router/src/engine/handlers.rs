@@ -315,6 +315,12 @@ impl Ctx {
     #[cold]
     pub(super) fn postponed(&mut self) {
         for (of, value) in std::mem::take(&mut self.postponed) {
+            if !self.step() {
+                self.host
+                    .say("handlers wrote one another without end, giving up\n");
+                self.postponed.clear();
+                return;
+            }
             if let Err(text) = self.write_handler(&of, &value) {
                 self.host.say(&format!("{text}\n"));
             }

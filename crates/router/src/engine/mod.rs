@@ -26,7 +26,7 @@ use crate::args::definitions::{Definitions, Within};
 use crate::classic_random::{self, ClassicRandom};
 use crate::element::{Element, cast};
 use crate::elements::Entry;
-use crate::graph::processing::Modes;
+use crate::graph::processing::{Mode, Modes};
 use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use crate::lang::Flat;
 use crate::reason::{self, Reason};
@@ -163,6 +163,8 @@ pub struct Ctx {
     place: Option<Box<threads::Place>>,
     /// The processor that its thread keeps to.
     processor: Option<usize>,
+    /// Steps that are left of this turn.
+    steps: u64,
 }
 
 /// The data path.
@@ -283,6 +285,25 @@ impl Ctx {
         }
     }
 
+    /// Gives packets to a push input of `element` as whoever feeds it would: they are delivered when the router
+    /// runs next. Where there is no such input, they end.
+    pub fn offer(&mut self, element: ElementId, input: usize, mut batch: Batch) {
+        let modes = self.nodes.get(element).map(|node| &node.modes.inputs);
+        let is_push = modes.is_some_and(|inputs| inputs.get(input) == Some(&Mode::Push));
+        if !is_push {
+            self.drop_all(&mut batch, Reason::NoPort);
+        }
+        if batch.is_empty() {
+            self.spare.push(batch);
+            return;
+        }
+        let to = Target {
+            element: element as u32,
+            port: input as u32,
+        };
+        self.pending.push(Pending { to, batch });
+    }
+
     /// Asks for up to `max` packets at `input` and appends them to `into`; says how many came.
     #[inline]
     pub fn pull(&mut self, input: usize, max: usize, into: &mut Packets) -> usize {
@@ -356,49 +377,64 @@ impl Ctx {
         packet
     }
 
-    /// Has packets wait for delivery to an input.
-    pub(crate) fn push_to(&mut self, element: ElementId, port: u32, batch: Batch) {
-        if batch.is_empty() {
-            self.spare.push(batch);
-            return;
-        }
-        let element = element as u32;
-        let to = Target { element, port };
-        self.pending.push(Pending { to, batch });
-    }
-
     /// Delivers what waits, until nothing does.
     pub(crate) fn deliver(&mut self) {
         debug_assert_eq!(self.mark, 0);
-        self.pending.reverse();
-        while let Some(Pending { to, batch }) = self.pending.pop() {
-            let element = to.element as usize;
-            let counters = &mut self.counters[element];
-            counters.packets += batch.len() as u64;
-            counters.batches += 1;
-            let Some(mut receiver) = self.slots[element].take() else {
-                debug_assert!(false, "nothing runs while packets are delivered");
-                continue;
-            };
-            self.me = element;
-            self.mark = self.pending.len();
-            if self.observed {
-                self.push_observed(receiver.as_mut(), to.port as usize, batch);
-            } else {
-                receiver.push(self, to.port as usize, batch);
+        loop {
+            self.pending.reverse();
+            while let Some(Pending { to, batch }) = self.pending.pop() {
+                if self.step() {
+                    self.deliver_one(to, batch);
+                } else {
+                    self.caught(to, batch);
+                }
             }
-            self.slots[element] = Some(receiver);
-            if self.pending.len() > self.mark + 1 {
-                self.pending[self.mark..].reverse();
+            self.mark = 0;
+            if self.postponed.is_empty() {
+                break;
             }
-        }
-        self.mark = 0;
-        if !self.postponed.is_empty() {
             self.postponed();
-            if !self.pending.is_empty() {
-                self.deliver();
-            }
         }
+        self.steps = self.options.most_steps;
+    }
+
+    /// Counts a step of this turn, of which there are so many: what goes round without end comes to one.
+    #[inline]
+    pub fn step(&mut self) -> bool {
+        let is_left = self.steps > 0;
+        self.steps -= u64::from(is_left);
+        is_left
+    }
+
+    #[inline]
+    fn deliver_one(&mut self, to: Target, batch: Batch) {
+        let element = to.element as usize;
+        let counters = &mut self.counters[element];
+        counters.packets += batch.len() as u64;
+        counters.batches += 1;
+        let Some(mut receiver) = self.slots[element].take() else {
+            debug_assert!(false, "nothing runs while packets are delivered");
+            return;
+        };
+        self.me = element;
+        self.mark = self.pending.len();
+        if self.observed {
+            self.push_observed(receiver.as_mut(), to.port as usize, batch);
+        } else {
+            receiver.push(self, to.port as usize, batch);
+        }
+        self.slots[element] = Some(receiver);
+        if self.pending.len() > self.mark + 1 {
+            self.pending[self.mark..].reverse();
+        }
+    }
+
+    /// Ends what goes round and round: a push never ends by itself where outputs lead back to inputs.
+    #[cold]
+    fn caught(&mut self, to: Target, mut batch: Batch) {
+        self.me = to.element as usize;
+        self.drop_all(&mut batch, Reason::Loop);
+        self.spare.push(batch);
     }
 
     /// As a push, with cycles counted and followed packets told of.

@@ -364,7 +364,7 @@ impl Script {
                 }
             }
             if self.at != at + 1 {
-                *jumps += 1;
+                *jumps = if ctx.step() { *jumps + 1 } else { MOST_JUMPS };
             }
         }
         if *jumps >= MOST_JUMPS {

@@ -16,6 +16,7 @@ use crate::engine::notify::{self, NotifierId, Provided, Signal};
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::graph::processing::Mode;
+use crate::resizing::{MOST, within_most};
 use trammel_packet::batch::{CAPACITY, Packets};
 
 /// The class.
@@ -154,9 +155,10 @@ impl Element for InfiniteSource {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         self.data = args.data("DATA").to_vec();
         if let Some(length) = args.opt_uint("LENGTH") {
+            let length = within_most("LENGTH", length)?;
             let pattern = std::mem::take(&mut self.data);
             let pattern = if pattern.is_empty() { vec![0] } else { pattern };
-            self.data = pattern.into_iter().cycle().take(length as usize).collect();
+            self.data = pattern.into_iter().cycle().take(length).collect();
         }
         self.limit = args.int("LIMIT");
         self.burst = args.int("BURST").max(1) as usize;
@@ -275,6 +277,9 @@ impl Element for InfiniteSource {
             "limit" => self.limit = number().map_err(|e| e.to_string())?,
             "length" | "datasize" => {
                 let length = number().map_err(|e| e.to_string())?.max(0) as usize;
+                if length > MOST {
+                    return Err(format!("out of range, bound {MOST}"));
+                }
                 self.data.resize(length, 0);
             }
             _ => self.data = value.as_bytes().to_vec(),
@@ -314,5 +319,13 @@ mod tests {
                 run.write("i.reset", "").unwrap();
             }
         }
+    }
+
+    #[test]
+    fn no_packet_is_longer_than_ip_has_them() {
+        let said = crate::load::testing::errors("InfiniteSource(LENGTH 65536) -> Discard");
+        assert!(said.contains("LENGTH: out of range, bound 65535"), "{said}");
+        let mut run = loaded("s :: InfiniteSource(LENGTH 65535, LIMIT 1) -> Discard");
+        assert!(run.write("s.length", "65536").is_err());
     }
 }

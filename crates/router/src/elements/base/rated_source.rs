@@ -15,6 +15,7 @@ use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
+use crate::resizing::{MOST, within_most};
 use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::timestamp::Timestamp;
 
@@ -175,7 +176,10 @@ impl Element for RatedSource {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         self.data = args.data("DATA").to_vec();
         let length = args.opt_int("LENGTH").or(args.opt_int("DATASIZE"));
-        self.length = length.and_then(|length| usize::try_from(length).ok());
+        self.length = match length.and_then(|length| u64::try_from(length).ok()) {
+            Some(length) => Some(within_most("LENGTH", length)?),
+            None => None,
+        };
         self.make_packet();
         self.rate = args.uint("RATE");
         self.burst = burst_of(self.rate);
@@ -290,7 +294,11 @@ impl Element for RatedSource {
                 self.restart(ctx);
             }
             _ => {
-                self.length = usize::try_from(number(i64::from(i32::MIN))?).ok();
+                let length = number(i64::from(i32::MIN))?;
+                if length > MOST as i64 {
+                    return Err(format!("out of range, bound {MOST}"));
+                }
+                self.length = usize::try_from(length).ok();
                 self.make_packet();
             }
         }
@@ -333,5 +341,13 @@ mod tests {
             (run.read("s.rate"), run.read("c.byte_count")),
             ("100".into(), "2000".into())
         );
+    }
+
+    #[test]
+    fn no_packet_is_longer_than_ip_has_them() {
+        let said = crate::load::testing::errors("RatedSource(LENGTH 65536) -> Discard");
+        assert!(said.contains("LENGTH: out of range, bound 65535"), "{said}");
+        let mut run = loaded("s :: RatedSource(LENGTH 65535) -> Discard");
+        assert!(run.write("s.length", "65536").is_err());
     }
 }

@@ -61,7 +61,6 @@ pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", 
     RCVBUF,
 ]);
 
-#[allow(clippy::unnecessary_wraps, reason = "other classes refuse arguments")]
 fn configure(_: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
     let mut options = buffers(args);
     options.push(("LOOP".to_owned(), args.bool("LOOP").to_string()));
@@ -77,7 +76,7 @@ fn configure(_: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics>
         listen: false,
         options,
     });
-    take_common(&mut transport, args);
+    take_common(&mut transport, args)?;
     transport.stamps = args.bool("TIMESTAMP");
     Ok(transport)
 }

@@ -54,7 +54,7 @@ fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnost
         listen: false,
         options: vec![("PROTOCOL".to_owned(), protocol.to_string())],
     });
-    take_common(&mut transport, args);
+    take_common(&mut transport, args)?;
     transport.is_ip = true;
     Ok(transport)
 }

@@ -166,7 +166,7 @@ pub fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diag
     });
     transport.is_stream = is_stream;
     transport.by_annotation = name == "udp" && is_client && there.starts_with("0.0.0.0:");
-    take_common(&mut transport, args);
+    take_common(&mut transport, args)?;
     transport.tables = ["ALLOW", "DENY"].map(|key| args.element(key));
     transport.stamps = args.bool("TIMESTAMP");
     transport.verbose = args.bool("VERBOSE");

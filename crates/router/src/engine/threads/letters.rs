@@ -176,7 +176,7 @@ impl Ctx {
                         }
                     }
                 }
-                self.push_to(queue, chunk[0].0, batch);
+                self.offer(queue, chunk[0].0 as usize, batch);
             }
         }
     }

@@ -127,6 +127,7 @@ impl Ctx {
             homes: self.homes.clone(),
             quiet: self.quiet.clone(),
             place: None,
+            steps: self.options.most_steps,
             processor: self.processor.map(|first| first + thread),
         })
     }

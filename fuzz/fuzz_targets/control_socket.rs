@@ -1,0 +1,8 @@
+//! See `crates/router/tests/fuzz/targets/control_socket.rs`, which is this target.
+#![no_main]
+
+#[allow(dead_code)]
+#[path = "../../crates/router/tests/fuzz/targets/mod.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::control_socket::run(bytes));
