@@ -380,6 +380,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_is_told() {
+        let (_, parts) = cut();
+        let mut probe = Probe::new("IPReassembler", 1);
+        probe.send_ip(&parts[0]);
+        probe.send_ip(&parts[2]);
+        let text = probe.run.read("x.dump");
+        let kept = "cached chunk data:\n (10.0.0.1, 1000, 10.0.0.2, 2000) 7 (0,40) (80,120)\n";
+        assert!(text.ends_with(kept), "{text}");
+    }
+
+    #[test]
     fn lying_fragments_are_dropped() {
         let (_, parts) = cut();
         let mut probe = Probe::new("IPReassembler", 1);
