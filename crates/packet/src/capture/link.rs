@@ -121,12 +121,15 @@ fn snap(data: &[u8], at: usize) -> Option<(u16, usize)> {
 mod tests {
     use super::*;
 
+    /// A frame, and what is found in it.
+    type Case<'a> = (LinkType, &'a [u8], Option<(u16, usize)>);
+
     #[test]
     fn the_network_header_of_each_link_type_is_found() {
         let ip = (ethertype::IP, ethertype::IP6);
         let snap_of_ip6 = [0xAA, 0xAA, 3, 0, 0, 0, 0x86, 0xDD];
         let fddi = [&[0; 13][..], &snap_of_ip6].concat();
-        let frames: [(LinkType, &[u8], Option<(u16, usize)>); 10] = [
+        let frames: [Case; 10] = [
             (LinkType::PPP, &[0xFF, 3, 0, 0x21], Some((ip.0, 4))),
             (LinkType::PPP, &[0, 0x57], Some((ip.1, 2))),
             (LinkType::PPP, &[0xC0, 0x21], None),
