@@ -172,6 +172,20 @@ impl EarlyDrop {
         self.law.signals(judged, ctx.rng()).0
     }
 
+    /// The arguments as they stand, the queues that were found among them.
+    fn config(&self, ctx: &mut Ctx) -> String {
+        let max_p = unparse_fixed(i64::from(self.max_p), BITS);
+        let queues = self.queues.names(ctx, " ");
+        format!(
+            "{}, {}, {max_p}, QUEUES {}, STABILITY {}{}",
+            self.min,
+            self.max,
+            queues.trim_end(),
+            self.stability,
+            if self.is_gentle { "" } else { ", GENTLE false" }
+        )
+    }
+
     fn average_text(&self) -> String {
         unparse_fixed(self.average, SCALE)
     }
@@ -284,6 +298,7 @@ impl Element for EarlyDrop {
                 Handler::new("min_thresh", "rw").of_argument(0, "MIN_THRESH"),
                 Handler::new("max_thresh", "rw").of_argument(1, "MAX_THRESH"),
                 Handler::new("max_p", "rw").of_argument(2, "MAX_P"),
+                Handler::new("config", "rw."),
             ]);
         }
         all.extend(["avg_queue_size", "stats", "queues"].map(|name| Handler::new(name, "r")));
@@ -298,20 +313,7 @@ impl Element for EarlyDrop {
             "max_p" => unparse_fixed(i64::from(self.max_p), BITS),
             "avg_queue_size" => self.average_text(),
             "queues" => self.queues.names(ctx, "\n"),
-            "config" => {
-                let mut text = format!(
-                    "{}, {}, {}, QUEUES {}, STABILITY {}",
-                    self.min,
-                    self.max,
-                    unparse_fixed(i64::from(self.max_p), BITS),
-                    self.queues.names(ctx, " ").trim_end(),
-                    self.stability,
-                );
-                if !self.is_gentle {
-                    text += ", GENTLE false";
-                }
-                text
-            }
+            "config" => self.config(ctx),
             _ => format!(
                 "{} current queue\n{} avg queue\n{} drops\n",
                 self.queues.length(ctx),
@@ -353,6 +355,14 @@ mod tests {
             ("0".into(), "0".into())
         );
         assert_eq!(run.read("r.queues"), "q\n");
+        run.write("r.max_p", "0.5").expect("a probability");
+        assert_eq!(run.read("r.config"), "5, 50, 0.5, QUEUES q, STABILITY 4");
+        run.write("r.config", "7, 9, 1, GENTLE false")
+            .expect("it is right");
+        assert_eq!(
+            run.read("r.config"),
+            "7, 9, 1, QUEUES q, STABILITY 4, GENTLE false"
+        );
     }
 
     #[test]

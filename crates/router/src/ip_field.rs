@@ -74,9 +74,9 @@ const TCP: u16 = protocol::TCP as u16;
 const UDP: u16 = protocol::UDP as u16;
 const ICMP: u16 = protocol::ICMP as u16;
 
-const NO_FIELD: &str = "expected field specification";
-const BAD_PLACE: &str = "bad field specification";
-const BAD_MASK: &str = "bad mask specification";
+const NO_FIELD: &str = "expected 'HEADER [NAME] [{OFFSET:LENGTH}] [/PREFIX] [& MASK]'";
+const BAD_PLACE: &str = "bad offset or length in TCP/IP field";
+const BAD_MASK: &str = "bad prefix or mask in TCP/IP field";
 
 /// A field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -522,3 +522,48 @@ fn listing(handlers: &[Handler]) -> String {
 "
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn simple_classes_are_configured_anew_while_they_run() {
+        let changes = [
+            ("Paint(1)", "2"),
+            ("Print(a)", "b, CONTENTS ascii"),
+            ("Truncate(9)", "7"),
+            ("Pad(9)", "7"),
+            ("SetIPAddress(1.1.1.1)", "2.2.2.2"),
+            ("HostEtherFilter(1:1:1:1:1:1)", "2:2:2:2:2:2"),
+            ("MarkMACHeader(1)", "2"),
+            ("StripEtherVLANHeader(1)", "2"),
+            ("SetIPDSCP(1)", "2"),
+        ];
+        for (before, after) in changes {
+            let mut run = loaded(&format!("Idle -> x :: {before} -> Discard"));
+            assert!(run.read("x.handlers").contains("config\trw."), "{before}");
+            run.write("x.config", after).expect(before);
+            assert_eq!(run.read("x.config"), after);
+            assert!(run.write("x.config", "nonsense, 1, 2, 3, 4").is_err());
+            assert_eq!(run.read("x.config"), after);
+        }
+    }
+
+    #[test]
+    fn switches_tell_their_port_and_take_another() {
+        for (class, ends) in [
+            ("Switch", "Idle -> x -> Discard; x [1] -> Discard"),
+            ("InputSwitch", "Idle -> x -> Discard; Idle -> [1] x"),
+            ("PullSwitch", "Idle -> x -> Discard; Idle -> [1] x"),
+            ("SimplePullSwitch", "Idle -> x -> Discard; Idle -> [1] x"),
+        ] {
+            let mut run = loaded(&format!("x :: {class}(0); {ends}"));
+            run.write("x.config", "1").expect(class);
+            assert_eq!(
+                (run.read("x.config"), run.read("x.switch")),
+                ("1".into(), "1".into())
+            );
+        }
+    }
+}

@@ -405,16 +405,16 @@ impl Element for Rewriter {
             Class::Ip => &[
                 ("tcp_table", "r"),
                 ("udp_table", "r"),
-                ("tcp_mappings", "r"),
-                ("udp_mappings", "r"),
+                ("tcp_mappings", "rD"),
+                ("udp_mappings", "rD"),
                 ("tcp_lookup", "r+"),
             ],
-            Class::Tcp => &[("table", "r"), ("mappings", "r"), ("lookup", "r+")],
-            _ => &[("table", "r"), ("mappings", "r")],
+            Class::Tcp => &[("table", "r"), ("mappings", "rD"), ("lookup", "r+")],
+            _ => &[("table", "r"), ("mappings", "rD")],
         };
         let common = [
             ("table_size", "r"),
-            ("nmappings", "r"),
+            ("nmappings", "rD"),
             ("mapping_failures", "r"),
             ("patterns", "r"),
             ("size", "r"),

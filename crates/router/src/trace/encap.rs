@@ -31,7 +31,12 @@ const NAMES: &[(&str, LinkType)] = &[
 /// The link type of this name, or of this number.
 pub fn parse(name: &str) -> Option<LinkType> {
     let row = NAMES.iter().find(|(known, _)| *known == name);
-    let number = || name.parse::<u16>().ok().map(LinkType);
+    let number = || {
+        name.trim_start_matches('#')
+            .parse::<u16>()
+            .ok()
+            .map(LinkType)
+    };
     row.map(|(_, link)| *link).or_else(number)
 }
 
@@ -39,7 +44,7 @@ pub fn parse(name: &str) -> Option<LinkType> {
 pub fn name(link: LinkType) -> String {
     match NAMES.iter().find(|(_, known)| *known == link) {
         Some((name, _)) => (*name).to_owned(),
-        None => link.0.to_string(),
+        None => format!("#{}", link.0),
     }
 }
 
@@ -54,5 +59,9 @@ mod tests {
             assert_eq!(parse(&name(*link)).map(name), Some(name(*link)));
         }
         assert_eq!((parse("147"), parse("NIX")), (Some(LinkType(147)), None));
+        assert_eq!(
+            (name(LinkType(147)).as_str(), parse("#147")),
+            ("#147", Some(LinkType(147)))
+        );
     }
 }

@@ -116,9 +116,10 @@ impl Element for AggregateIp {
                 ctx.reject(1, handle, Reason::NoMatch);
                 return None;
             };
-            let before = match self.incremental {
-                true => packet.anno_u32(anno::AGGREGATE) << self.field.bits,
-                false => 0,
+            let before = if self.incremental {
+                packet.anno_u32(anno::AGGREGATE) << self.field.bits
+            } else {
+                0
             };
             packet.set_anno_u32(anno::AGGREGATE, before.wrapping_add(value));
             Some(handle)
@@ -187,7 +188,7 @@ mod tests {
         for (field, why) in [
             ("ip[3:2]", "single word"),
             ("ip[0:5]", "max 32"),
-            ("ip bogus", "field"),
+            ("ip bogus", "HEADER"),
         ] {
             let text = errors(&format!("Idle -> AggregateIP({field}) -> Discard"));
             assert!(text.contains(why), "{text}");

@@ -117,9 +117,10 @@ impl IpRateMonitor {
                 continue;
             };
             let address = if way == Way::From { ip.src } else { ip.dst };
-            let amount = match self.counts_bytes {
-                true => u64::from(ip.total_length.get()),
-                false => 1,
+            let amount = if self.counts_bytes {
+                u64::from(ip.total_length.get())
+            } else {
+                1
             };
             let choose = || ctx.draw(2) == 1;
             let rates = self.tree.count(address, way, amount, sample, now, choose);
@@ -215,7 +216,7 @@ impl Element for IpRateMonitor {
                 self.tree.bound_memory(bound(kilobytes), now, oldest_first);
             }
             _ => {
-                let words = split_words(value);
+                let words = split_words(&value.replace(',', " "));
                 let [address, level, secs] = &words[..] else {
                     return Err("expecting 3 arguments".to_owned());
                 };

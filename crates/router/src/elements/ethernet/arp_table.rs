@@ -151,6 +151,19 @@ mod tests {
     }
 
     #[test]
+    fn silent_entries_go_when_the_table_is_slimmed() {
+        // That is after 4 seconds, and then every 5.
+        let mut run = loaded(
+            "t :: ARPTable(TIMEOUT 4s); Idle -> Discard; \
+             Script(wait 1s, write t.insert 1.0.0.1 2:1:0:0:1:f)",
+        );
+        run.run(8.9);
+        assert_eq!(run.read("t.count"), "1");
+        run.run(0.2);
+        assert_eq!(run.read("t.count"), "0");
+    }
+
+    #[test]
     fn a_slim_factor_of_zero_is_refused() {
         let said = errors("t :: ARPTable(CAPACITY_SLIM_FACTOR 0); Idle -> Discard;");
         assert!(

@@ -72,9 +72,14 @@ impl Element for EtherEncap {
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        ["src", "dst", "ethertype", "etht"]
-            .map(|name| Handler::new(name, "rw"))
-            .to_vec()
+        let all = [
+            ("src", "rw"),
+            ("dst", "rw"),
+            ("ethertype", "rw"),
+            ("etht", "rwD"),
+        ];
+        all.map(|(name, letters)| Handler::new(name, letters))
+            .into()
     }
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {

@@ -17,6 +17,8 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::ip_packet::{header, header_mut, mark_len};
 use crate::reason::Reason;
+use std::fmt::Write;
+use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::{Ipv4, MF, OFFSET_MASK, set_checksum};
 use trammel_packet::pool::Handle;
@@ -102,7 +104,6 @@ impl IpReassembler {
     fn give_up(&mut self, ctx: &mut Ctx, at: usize) {
         let partial = self.partials.remove(at);
         self.kept_bytes -= partial.bytes;
-        self.failed += 1;
         ctx.reject(1, partial.packet, Reason::Fragment);
     }
 
@@ -147,6 +148,7 @@ impl IpReassembler {
         if self.kept_bytes > self.most_bytes {
             while self.kept_bytes > self.most_bytes / 4 * 3 {
                 self.give_up(ctx, 0);
+                self.failed += 1;
             }
         }
         let key = (ip.src, ip.dst, ip.protocol, ip.identification.get());
@@ -290,7 +292,7 @@ impl Element for IpReassembler {
         vec![Handler::new("dump", "r")]
     }
 
-    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+    fn read(&mut self, ctx: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
         let counts = [
             ("frags seen total:    ", self.seen),
             ("good reassemblies:   ", self.good),
@@ -301,7 +303,21 @@ impl Element for IpReassembler {
             .iter()
             .map(|(what, count)| format!("{what}{count}\n"))
             .collect();
-        Ok(counts + "cached chunk data:\n")
+        let mut text = counts + "cached chunk data:\n";
+        for partial in &self.partials {
+            let (src, dst, _, identification) = partial.key;
+            let ports = ctx.pool()[&partial.packet].transport_header();
+            let [a, b, c, d] = ports.first_chunk::<4>().copied().unwrap_or_default();
+            let [src, dst] = [src, dst].map(Ipv4Addr::from);
+            let [sport, dport] = [[a, b], [c, d]].map(u16::from_be_bytes);
+            write!(text, " ({src}, {sport}, {dst}, {dport}) {identification}")
+                .expect("a string grows");
+            for (from, to) in &partial.have {
+                write!(text, " ({from},{to})").expect("a string grows");
+            }
+            text.push('\n');
+        }
+        Ok(text)
     }
 
     fn cleanup(&mut self, ctx: &mut Ctx) {
@@ -361,6 +377,17 @@ mod tests {
         assert!(probe.held() < 15);
         probe.run.ctx.cleanup();
         assert_eq!(probe.held(), 0);
+    }
+
+    #[test]
+    fn what_is_kept_is_told() {
+        let (_, parts) = cut();
+        let mut probe = Probe::new("IPReassembler", 1);
+        probe.send_ip(&parts[0]);
+        probe.send_ip(&parts[2]);
+        let text = probe.run.read("x.dump");
+        let kept = "cached chunk data:\n (10.0.0.1, 1000, 10.0.0.2, 2000) 7 (0,40) (80,120)\n";
+        assert!(text.ends_with(kept), "{text}");
     }
 
     #[test]

@@ -135,7 +135,7 @@ mod tests {
         let mut extra = 0;
         let mark = |packet: &mut _| crate::ip_packet::mark(packet, 0);
         probe.send_and_look(&packet, mark, |_, packet| {
-            extra = packet.anno_u32(anno::EXTRA_LENGTH)
+            extra = packet.anno_u32(anno::EXTRA_LENGTH);
         });
         assert_eq!(extra, 8);
         let mut tcp = udp(9, &[7; 40]);

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn seconds_and_nanoseconds_are_stored() {
         let time = |packet: &mut trammel_packet::packet::Packet| {
-            packet.set_timestamp(Timestamp::new(258, 5))
+            packet.set_timestamp(Timestamp::new(258, 5));
         };
         let wanted = [2, 1, 0, 0, 5, 0, 0, 0];
         let mut probe = Probe::new("StoreTimestamp(1)", 1);

@@ -65,7 +65,8 @@ mod tests {
         );
         run.run(2.0);
         let average: f64 = run.read("t.average_time").parse().expect("a number");
-        assert!((499_999.0..501_000.0).contains(&average), "{average}");
+        // The first passes at once, the others after half a second.
+        assert!((374_999.0..376_000.0).contains(&average), "{average}");
         assert_eq!(run.read("t.count"), "4");
         run.write("t.reset_counts", "").expect("it is reset");
         assert_eq!(
