@@ -30,8 +30,12 @@ pub struct Runner {
 }
 
 /// A script's own shell, whose group ends with it and with nothing else: it ends itself, so that no number
-/// of a process is used after the process is gone.
-const WRAPPER: &str = "sh -e \"$1\"; echo $? > ../status; kill -KILL 0";
+/// of a process is used after the process is gone. What runs on in the background has a moment to end well.
+const WRAPPER: &str = "sh -e \"$1\"; echo $? > ../status; sleep 0.02; kill -KILL 0";
+
+/// What every script may call: a mark of a part, which is no output.
+const PRELUDE: &str =
+    "clicktest_subtest() { echo clicktest_subtest \"$@\"; echo clicktest_subtest \"$@\" >&2; }\n";
 
 /// How often a script is asked whether it ended.
 const POLL: Duration = Duration::from_millis(3);
@@ -60,11 +64,15 @@ impl Runner {
                 make(fs::remove_file(&path), &path)?;
             }
         }
-        for (name, text) in &test.files {
+        let given = test.files.iter().map(|(name, text)| (name, Some(text)));
+        let expected = test.expect.iter().map(|lines| (&lines.name, None));
+        for (name, text) in given.chain(expected) {
             let path = inside.join(name);
             let folder = path.parent().expect("it is inside");
             make(fs::create_dir_all(folder), folder)?;
-            make(fs::write(&path, bytes_of(text)), &path)?;
+            if let Some(text) = text {
+                make(fs::write(&path, bytes_of(text)), &path)?;
+            }
         }
         let (code, said) = self.script(outside.path(), &test.script)?;
         match code {
@@ -100,7 +108,10 @@ impl Runner {
     fn script(&self, outside: &Path, text: &str) -> Result<(Option<i32>, String), String> {
         let inside = outside.join("test");
         let script = outside.join("script");
-        make(fs::write(&script, bytes_of(text)), &script)?;
+        make(
+            fs::write(&script, bytes_of(&format!("{PRELUDE}{text}"))),
+            &script,
+        )?;
         let open = |name: &str| make(File::create(inside.join(name)), &inside);
         let stdin = match File::open(inside.join("stdin")) {
             Ok(file) => Stdio::from(file),
