@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// As it should.
     Passed,
     /// A requirement does not hold: which one; nothing where nobody asked.
@@ -22,11 +22,11 @@ pub enum Ended {
 
 /// Where and for how long tests run.
 #[derive(Clone, Debug)]
-pub struct Runner {
+pub(crate) struct Runner {
     /// The search path of their commands.
-    pub path: String,
+    pub(crate) path: String,
     /// How long a script may run.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
 }
 
 /// A script's own shell, whose group ends with it and with nothing else: it ends itself, so that no number
@@ -42,7 +42,7 @@ const POLL: Duration = Duration::from_millis(3);
 
 impl Runner {
     /// Runs `test` in a new directory.
-    pub fn run(&self, test: &Clicktest) -> Ended {
+    pub(crate) fn run(&self, test: &Clicktest) -> Ended {
         match self.try_run(test) {
             Ok(ended) => ended,
             Err(why) => Ended::Failed(why),
