@@ -129,7 +129,7 @@ fn every_clicktest_passes() {
         }
         match parse(&path) {
             Ok(of_file) if of_file.len() == 1 => {
-                tests.extend(of_file.into_iter().map(|t| (name.clone(), Ok(t))))
+                tests.extend(of_file.into_iter().map(|t| (name.clone(), Ok(t))));
             }
             Ok(of_file) => {
                 for (n, test) in (1..).zip(of_file) {

@@ -10,7 +10,7 @@ const LINES_ALIGNED: usize = 2_000;
 const CONTEXT: usize = 3;
 
 /// Why `actual` is not what one of `alternatives` says, or nothing where it is.
-pub fn difference(
+pub(crate) fn difference(
     actual: &str,
     alternatives: &[&Lines],
     ignored: &[&Lines],

@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// How the lines of a section are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// To the byte.
     Verbatim,
     /// Literal but for `{{pattern}}`.
@@ -32,42 +32,42 @@ pub enum Kind {
 
 /// What a section says of the lines of a file.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub(crate) struct Lines {
     /// The file; `all` in `%ignore` stands for each.
-    pub name: String,
+    pub(crate) name: String,
     /// How they are compared.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Patterns match in any case.
-    pub any_case: bool,
+    pub(crate) any_case: bool,
     /// Space does not count.
-    pub any_space: bool,
+    pub(crate) any_space: bool,
     /// The line of the test's file that precedes them.
-    pub at: usize,
+    pub(crate) at: usize,
     /// The lines.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// One test.
 #[derive(Clone, Debug, Default)]
-pub struct Clicktest {
+pub(crate) struct Clicktest {
     /// What it is about.
-    pub info: String,
+    pub(crate) info: String,
     /// What must succeed first; nothing where nothing is required.
-    pub require: String,
+    pub(crate) require: String,
     /// A skip is not worth a word.
-    pub is_quiet: bool,
+    pub(crate) is_quiet: bool,
     /// What is run.
-    pub script: String,
+    pub(crate) script: String,
     /// What is made before.
-    pub files: Vec<(String, String)>,
+    pub(crate) files: Vec<(String, String)>,
     /// What must come out; of several for one file one must fit.
-    pub expect: Vec<Lines>,
+    pub(crate) expect: Vec<Lines>,
     /// What is left out of what came.
-    pub ignore: Vec<Lines>,
+    pub(crate) ignore: Vec<Lines>,
 }
 
 /// The tests of the file at `path`.
-pub fn parse(path: &Path) -> Result<Vec<Clicktest>, String> {
+pub(crate) fn parse(path: &Path) -> Result<Vec<Clicktest>, String> {
     let text = super::read(path)?;
     let mut reader = Reader {
         lines: numbered(&text),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     /// As it should.
     Passed,
     /// A requirement does not hold: which one; nothing where nobody asked.
@@ -22,23 +22,27 @@ pub enum Ended {
 
 /// Where and for how long tests run.
 #[derive(Clone, Debug)]
-pub struct Runner {
+pub(crate) struct Runner {
     /// The search path of their commands.
-    pub path: String,
+    pub(crate) path: String,
     /// How long a script may run.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
 }
 
 /// A script's own shell, whose group ends with it and with nothing else: it ends itself, so that no number
-/// of a process is used after the process is gone.
-const WRAPPER: &str = "sh -e \"$1\"; echo $? > ../status; kill -KILL 0";
+/// of a process is used after the process is gone. What runs on in the background has a moment to end well.
+const WRAPPER: &str = "sh -e \"$1\"; echo $? > ../status; sleep 0.02; kill -KILL 0";
+
+/// What every script may call: a mark of a part, which is no output.
+const PRELUDE: &str =
+    "clicktest_subtest() { echo clicktest_subtest \"$@\"; echo clicktest_subtest \"$@\" >&2; }\n";
 
 /// How often a script is asked whether it ended.
 const POLL: Duration = Duration::from_millis(3);
 
 impl Runner {
     /// Runs `test` in a new directory.
-    pub fn run(&self, test: &Clicktest) -> Ended {
+    pub(crate) fn run(&self, test: &Clicktest) -> Ended {
         match self.try_run(test) {
             Ok(ended) => ended,
             Err(why) => Ended::Failed(why),
@@ -60,11 +64,15 @@ impl Runner {
                 make(fs::remove_file(&path), &path)?;
             }
         }
-        for (name, text) in &test.files {
+        let given = test.files.iter().map(|(name, text)| (name, Some(text)));
+        let expected = test.expect.iter().map(|lines| (&lines.name, None));
+        for (name, text) in given.chain(expected) {
             let path = inside.join(name);
             let folder = path.parent().expect("it is inside");
             make(fs::create_dir_all(folder), folder)?;
-            make(fs::write(&path, bytes_of(text)), &path)?;
+            if let Some(text) = text {
+                make(fs::write(&path, bytes_of(text)), &path)?;
+            }
         }
         let (code, said) = self.script(outside.path(), &test.script)?;
         match code {
@@ -100,7 +108,10 @@ impl Runner {
     fn script(&self, outside: &Path, text: &str) -> Result<(Option<i32>, String), String> {
         let inside = outside.join("test");
         let script = outside.join("script");
-        make(fs::write(&script, bytes_of(text)), &script)?;
+        make(
+            fs::write(&script, bytes_of(&format!("{PRELUDE}{text}"))),
+            &script,
+        )?;
         let open = |name: &str| make(File::create(inside.join(name)), &inside);
         let stdin = match File::open(inside.join("stdin")) {
             Ok(file) => Stdio::from(file),

@@ -233,5 +233,6 @@ fn a_file_may_hold_several_tests_and_what_is_cut_is_not_there() {
 
 #[test]
 fn subtests_are_marks_not_output() {
-    passes("%script\necho clicktest_subtest one; echo a\n%expect\na\n");
+    passes("%script\nclicktest_subtest one; echo a\n%expect\na\n%stderr\n");
+    passes("%script\necho a >d/e\n%expect d/e\na\n");
 }

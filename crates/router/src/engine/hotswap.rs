@@ -159,6 +159,16 @@ mod tests {
     }
 
     #[test]
+    fn a_router_with_nothing_left_to_do_is_replaced_all_the_same() {
+        let mut run =
+            loaded("Script(wait 1s, writeq hotconfig \"Idle -> c :: Counter -> Discard\")");
+        run.ctx.options.reconfigurable = true;
+        assert_eq!(run.run(5.0), Progress::Replaced);
+        run.ctx.change_over();
+        assert_eq!(run.read("c.count"), "0");
+    }
+
+    #[test]
     fn a_wrong_configuration_changes_nothing() {
         let mut run = loaded("s :: TimedSource(0.1, abc) -> c :: Counter -> Discard");
         run.ctx.options.reconfigurable = true;

@@ -205,6 +205,16 @@ mod tests {
     use crate::load::testing::{errors, loaded};
 
     #[test]
+    fn what_is_called_may_ask_for_the_count() {
+        let mut run = loaded(
+            "RatedSource(DATA ab, RATE 10, LIMIT 9) -> c :: Counter(COUNT_CALL 3 s.run, BYTE_COUNT_CALL 10 s.run) -> Discard; \
+             s :: Script(TYPE PASSIVE, print \"$(c.count) $(c.byte_count)\")",
+        );
+        run.run(2.0);
+        assert_eq!(run.host.memory().printed, "3 6\n5 10\n");
+    }
+
+    #[test]
     fn a_count_calls_a_handler_once() {
         let mut run = loaded(
             "InfiniteSource(LIMIT 10, STOP true) -> Counter(COUNT_CALL 5 s.switch 1) -> s :: Switch \

@@ -253,6 +253,12 @@ mod tests {
     const TIMES: &str =
         "FromIPSummaryDump(DATA \"!data timestamp\n1.0\n2.0\n3.0\n4.5\n9.0\", STOP true)";
 
+    #[test]
+    fn an_interval_without_a_start_begins_with_the_first_packet() {
+        assert_eq!(passed("INTERVAL 1.5"), "1 2 3");
+        assert_eq!(passed("START 2, INTERVAL 1.5"), "2 3 3");
+    }
+
     fn passed(filter: &str) -> String {
         let mut run = loaded(&format!(
             "{TIMES} -> t :: TimeFilter({filter}) \
