@@ -98,7 +98,10 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
         Deed::SetData(_, bytes) => {
             packet.clear_network_header();
             packet.set_data(&bytes);
-            *model = Model { data: bytes, mark: None };
+            *model = Model {
+                data: bytes,
+                mark: None,
+            };
         }
         Deed::Mark(_, at) => {
             packet.set_network_header(at);
@@ -118,7 +121,13 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
             match pool.lend(handle) {
                 Ok(slot) => {
                     let handle = pool.reclaim(slot, offset, len);
-                    all.push((handle, Model { mark: None, ..model }));
+                    all.push((
+                        handle,
+                        Model {
+                            mark: None,
+                            ..model
+                        },
+                    ));
                 }
                 Err(handle) => all.push((handle, model)),
             }

@@ -303,7 +303,8 @@ impl Ctx {
     pub(super) fn postponed(&mut self) {
         for (of, value) in std::mem::take(&mut self.postponed) {
             if !self.step() {
-                self.host.say("handlers wrote one another without end, giving up\n");
+                self.host
+                    .say("handlers wrote one another without end, giving up\n");
                 self.postponed.clear();
                 return;
             }

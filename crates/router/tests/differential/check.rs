@@ -24,11 +24,7 @@ fn sound6(data: &[u8]) -> Option<&[u8]> {
 }
 
 /// All that goes in comes out of one of two outputs, and by the first if it is sound.
-fn verdict(
-    graph: &mut Graph,
-    data: &[u8],
-    sound: Option<&[u8]>,
-) -> Result<(), TestCaseError> {
+fn verdict(graph: &mut Graph, data: &[u8], sound: Option<&[u8]>) -> Result<(), TestCaseError> {
     let left = graph.send(data);
     let expected = match sound {
         Some(sound) => (0, sound.to_vec()),
@@ -75,7 +71,10 @@ fn check_ip_header_2() {
 #[test]
 fn mark_ip_header_says_where_the_payload_is() {
     // StripIPHeader believes the mark.
-    let graph = RefCell::new(Graph::new("in -> MarkIPHeader(14) -> Strip(14) -> StripIPHeader -> out0", 1));
+    let graph = RefCell::new(Graph::new(
+        "in -> MarkIPHeader(14) -> Strip(14) -> StripIPHeader -> out0",
+        1,
+    ));
     proptest!(|(packet in packet())| {
         let ip = packet.ipv4();
         let framed = [&[0x11; 14], &ip[..]].concat();
@@ -127,7 +126,10 @@ fn check_icmp_header() {
 
 #[test]
 fn check_ip6_header() {
-    let graph = RefCell::new(Graph::new("in -> x :: CheckIP6Header -> out0; x[1] -> out1", 2));
+    let graph = RefCell::new(Graph::new(
+        "in -> x :: CheckIP6Header -> out0; x[1] -> out1",
+        2,
+    ));
     proptest!(|(packet in packet(), damage in damage())| {
         let mut data = packet.ipv6();
         damage.to(&mut data, 0);

@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::packets::{is_icmp_right, is_same_sum, is_upper_right, packet, parts};
-use etherparse::{Icmpv4Type, Icmpv4Slice, IpNumber, Ipv6Header, UdpHeader};
+use etherparse::{Icmpv4Slice, Icmpv4Type, IpNumber, Ipv6Header, UdpHeader};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 
@@ -67,9 +67,13 @@ fn icmp_ping_encap() {
 #[test]
 fn ip6_encap_and_udp_ip6_encap() {
     let bare = RefCell::new(Graph::new(
-        "in -> IP6Encap(udp, fe80::1, fe80::2, HLIM 9, CLASS 7) -> out0", 1));
+        "in -> IP6Encap(udp, fe80::1, fe80::2, HLIM 9, CLASS 7) -> out0",
+        1,
+    ));
     let udp = RefCell::new(Graph::new(
-        "in -> UDPIP6Encap(fe80::1, 1234, fe80::2, 53) -> out0", 1));
+        "in -> UDPIP6Encap(fe80::1, 1234, fe80::2, 53) -> out0",
+        1,
+    ));
     let address = |last| {
         let mut address = [0; 16];
         (address[0], address[1], address[15]) = (0xFE, 0x80, last);
@@ -96,9 +100,13 @@ fn ip6_encap_and_udp_ip6_encap() {
 #[test]
 fn what_gre_wraps_comes_out_again_and_only_whole() {
     let wrap = RefCell::new(Graph::new(
-        "in -> GREEncap(0x0800, KEY 77, CHECKSUM true, SEQUENCE true) -> IPEncap(gre, 1.2.3.4, 5.6.7.8) -> out0", 1));
+        "in -> GREEncap(0x0800, KEY 77, CHECKSUM true, SEQUENCE true) -> IPEncap(gre, 1.2.3.4, 5.6.7.8) -> out0",
+        1,
+    ));
     let open = RefCell::new(Graph::new(
-        "in -> CheckIPHeader -> StripIPHeader -> x :: CheckGREHeader -> StripGREHeader -> out0; x[1] -> out1", 2));
+        "in -> CheckIPHeader -> StripIPHeader -> x :: CheckGREHeader -> StripGREHeader -> out0; x[1] -> out1",
+        2,
+    ));
     proptest!(|(packet in packet(), at in 24_usize..100, by in 1_u8..)| {
         let data = packet.ipv4();
         let mut wrapped = wrap.borrow_mut().pass(&data).expect("it passes");

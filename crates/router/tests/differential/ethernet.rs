@@ -108,7 +108,10 @@ fn tags_that_etherparse_writes_are_taken_off() {
 
 #[test]
 fn arp_requests_are_answered() {
-    let graph = RefCell::new(Graph::new("in -> ARPResponder(10.0.0.0/8 2:0:0:0:0:1) -> out0", 1));
+    let graph = RefCell::new(Graph::new(
+        "in -> ARPResponder(10.0.0.0/8 2:0:0:0:0:1) -> out0",
+        1,
+    ));
     proptest!(|(src: [u8; 4], dst: [u8; 4], is_ours: bool, is_request: bool)| {
         let dst = if is_ours { [10, dst[1], dst[2], dst[3]] } else { dst };
         let operation = if is_request { ArpOperation::REQUEST } else { ArpOperation::REPLY };

@@ -50,8 +50,14 @@ fn etherparse_puts_together_what_ip_fragmenter_cuts() {
 
 #[test]
 fn fragments_in_any_order_become_the_packet_again() {
-    let cut = RefCell::new(Graph::new("in -> CheckIPHeader -> IPFragmenter(200) -> out0", 1));
-    let join = RefCell::new(Graph::new("in -> CheckIPHeader -> IPReassembler -> out0", 1));
+    let cut = RefCell::new(Graph::new(
+        "in -> CheckIPHeader -> IPFragmenter(200) -> out0",
+        1,
+    ));
+    let join = RefCell::new(Graph::new(
+        "in -> CheckIPHeader -> IPReassembler -> out0",
+        1,
+    ));
     let fragments = long_packet().prop_flat_map(move |packet| {
         let data = packet.ipv4();
         let left = cut.borrow_mut().send(&data);
@@ -78,7 +84,10 @@ fn what_must_not_be_cut_leaves_as_it_is() {
 
 #[test]
 fn etherparse_puts_together_what_ip6_fragmenter_cuts() {
-    let graph = RefCell::new(Graph::new("in -> CheckIP6Header -> IP6Fragmenter(1280) -> out0", 1));
+    let graph = RefCell::new(Graph::new(
+        "in -> CheckIP6Header -> IP6Fragmenter(1280) -> out0",
+        1,
+    ));
     proptest!(ProptestConfig::with_cases(64), |(packet in long_packet())| {
         let data = packet.ipv6();
         let left = graph.borrow_mut().send(&data);
@@ -99,7 +108,10 @@ fn etherparse_puts_together_what_ip6_fragmenter_cuts() {
 
 #[test]
 fn tcp_fragmenter_cuts_segments_whose_payloads_follow_one_another() {
-    let graph = RefCell::new(Graph::new("in -> CheckIPHeader -> TCPFragmenter(MTU 300) -> out0", 1));
+    let graph = RefCell::new(Graph::new(
+        "in -> CheckIPHeader -> TCPFragmenter(MTU 300) -> out0",
+        1,
+    ));
     proptest!(ProptestConfig::with_cases(64), |(packet in long_packet(), seq: u32)| {
         let data = Packet { upper: Upper::Tcp([1, 2], seq, false), ..packet }.ipv4();
         let (_, segment) = parts(&data);

@@ -2,8 +2,8 @@
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{
-    IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header,
-    Ipv6Extensions, Ipv6Header, PacketBuilder, TcpHeader, TcpOptionElement, UdpHeader,
+    IpFragOffset, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, Ipv6Extensions, Ipv6Header,
+    PacketBuilder, TcpHeader, TcpOptionElement, UdpHeader,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,13 @@ pub(crate) fn packet() -> impl Strategy<Value = Packet> {
         (any::<[u16; 2]>(), any::<u32>(), any::<bool>()).prop_map(|(p, s, o)| Upper::Tcp(p, s, o)),
         (any::<u16>(), any::<u16>()).prop_map(|(id, seq)| Upper::Echo(id, seq)),
     ];
-    let numbers = (2_u8.., any::<u8>(), any::<u16>(), any::<bool>(), 0_usize..11);
+    let numbers = (
+        2_u8..,
+        any::<u8>(),
+        any::<u16>(),
+        any::<bool>(),
+        0_usize..11,
+    );
     let payload = prop::collection::vec(any::<u8>(), 0..64);
     (host(), host(), numbers, upper, payload).prop_map(
         |(src, dst, (ttl, tos, id, is_whole, option_words), upper, payload)| Packet {
@@ -67,7 +73,10 @@ impl Packet {
         header.fragment_offset = IpFragOffset::ZERO;
         header.dscp = (self.tos >> 2).try_into().unwrap();
         header.ecn = (self.tos & 3).try_into().unwrap();
-        header.options = vec![1; 4 * self.option_words].as_slice().try_into().unwrap();
+        header.options = vec![1; 4 * self.option_words]
+            .as_slice()
+            .try_into()
+            .unwrap();
         self.build(IpHeaders::Ipv4(header, Ipv4Extensions::default()))
     }
 
@@ -90,9 +99,7 @@ impl Packet {
         let builder = PacketBuilder::ip(ip);
         let mut data = Vec::new();
         match self.upper {
-            Upper::Udp([sport, dport]) => {
-                builder.udp(sport, dport).write(&mut data, &self.payload)
-            }
+            Upper::Udp([sport, dport]) => builder.udp(sport, dport).write(&mut data, &self.payload),
             Upper::Tcp([sport, dport], seq, has_options) => {
                 let mut tcp = TcpHeader::new(sport, dport, seq, 4096);
                 if has_options {
@@ -203,7 +210,9 @@ pub(crate) fn is_icmp_right(message: &[u8]) -> bool {
 /// Whether what is above the header has the right lengths and checksum.
 pub(crate) fn is_upper_right(header: &Ipv4Header, payload: &[u8]) -> bool {
     let is_sum_right = |payload: &[u8]| {
-        let pseudo = sum(payload).add_4bytes(header.source).add_4bytes(header.destination);
+        let pseudo = sum(payload)
+            .add_4bytes(header.source)
+            .add_4bytes(header.destination);
         let pseudo = pseudo.add_2bytes([0, header.protocol.0]);
         let len = payload.len() as u16;
         pseudo.add_2bytes(len.to_be_bytes()).ones_complement() == 0

@@ -51,25 +51,41 @@ fn packets_whose_time_is_over_leave_as_they_are() {
 
 #[test]
 fn set_ip_dscp_and_ecn() {
-    changes("SetIPDSCP(46)", false, |ip, _| ip.dscp = 46.try_into().unwrap());
-    changes("SetIPECN(ce)", false, |ip, _| ip.ecn = 3.try_into().unwrap());
+    changes("SetIPDSCP(46)", false, |ip, _| {
+        ip.dscp = 46.try_into().unwrap()
+    });
+    changes("SetIPECN(ce)", false, |ip, _| {
+        ip.ecn = 3.try_into().unwrap()
+    });
     changes("SetIPECN(0)", false, |ip, _| ip.ecn = 0.try_into().unwrap());
-    changes("MarkIPCE(true)", false, |ip, _| ip.ecn = 3.try_into().unwrap());
-}
-
-#[test]
-fn store_ip_address() {
-    changes("StoreIPAddress(1.2.3.4, src)", true, |ip, _| ip.source = [1, 2, 3, 4]);
-    changes("StoreIPAddress(9.8.7.6, dst)", true, |ip, _| ip.destination = [9, 8, 7, 6]);
-    // By offset, nothing but the bytes changes.
-    changes("StoreIPAddress(9.8.7.6, 16) -> SetIPChecksum", false, |ip, _| {
-        ip.destination = [9, 8, 7, 6];
+    changes("MarkIPCE(true)", false, |ip, _| {
+        ip.ecn = 3.try_into().unwrap()
     });
 }
 
 #[test]
+fn store_ip_address() {
+    changes("StoreIPAddress(1.2.3.4, src)", true, |ip, _| {
+        ip.source = [1, 2, 3, 4]
+    });
+    changes("StoreIPAddress(9.8.7.6, dst)", true, |ip, _| {
+        ip.destination = [9, 8, 7, 6]
+    });
+    // By offset, nothing but the bytes changes.
+    changes(
+        "StoreIPAddress(9.8.7.6, 16) -> SetIPChecksum",
+        false,
+        |ip, _| {
+            ip.destination = [9, 8, 7, 6];
+        },
+    );
+}
+
+#[test]
 fn ip_mirror() {
-    changes("IPMirror", true, |ip, _| std::mem::swap(&mut ip.source, &mut ip.destination));
+    changes("IPMirror", true, |ip, _| {
+        std::mem::swap(&mut ip.source, &mut ip.destination)
+    });
     changes("IPMirror", false, |ip, upper| {
         std::mem::swap(&mut ip.source, &mut ip.destination);
         match ip.protocol.0 {
@@ -153,7 +169,10 @@ fn rewriters_keep_checksums_right_and_their_answers_come_back() {
 
 #[test]
 fn ip6_hop_limits_and_mirrors() {
-    let graph = RefCell::new(Graph::new("in -> CheckIP6Header -> DecIP6HLIM -> IP6Mirror -> out0", 1));
+    let graph = RefCell::new(Graph::new(
+        "in -> CheckIP6Header -> DecIP6HLIM -> IP6Mirror -> out0",
+        1,
+    ));
     proptest!(|(packet in packet())| {
         let data = packet.ipv6();
         let left = graph.borrow_mut().pass(&data).expect("it passes");

@@ -16,8 +16,8 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
-use crate::socket_transport::SocketTransport;
 use crate::resizing::within_most;
+use crate::socket_transport::SocketTransport;
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -16,7 +16,10 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("AggregateFilter", "1 7 9-12, deny 13, allow all"),
     ("ARPPrint", "a"),
     ("ARPQuerier", "10.0.0.1, 2:0:0:0:0:1"),
-    ("ARPQuerier", "10.0.0.1/8, 2:0:0:0:0:1, TIMEOUT 1, CAPACITY 2"),
+    (
+        "ARPQuerier",
+        "10.0.0.1/8, 2:0:0:0:0:1, TIMEOUT 1, CAPACITY 2",
+    ),
     ("ARPResponder", "10.0.0.0/8 2:0:0:0:0:1"),
     ("Align", "4, 2"),
     ("BandwidthMeter", "1kBps"),
@@ -52,11 +55,20 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("IP6NDSolicitor", "fe80::1, 2:0:0:0:0:1"),
     ("IPAddrPairRewriter", "pattern 1.0.0.1-1.0.0.9 - 0 0"),
     ("IPAddrRewriter", "pattern 1.0.0.1-1.0.0.9 - 0 0"),
-    ("IPClassifier", "icmp type echo, tcp syn, udp dst port 53 or ip frag, -"),
-    ("IPClassifier", "src net 10.0.0.0/8 and ip ttl > 3 or ip tos 3, -"),
+    (
+        "IPClassifier",
+        "icmp type echo, tcp syn, udp dst port 53 or ip frag, -",
+    ),
+    (
+        "IPClassifier",
+        "src net 10.0.0.0/8 and ip ttl > 3 or ip tos 3, -",
+    ),
     ("IPEncap", "4, 1.0.0.1, 2.0.0.2"),
     ("IPEncap", "udp, 1.0.0.1, DST_ANNO"),
-    ("IPFilter", "deny src net 10.0.0.0/8, allow tcp dst port www, deny all"),
+    (
+        "IPFilter",
+        "deny src net 10.0.0.0/8, allow tcp dst port www, deny all",
+    ),
     ("IPFragmenter", "68, HONOR_DF false"),
     ("IPFragmenter", "576"),
     ("IP6Fragmenter", "1280"),
@@ -98,8 +110,14 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("ToDevice", "d"),
     ("ToDump", "out.pcap"),
     ("ToDump", "out.pcap, ENCAP IP, EXTRA_LENGTH true"),
-    ("ToIPSummaryDump", "out.dump, FIELDS src dst sport dport ip_len tcp_opt payload_md5_hex"),
-    ("ToIPSummaryDump", "out.dump, FIELDS eth_src tcp_seq icmp_type ip_opt, BAD_PACKETS true, BINARY true"),
+    (
+        "ToIPSummaryDump",
+        "out.dump, FIELDS src dst sport dport ip_len tcp_opt payload_md5_hex",
+    ),
+    (
+        "ToIPSummaryDump",
+        "out.dump, FIELDS eth_src tcp_seq icmp_type ip_opt, BAD_PACKETS true, BINARY true",
+    ),
     ("UDPIP6Encap", "fe80::1, 1, fe80::2, 2"),
     ("UDPIPEncap", "1.0.0.1, 1, 2.0.0.2, 2"),
     ("UDPIPEncap", "1.0.0.1, 1, DST_ANNO, 2"),
@@ -107,9 +125,18 @@ const ARGUMENTS: &[(&str, &str)] = &[
 
 /// What arguments may name, and its declaration.
 const COMPANIONS: &[(&str, &str)] = &[
-    ("rw", "rw :: IPRewriter(pattern 1.0.0.1 1024-1030 - - 0 0); Idle -> rw -> Discard;"),
-    ("robin", "robin :: RoundRobinIPMapper(- - 1.0.0.1 - 0 0, - - 1.0.0.2 - 0 0);"),
-    ("hash", "hash :: SourceIPHashMapper(500 0xbad, - - 1.0.0.1 - 0 0 1, - - 1.0.0.2 - 0 0 2);"),
+    (
+        "rw",
+        "rw :: IPRewriter(pattern 1.0.0.1 1024-1030 - - 0 0); Idle -> rw -> Discard;",
+    ),
+    (
+        "robin",
+        "robin :: RoundRobinIPMapper(- - 1.0.0.1 - 0 0, - - 1.0.0.2 - 0 0);",
+    ),
+    (
+        "hash",
+        "hash :: SourceIPHashMapper(500 0xbad, - - 1.0.0.1 - 0 0 1, - - 1.0.0.2 - 0 0 2);",
+    ),
 ];
 
 /// Classes that are in no graph of their own: a machine in memory has no sockets and no kernel, mappers have
@@ -193,7 +220,11 @@ impl Shape {
                 text += declaration;
             }
         }
-        let feed = if self.pulls { "SimpleQueue(64)" } else { "PushNull" };
+        let feed = if self.pulls {
+            "SimpleQueue(64)"
+        } else {
+            "PushNull"
+        };
         for input in 0..self.inputs {
             text += &format!("feed{input} :: {feed}; Idle -> feed{input} -> [{input}]x;\n");
         }
@@ -229,7 +260,12 @@ impl Shape {
     /// Some of its optional arguments.
     pub(crate) fn options(&self, input: &mut Input<'_>) -> String {
         let optional = |need| matches!(need, Need::Positional | Need::Keyword);
-        let params: Vec<_> = self.entry.params.iter().filter(|p| optional(p.need)).collect();
+        let params: Vec<_> = self
+            .entry
+            .params
+            .iter()
+            .filter(|p| optional(p.need))
+            .collect();
         let mut more: Vec<String> = Vec::new();
         for _ in 0..input.u8() % 4 {
             if params.is_empty() {
@@ -244,7 +280,9 @@ impl Shape {
 
 /// The arguments that are tried with a class: those of the table, else what it must be given.
 fn arguments(entry: &Entry) -> Vec<String> {
-    let rows = ARGUMENTS.iter().filter(|(class, _)| *class == entry.about.name);
+    let rows = ARGUMENTS
+        .iter()
+        .filter(|(class, _)| *class == entry.about.name);
     let mut all: Vec<String> = rows.map(|(_, text)| (*text).to_owned()).collect();
     if all.is_empty() {
         all.push(required(entry));

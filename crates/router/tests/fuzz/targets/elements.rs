@@ -58,7 +58,9 @@ fn dress(packet: &mut Packet, input: &mut Input<'_>) {
         packet.pull(input.u8().into());
     }
     if how & 32 != 0 {
-        packet.annotations_mut().copy_from_slice(&input.bytes::<SIZE>());
+        packet
+            .annotations_mut()
+            .copy_from_slice(&input.bytes::<SIZE>());
     }
     if how & 64 != 0 {
         packet.set_timestamp(Timestamp(i64::from_be_bytes(input.bytes())));
@@ -111,7 +113,9 @@ pub(crate) fn run(bytes: &[u8]) {
     ctx.run_rounds(Some(until), 50);
     let x = ctx.find("x", None).expect("it was declared");
     for handler in ctx.handlers_of(Owner::Element(x)) {
-        let of = ctx.find_handler(&format!("x.{}", handler.name), None).expect("it is listed");
+        let of = ctx
+            .find_handler(&format!("x.{}", handler.name), None)
+            .expect("it is listed");
         if handler.read {
             // Some need a parameter.
             let _ = ctx.read_handler(&of, "");

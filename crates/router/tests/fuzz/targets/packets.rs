@@ -44,11 +44,14 @@ const IP: &[u8] = &[8, 0];
 const IP6: &[u8] = &[0x86, 0xDD];
 const PLAIN: Network = Network::Ip(0, &[]);
 const UDP: &[u8] = &[4, 0, 0, 53, 0, 12, 0, 0, b'd', b'a', b't', b'a'];
-const TCP: &[u8] = &[4, 1, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 16, 0, 0, 0, 0, 0, b'd'];
+const TCP: &[u8] = &[
+    4, 1, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 16, 0, 0, 0, 0, 0, b'd',
+];
 const SYN: &[u8] = &[
     4, 1, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x70, 2, 16, 0, 0, 0, 0, 0, 2, 4, 5, 0xB4, 1, 3, 3, 7,
 ];
-const FTP: &[u8] = b"\x04\x01\x00\x15\0\0\0\x01\0\0\0\x02\x50\x18\x10\0\0\0\0\0PORT 10,0,0,9,4,2\r\n";
+const FTP: &[u8] =
+    b"\x04\x01\x00\x15\0\0\0\x01\0\0\0\x02\x50\x18\x10\0\0\0\0\0PORT 10,0,0,9,4,2\r\n";
 const ECHO: &[u8] = &[8, 0, 0, 0, 1, 2, 0, 1, b'd', b'a'];
 /// The time of a packet of UDP is over.
 const EXPIRED: &[u8] = &[
@@ -62,12 +65,12 @@ const ARP_REPLY: &[u8] = &[
     0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0, 0, 9, 1, 2, 3, 4, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1,
 ];
 const SOLICITATION: &[u8] = &[
-    135, 0, 0, 0, 0, 0, 0, 0, 0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 0, 0, 0,
-    0, 9,
+    135, 0, 0, 0, 0, 0, 0, 0, 0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 0, 0,
+    0, 0, 9,
 ];
 const ADVERTISEMENT: &[u8] = &[
-    136, 0, 0, 0, 0x60, 0, 0, 0, 0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1, 2, 0, 0,
-    0, 0, 9,
+    136, 0, 0, 0, 0x60, 0, 0, 0, 0xFE, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 1, 2, 0,
+    0, 0, 0, 9,
 ];
 /// GRE with a key around IPv4.
 const GRE: &[u8] = &[
@@ -85,9 +88,19 @@ pub(crate) const TEMPLATES: &[Template] = &[
     frame(IP, PLAIN, 47, GRE),
     frame(IP, Network::Ip(0x2000, &[]), 17, UDP),
     frame(IP, Network::Ip(1, &[]), 17, &[0; 16]),
-    frame(IP, Network::Ip(0x4000, &[7, 11, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]), 17, UDP),
+    frame(
+        IP,
+        Network::Ip(0x4000, &[7, 11, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        17,
+        UDP,
+    ),
     frame(IP, Network::Ip(0, &[131, 7, 4, 10, 0, 0, 7, 1]), 6, TCP),
-    frame(IP, Network::Ip(0, &[68, 12, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0]), 1, ECHO),
+    frame(
+        IP,
+        Network::Ip(0, &[68, 12, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+        1,
+        ECHO,
+    ),
     frame(&[8, 6], Network::None, 0, ARP),
     frame(&[8, 6], Network::None, 0, ARP_REPLY),
     frame(IP6, Network::Ip6(17, &[]), 17, UDP),
@@ -181,7 +194,10 @@ fn the_templates_are_well_formed() {
             Network::None => {}
             Network::Ip(_, options) => {
                 assert_eq!(checksum(&network[..20 + options.len()]), 0);
-                assert_eq!(usize::from(network[2]) << 8 | usize::from(network[3]), network.len());
+                assert_eq!(
+                    usize::from(network[2]) << 8 | usize::from(network[3]),
+                    network.len()
+                );
             }
             Network::Ip6(..) => {
                 let upper = ipv6::upper(network).expect("a whole header");

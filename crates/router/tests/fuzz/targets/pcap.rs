@@ -62,7 +62,10 @@ fn read(file: Vec<u8>) -> Result<Vec<Kept>, Error> {
             kept.push(Kept::of(&frame));
         }
     }
-    assert!(!is_plain || reader.offset() <= size, "it reads what there is");
+    assert!(
+        !is_plain || reader.offset() <= size,
+        "it reads what there is"
+    );
     Ok(kept)
 }
 

@@ -25,7 +25,10 @@ pub(crate) fn run(bytes: &[u8]) {
     let names: Vec<&str> = fields::all().collect();
     let (every, unknown) = Fields::parse(&names.join(" "));
     assert!(unknown.is_empty());
-    let binary: Vec<&str> = names.into_iter().filter(|name| *name != "payload").collect();
+    let binary: Vec<&str> = names
+        .into_iter()
+        .filter(|name| *name != "payload")
+        .collect();
     let binary = Fields::parse(&binary.join(" ")).0;
     let form = writer::Options {
         is_binary: true,
