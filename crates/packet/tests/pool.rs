@@ -56,9 +56,16 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
         return;
     }
     let which = match deed {
-        Deed::Duplicate(n) | Deed::Free(n) | Deed::Lend(n) => n,
-        Deed::Push(n, _) | Deed::Pull(n, _) | Deed::Put(n, _) | Deed::Take(n, _) => n,
-        Deed::SetHeadroom(n, _) | Deed::SetData(n, _) | Deed::Mark(n, _) => n,
+        Deed::Duplicate(n)
+        | Deed::Free(n)
+        | Deed::Lend(n)
+        | Deed::Push(n, _)
+        | Deed::Pull(n, _)
+        | Deed::Put(n, _)
+        | Deed::Take(n, _)
+        | Deed::SetHeadroom(n, _)
+        | Deed::SetData(n, _)
+        | Deed::Mark(n, _) => n,
         Deed::Alloc(_) => return,
     };
     if all.is_empty() {
