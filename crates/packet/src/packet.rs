@@ -284,7 +284,10 @@ impl Packet {
     fn grow(&mut self, headroom: usize, len: usize) {
         let capacity = (headroom + len + HEADROOM).next_multiple_of(256);
         // A count that were cut to 32 bits would be less than what was allocated.
-        assert!(u32::try_from(capacity).is_ok(), "a packet has less than 4 GiB");
+        assert!(
+            u32::try_from(capacity).is_ok(),
+            "a packet has less than 4 GiB"
+        );
         let mut bytes = vec![0_u8; capacity].into_boxed_slice();
         // What was pulled off the front comes along, since `Unstrip` may ask for it again.
         let before = (self.starts[DATA] as usize).min(headroom);

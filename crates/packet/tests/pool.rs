@@ -56,9 +56,16 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
         return;
     }
     let which = match deed {
-        Deed::Duplicate(n) | Deed::Free(n) | Deed::Lend(n) => n,
-        Deed::Push(n, _) | Deed::Pull(n, _) | Deed::Put(n, _) | Deed::Take(n, _) => n,
-        Deed::SetHeadroom(n, _) | Deed::SetData(n, _) | Deed::Mark(n, _) => n,
+        Deed::Duplicate(n)
+        | Deed::Free(n)
+        | Deed::Lend(n)
+        | Deed::Push(n, _)
+        | Deed::Pull(n, _)
+        | Deed::Put(n, _)
+        | Deed::Take(n, _)
+        | Deed::SetHeadroom(n, _)
+        | Deed::SetData(n, _)
+        | Deed::Mark(n, _) => n,
         Deed::Alloc(_) => return,
     };
     if all.is_empty() {
@@ -98,7 +105,10 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
         Deed::SetData(_, bytes) => {
             packet.clear_network_header();
             packet.set_data(&bytes);
-            *model = Model { data: bytes, mark: None };
+            *model = Model {
+                data: bytes,
+                mark: None,
+            };
         }
         Deed::Mark(_, at) => {
             packet.set_network_header(at);
@@ -118,7 +128,13 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
             match pool.lend(handle) {
                 Ok(slot) => {
                     let handle = pool.reclaim(slot, offset, len);
-                    all.push((handle, Model { mark: None, ..model }));
+                    all.push((
+                        handle,
+                        Model {
+                            mark: None,
+                            ..model
+                        },
+                    ));
                 }
                 Err(handle) => all.push((handle, model)),
             }

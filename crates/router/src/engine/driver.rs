@@ -345,3 +345,81 @@ impl Ctx {
         !watchers.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Progress;
+    use crate::engine::Ctx;
+    use crate::engine::build::Options;
+    use crate::lang;
+    use crate::load::{BuiltIn, load};
+    use crate::memory_host::MemoryHost;
+    use crate::reason::Reason;
+    use trammel_packet::timestamp::Timestamp;
+
+    /// A router of which one turn has a thousand steps, run for ten rounds.
+    fn ten_rounds(config: &str) -> (Ctx, MemoryHost, Progress) {
+        let host = MemoryHost::new();
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let run = Options {
+            most_steps: 1000,
+            ..Options::simulated()
+        };
+        let loaded = load(config, "config", &options, Box::new(host.clone()), run);
+        let (mut ctx, _) = loaded.unwrap_or_else(|refused| panic!("{}", refused.said.click()));
+        let until = ctx.now() + Timestamp::from_secs(1);
+        let progress = ctx.run_rounds(Some(until), 10);
+        (ctx, host, progress)
+    }
+
+    #[test]
+    fn packets_that_go_round_and_round_are_caught() {
+        let config = "TimedSource(0.001, LIMIT 3) -> a :: PushNull -> b :: Null -> a";
+        let (mut ctx, _, _) = ten_rounds(config);
+        assert_eq!(ctx.pool().in_use(), 0);
+        let drops = |name| {
+            let element = ctx.find(name, None).expect("it is declared");
+            ctx.counters(element).drops[Reason::Loop as usize]
+        };
+        assert_eq!(drops("a") + drops("b"), 3);
+    }
+
+    #[test]
+    fn a_timer_that_fires_at_the_moment_it_is_set_at_does_not_stop_the_driver() {
+        let (_, _, progress) = ten_rounds("TimedSource(0) -> Discard");
+        assert_eq!(progress, Progress::Running);
+    }
+
+    #[test]
+    fn a_source_without_end_is_cut_off_by_rounds() {
+        let (_, _, progress) = ten_rounds("InfiniteSource -> Discard");
+        assert_eq!(progress, Progress::Running);
+    }
+
+    #[test]
+    fn scripts_that_write_themselves_come_to_an_end() {
+        let (_, host, _) = ten_rounds("s :: Script(write s.run, write s.run, loop)");
+        let said = host.memory().said.clone();
+        assert!(
+            said.contains("without end") || said.contains("too many jumps"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn what_is_offered_is_delivered_or_ends() {
+        let (mut ctx, _, _) = ten_rounds("in :: Null -> d :: Discard; Idle -> in");
+        for (name, port) in [("in", 0), ("in", 7)] {
+            let mut batch = ctx.batch();
+            batch.push(ctx.pool().alloc().expect("room"));
+            let element = ctx.find(name, None).expect("it is declared");
+            ctx.offer(element, port, batch);
+        }
+        ctx.run_rounds(None, 1);
+        let discard = ctx.find("d", None).expect("it is declared");
+        assert_eq!((ctx.counters(discard).packets, ctx.pool().in_use()), (1, 0));
+    }
+}

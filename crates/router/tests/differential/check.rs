@@ -136,3 +136,15 @@ fn check_ip6_header() {
         verdict(&mut graph.borrow_mut(), &data, sound6(&data))?;
     });
 }
+
+#[test]
+fn ip_input_combo() {
+    let graph = RefCell::new(Graph::new("in -> IPInputCombo(1) -> out0", 1));
+    proptest!(|(packet in packet(), damage in damage())| {
+        let mut ip = packet.ipv4();
+        damage.to(&mut ip, 0);
+        let framed = [&[0x11; 14], &ip[..]].concat();
+        let expected = sound(&ip, true).map(<[u8]>::to_vec);
+        prop_assert_eq!(graph.borrow_mut().pass(&framed), expected);
+    });
+}

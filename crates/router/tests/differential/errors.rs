@@ -4,7 +4,9 @@ use crate::graph::Graph;
 use crate::packets::{Packet, Upper, is_icmp_right, is_same_sum, packet, parts};
 use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
 use etherparse::icmpv6;
-use etherparse::{Icmpv4Slice, Icmpv4Type, Icmpv6Header, Icmpv6Type, IpNumber, Ipv6Header};
+use etherparse::{
+    IcmpEchoHeader, Icmpv4Slice, Icmpv4Type, Icmpv6Header, Icmpv6Type, IpNumber, Ipv6Header,
+};
 use proptest::prelude::*;
 use std::cell::RefCell;
 
@@ -75,5 +77,25 @@ fn icmp6_errors() {
         prop_assert!(is_same_sum(sum, icmp.checksum));
         // RFC 4443, §2.4 (c): as much as fits the least MTU.
         prop_assert_eq!(quoted, &data[..data.len().min(1280 - 48)]);
+    });
+}
+
+#[test]
+fn pings_are_answered() {
+    let graph = RefCell::new(Graph::new(
+        "in -> CheckIPHeader -> ICMPPingResponder -> out0",
+        1,
+    ));
+    proptest!(|(packet in packet(), id: u16, seq: u16)| {
+        let data = Packet { upper: Upper::Echo(id, seq), option_words: 0, ..packet.clone() }.ipv4();
+        let left = graph.borrow_mut().pass(&data).expect("it is answered");
+        let (ip, message) = parts(&left);
+        prop_assert_eq!((ip.source, ip.destination), (packet.dst, packet.src));
+        prop_assert!(is_same_sum(ip.header_checksum, ip.calc_header_checksum()));
+        prop_assert!(is_icmp_right(message));
+        let icmp = Icmpv4Slice::from_slice(message).unwrap();
+        let reply = Icmpv4Type::EchoReply(IcmpEchoHeader { id, seq });
+        prop_assert_eq!(icmp.icmp_type(), reply);
+        prop_assert_eq!(icmp.payload(), &packet.payload[..]);
     });
 }

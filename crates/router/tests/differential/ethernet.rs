@@ -79,7 +79,7 @@ fn tags_are_read_as_they_were_written() {
         let sliced = SlicedPacket::from_ethernet(&left[0].1).unwrap();
         let tags: Vec<_> = sliced.link_exts.iter().map(|tag| match tag {
             LinkExtSlice::Vlan(tag) => (tag.vlan_identifier().value(), tag.priority_code_point().value()),
-            _ => panic!("no tag"),
+            LinkExtSlice::Macsec(_) => panic!("no tag"),
         }).collect();
         prop_assert_eq!(tags, [(100, 5), (7, 3)]);
         prop_assert!(matches!(sliced.net, Some(NetSlice::Ipv4(_))));

@@ -52,24 +52,24 @@ fn packets_whose_time_is_over_leave_as_they_are() {
 #[test]
 fn set_ip_dscp_and_ecn() {
     changes("SetIPDSCP(46)", false, |ip, _| {
-        ip.dscp = 46.try_into().unwrap()
+        ip.dscp = 46.try_into().unwrap();
     });
     changes("SetIPECN(ce)", false, |ip, _| {
-        ip.ecn = 3.try_into().unwrap()
+        ip.ecn = 3.try_into().unwrap();
     });
     changes("SetIPECN(0)", false, |ip, _| ip.ecn = 0.try_into().unwrap());
     changes("MarkIPCE(true)", false, |ip, _| {
-        ip.ecn = 3.try_into().unwrap()
+        ip.ecn = 3.try_into().unwrap();
     });
 }
 
 #[test]
 fn store_ip_address() {
     changes("StoreIPAddress(1.2.3.4, src)", true, |ip, _| {
-        ip.source = [1, 2, 3, 4]
+        ip.source = [1, 2, 3, 4];
     });
     changes("StoreIPAddress(9.8.7.6, dst)", true, |ip, _| {
-        ip.destination = [9, 8, 7, 6]
+        ip.destination = [9, 8, 7, 6];
     });
     // By offset, nothing but the bytes changes.
     changes(
@@ -84,7 +84,7 @@ fn store_ip_address() {
 #[test]
 fn ip_mirror() {
     changes("IPMirror", true, |ip, _| {
-        std::mem::swap(&mut ip.source, &mut ip.destination)
+        std::mem::swap(&mut ip.source, &mut ip.destination);
     });
     changes("IPMirror", false, |ip, upper| {
         std::mem::swap(&mut ip.source, &mut ip.destination);

@@ -5,6 +5,7 @@
 
 mod targets;
 
+use std::collections::BTreeSet;
 use std::panic::catch_unwind;
 use std::path::Path;
 use targets::{configuration, control_socket, elements, pcap, summary};
@@ -62,11 +63,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
 fn replay(target: &str, more: &[&str], run: fn(&[u8])) {
     let seeds = seeds(target, more);
     for (name, bytes) in &seeds {
-        let t = std::time::Instant::now();
         assert!(catch_unwind(|| run(bytes)).is_ok(), "{name}");
-        if t.elapsed().as_millis() > 100 {
-            eprintln!("SLOW {name} {:?}", t.elapsed());
-        }
     }
     let seed = variable("TRAMMEL_SEED", 1);
     let mut rng = Rng::new(seed, target);
@@ -107,4 +104,51 @@ fn captures() {
 #[test]
 fn summary_dumps() {
     replay("summary", &[], summary::run);
+}
+
+/// The classes, their keywords and the marks of the language, as libFuzzer reads a dictionary.
+fn dictionary() -> String {
+    let marks = [
+        "elementclass",
+        "define",
+        "require",
+        "provide",
+        "input",
+        "output",
+        "->",
+        "=>",
+        "::",
+        "[0]",
+        "||",
+        "|",
+        "...",
+        "__REST__",
+        "$a",
+        "/*",
+        "*/",
+        "//",
+        "0x",
+        "0/0",
+        "-1",
+    ];
+    let mut words: BTreeSet<&str> = marks.into();
+    for entry in trammel_router::elements::all() {
+        words.insert(entry.about.name);
+        words.extend(entry.params.iter().map(|param| param.name));
+    }
+    words.iter().map(|word| format!("\"{word}\"\n")).collect()
+}
+
+/// `TRAMMEL_DICTIONARY=write` writes it anew.
+#[test]
+fn the_dictionary_of_the_fuzzer_has_every_class() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/configuration.dict");
+    if std::env::var("TRAMMEL_DICTIONARY").is_ok_and(|value| value == "write") {
+        std::fs::write(&path, dictionary()).expect("it can be written");
+    }
+    let written = std::fs::read_to_string(&path).expect("it is there");
+    assert!(
+        written == dictionary(),
+        "TRAMMEL_DICTIONARY=write cargo test -p trammel-router --test fuzz dictionary"
+    );
 }

@@ -303,7 +303,7 @@ pub(crate) fn chosen(input: &mut Input<'_>) -> Shape {
         arguments,
         inputs,
         outputs,
-        pulls: input.u8() % 2 != 0,
+        pulls: input.u8() & 1 != 0,
     }
 }
 

@@ -100,6 +100,8 @@ pub(crate) fn run(bytes: &[u8]) {
     assert_eq!(kept.len(), again.len());
     for (mut a, b) in kept.iter().cloned().zip(again) {
         a.interface = b.interface;
+        // What is written has no times before 1970.
+        a.timestamp = a.timestamp.max(Timestamp::ZERO);
         assert_eq!(a, b);
     }
 
