@@ -63,6 +63,13 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames out of an interfa
         help: "frames that are pulled in a run, up to a batch of 32",
     },
     Param {
+        name: "OFFLOAD",
+        need: Need::Keyword,
+        kind: Kind::Word,
+        default: "segment",
+        help: "whether super-packets are cut here (`segment`) or by the kernel (`carry`), by METHOD afpacket",
+    },
+    Param {
         name: "QUEUE",
         need: Need::Keyword,
         kind: U16,
@@ -223,6 +230,9 @@ impl Element for ToDevice {
         if args.text("DEVNAME").is_empty() {
             said.error(None, "interface not set");
         }
+        if !matches!(args.text("OFFLOAD"), "segment" | "carry") {
+            said.error(None, "bad OFFLOAD");
+        }
         if args.int("BURST") <= 0 {
             said.error(None, "bad BURST");
         }
@@ -230,6 +240,9 @@ impl Element for ToDevice {
             return Err(said);
         }
         let mut options = vec![("WRITES".to_owned(), "true".to_owned())];
+        if args.given("OFFLOAD") {
+            options.push(("OFFLOAD".to_owned(), args.text("OFFLOAD").to_owned()));
+        }
         for key in ["QUEUE", "RING"] {
             if let Some(value) = args.opt_uint(key) {
                 options.push((key.to_owned(), value.to_string()));
