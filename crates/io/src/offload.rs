@@ -61,10 +61,10 @@ impl OffloadCounters {
             return None;
         }
         Some(format!(
-            "`{name}` receives what the kernel left to hardware: {} checksums computed, {} super-packets \
-             carried as one, {} cut into {} packets, {} refused; `ethtool -K {name} tso off gso off gro off` \
-             (and at the sender `tx off`) would spare that, or OFFLOAD carry",
-            self.checksums, self.carried, self.super_packets, self.segments, self.refused
+            "`{name}` receives what the kernel left to hardware: {} checksums computed, {} super-packets cut \
+             into {} packets, {} carried as one, {} refused; `ethtool -K {name} tso off gso off gro off` (and \
+             at the sender `tx off`) would spare that, or OFFLOAD carry",
+            self.checksums, self.super_packets, self.segments, self.carried, self.refused
         ))
     }
 }
@@ -364,9 +364,9 @@ fn header_end(frame: &[u8], at: usize) -> Option<(u8, usize)> {
 /// Where the IP packet within a tunnel begins whose header ends at `transport`: whatever the tunnel is, an IP
 /// header that ends there and tells of as many bytes as there are is no chance.
 fn inner_network(frame: &[u8], from: usize, transport: usize, protocol: u8) -> Option<usize> {
-    let starts = (from..transport.checked_sub(20)? + 1).rev();
+    let starts = (from..=transport.checked_sub(20)?).rev();
     starts
-        .filter(|start| (transport - start) % 4 == 0)
+        .filter(|start| (transport - start).is_multiple_of(4))
         .find(|start| {
             let told = said_bytes(frame, *start);
             header_end(frame, *start) == Some((protocol, transport))

@@ -249,11 +249,10 @@ impl Ctx {
             let watched = self.watched.iter().filter(move |w| w.2 == to_write);
             watched.map(|w| w.0).collect::<Vec<i32>>()
         };
-        if timeout_ns != Some(0) || !self.watched.is_empty() {
-            let (readable, writable) = (side(false), side(true));
-            // An interrupted wait shows in the signals.
-            let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
-        }
+        let (readable, writable) = (side(false), side(true));
+        // Without descriptors too: the host writes out what was printed. An interrupted wait shows in the
+        // signals.
+        let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
         for descriptor in ready.drain(..) {
             let of = self.watched.iter().filter(|w| w.0 == descriptor);
             let owners: Vec<ElementId> = of.map(|w| w.1).collect();
