@@ -32,6 +32,8 @@ pub struct Options {
     pub is_promiscuous: bool,
     /// Whether frames that this host sends come too.
     pub sees_outgoing: bool,
+    /// Whether super-packets come as one packet, and are left to the kernel to cut when they go.
+    pub carries: bool,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             ring_bytes: 2 << 20,
             is_promiscuous: true,
             sees_outgoing: false,
+            carries: false,
         }
     }
 }
@@ -88,6 +91,10 @@ impl AfPacket {
             sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(of("open a packet socket"))?;
         sys::set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)
             .map_err(of("pass the queueing discipline by"))?;
+        if options.carries {
+            sys::set_option(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)
+                .map_err(of("hand over offloads"))?;
+        }
         // Without the right to force it, the machine's limit holds, which suffices.
         let _ = sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BYTES)
             .or_else(|_| sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BYTES));
@@ -100,8 +107,8 @@ impl AfPacket {
             mac,
             ring,
             receiver,
-            sender: Sender::new(socket),
-            intake: Intake::default(),
+            sender: Sender::new(socket, options.carries),
+            intake: Intake::new(options.carries),
             tagged: Vec::new(),
             empty: 0,
             received: 0,

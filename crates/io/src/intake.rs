@@ -12,13 +12,23 @@ use trammel_packet::pool::{Handle, Pool};
 pub(crate) struct Intake {
     waiting: VecDeque<Handle>,
     scratch: Vec<u8>,
+    /// Whether super-packets go on as one, as far as they can.
+    carries: bool,
     pub(crate) offloads: OffloadCounters,
     /// Packets lost since the pool was full while a super-packet was cut.
     pub(crate) lost: u64,
 }
 
 impl Intake {
-    /// Takes a frame with an offload apart; its packets wait.
+    /// One that cuts super-packets, or has them go on as one.
+    pub(crate) fn new(carries: bool) -> Intake {
+        Intake {
+            carries,
+            ..Intake::default()
+        }
+    }
+
+    /// Takes a frame with an offload apart, or completes it; its packets wait.
     #[cold]
     pub(crate) fn resolve(
         &mut self,
@@ -28,6 +38,21 @@ impl Intake {
         has_link_header: bool,
         mark: impl Fn(&mut Packet),
     ) {
+        if self.carries
+            && offload.is_super_packet()
+            && let Some(marked) = offload.whole(frame, has_link_header, &mut self.scratch)
+        {
+            match pool.alloc_with(&self.scratch) {
+                Some(packet) => {
+                    mark(&mut pool[&packet]);
+                    pool[&packet].set_super_packet(marked);
+                    self.waiting.push_back(packet);
+                    self.offloads.carried += 1;
+                }
+                None => self.lost += 1,
+            }
+            return;
+        }
         let (waiting, lost) = (&mut self.waiting, &mut self.lost);
         offload.resolve(
             frame,

@@ -10,6 +10,7 @@ pub mod afxdp;
 pub mod bpf;
 pub mod clock;
 mod configure;
+pub mod cutting;
 pub mod error;
 pub mod ethtool;
 mod intake;

@@ -8,6 +8,8 @@
 //!
 //! Source: the virtio specification 1.2, §5.1.6; Linux's `segmentation-offloads.rst`.
 
+use trammel_packet::packet::SuperPacket;
+
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 10;
 
@@ -46,6 +48,8 @@ pub struct OffloadCounters {
     pub super_packets: u64,
     /// Packets that came of them.
     pub segments: u64,
+    /// Super-packets that went on as one.
+    pub carried: u64,
     /// Super-packets that could not be cut, dropped: of a kind that is not known, or their headers lie.
     pub refused: u64,
 }
@@ -58,9 +62,9 @@ impl OffloadCounters {
         }
         Some(format!(
             "`{name}` receives what the kernel left to hardware: {} checksums computed, {} super-packets cut \
-             into {} packets, {} refused; `ethtool -K {name} tso off gso off gro off` (and at the sender `tx \
-             off`) would spare that",
-            self.checksums, self.super_packets, self.segments, self.refused
+             into {} packets, {} carried as one, {} refused; `ethtool -K {name} tso off gso off gro off` (and \
+             at the sender `tx off`) would spare that, or OFFLOAD carry",
+            self.checksums, self.super_packets, self.segments, self.carried, self.refused
         ))
     }
 }
@@ -82,6 +86,132 @@ impl Offload {
     #[inline]
     pub fn is_none(self) -> bool {
         self.flags & NEEDS_CHECKSUM == 0 && self.kind == GSO_NONE
+    }
+
+    /// Of a packet that a router carries as one and that stands for many; `None` where it is no longer the one
+    /// that was marked so.
+    pub fn of(packet: &[u8], has_link_header: bool, marked: SuperPacket) -> Option<Offload> {
+        let outer = if has_link_header {
+            network_offset(packet)?
+        } else {
+            0
+        };
+        let transport = packet.len().checked_sub(marked.transport_bytes as usize)?;
+        let (protocol, end) = header_end(packet, outer)?;
+        let kind_of = |protocol: u8, network: usize| match (protocol, packet[network] >> 4) {
+            (TCP, 4) => Some(GSO_TCP4),
+            (TCP, _) => Some(GSO_TCP6),
+            (UDP, _) => Some(GSO_UDP),
+            _ => None,
+        };
+        let kind = if end == transport {
+            kind_of(protocol, outer)?
+        } else {
+            let inner = [TCP, UDP].into_iter().find_map(|protocol| {
+                let network = inner_network(packet, end, transport, protocol)?;
+                kind_of(protocol, network)
+            });
+            inner?
+        };
+        let has_cwr = kind != GSO_UDP && *packet.get(transport + 13)? & TCP_CWR != 0;
+        Some(Offload {
+            flags: NEEDS_CHECKSUM,
+            kind: kind | if has_cwr { GSO_ECN } else { 0 },
+            segment_bytes: marked.data_bytes,
+            checksum_start: transport as u16,
+            checksum_offset: if kind == GSO_UDP { 6 } else { 16 },
+        })
+    }
+
+    /// Whether it is a super-packet.
+    #[inline]
+    pub fn is_super_packet(self) -> bool {
+        self.kind != GSO_NONE
+    }
+
+    /// What the kernel is told of a packet that it is to cut, which is made ready for that: the checksum is that
+    /// of the pseudo-header. `None` where the kernel would not cut it right: within tunnels.
+    pub(crate) fn hand_over(
+        self,
+        packet: &mut [u8],
+        has_link_header: bool,
+    ) -> Option<[u8; HEADER_BYTES]> {
+        let network = if has_link_header {
+            network_offset(packet)?
+        } else {
+            0
+        };
+        let transport = self.checksum_start as usize;
+        let (protocol, end) = header_end(packet, network)?;
+        if end != transport {
+            return None;
+        }
+        let data_at = self.data_at(packet)?;
+        let checksum_at = transport + self.checksum_offset as usize;
+        let sum = fold(pseudo_sum(
+            &packet[network..],
+            transport - network,
+            protocol,
+        ));
+        put(packet, checksum_at, sum);
+        let mut header = [0; HEADER_BYTES];
+        header[..2].copy_from_slice(&[self.flags, self.kind]);
+        let halves = [
+            data_at as u16,
+            self.segment_bytes,
+            self.checksum_start,
+            self.checksum_offset,
+        ];
+        for (at, half) in halves.into_iter().enumerate() {
+            header[2 + 2 * at..4 + 2 * at].copy_from_slice(&half.to_ne_bytes());
+        }
+        Some(header)
+    }
+
+    /// Makes of a super-packet one long packet whose lengths and checksums are right, in `scratch`, and says how
+    /// it is to be cut; `None` where that cannot be: within tunnels, or beyond 64 KiB.
+    pub(crate) fn whole(
+        self,
+        frame: &[u8],
+        has_link_header: bool,
+        scratch: &mut Vec<u8>,
+    ) -> Option<SuperPacket> {
+        let network = if has_link_header {
+            network_offset(frame)?
+        } else {
+            0
+        };
+        let (_, end) = header_end(frame, network)?;
+        if self.segment_bytes == 0
+            || end != self.checksum_start as usize
+            || frame.len() - network > 0xffff
+        {
+            return None;
+        }
+        let mut made = Vec::new();
+        let one = Offload {
+            segment_bytes: u16::MAX,
+            ..self
+        };
+        let count = one.segment(frame, has_link_header, &mut made, &mut |_| {})?;
+        std::mem::swap(scratch, &mut made);
+        let transport_bytes = u16::try_from(scratch.len() - end).ok()?;
+        (count == 1).then_some(SuperPacket {
+            data_bytes: self.segment_bytes,
+            transport_bytes,
+        })
+    }
+
+    /// Where the data begin behind the transport header; `None` where there is no such header.
+    fn data_at(self, frame: &[u8]) -> Option<usize> {
+        let transport = self.checksum_start as usize;
+        let (least, header_bytes) = if self.kind & !GSO_ECN == GSO_UDP {
+            (8, 8)
+        } else {
+            (20, (*frame.get(transport + 12)? >> 4) as usize * 4)
+        };
+        let at = transport + header_bytes;
+        (header_bytes >= least && at < frame.len()).then_some(at)
     }
 
     /// The positions count `bytes` more, since so many were put in before them.
@@ -159,16 +289,8 @@ impl Offload {
         if self.segment_bytes == 0 {
             return None;
         }
-        let header_bytes = if is_udp {
-            8
-        } else {
-            (*frame.get(transport + 12)? >> 4) as usize * 4
-        };
-        if header_bytes < if is_udp { 8 } else { 20 } {
-            return None;
-        }
-        let data_at = transport + header_bytes;
-        let data = frame.get(data_at..).filter(|data| !data.is_empty())?;
+        let data_at = self.data_at(frame)?;
+        let data = &frame[data_at..];
         // The padding that a short frame may have is no data.
         let data = match (network + said_bytes(frame, network)).checked_sub(data_at) {
             Some(len) if len > 0 && len <= data.len() => &data[..len],
@@ -242,9 +364,9 @@ fn header_end(frame: &[u8], at: usize) -> Option<(u8, usize)> {
 /// Where the IP packet within a tunnel begins whose header ends at `transport`: whatever the tunnel is, an IP
 /// header that ends there and tells of as many bytes as there are is no chance.
 fn inner_network(frame: &[u8], from: usize, transport: usize, protocol: u8) -> Option<usize> {
-    let starts = (from..transport.checked_sub(20)? + 1).rev();
+    let starts = (from..=transport.checked_sub(20)?).rev();
     starts
-        .filter(|start| (transport - start) % 4 == 0)
+        .filter(|start| (transport - start).is_multiple_of(4))
         .find(|start| {
             let told = said_bytes(frame, *start);
             header_end(frame, *start) == Some((protocol, transport))
@@ -278,13 +400,7 @@ fn finish_ip(packet: &mut [u8], index: usize) {
 /// Computes the checksum at `checksum_at` of what begins at `transport` of an IP packet.
 fn put_checksum(packet: &mut [u8], transport: usize, protocol: u8, checksum_at: usize) {
     put(packet, checksum_at, 0);
-    let addresses = if packet[0] >> 4 == 4 {
-        &packet[12..20]
-    } else {
-        &packet[8..40]
-    };
-    let upper_bytes = (packet.len() - transport) as u64;
-    let pseudo = sum_of(addresses) + u64::from(protocol) + upper_bytes;
+    let pseudo = pseudo_sum(packet, transport, protocol);
     let sum = !fold(pseudo + sum_of(&packet[transport..]));
     // A UDP checksum of zero means none.
     let sum = if sum == 0 && protocol == UDP {
@@ -293,6 +409,16 @@ fn put_checksum(packet: &mut [u8], transport: usize, protocol: u8, checksum_at: 
         sum
     };
     put(packet, checksum_at, sum);
+}
+
+/// The sum of the pseudo-header of what begins at `transport` of an IP packet.
+fn pseudo_sum(packet: &[u8], transport: usize, protocol: u8) -> u64 {
+    let addresses = if packet[0] >> 4 == 4 {
+        &packet[12..20]
+    } else {
+        &packet[8..40]
+    };
+    sum_of(addresses) + u64::from(protocol) + (packet.len() - transport) as u64
 }
 
 /// Makes the headers right that a tunnel has put before a packet, which is the `index`-th of a super-packet.
@@ -422,6 +548,44 @@ mod tests {
         assert_eq!(counters.checksums, 1);
         let sum = sum_of(&out[0][12..20]) + 6 + 25 + sum_of(&out[0][20..]);
         assert_eq!(fold(sum), 0xffff);
+    }
+
+    #[test]
+    fn a_super_packet_carried_as_one_is_right_and_is_cut_at_the_end_as_at_the_start() {
+        let frame = tcp(25, 0x80 | 0x18);
+        let offload = header_of(1, GSO_TCP4, 10, 20, 16);
+        let mut whole = Vec::new();
+        let marked = offload.whole(&frame, false, &mut whole).expect("it is one");
+        is_right(&whole);
+        assert_eq!(whole[33], 0x98);
+        let again = Offload::of(&whole, false, marked).expect("it is the one that was marked");
+        assert_eq!(resolve(again, &whole), resolve(offload, &frame));
+        // To the kernel it is what came from it.
+        let mut given = whole.clone();
+        let header = again.hand_over(&mut given, false).expect("it can be cut");
+        let told = Offload::parse(&header);
+        assert_eq!((told.segment_bytes, told.checksum_start), (10, 20));
+        assert_eq!(told.kind, GSO_TCP4 | GSO_ECN);
+        let pseudo = fold(sum_of(&given[12..20]) + 6 + 45);
+        assert_eq!(big(&given, 36), pseudo);
+    }
+
+    #[test]
+    fn what_a_router_did_to_a_super_packet_is_respected() {
+        let mut whole = Vec::new();
+        let offload = header_of(1, GSO_TCP4, 10, 20, 16);
+        let marked = offload
+            .whole(&tcp(25, 0x10), false, &mut whole)
+            .expect("it is one");
+        // In a tunnel: cut with its headers, though the kernel is not asked to.
+        let mut inside = tunnelled(&whole, 4, &[]);
+        let again = Offload::of(&inside, false, marked).expect("it is within");
+        assert_eq!(resolve(again, &inside).0.len(), 3);
+        assert!(again.hand_over(&mut inside, false).is_none());
+        // A part of it, and what it is not.
+        assert!(Offload::of(&whole[..40], false, marked).is_none());
+        assert!(Offload::of(&whole[20..], false, marked).is_none());
+        assert!(Offload::of(&[], false, marked).is_none());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Sending by a packet socket: many frames a system call (`sendmmsg`), past the queueing discipline.
 
+use crate::offload::{HEADER_BYTES, Offload};
 use crate::sys;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use trammel_packet::batch::Packets;
+use trammel_packet::packet::Packet;
 use trammel_packet::pool::{Handle, Pool};
 
 /// Frames a call: what a call costs is then below a hundredth of what its frames cost.
@@ -13,6 +15,8 @@ const BATCH: usize = 64;
 pub(crate) struct Sender {
     socket: OwnedFd,
     waiting: Vec<Handle>,
+    /// What the kernel is told of each that waits, where it is asked to cut super-packets.
+    offloads: Option<Vec<[u8; HEADER_BYTES]>>,
     vectors: Vec<libc::iovec>,
     headers: Vec<libc::mmsghdr>,
     pub(crate) sent: u64,
@@ -32,13 +36,14 @@ impl std::fmt::Debug for Sender {
 }
 
 impl Sender {
-    /// Sends by `socket`, which is bound to an interface.
-    pub(crate) fn new(socket: OwnedFd) -> Sender {
+    /// Sends by `socket`, which is bound to an interface; with `carries`, frames follow a header about offloads.
+    pub(crate) fn new(socket: OwnedFd, carries: bool) -> Sender {
         Sender {
             socket,
             waiting: Vec::with_capacity(BATCH),
+            offloads: carries.then(|| Vec::with_capacity(BATCH)),
             // SAFETY: zeroes are null pointers and lengths of zero.
-            vectors: vec![unsafe { std::mem::zeroed() }; BATCH],
+            vectors: vec![unsafe { std::mem::zeroed() }; 2 * BATCH],
             // SAFETY: as above.
             headers: vec![unsafe { std::mem::zeroed() }; BATCH],
             sent: 0,
@@ -58,7 +63,12 @@ impl Sender {
                 break;
             }
             taken += room.min(from.len());
-            from.drain_front(room, |packet| self.waiting.push(packet));
+            from.drain_front(room, |packet| {
+                if let Some(offloads) = &mut self.offloads {
+                    offloads.push(header_of(&mut pool[&packet]));
+                }
+                self.waiting.push(packet);
+            });
         }
         Ok(taken)
     }
@@ -95,6 +105,9 @@ impl Sender {
         for packet in self.waiting.drain(..done) {
             pool.free(packet);
         }
+        if let Some(offloads) = &mut self.offloads {
+            offloads.drain(..done);
+        }
         result
     }
 
@@ -103,13 +116,19 @@ impl Sender {
         let count = self.waiting.len() - first;
         for (index, packet) in self.waiting[first..].iter().enumerate() {
             let data = pool[packet].data();
-            self.vectors[index] = libc::iovec {
-                iov_base: data.as_ptr().cast_mut().cast(),
-                iov_len: data.len(),
+            let of = |bytes: &[u8]| libc::iovec {
+                iov_base: bytes.as_ptr().cast_mut().cast(),
+                iov_len: bytes.len(),
             };
+            let (mut at, mut count) = (2 * index + 1, 1);
+            self.vectors[at] = of(data);
+            if let Some(offloads) = &self.offloads {
+                (at, count) = (2 * index, 2);
+                self.vectors[at] = of(&offloads[first + index]);
+            }
             let header = &mut self.headers[index].msg_hdr;
-            header.msg_iov = &raw mut self.vectors[index];
-            header.msg_iovlen = 1;
+            header.msg_iov = &raw mut self.vectors[at];
+            header.msg_iovlen = count;
         }
         // SAFETY: the first `count` headers point to vectors of ours that point to packets of ours; the pool is
         // borrowed until the call returns, and the kernel copies.
@@ -139,5 +158,16 @@ impl Sender {
         for packet in self.waiting.drain(..) {
             pool.free(packet);
         }
+        if let Some(offloads) = &mut self.offloads {
+            offloads.clear();
+        }
     }
+}
+
+/// What the kernel is told of a packet: how to cut it, where it stands for many, else nothing.
+fn header_of(packet: &mut Packet) -> [u8; HEADER_BYTES] {
+    let marked = packet.super_packet();
+    let offload = marked.and_then(|marked| Offload::of(packet.data(), true, marked));
+    let header = offload.and_then(|offload| offload.hand_over(packet.data_mut(), true));
+    header.unwrap_or_default()
 }

@@ -36,7 +36,7 @@ use trammel_router::load::{self, BuiltIn};
 /// Frames a call of the source: some two seconds, since nothing is sent in the first 25 ms of each.
 const CALL: u32 = 1 << 22;
 /// Frames that are gathered before they are handed over.
-const GATHER: usize = 64;
+const GATHER: usize = 128;
 /// How long the first frame may take.
 const PATIENCE_NS: i64 = 10_000_000_000;
 

@@ -43,6 +43,19 @@ pub enum PacketType {
     FastRoute,
 }
 
+/// What a super-packet stands for: many packets of one connection that differ in where their data lie.
+///
+/// In a router it is one long packet, all of whose lengths and checksums are right, so that whatever is done to
+/// packets may be done to it. Only this tells how it is to be cut at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SuperPacket {
+    /// Bytes of data that each of them has, but the last; 0 for a packet that stands for itself.
+    pub data_bytes: u16,
+    /// Bytes from the start of the transport header to the end; where a packet has another length behind it,
+    /// it is no longer the one that was marked.
+    pub transport_bytes: u16,
+}
+
 /// A packet. The first cache line has what the common path needs.
 #[repr(C, align(64))]
 pub struct Packet {
@@ -57,6 +70,8 @@ pub struct Packet {
     lent: bool,
     /// A trace number, or 0.
     trace: u16,
+    /// Of a super-packet; see [`SuperPacket`].
+    segments: SuperPacket,
     /// The slot's own buffer, while `buffer` is another.
     own: Option<NonNull<u8>>,
 }
@@ -73,6 +88,7 @@ impl Packet {
             ptype: PacketType::Host,
             lent: false,
             trace: 0,
+            segments: SuperPacket::default(),
             own: None,
         }
     }
@@ -87,6 +103,7 @@ impl Packet {
         self.ptype = PacketType::Host;
         self.lent = false;
         self.trace = 0;
+        self.segments = SuperPacket::default();
     }
 
     /// Gives a buffer of its own back.
@@ -327,6 +344,18 @@ impl Packet {
         self.annotations = other.annotations;
         self.ptype = other.ptype;
         self.trace = other.trace;
+        self.segments = other.segments;
+    }
+
+    /// What it stands for, where that is more than itself.
+    #[inline]
+    pub fn super_packet(&self) -> Option<SuperPacket> {
+        (self.segments.data_bytes != 0).then_some(self.segments)
+    }
+
+    /// Marks it as one that stands for many.
+    pub fn set_super_packet(&mut self, segments: SuperPacket) {
+        self.segments = segments;
     }
 
     /// Up to `n` bytes before the data.

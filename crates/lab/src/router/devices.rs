@@ -6,6 +6,7 @@ use std::io;
 use std::net::IpAddr;
 use trammel_io::afpacket::{self, AfPacket};
 use trammel_io::afxdp::{self, AfXdp};
+use trammel_io::cutting::Cutting;
 use trammel_io::error::Error;
 use trammel_io::ethtool::Ethtool;
 use trammel_io::netlink;
@@ -33,9 +34,10 @@ pub fn open(
     wires: &mut Wires,
 ) -> Result<Box<dyn Device>, Refusal> {
     match request.method.as_str() {
-        "afxdp" => Ok(Box::new(by_xdp(request, pool)?)),
-        "afpacket" => Ok(Box::new(by_packet_socket(request)?)),
-        "tap" | "tun" => Ok(Box::new(tap(request)?)),
+        "afxdp" => Ok(cut(by_xdp(request, pool)?, None)),
+        "afpacket" => Ok(packet_socket(request, None)?),
+        "tap" => Ok(cut(tap(request)?, None)),
+        "tun" => Ok(Box::new(Cutting::new(Box::new(tap(request)?), false, None))),
         "ring" => wire(request, wires),
         "pcap" => capture(request),
         "" => chosen(request, pool),
@@ -106,6 +108,7 @@ fn by_packet_socket(request: &DeviceRequest) -> Result<AfPacket, Refusal> {
     let mut options = afpacket::Options {
         is_promiscuous: request.promiscuous,
         sees_outgoing: text(request, "OUTBOUND") == Some("true"),
+        carries: carries(request),
         ..afpacket::Options::default()
     };
     if let Some(frames) = number(request, "RING") {
@@ -115,18 +118,38 @@ fn by_packet_socket(request: &DeviceRequest) -> Result<AfPacket, Refusal> {
     AfPacket::open(&request.name, &options).map_err(refused)
 }
 
+/// A device of frames that carries no super-packets: those that come to it are cut.
+fn cut(device: impl Device + 'static, remark: Option<String>) -> Box<dyn Device> {
+    Box::new(Cutting::new(Box::new(device), true, remark))
+}
+
+/// A packet socket; where super-packets are not carried, those that come to it are cut.
+fn packet_socket(
+    request: &DeviceRequest,
+    remark: Option<String>,
+) -> Result<Box<dyn Device>, Refusal> {
+    let device = by_packet_socket(request)?;
+    Ok(match (carries(request), remark) {
+        (true, None) => Box::new(device),
+        (_, remark) => cut(device, remark),
+    })
+}
+
+fn carries(request: &DeviceRequest) -> bool {
+    text(request, "OFFLOAD") == Some("carry")
+}
+
 /// AF_XDP where it loses nothing and the right is there, else the packet socket; the device remarks which.
 fn chosen(request: &DeviceRequest, pool: &mut Pool) -> Result<Box<dyn Device>, Refusal> {
     let why = match unfit(&request.name) {
         Some(why) => why,
         None => match by_xdp(request, pool) {
-            Ok(device) => return Ok(Box::new(device)),
+            Ok(device) => return Ok(cut(device, None)),
             Err(refusal) => refusal.text,
         },
     };
-    let device = by_packet_socket(request)?;
     let remark = format!("`{}`: METHOD afpacket, not afxdp: {why}", request.name);
-    Ok(Box::new(Remarked { device, remark }))
+    packet_socket(request, Some(remark))
 }
 
 /// Why AF_XDP would not do unless it is asked for by name.
@@ -139,69 +162,6 @@ fn unfit(name: &str) -> Option<String> {
     let driver = ethtool.driver(name).ok()?;
     let is_unfinished = UNFINISHED.contains(&driver.as_str());
     is_unfinished.then(|| format!("{driver} may leave checksums out, which it cannot tell"))
-}
-
-/// A device with something to say about how it was chosen.
-#[derive(Debug)]
-struct Remarked {
-    device: AfPacket,
-    remark: String,
-}
-
-impl Device for Remarked {
-    fn name(&self) -> &str {
-        self.device.name()
-    }
-
-    fn mac(&self) -> Option<[u8; 6]> {
-        self.device.mac()
-    }
-
-    fn receive(
-        &mut self,
-        pool: &mut Pool,
-        into: &mut trammel_packet::batch::Packets,
-    ) -> io::Result<usize> {
-        self.device.receive(pool, into)
-    }
-
-    fn transmit(
-        &mut self,
-        pool: &mut Pool,
-        from: &mut trammel_packet::batch::Packets,
-    ) -> io::Result<usize> {
-        self.device.transmit(pool, from)
-    }
-
-    fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
-        self.device.flush(pool)
-    }
-
-    fn unsent(&self) -> usize {
-        self.device.unsent()
-    }
-
-    fn send_descriptor(&self) -> Option<i32> {
-        self.device.send_descriptor()
-    }
-
-    fn descriptor(&self) -> Option<i32> {
-        self.device.descriptor()
-    }
-
-    fn close(&mut self, pool: &mut Pool) {
-        self.device.close(pool);
-    }
-
-    fn counters(&self) -> trammel_packet::device::DeviceCounters {
-        self.device.counters()
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks = vec![self.remark.clone()];
-        remarks.extend(self.device.remarks());
-        remarks
-    }
 }
 
 /// A TAP or TUN with its addresses, up.
@@ -261,7 +221,7 @@ fn tap(request: &DeviceRequest) -> Result<Tap, Refusal> {
 /// An end, `NAME.0` or `NAME.1`, of a wire in memory; the first end that is opened makes the wire.
 fn wire(request: &DeviceRequest, wires: &mut Wires) -> Result<Box<dyn Device>, Refusal> {
     if let Some(end) = wires.remove(&request.name) {
-        return Ok(Box::new(end));
+        return Ok(cut(end, None));
     }
     let Some((name, end @ ("0" | "1"))) = request.name.rsplit_once('.') else {
         let text = format!("`{}` is no end of a wire: NAME.0 or NAME.1", request.name);
@@ -275,5 +235,5 @@ fn wire(request: &DeviceRequest, wires: &mut Wires) -> Result<Box<dyn Device>, R
         (second, first)
     };
     wires.insert(other.name().to_owned(), other);
-    Ok(Box::new(this))
+    Ok(cut(this, None))
 }

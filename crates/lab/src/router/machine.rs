@@ -17,7 +17,7 @@ use trammel_router::host::{
 /// This machine.
 #[derive(Debug, Default)]
 pub struct Machine {
-    /// Standard output, written out when the router waits, ends, or prints to standard error.
+    /// Standard output, written out when the router waits or looks around, ends, or prints to standard error.
     printed: Vec<u8>,
     wires: Wires,
 }
@@ -87,8 +87,11 @@ impl Host for Machine {
         timeout_ns: Option<u64>,
         ready: &mut Vec<i32>,
     ) -> io::Result<()> {
-        if timeout_ns != Some(0) {
+        if !self.printed.is_empty() {
             self.flush();
+        }
+        if readable.is_empty() && writable.is_empty() && timeout_ns == Some(0) {
+            return Ok(());
         }
         clock::wait_both(readable, writable, timeout_ns.map(|ns| ns as i64), ready)
     }

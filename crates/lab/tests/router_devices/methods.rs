@@ -154,3 +154,14 @@ fn a_file_that_is_no_capture_is_named() {
     assert_ne!(code, Some(0), "{said}");
     assert!(said.contains("is no capture"), "{said}");
 }
+
+#[test]
+fn what_a_router_that_never_sleeps_prints_is_seen_at_once() {
+    let Some(namespace) = crate::rig::or_skip(trammel_io::netns::Namespace::new()) else {
+        return;
+    };
+    // It ends by being killed; nothing would be seen of it if its words waited for its end.
+    let config = "InfiniteSource -> Discard; FromDevice(w.0, METHOD ring) -> Discard; \
+         Idle -> ToDevice(w.1, METHOD ring);";
+    assert!(Router::run(&namespace, config).is_some());
+}

@@ -48,11 +48,13 @@ impl Router {
                 .spawn()
                 .expect("the command starts")
         });
-        let mut line = String::new();
         let mut output = BufReader::new(child.stdout.take().expect("it is a pipe"));
-        output.read_line(&mut line).expect("a line");
-        if line.trim() == "running" {
-            return Some(Router { child, output });
+        let mut line = String::new();
+        while output.read_line(&mut line).expect("a line") > 0 {
+            if line.trim() == "running" {
+                return Some(Router { child, output });
+            }
+            line.clear();
         }
         let ended = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();

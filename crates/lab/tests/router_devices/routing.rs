@@ -101,6 +101,43 @@ fn super_packets_of_the_ends_are_cut_on_the_way() {
 }
 
 #[test]
+fn super_packets_are_carried_where_both_devices_do() {
+    let Some(net) = Net::with_offloads().map(Net::with_networks) else {
+        return;
+    };
+    // Nothing is longer than it may be: a super-packet is no packet to fragment.
+    let config = router(&net, "afpacket, OFFLOAD carry", STATIC)
+        .replace("IPFragmenter(1500)", "IPFragmenter(65535)");
+    let Some(_router) = Router::run(&net.middle, &config) else {
+        return;
+    };
+    let before = net.right.link("b").expect("it").counters.received;
+    transfer(&net.left, &net.right, "10.2.0.2");
+    let packets = net.right.link("b").expect("it").counters.received - before;
+    // One by one there would be more than TRANSFER / 1448 of them.
+    assert!(packets < TRANSFER as u64 / 1448 / 2, "{packets} packets");
+}
+
+#[test]
+fn super_packets_are_cut_by_a_device_that_cannot_carry_them() {
+    let Some(net) = Net::with_offloads().map(Net::with_networks) else {
+        return;
+    };
+    let config = router(&net, "afpacket, OFFLOAD carry", STATIC)
+        .replace("IPFragmenter(1500)", "IPFragmenter(65535)");
+    // Into a wire in memory, which carries frames of a wire.
+    let config = config.replace(
+        "ToDevice(out, METHOD afpacket, OFFLOAD carry)",
+        "ToDevice(w.0, METHOD ring); FromDevice(w.1, METHOD ring) -> long :: CheckLength(1514) -> out_q :: Queue(4000) \
+         -> ToDevice(out, METHOD afpacket); long[1] -> Print(LONG) -> Discard",
+    );
+    let Some(_router) = Router::run(&net.middle, &config) else {
+        return;
+    };
+    transfer(&net.left, &net.right, "10.2.0.2");
+}
+
+#[test]
 fn a_packet_whose_hops_are_used_up_is_answered() {
     let Some(net) = Net::new().map(Net::with_networks) else {
         return;
@@ -116,7 +153,7 @@ fn a_packet_whose_hops_are_used_up_is_answered() {
     });
     let said = said(&output);
     assert!(
-        said.contains("From 10.1.0.1") && said.contains("Time to live exceeded"),
+        said.contains("From 10.2.0.1") && said.contains("Time to live exceeded"),
         "{said}"
     );
 }
@@ -201,7 +238,8 @@ fn a_router_follows_the_kernels_routes_addresses_and_neighbours() {
         })
     });
     ip("neighbour del 10.2.0.66 dev out");
-    tables.has_not("10.2.0.66");
+    // The element keeps the line, of a neighbour that is not known.
+    tables.has_not("10.2.0.66 1");
     // An address that goes takes its network along.
     ip("address add 10.6.0.1/24 dev out");
     tables.has("10.6.0.0/24 - 1");

@@ -299,21 +299,20 @@ impl Ctx {
             let watched = self.watched.iter().filter(move |w| w.2 == to_write);
             watched.map(|w| w.0).collect::<Vec<i32>>()
         };
-        if timeout_ns != Some(0) || !self.watched.is_empty() {
-            let (mut readable, writable) = (side(false), side(true));
-            let bell = self.doze(timeout_ns);
-            let timeout_ns = match bell {
-                Dozing::News => Some(0),
-                Dozing::Bell(descriptor) => {
-                    readable.push(descriptor);
-                    timeout_ns
-                }
-                Dozing::Alone => timeout_ns,
-            };
-            // An interrupted wait shows in the signals.
-            let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
-            self.awake(bell, &mut ready);
-        }
+        let (mut readable, writable) = (side(false), side(true));
+        let bell = self.doze(timeout_ns);
+        let timeout_ns = match bell {
+            Dozing::News => Some(0),
+            Dozing::Bell(descriptor) => {
+                readable.push(descriptor);
+                timeout_ns
+            }
+            Dozing::Alone => timeout_ns,
+        };
+        // Without descriptors too: the host writes out what was printed. An interrupted wait shows in the
+        // signals.
+        let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
+        self.awake(bell, &mut ready);
         for descriptor in ready.drain(..) {
             let of = self.watched.iter().filter(|w| w.0 == descriptor);
             let owners: Vec<ElementId> = of.map(|w| w.1).collect();

@@ -7,6 +7,11 @@
 //! and `.gz`, is a capture file: METHOD `pcap`, and frames come as fast as they are taken until its end. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
 //! not. A `ToDevice` of the same name sends by the same device.
 //!
+//! What the kernel leaves to hardware is done here: checksums are computed, and super-packets, which stand for
+//! many packets of one connection, are cut. With `OFFLOAD carry`, by `afpacket`, a super-packet is one packet of
+//! up to 64 KiB instead, all of whose lengths and checksums are right; a `ToDevice` with `OFFLOAD carry` leaves
+//! cutting it to the kernel, and any other cuts it. Those within tunnels are always cut.
+//!
 //! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
 //! `BUSY_POLL true` it never sleeps.
 //!
@@ -128,6 +133,13 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
         Kind::Bool,
         "false",
         "whether it asks without end rather than waiting",
+    ),
+    param(
+        "OFFLOAD",
+        Need::Keyword,
+        Kind::Word,
+        "segment",
+        "whether super-packets are cut (`segment`) or one packet (`carry`), by METHOD afpacket",
     ),
     param(
         "STOP",
@@ -253,6 +265,9 @@ impl Element for FromDevice {
         if args.int("BURST") <= 0 {
             said.error(None, "BURST out of range");
         }
+        if !matches!(args.text("OFFLOAD"), "segment" | "carry") {
+            said.error(None, "bad OFFLOAD");
+        }
         if !matches!(args.text("ENCAP"), "" | "ETHER" | "IP") {
             said.error(None, "bad encapsulation type");
         }
@@ -283,6 +298,9 @@ impl Element for FromDevice {
             ("QUEUE".to_owned(), args.uint("QUEUE").to_string()),
             ("READS".to_owned(), "true".to_owned()),
         ];
+        if args.given("OFFLOAD") {
+            options.push(("OFFLOAD".to_owned(), args.text("OFFLOAD").to_owned()));
+        }
         if let Some(ring) = args.opt_uint("RING") {
             options.push(("RING".to_owned(), ring.to_string()));
         }

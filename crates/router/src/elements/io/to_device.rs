@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! Pulls frames, or takes what is pushed, and sends them out of `DEVNAME` by `METHOD` (see `FromDevice`; without
-//! one, that of a `FromDevice` of the same name). Frames are handed over 64 at a time, or at once when no more
+//! one, that of a `FromDevice` of the same name). Frames are handed over 128 at a time, or at once when no more
 //! are waiting; with `METHOD pcap`, a capture file is written. Where the device is full nothing is pulled until it has room again: first its descriptor is
 //! waited on, and where that says room though there is none, a timer that doubles. Frames that are pushed to a
 //! full device wait up to a batch; more are dropped, or leave by output 1. With output 0, copies of what was sent leave by it.
@@ -63,6 +63,13 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames out of an interfa
         help: "frames that are pulled in a run, up to a batch of 32",
     },
     Param {
+        name: "OFFLOAD",
+        need: Need::Keyword,
+        kind: Kind::Word,
+        default: "segment",
+        help: "whether super-packets are cut here (`segment`) or by the kernel (`carry`), by METHOD afpacket",
+    },
+    Param {
         name: "QUEUE",
         need: Need::Keyword,
         kind: U16,
@@ -79,7 +86,7 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames out of an interfa
 ]);
 
 /// Frames that are gathered before the device is told: what telling costs is then small beside them.
-const GATHER: usize = 64;
+const GATHER: usize = 128;
 /// The longest time between two attempts at a full device, in microseconds.
 const MOST_BACKOFF_US: i64 = 256;
 
@@ -223,6 +230,9 @@ impl Element for ToDevice {
         if args.text("DEVNAME").is_empty() {
             said.error(None, "interface not set");
         }
+        if !matches!(args.text("OFFLOAD"), "segment" | "carry") {
+            said.error(None, "bad OFFLOAD");
+        }
         if args.int("BURST") <= 0 {
             said.error(None, "bad BURST");
         }
@@ -230,6 +240,9 @@ impl Element for ToDevice {
             return Err(said);
         }
         let mut options = vec![("WRITES".to_owned(), "true".to_owned())];
+        if args.given("OFFLOAD") {
+            options.push(("OFFLOAD".to_owned(), args.text("OFFLOAD").to_owned()));
+        }
         for key in ["QUEUE", "RING"] {
             if let Some(value) = args.opt_uint(key) {
                 options.push((key.to_owned(), value.to_string()));
