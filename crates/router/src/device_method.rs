@@ -1,5 +1,7 @@
 //! The ways to a device that elements name by `METHOD`.
 
+use std::path::Path;
+
 /// What `METHOD word` of `device` asks of the machine. Click's own words mean the packet socket, which is what
 /// they were, but a capture file is read and written whatever word says so. Nothing where there is no such
 /// method.
@@ -19,7 +21,8 @@ pub fn device_method(word: &str, device: &str) -> Option<&'static str> {
 /// Whether a name is one of a capture file rather than of an interface, in which there is no `/`.
 fn is_capture(name: &str) -> bool {
     let bare = name.strip_suffix(".gz").unwrap_or(name);
-    name.contains('/') || bare.ends_with(".pcap") || bare.ends_with(".pcapng")
+    let extension = Path::new(bare).extension();
+    name.contains('/') || extension.is_some_and(|end| end == "pcap" || end == "pcapng")
 }
 
 #[cfg(test)]
