@@ -52,10 +52,12 @@ fn expect(name: &str, wanted: &str) {
 
 /// What `trammel` with `arguments` says, to a person and otherwise.
 fn output(arguments: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    // The shell reads quotes as the reader's does.
+    let mut command = Command::new("sh");
     command
+        .args(["-c", &format!("exec \"$TRAMMEL\" {arguments}")])
         .current_dir(root())
-        .args(arguments.split(' '))
+        .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
         .env("NO_COLOR", "1");
     let output = command.output().expect("the binary was built");
     String::from_utf8([output.stdout, output.stderr].concat()).expect("it writes text")
