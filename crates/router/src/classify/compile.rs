@@ -18,6 +18,7 @@ use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
 use super::quick_hash::{QuickMap, QuickSet};
 use super::vectors::{Cutter, MOST_RULES, Vectors};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 /// Where to go: the number of a step, or an output with [`OUTPUT`] set.
@@ -174,7 +175,8 @@ impl<'a> Compiler<'a> {
     /// Strikes out rules that cannot matter.
     fn settle(state: State) -> State {
         let mut settled: State = Vec::with_capacity(state.len());
-        let mut seen = QuickSet::with_capacity_and_hasher(state.len(), Default::default());
+        let mut seen =
+            QuickSet::with_capacity_and_hasher(state.len(), BuildHasherDefault::default());
         for (expr, output) in state {
             if expr != Expr::FALSE && seen.insert(expr) {
                 settled.push((expr, output));
