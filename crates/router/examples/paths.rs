@@ -93,12 +93,11 @@ fn core_cycles_a_tick() -> f64 {
 /// Frames of 64 bytes to `flows` addresses, and what is done to them where `is_whole`.
 fn flows(flows: u32, is_whole: bool) -> String {
     let bits = 32 - flows.next_power_of_two().trailing_zeros();
-    let route = |n: u32| format!("{}/32 {}", std::net::Ipv4Addr::from(0x0a00_0000 + n), n % 4);
+    let route = |n: u32| format!("{}/32 0", std::net::Ipv4Addr::from(0x0a00_0000 + n));
     let routes: Vec<String> = (0..flows).map(route).collect();
     let work = if is_whole {
         format!(
-            "-> rt :: RadixIPLookup({}); rt[0], rt[1], rt[2], rt[3] => Null, Null, Null, Null
-             -> DecIPTTL -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)",
+            "-> rt :: RadixIPLookup({}); rt -> DecIPTTL -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)",
             routes.join(", ")
         )
     } else {
