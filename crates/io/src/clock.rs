@@ -28,6 +28,11 @@ pub fn thread_cpu_ns() -> i64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// Nanoseconds of processor time that all threads of this process have had.
+pub fn process_cpu_ns() -> i64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// Descriptors to wait on, kept between waits so that waiting allocates nothing.
 #[derive(Debug, Default)]
 pub struct Waiter {

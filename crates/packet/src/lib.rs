@@ -13,5 +13,6 @@ pub mod cpu;
 pub mod device;
 pub mod headers;
 pub mod packet;
+pub mod parcel;
 pub mod pool;
 pub mod timestamp;

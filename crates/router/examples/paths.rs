@@ -1,8 +1,11 @@
 //! What a packet costs on whole paths: cycles of a configuration, start-up subtracted.
 //!
 //! ```text
-//! cargo run --release -p trammel-router --example paths -- FILE.click…
+//! cargo run --release -p trammel-router --example paths -- FILE.click… flows=512
 //! ```
+//! `flows=N` is a path of its own: frames to N addresses in random order, an exact route for each, new Ethernet
+//! addresses, the time to live less one and the checksum with it; and the same without what is measured, to be
+//! subtracted.
 //! Each file has a variable `$N`, the packets of each source, as the comparison with Click has it. It is run with N and
 //! N/8 packets in turn, five times each; the least of each count, and the difference divided by the packets
 //! between them. The processor's time-stamp counter counts at its own rate; how many core cycles a tick
@@ -87,9 +90,44 @@ fn core_cycles_a_tick() -> f64 {
     (4 * STEPS) as f64 / best as f64
 }
 
+/// Frames of 64 bytes to `flows` addresses, and what is done to them where `is_whole`.
+fn flows(flows: u32, is_whole: bool) -> String {
+    let bits = 32 - flows.next_power_of_two().trailing_zeros();
+    let route = |n: u32| format!("{}/32 {}", std::net::Ipv4Addr::from(0x0a00_0000 + n), n % 4);
+    let routes: Vec<String> = (0..flows).map(route).collect();
+    let work = if is_whole {
+        format!(
+            "-> rt :: RadixIPLookup({}); rt[0], rt[1], rt[2], rt[3] => Null, Null, Null, Null
+             -> DecIPTTL -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)",
+            routes.join(", ")
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "InfiniteSource(DATA \\<4500002e 00000000 40110000 c0a80001 0a000000 {}>, LIMIT $N, BURST 32, STOP true)
+         -> MarkIPHeader -> SetRandIPAddress(10.0.0.0/{bits}, {flows}) -> StoreIPAddress(16) -> SetIPChecksum
+         {work} -> Discard",
+        "00".repeat(30)
+    )
+}
+
+/// A configuration's text by the name of its file, or of a path of this program's own.
+fn text_of(name: &str) -> Result<String, String> {
+    let own = name.strip_prefix("flows=").and_then(|n| n.parse().ok());
+    let own_base = name
+        .strip_prefix("base-of-flows=")
+        .and_then(|n| n.parse().ok());
+    match (own, own_base) {
+        (Some(n), _) => Ok(flows(n, true)),
+        (_, Some(n)) => Ok(flows(n, false)),
+        _ => std::fs::read_to_string(name).map_err(|e| e.to_string()),
+    }
+}
+
 /// Ticks of a run with `n` packets a source, and packets counted on the way, or what is wrong.
 fn run(file: &str, n: u64) -> Result<u64, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
+    let text = text_of(file)?;
     let definitions = [("N".to_owned(), n.to_string())];
     let options = lang::Options {
         definitions: &definitions,
@@ -113,8 +151,14 @@ fn run(file: &str, n: u64) -> Result<u64, String> {
 fn main() {
     let tick = core_cycles_a_tick();
     println!("{tick:.2} core cycles a tick; cycles a packet");
-    for file in std::env::args().skip(1) {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let wished = std::env::args().skip(1).flat_map(|name| {
+        let base = name
+            .starts_with("flows=")
+            .then(|| format!("base-of-{name}"));
+        base.into_iter().chain([name])
+    });
+    for file in wished {
+        let text = text_of(&file).unwrap_or_default();
         let sources = text.matches("InfiniteSource(").count() as u64;
         let n = 1_600_000;
         let mut least = [u64::MAX; 2];

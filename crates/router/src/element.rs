@@ -296,6 +296,11 @@ pub trait Element: Any + Send {
         None
     }
 
+    /// How many more packets it takes before it refuses some; nothing where it has no such bound.
+    fn room(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a
     /// search treats likewise.
     fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {

@@ -126,6 +126,16 @@ pub struct SocketRequest {
     pub options: Vec<(String, String)>,
 }
 
+/// Wakes a thread that waits.
+pub trait Bell: Debug + Send + Sync {
+    /// Wakes it, or has its next wait end at once.
+    fn ring(&self);
+    /// Forgets that it rang.
+    fn silence(&self);
+    /// The descriptor that can be read once it has rung.
+    fn descriptor(&self) -> i32;
+}
+
 /// The services of the machine.
 pub trait Host: Debug + Send {
     /// The time of day.
@@ -201,6 +211,22 @@ pub trait Host: Debug + Send {
 
     /// Sends a signal to a process.
     fn kill(&mut self, process: i32, signal: i32) -> io::Result<()>;
+
+    /// The same machine for another thread.
+    fn another(&mut self) -> io::Result<Box<dyn Host>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A bell for a thread that waits with [`Host::wait`].
+    fn bell(&mut self) -> io::Result<Box<dyn Bell>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Keeps the calling thread on one processor.
+    fn pin(&mut self, processor: usize) -> io::Result<()> {
+        let _ = processor;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// A variable of the environment.
     fn environment(&mut self, name: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs that must
 //! touch nothing.
 
-use crate::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+use crate::host::{Bell, DeviceRequest, Host, Refusal, Socket, SocketRequest};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
@@ -146,6 +146,20 @@ impl Write for File {
     }
 }
 
+/// The bell of threads whose waits all end at once.
+#[derive(Debug)]
+struct NeedsNone;
+
+impl Bell for NeedsNone {
+    fn ring(&self) {}
+
+    fn silence(&self) {}
+
+    fn descriptor(&self) -> i32 {
+        -1
+    }
+}
+
 impl Host for MemoryHost {
     fn now(&mut self) -> Timestamp {
         let mut memory = self.memory();
@@ -224,6 +238,14 @@ impl Host for MemoryHost {
 
     fn watch_signal(&mut self, _: i32) -> io::Result<()> {
         Ok(())
+    }
+
+    fn another(&mut self) -> io::Result<Box<dyn Host>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn bell(&mut self) -> io::Result<Box<dyn Bell>> {
+        Ok(Box::new(NeedsNone))
     }
 
     fn signals(&mut self) -> Vec<i32> {

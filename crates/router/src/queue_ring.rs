@@ -259,6 +259,10 @@ impl Element for Queue {
         Some(self.packets.len())
     }
 
+    fn room(&self) -> Option<usize> {
+        Some(self.capacity.saturating_sub(self.packets.len()))
+    }
+
     fn handlers(&self) -> Vec<Handler> {
         vec![
             Handler::new("length", "r"),

@@ -14,9 +14,6 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.options.threads > 1 {
-        super::say("warning: one thread runs whatever `-j` says; several are not built yet");
-    }
     let ended = args.options.run(&mut |_, said| {
         let text = voice::render(said);
         if !text.is_empty() {

@@ -230,7 +230,8 @@ impl Options {
             virtual_time: start,
             seed: self.seed,
             reconfigurable: self.allow_reconfigure,
-            threads: self.threads,
+            threads: self.threads.max(1),
+            processor: self.affinity.filter(|_| !self.no_affinity),
             additions: self.additions(),
             profiled: self.statistics || self.live || self.metrics.is_some(),
             ..build::Options::default()
@@ -312,6 +313,9 @@ impl Options {
                 ),
                 None => None,
             };
+            if self.trace > 0 && ctx.is_shared() {
+                return Err("--trace follows packets on one thread: leave `-j` out".to_owned());
+            }
             let watch = (self.trace > 0).then(|| Watch::start(&mut ctx, self.trace));
             let progress;
             (ctx, progress) = drive(ctx, self.live, metrics.as_ref());

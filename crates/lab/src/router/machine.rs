@@ -4,11 +4,15 @@ use super::devices::{self, Wires};
 use super::{kernel_tables, sockets};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use trammel_io::{clock, signals};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
-use trammel_router::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
+use trammel_router::host::{
+    Bell, DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest,
+};
 
 /// This machine.
 #[derive(Debug, Default)]
@@ -44,13 +48,36 @@ impl Drop for Machine {
     }
 }
 
+/// A bell for a thread: a byte in a socket of its own.
+#[derive(Debug)]
+struct SocketBell {
+    near: UnixStream,
+    far: UnixStream,
+}
+
+impl Bell for SocketBell {
+    fn ring(&self) {
+        // A full socket has rung already.
+        let _ = (&self.near).write(&[1]);
+    }
+
+    fn silence(&self) {
+        let mut rung = [0; 64];
+        while matches!((&self.far).read(&mut rung), Ok(1..)) {}
+    }
+
+    fn descriptor(&self) -> i32 {
+        self.far.as_raw_fd()
+    }
+}
+
 impl Host for Machine {
     fn now(&mut self) -> Timestamp {
         Timestamp(clock::wall_ns())
     }
 
     fn cpu_ns(&mut self) -> u64 {
-        clock::thread_cpu_ns() as u64
+        clock::process_cpu_ns() as u64
     }
 
     fn wait(
@@ -142,6 +169,21 @@ impl Host for Machine {
         // The signal may be the end of this process.
         self.flush();
         signals::send(process, signal)
+    }
+
+    fn another(&mut self) -> io::Result<Box<dyn Host>> {
+        Ok(Box::new(Machine::default()))
+    }
+
+    fn bell(&mut self) -> io::Result<Box<dyn Bell>> {
+        let (near, far) = UnixStream::pair()?;
+        near.set_nonblocking(true)?;
+        far.set_nonblocking(true)?;
+        Ok(Box::new(SocketBell { near, far }))
+    }
+
+    fn pin(&mut self, processor: usize) -> io::Result<()> {
+        clock::pin(processor)
     }
 
     fn environment(&mut self, name: &str) -> Option<String> {

@@ -10,6 +10,7 @@ use super::driver::State;
 use super::notify::Notifiers;
 use super::setup::Setup;
 use super::task::Tasks;
+use super::threads::plan::{Wishes, plan};
 use super::timer::Timers;
 use super::{Counters, Ctx, ElementId, Node, Target};
 use crate::args::Args;
@@ -21,7 +22,7 @@ use crate::elements::{self, Entry};
 use crate::graph::flow::Flow;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
-use crate::host::Host;
+use crate::host::{Host, reason};
 use crate::lang::conf::split_keyword;
 use crate::lang::{Connection, Flat};
 use std::collections::BTreeMap;
@@ -51,6 +52,8 @@ pub struct Options {
     pub additions: String,
     /// Threads asked for.
     pub threads: usize,
+    /// The processor that the first thread keeps to; the others keep to those after it.
+    pub processor: Option<usize>,
 }
 
 impl Default for Options {
@@ -66,6 +69,7 @@ impl Default for Options {
             most_steps: 1 << 25,
             additions: String::new(),
             threads: 1,
+            processor: None,
         }
     }
 }
@@ -122,6 +126,10 @@ pub fn build(
     }
     let mut definitions = Definitions::default();
     let element_names: Vec<String> = flat.elements.iter().map(|e| e.name.clone()).collect();
+    let mut wishes = Wishes {
+        threads: options.threads,
+        ..Wishes::default()
+    };
     let mut made: Vec<Box<dyn Element>> = entries.iter().map(|entry| (entry.make)()).collect();
     let mut order: Vec<ElementId> = (0..made.len()).collect();
     order.sort_by_key(|id| entries[*id].phase);
@@ -134,6 +142,7 @@ pub fn build(
             element,
             &modes[id],
             &mut definitions,
+            &mut wishes,
             &element_names,
             &flat.elements[id].config,
         );
@@ -143,7 +152,7 @@ pub fn build(
     if said.has_errors() {
         return Err(failed(said));
     }
-    let rng = streams(options.seed, &flat);
+    let (rng, processor) = (streams(options.seed, &flat), options.processor);
     let nodes: Vec<Node> = std::iter::zip(&entries, modes)
         .zip(&flat.elements)
         .map(|((entry, modes), declared)| Node {
@@ -152,6 +161,19 @@ pub fn build(
             modes,
         })
         .collect();
+    let homes = if options.threads > 1 {
+        match plan(&flat, &nodes, &definitions, &wishes) {
+            Ok(homes) => homes,
+            Err(more) => {
+                said.extend(more);
+                return Err(failed(said));
+            }
+        }
+    } else {
+        Vec::new()
+    };
+    let quiet = wishes.fixed.iter().filter(|(_, home)| **home < 0);
+    let quiet = quiet.map(|(element, _)| *element).collect();
     let (first_output, targets) = wiring(
         &flat,
         &nodes,
@@ -164,7 +186,7 @@ pub fn build(
         |node| node.modes.inputs.len(),
         |c| (c.to, c.from),
     );
-    let ctx = Ctx {
+    let mut ctx = Ctx {
         me: 0,
         counters: vec![Counters::default(); made.len()],
         slots: made.into_iter().map(Some).collect(),
@@ -202,7 +224,15 @@ pub fn build(
         devices: Devices::default(),
         wanted: Vec::new(),
         opened: Vec::new(),
+        homes,
+        quiet,
+        place: None,
+        processor,
     };
+    if let Err(why) = ctx.split() {
+        said.error(None, format!("several threads: {}", reason(&why)));
+        return Err(failed(said));
+    }
     Ok((ctx, said))
 }
 
@@ -364,6 +394,7 @@ fn configure(
     element: &mut dyn Element,
     modes: &Modes,
     definitions: &mut Definitions,
+    wishes: &mut Wishes,
     names: &[String],
     config: &str,
 ) -> Diagnostics {
@@ -379,6 +410,7 @@ fn configure(
         inputs: &modes.inputs,
         outputs: &modes.outputs,
         definitions,
+        wishes,
         elements: names,
         flat,
         warnings: Vec::new(),
@@ -446,6 +478,20 @@ impl Ctx {
                 return Err(failed(said));
             }
         }
+        for at in 0..self.others().len() {
+            let started = self.others()[at].initialize();
+            let lacks = self.others()[at].lacks;
+            if let Err(mut more) = started {
+                self.lacks |= lacks;
+                for ctx in &mut self.others()[..at] {
+                    ctx.cleanup();
+                }
+                self.clean_elements();
+                self.close_opened();
+                more.extend(said);
+                return Err(more);
+            }
+        }
         for id in order {
             self.with(id, Element::start);
         }
@@ -454,6 +500,9 @@ impl Ctx {
 
     /// Cleans every element up, in reverse, and closes the devices.
     pub fn cleanup(&mut self) {
+        for ctx in self.others() {
+            ctx.cleanup();
+        }
         self.clean_elements();
         self.close_devices(|_| true);
     }
@@ -478,6 +527,7 @@ impl Ctx {
             one.as_mut(),
             &self.nodes[element].modes,
             &mut self.definitions,
+            &mut Wishes::default(),
             &self.element_names,
             config,
         );

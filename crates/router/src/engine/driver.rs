@@ -5,6 +5,7 @@
 //! sleeps: the clock jumps to the next timer.
 
 use super::clock::Clock;
+use super::threads::Dozing;
 use super::{Ctx, ElementId};
 use crate::element::Element;
 use trammel_packet::timestamp::Timestamp;
@@ -24,7 +25,7 @@ const BARREN_TASKS: u32 = 4096;
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// Stop events not yet dealt with.
-    stops: u32,
+    pub(super) stops: u32,
     /// The run is over whatever the manager says.
     halted: bool,
     manager: Option<ElementId>,
@@ -38,6 +39,15 @@ pub(super) struct State {
     ready: Vec<i32>,
     /// A configuration that takes this one's place at the next round.
     pub(super) successor: Option<Box<Ctx>>,
+}
+
+impl State {
+    /// The signals that elements watch, a bit each.
+    pub(super) fn watched_signals(&self) -> u64 {
+        let bit = |signal: i32| 1_u64.checked_shl(signal as u32).unwrap_or(0);
+        let all = self.signals.iter().map(|(signal, _)| bit(*signal));
+        all.fold(0, |bits, bit| bits | bit)
+    }
 }
 
 /// How a run, or a slice of it, ended.
@@ -72,16 +82,23 @@ impl Ctx {
     /// This element is asked what to do at each stop event. There may be one such element.
     pub fn manage_driver(&mut self) -> Result<(), String> {
         match self.driver.manager {
-            Some(other) if other != self.me => Err(format!(
-                "router has two driver managers, '{}' and '{}'",
-                self.declaration(other),
-                self.declaration(self.me)
-            )),
+            Some(other) if other != self.me => Err(self.two_managers(other)),
             _ => {
+                if let Some(other) = self.claim_management(self.me) {
+                    return Err(self.two_managers(other));
+                }
                 self.driver.manager = Some(self.me);
                 Ok(())
             }
         }
+    }
+
+    fn two_managers(&self, other: ElementId) -> String {
+        format!(
+            "router has two driver managers, '{}' and '{}'",
+            self.declaration(other),
+            self.declaration(self.me)
+        )
     }
 
     /// Whether an element manages the driver.
@@ -93,6 +110,7 @@ impl Ctx {
     pub fn watch_signal(&mut self, signal: i32) -> Result<(), String> {
         self.host.watch_signal(signal).map_err(|e| e.to_string())?;
         self.driver.signals.push((signal, self.me));
+        self.publish_signals(signal);
         Ok(())
     }
 
@@ -100,18 +118,27 @@ impl Ctx {
     pub fn unwatch_signal(&mut self, signal: i32) {
         let me = self.me;
         self.driver.signals.retain(|entry| *entry != (signal, me));
-        if self
-            .driver
-            .signals
-            .iter()
-            .all(|(other, _)| *other != signal)
-        {
+        let elsewhere = self.publish_signals(signal);
+        let is_watched = self.driver.signals.iter().any(|(s, _)| *s == signal);
+        if !elsewhere && !is_watched {
             self.host.unwatch_signal(signal);
         }
     }
 
     /// Runs until something stops it or, on the router's clock, until `until`.
     pub fn run_until(&mut self, until: Option<Timestamp>) -> Progress {
+        if self.is_shared() {
+            return self.run_team(until);
+        }
+        if let Some(processor) = self.processor.take() {
+            // A processor that is not there, or not allowed, leaves the thread where it is.
+            let _ = self.host.pin(processor);
+        }
+        self.run_alone(until)
+    }
+
+    /// The same, of this context's elements only.
+    pub(super) fn run_alone(&mut self, until: Option<Timestamp>) -> Progress {
         self.run_rounds(until, u64::MAX)
     }
 
@@ -120,6 +147,10 @@ impl Ctx {
     pub fn run_rounds(&mut self, until: Option<Timestamp>, rounds: u64) -> Progress {
         self.deliver();
         for _ in 0..rounds {
+            if self.is_shared() {
+                self.look_at_news();
+                self.deliver();
+            }
             if let Some(progress) = self.stopped() {
                 return progress;
             }
@@ -182,6 +213,9 @@ impl Ctx {
             return Some(Progress::Replaced);
         }
         while self.driver.stops > 0 && !self.driver.halted {
+            if self.forward_stops() {
+                break;
+            }
             self.driver.stops -= 1;
             let manager = self.driver.manager;
             let goes_on = manager.and_then(|m| self.with(m, Element::driver_stopped));
@@ -263,9 +297,19 @@ impl Ctx {
             watched.map(|w| w.0).collect::<Vec<i32>>()
         };
         if timeout_ns != Some(0) || !self.watched.is_empty() {
-            let (readable, writable) = (side(false), side(true));
+            let (mut readable, writable) = (side(false), side(true));
+            let bell = self.doze(timeout_ns);
+            let timeout_ns = match bell {
+                Dozing::News => Some(0),
+                Dozing::Bell(descriptor) => {
+                    readable.push(descriptor);
+                    timeout_ns
+                }
+                Dozing::Alone => timeout_ns,
+            };
             // An interrupted wait shows in the signals.
             let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
+            self.awake(bell, &mut ready);
         }
         for descriptor in ready.drain(..) {
             let of = self.watched.iter().filter(|w| w.0 == descriptor);
@@ -277,18 +321,25 @@ impl Ctx {
         }
         self.driver.ready = ready;
         for signal in self.host.signals() {
-            let watchers = self.driver.signals.iter().filter(|(s, _)| *s == signal);
-            let watchers: Vec<ElementId> = watchers.map(|(_, element)| *element).collect();
-            if watchers.is_empty() && (signal == SIGINT || signal == SIGTERM) {
+            let elsewhere = self.spread_signal(signal);
+            let here = self.tell_signal(signal);
+            if !here && !elsewhere && (signal == SIGINT || signal == SIGTERM) {
                 self.driver.interrupted = true;
                 self.driver.halted = true;
             }
-            for element in watchers {
-                let token = -signal;
-                self.with(element, |one, ctx| one.run_timer(ctx, token as u32));
-                self.deliver();
-            }
         }
+    }
+
+    /// Tells the elements that watch a signal; says whether there are any.
+    pub(super) fn tell_signal(&mut self, signal: i32) -> bool {
+        let watchers = self.driver.signals.iter().filter(|(s, _)| *s == signal);
+        let watchers: Vec<ElementId> = watchers.map(|(_, element)| *element).collect();
+        for element in &watchers {
+            let token = -signal;
+            self.with(*element, |one, ctx| one.run_timer(ctx, token as u32));
+            self.deliver();
+        }
+        !watchers.is_empty()
     }
 }
 

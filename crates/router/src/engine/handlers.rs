@@ -83,7 +83,13 @@ impl Ctx {
             }
             return all;
         };
+        if let Some(known) = self.handlers_elsewhere(element) {
+            return known;
+        }
         let own = match &self.slots[element] {
+            Some(_) if self.elsewhere(element).is_some() => {
+                (self.nodes[element].entry.make)().handlers()
+            }
             Some(one) => one.handlers(),
             // It runs: its class tells as much as is known without it.
             None => (self.nodes[element].entry.make)().handlers(),
@@ -233,6 +239,9 @@ impl Ctx {
             Owner::Router => return self.read_global(name),
             Owner::Element(element) => element,
         };
+        if self.elsewhere(element).is_some() {
+            return self.read_elsewhere(element, of, parameter);
+        }
         if let Some(text) = self.read_standard(element, name) {
             return Ok(text);
         }
@@ -247,6 +256,9 @@ impl Ctx {
             Owner::Router => return self.write_global(name, value),
             Owner::Element(element) => element,
         };
+        if self.elsewhere(element).is_some() {
+            return self.write_elsewhere(element, of, value);
+        }
         if name == "config" && self.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
@@ -275,6 +287,7 @@ impl Ctx {
         let of = self.find_call(&name, self.me, true)?;
         if let Owner::Element(element) = of.owner
             && self.slots[element].is_none()
+            && self.elsewhere(element).is_none()
         {
             // It runs now; it is written when it has returned.
             self.postponed.push((of, call.argument.clone()));
@@ -371,7 +384,14 @@ impl Ctx {
                 }
                 _ => Err("syntax error".to_owned()),
             },
-            ("home_thread", _) => Ok(()),
+            ("home_thread", text)
+                if text.parse::<i32>() == Ok(self.tasks.get(task).home_thread) =>
+            {
+                Ok(())
+            }
+            ("home_thread", _) => {
+                Err("elements stay on the thread they started on: use StaticThreadSched".to_owned())
+            }
             _ => return None,
         })
     }
@@ -459,6 +479,9 @@ impl Ctx {
 
     fn write_global(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
+            "timewarp" if self.is_shared() => {
+                Err("time runs at one pace for several threads".to_owned())
+            }
             "timewarp" => {
                 let factor =
                     parse_double(value.trim()).map_err(|_| "expected double".to_owned())?;
@@ -476,6 +499,9 @@ impl Ctx {
                 }
                 Ok(())
             }
+            "hotconfig" if self.is_shared() => Err(
+                "a configuration on several threads cannot be replaced while it runs".to_owned(),
+            ),
             "hotconfig" => self.prepare_successor(value),
             _ => Err(format!("no write handler '{name}'")),
         }

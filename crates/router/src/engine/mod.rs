@@ -18,6 +18,7 @@ pub mod notify;
 pub mod search;
 pub mod setup;
 pub mod task;
+pub mod threads;
 pub mod timer;
 pub mod trace;
 
@@ -90,7 +91,7 @@ impl Default for Counters {
 }
 
 /// What is known of an element besides itself.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node {
     /// Its class.
     pub entry: &'static Entry,
@@ -156,6 +157,14 @@ pub struct Ctx {
     postponed: Vec<(handlers::HandlerRef, String)>,
     /// Steps that are left of this turn.
     steps: u64,
+    /// The thread of each element; empty where there is one thread.
+    homes: Vec<usize>,
+    /// Elements whose tasks shall not run.
+    quiet: Vec<ElementId>,
+    /// Where this stands among several threads.
+    place: Option<Box<threads::Place>>,
+    /// The processor that its thread keeps to.
+    processor: Option<usize>,
 }
 
 /// The data path.
@@ -282,7 +291,9 @@ impl Ctx {
         let modes = self.nodes.get(element).map(|node| &node.modes.inputs);
         let is_push = modes.is_some_and(|inputs| inputs.get(input) == Some(&Mode::Push));
         if !is_push {
-            self.drop_all(&mut batch, Reason::NoPort);
+            for packet in batch.drain() {
+                self.pool.free(packet);
+            }
         }
         if batch.is_empty() {
             self.spare.push(batch);
@@ -366,6 +377,17 @@ impl Ctx {
         let packet = batch.pop();
         self.spare.push(batch);
         packet
+    }
+
+    /// Has packets wait for delivery to an input.
+    pub(crate) fn push_to(&mut self, element: ElementId, port: u32, batch: Batch) {
+        if batch.is_empty() {
+            self.spare.push(batch);
+            return;
+        }
+        let element = element as u32;
+        let to = Target { element, port };
+        self.pending.push(Pending { to, batch });
     }
 
     /// Delivers what waits, until nothing does.
@@ -613,7 +635,12 @@ impl Ctx {
 
     /// A new task of this element, not scheduled.
     pub fn new_task(&mut self, token: u32) -> TaskId {
-        self.tasks.add(self.me, token)
+        let home = if self.quiet.contains(&self.me) {
+            -1
+        } else {
+            self.home(self.me) as i32
+        };
+        self.tasks.add(self.me, token, home)
     }
 
     /// Has a task run in its turn.
@@ -783,6 +810,9 @@ impl Ctx {
 
     /// What was counted around an element.
     pub fn counters(&self, element: ElementId) -> &Counters {
+        if let Some(ctx) = self.at_rest(element) {
+            return &ctx.counters[element];
+        }
         &self.counters[element]
     }
 

@@ -1,7 +1,9 @@
 //! What an element has while it is configured: who it is and what surrounds it.
 
 use super::ElementId;
+use super::threads::plan::Wishes;
 use crate::args::definitions::{Definitions, Within};
+use crate::args::names::Names;
 use crate::element::{Element, cast};
 use crate::elements;
 use crate::graph::ports::Ports;
@@ -23,6 +25,8 @@ pub struct Setup<'a> {
     pub outputs: &'a [Mode],
     /// What names mean; elements such as `AddressInfo` define more.
     pub definitions: &'a mut Definitions,
+    /// Which threads shall run which elements.
+    pub wishes: &'a mut Wishes,
     /// The names of all elements.
     pub elements: &'a [String],
     /// The flat configuration.
@@ -37,6 +41,19 @@ impl Setup<'_> {
     /// Names as this element sees them.
     pub fn names(&self) -> Within<'_> {
         self.definitions.within(self.name, self.elements)
+    }
+
+    /// The element called `name`, or all elements of the compound called so, as this element sees them.
+    pub fn elements_in(&self, name: &str) -> Vec<ElementId> {
+        if let Some(element) = self.names().element(name) {
+            return vec![element];
+        }
+        let scope = self.name.rfind('/').map_or("", |at| &self.name[..=at]);
+        let prefix = format!("{scope}{name}/");
+        let all = self.elements.iter().enumerate();
+        all.filter(|(_, full)| full.starts_with(&prefix))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// Whether another element is a `T`.

@@ -49,14 +49,14 @@ fn before(a: u32, b: u32) -> bool {
 }
 
 impl Tasks {
-    /// A new task, not scheduled.
-    pub fn add(&mut self, owner: ElementId, token: u32) -> TaskId {
+    /// A new task, not scheduled, of the thread `home`; a negative one never runs it.
+    pub fn add(&mut self, owner: ElementId, token: u32, home: i32) -> TaskId {
         self.all.push(Task {
             owner,
             token,
             tickets: DEFAULT_TICKETS,
             scheduled: false,
-            home_thread: 0,
+            home_thread: home,
             pass: 0,
             alive: true,
         });
@@ -83,7 +83,7 @@ impl Tasks {
     /// Has it run in its turn. One that is scheduled already stays where it is.
     pub fn schedule(&mut self, task: TaskId) {
         let one = &mut self.all[task.0 as usize];
-        if one.scheduled || !one.alive {
+        if one.scheduled || !one.alive || one.home_thread < 0 {
             return;
         }
         one.scheduled = true;
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn runs_follow_the_tickets() {
         let mut tasks = Tasks::default();
-        let (a, b) = (tasks.add(0, 0), tasks.add(1, 0));
+        let (a, b) = (tasks.add(0, 0, 0), tasks.add(1, 0, 0));
         tasks.set_tickets(a, 3072);
         let mut runs = [0, 0];
         tasks.schedule(a);
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn one_that_slept_does_not_catch_up() {
         let mut tasks = Tasks::default();
-        let (a, b) = (tasks.add(0, 0), tasks.add(1, 0));
+        let (a, b) = (tasks.add(0, 0, 0), tasks.add(1, 0, 0));
         tasks.schedule(a);
         for _ in 0..1000 {
             let next = tasks.take_next().expect("one is scheduled");

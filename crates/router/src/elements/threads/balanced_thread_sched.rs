@@ -1,0 +1,55 @@
+//! Spreads over the threads what has no thread of its own.
+//!
+//! # What it does
+//! Parts of the configuration that queues divide, and that no `StaticThreadSched` names, go to the thread
+//! with the fewest elements, the largest first; without this class they run on the first thread. Elements stay where
+//! they start, since they share nothing with other threads: `INTERVAL` and `INCREASING` are read and change
+//! nothing.
+//!
+//! # Example
+//! ```text
+//! BalancedThreadSched;
+//! ```
+
+use crate::args::kinds::UINT;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::setup::Setup;
+
+const PARAMS: &[Param] = &[
+    Param {
+        name: "INTERVAL",
+        need: Need::Positional,
+        kind: UINT,
+        default: "1000",
+        help: "milliseconds; changes nothing",
+    },
+    Param {
+        name: "INCREASING",
+        need: Need::Positional,
+        kind: Kind::Bool,
+        default: "true",
+        help: "changes nothing",
+    },
+];
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "BalancedThreadSched",
+    "spreads over the threads what has no thread of its own",
+    || Box::new(BalancedThreadSched),
+)
+.ports("0/0", "a/a")
+.params(PARAMS);
+
+#[derive(Debug)]
+struct BalancedThreadSched;
+
+impl Element for BalancedThreadSched {
+    fn configure(&mut self, setup: &mut Setup, _: &Args) -> Result<(), Diagnostics> {
+        setup.wishes.is_balanced = true;
+        Ok(())
+    }
+}
