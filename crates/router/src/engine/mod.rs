@@ -291,7 +291,9 @@ impl Ctx {
         let modes = self.nodes.get(element).map(|node| &node.modes.inputs);
         let is_push = modes.is_some_and(|inputs| inputs.get(input) == Some(&Mode::Push));
         if !is_push {
-            self.drop_all(&mut batch, Reason::NoPort);
+            for packet in batch.drain() {
+                self.pool.free(packet);
+            }
         }
         if batch.is_empty() {
             self.spare.push(batch);

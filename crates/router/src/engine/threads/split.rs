@@ -88,6 +88,7 @@ impl Ctx {
             ..
         } = self.options;
         Ok(Ctx {
+            steps: self.options.most_steps,
             me: 0,
             slots: self.slots.iter().map(|_| None).collect(),
             pool: Pool::new(packets, most_packets),
