@@ -128,7 +128,6 @@ impl Ctx {
             homes: self.homes.clone(),
             quiet: self.quiet.clone(),
             place: None,
-            steps: self.options.most_steps,
             processor: self.processor.map(|first| first + thread),
         })
     }
