@@ -58,6 +58,10 @@ fn every_byte_arrives(net: &Net, count: usize) {
 }
 
 fn a_bridge_loses_nothing(method: &str) {
+    loses_nothing(&bridge(method), &[]);
+}
+
+fn loses_nothing(config: &str, options: &[&str]) {
     let Some(net) = Net::new() else { return };
     net.left
         .add_address("a", "10.9.0.1/24")
@@ -65,7 +69,7 @@ fn a_bridge_loses_nothing(method: &str) {
     net.right
         .add_address("b", "10.9.0.2/24")
         .expect("an address");
-    let Some(_router) = Router::run(&net.middle, &bridge(method)) else {
+    let Some(_router) = Router::with(&net.middle, config, options) else {
         return;
     };
     let output = ping(&net.left, "10.9.0.2");
@@ -81,6 +85,19 @@ fn frames_pass_by_packet_sockets() {
 #[test]
 fn frames_pass_by_af_xdp() {
     a_bridge_loses_nothing("afxdp");
+}
+
+#[test]
+fn frames_pass_from_thread_to_thread() {
+    // Each thread has one interface, both ways.
+    for method in ["afpacket", "afxdp"] {
+        let config = format!(
+            "StaticThreadSched(fi 0, ti 0, fo 1, to 1); \
+             fi :: FromDevice(in, true, METHOD {method}) -> Queue(4000) -> to :: ToDevice(out, METHOD {method}); \
+             fo :: FromDevice(out, true, METHOD {method}) -> Queue(4000) -> ti :: ToDevice(in, METHOD {method});"
+        );
+        loses_nothing(&config, &["-j", "2"]);
+    }
 }
 
 #[test]

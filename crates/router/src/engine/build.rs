@@ -178,7 +178,7 @@ pub fn build(
     } else {
         Vec::new()
     };
-    let quiet = wishes.fixed.iter().filter(|(_, home)| **home < 0);
+    let quiet = wishes.fixed.iter().filter(|(_, wish)| wish.home < 0);
     let quiet = quiet.map(|(element, _)| *element).collect();
     let (first_output, targets) = wiring(
         &flat,

@@ -4,13 +4,14 @@
 //! Each argument is an element, or a compound for all elements in it, and a thread from 0 on; -1 keeps an
 //! element's tasks from running. Of several wishes for one element the last holds. Elements that pass packets to one
 //! another without a queue between them run on one thread, so a wish for one is a wish for all of them,
-//! and different wishes are refused.
+//! and different wishes are refused; but a wish for a compound yields to those for elements.
 //!
 //! # Example
 //! ```text
 //! StaticThreadSched(in0 0, out1 1)
 //! ```
 
+use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
@@ -18,6 +19,7 @@ use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
+use crate::engine::threads::plan::Wish;
 
 const PARAMS: &[Param] = &[Param {
     name: "ELEMENT THREAD",
@@ -61,8 +63,10 @@ impl Element for StaticThreadSched {
             if meant.is_empty() {
                 said.error(None, format!("'{name}' does not name an element"));
             }
+            let is_named = setup.names().element(name).is_some();
+            let home = home as i32;
             for element in meant {
-                setup.wishes.fixed.insert(element, home as i32);
+                setup.wishes.fixed.insert(element, Wish { home, is_named });
             }
         }
         if said.has_errors() { Err(said) } else { Ok(()) }

@@ -18,13 +18,22 @@ use crate::graph::processing::Mode;
 use crate::lang::{Connection, Flat};
 use std::collections::{BTreeMap, VecDeque};
 
+/// A wish for one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// Its thread; none runs it where it is negative.
+    pub home: i32,
+    /// It was named itself, rather than a compound that it is in.
+    pub is_named: bool,
+}
+
 /// What elements such as `StaticThreadSched` ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// How many threads there are.
     pub threads: usize,
-    /// Elements that shall run on this thread; on none where it is negative. The last wish holds.
-    pub fixed: BTreeMap<ElementId, i32>,
+    /// The last wish for each element.
+    pub fixed: BTreeMap<ElementId, Wish>,
     /// Regions without a wish go to the thread that has the fewest elements, rather than to the first.
     pub is_balanced: bool,
 }
@@ -113,14 +122,19 @@ pub(in crate::engine) fn plan(
         for id in &region {
             seen[*id] = true;
         }
+        // A wish for a compound yields to one for an element, and one for a queue, which has no task, to one for who
+        // pulls from it.
+        let strength = |id: ElementId, wish: &Wish| (!is_store(&nodes[id]), wish.is_named);
         let wished = region.iter().filter_map(|id| {
-            let home = usize::try_from(*wishes.fixed.get(id)?).ok()?;
-            Some((*id, home))
+            let wish = wishes.fixed.get(id)?;
+            Some((strength(*id, wish), *id, usize::try_from(wish.home).ok()?))
         });
-        // A queue has no task of its own: a wish for its compound does not bind who pulls from it.
-        let (queues, active): (Vec<_>, Vec<_>) = wished.partition(|(id, _)| is_store(&nodes[*id]));
-        let wished = if active.is_empty() { queues } else { active };
-        let mut wished = wished.into_iter();
+        let wished: Vec<_> = wished.collect();
+        let strongest = wished.iter().map(|(strength, ..)| *strength).max();
+        let wished = wished.into_iter();
+        let mut wished = wished
+            .filter(|(strength, ..)| Some(*strength) == strongest)
+            .map(|(_, id, home)| (id, home));
         let Some((leader, home)) = wished.next() else {
             free.push(region);
             continue;
