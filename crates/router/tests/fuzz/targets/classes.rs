@@ -14,6 +14,8 @@ use trammel_router::memory_host::MemoryHost;
 /// Arguments of classes whose form no table tells; further rows of a class are further ways to use it.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("AggregateFilter", "1 7 9-12, deny 13, allow all"),
+    ("AggregateIP", "ip src{4:28}"),
+    ("AggregateIP", "transp[0:2], INCREMENTAL true"),
     ("ARPPrint", "a"),
     ("ARPQuerier", "10.0.0.1, 2:0:0:0:0:1"),
     (
@@ -39,6 +41,8 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("FromDevice", "d"),
     ("FromDump", "trace.pcap"),
     ("FromIPSummaryDump", "trace.dump"),
+    ("GetEtherAddress", "40, src"),
+    ("GetEtherAddress", "20, 33"),
     ("GetIPAddress", "16"),
     ("GetIPAddress", "IP dst"),
     ("HashSwitch", "0, 4"),
@@ -55,6 +59,14 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("IP6NDSolicitor", "fe80::1, 2:0:0:0:0:1"),
     ("IPAddrPairRewriter", "pattern 1.0.0.1-1.0.0.9 - 0 0"),
     ("IPAddrRewriter", "pattern 1.0.0.1-1.0.0.9 - 0 0"),
+    ("IPRateMonitor", "PACKETS, 1, 1"),
+    ("IPRateMonitor", "BYTES, 0.5, 100, 100"),
+    ("SetEtherAddress", "2:0:0:0:0:1, 40"),
+    ("SetPacketType", "BROADCAST"),
+    ("StoreEtherAddress", "2:0:0:0:0:1, dst"),
+    ("StoreEtherAddress", "OFFSET 60, ANNO 40"),
+    ("StoreTimestamp", "9"),
+    ("StoreTimestamp", "TAIL true"),
     (
         "IPClassifier",
         "icmp type echo, tcp syn, udp dst port 53 or ip frag, -",
@@ -146,13 +158,16 @@ const NOT_ALONE: &[&str] = &[
     "Error",
     "FollowKernelRoutes",
     "FromHost",
+    "FromSocket",
     "KernelTap",
     "KernelTun",
     "McastSocket",
+    "RawSocket",
     "RoundRobinIPMapper",
     "Socket",
     "SourceIPHashMapper",
     "ToHost",
+    "ToSocket",
 ];
 
 /// A value that suits a parameter; `choice` tells which.
