@@ -2,7 +2,7 @@
 //!
 //! Each thread has a context of its own: its elements, tasks, timers, notifiers, devices and packets.
 //! What they have in common is read-only: the graph, names, and which thread runs which element
-//! ([`plan`]). Packets cross in queues ([`crossing`]); handlers of elements on other threads are read and
+//! (`plan`). Packets cross in queues (`crossing`); handlers of elements on other threads are read and
 //! written by letters, answered between two rounds of the other's tasks. At rest — before a run, after it, and
 //! each time that it is looked at — the first context holds the others, so whoever holds it sees one router.
 //!

@@ -20,8 +20,9 @@ impl Ctx {
     /// Gives each element to a context of its thread, and keeps those contexts. Called when all elements are
     /// configured and none is initialized.
     pub(in crate::engine) fn split(&mut self) -> io::Result<()> {
-        let threads = self.options.threads;
         let homes: Arc<[usize]> = self.homes.clone().into();
+        // Threads without elements are not started.
+        let threads = homes.iter().max().map_or(1, |last| last + 1);
         if threads < 2 || self.options.virtual_time.is_some() {
             return Ok(());
         }

@@ -198,3 +198,10 @@ fn a_queue_goes_with_who_pulls_from_it() {
     assert_eq!(homes, ["1", "0"]);
     run.ctx.cleanup();
 }
+
+#[test]
+fn threads_without_elements_are_not_started() {
+    let run = loaded("Idle -> Discard", 100_000);
+    assert!(!run.ctx.is_shared());
+    assert_eq!(loaded("Idle -> Discard", 7).read("threads"), "7");
+}
