@@ -22,7 +22,7 @@ use crate::diagnostic::{Diagnostics, Landmark};
 /// come out of variables: a short text can ask for more than any machine has.
 const MOST_ELEMENTS: usize = 1 << 20;
 const DEEPEST: usize = 200;
-const MOST_BYTES: usize = 1 << 26;
+const MOST_BYTES: usize = 1 << 24;
 
 /// The variables of a body in use.
 struct Scope {
@@ -506,6 +506,16 @@ struct View<'a> {
     is_spent: Cell<bool>,
 }
 
+impl View<'_> {
+    /// Takes `bytes` of what may come out of variables; nothing once that is too much.
+    fn spend(&self, bytes: usize) -> Option<()> {
+        let left = self.bytes_left.get().checked_sub(bytes);
+        self.is_spent.set(self.is_spent.get() || left.is_none());
+        self.bytes_left.set(left?);
+        (!self.is_spent.get()).then_some(())
+    }
+}
+
 impl Variables for View<'_> {
     fn value(&self, name: &str, form: Form, depth: u32) -> Option<String> {
         let braces = match form {
@@ -530,17 +540,16 @@ impl Variables for View<'_> {
             Some(variable) => variable.value.as_str(),
             None => braces.default?,
         };
-        let Some(left) = self.bytes_left.get().checked_sub(text.len() + 1) else {
-            self.is_spent.set(true);
-            return None;
-        };
-        self.bytes_left.set(left);
+        self.spend(text.len() + 1)?;
         // A variable that the tools keep stands for itself.
         let is_kept = text.strip_prefix('$') == Some(braces.name);
         let text = if is_kept {
             text.to_owned()
         } else {
-            substitute(text, self, false, depth + 1)
+            let expanded = substitute(text, self, false, depth + 1);
+            // Quotes within quotes double at every level.
+            self.spend(expanded.len().saturating_sub(text.len()))?;
+            expanded
         };
         Some(if found.is_some() {
             braces.select(text)

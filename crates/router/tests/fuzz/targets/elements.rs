@@ -6,7 +6,7 @@
 use super::classes;
 use super::input::Input;
 use super::packets::TEMPLATES;
-use trammel_packet::anno::SIZE;
+use trammel_packet::anno::{EXTRA_PACKETS, SIZE};
 use trammel_packet::batch::Batch;
 use trammel_packet::packet::Packet;
 use trammel_packet::timestamp::Timestamp;
@@ -14,6 +14,9 @@ use trammel_router::engine::handlers::Owner;
 
 /// Packets of one input.
 const MOST_PACKETS: usize = 64;
+/// Rounds of tasks each time that time passes, and at the end: a source without end fills every one of them.
+const ROUNDS: u64 = 2;
+const LAST_ROUNDS: u64 = 10;
 
 /// The bytes of a packet.
 fn data(input: &mut Input<'_>) -> Vec<u8> {
@@ -61,6 +64,9 @@ fn dress(packet: &mut Packet, input: &mut Input<'_>) {
         packet
             .annotations_mut()
             .copy_from_slice(&input.bytes::<SIZE>());
+        // Who expands packets that stand for several makes as many as are said: no more than a moment's.
+        let several = packet.anno_u32(EXTRA_PACKETS) % 256;
+        packet.set_anno_u32(EXTRA_PACKETS, several);
     }
     if how & 64 != 0 {
         packet.set_timestamp(Timestamp(i64::from_be_bytes(input.bytes())));
@@ -106,11 +112,11 @@ pub(crate) fn run(bytes: &[u8]) {
             // Time passes: what waits, waits in vain.
             let seconds = [0.001, 1.0, 400.0][usize::from(head >> 5 & 3) % 3];
             let until = ctx.now() + Timestamp::from_secs_f64(seconds);
-            ctx.run_rounds(Some(until), 50);
+            ctx.run_rounds(Some(until), ROUNDS);
         }
     }
     let until = ctx.now() + Timestamp::from_secs(10);
-    ctx.run_rounds(Some(until), 50);
+    ctx.run_rounds(Some(until), LAST_ROUNDS);
     let x = ctx.find("x", None).expect("it was declared");
     for handler in ctx.handlers_of(Owner::Element(x)) {
         let of = ctx
