@@ -8,6 +8,7 @@ mod encap;
 mod errors;
 mod ethernet;
 mod fragments;
+mod gateway;
 mod graph;
 mod packets;
 mod rewrite;
