@@ -64,6 +64,7 @@ pub mod script;
 pub mod shaper;
 pub mod socket_element;
 pub mod socket_transport;
+pub mod store_place;
 pub mod strides;
 pub mod summary;
 pub mod test_frames;

@@ -5,9 +5,8 @@
 //! an address. With `src` or `dst` for the offset the IP header is meant, and its checksum and that of TCP or
 //! UDP are brought up to date. Packets that end before the place leave by output 1, or are dropped.
 
+use crate::args::Args;
 use crate::args::addresses::parse_ip;
-use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
@@ -15,6 +14,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::ip_packet::destination;
 use crate::reason::Reason;
+use crate::store_place::{self, PARAMS, Place};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::update_u32;
 use trammel_packet::headers::ipv4::{self, protocol};
@@ -25,34 +25,12 @@ pub static ENTRY: Entry = Entry::new("StoreIPAddress", "writes an address into p
     Box::<StoreIpAddress>::default()
 })
 .ports("1/1-2", "a/ah")
-.params(&[Param {
-    name: "PLACES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "an address, if given, and an offset, `src` or `dst`",
-}]);
+.params(PARAMS);
 
-/// Where the address goes.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Data(usize),
-    Header(usize),
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StoreIpAddress {
     address: Option<[u8; 4]>,
     place: Place,
-}
-
-impl Default for StoreIpAddress {
-    fn default() -> StoreIpAddress {
-        StoreIpAddress {
-            address: None,
-            place: Place::Data(0),
-        }
-    }
 }
 
 /// Replaces an address of the marked IP header, and brings the checksums up to date that cover it.
@@ -86,37 +64,10 @@ fn replace(packet: &mut Packet, at: usize, new: [u8; 4]) -> bool {
 
 impl Element for StoreIpAddress {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let mut said = Diagnostics::new();
-        let place = match args.rest() {
-            [place] => place,
-            [address, place] => {
-                match parse_ip(address, &setup.names()) {
-                    Ok(address) => self.address = Some(address.octets()),
-                    Err(why) => said.error(None, format!("ADDR: {why}")),
-                }
-                place
-            }
-            [] => {
-                said.error(None, "OFFSET: required argument missing");
-                return Err(said);
-            }
-            _ => {
-                said.error(None, "too many arguments");
-                return Err(said);
-            }
-        };
-        self.place = match place.to_ascii_lowercase().as_str() {
-            "src" => Place::Header(12),
-            "dst" => Place::Header(16),
-            number => match parse_uint(number, i32::MAX as u64) {
-                Ok(at) => Place::Data(at as usize),
-                Err(_) => {
-                    said.error(None, "type mismatch: OFFSET requires integer");
-                    Place::Data(0)
-                }
-            },
-        };
-        if said.has_errors() { Err(said) } else { Ok(()) }
+        let names = setup.names();
+        let (address, place) = store_place::read(args, |text| parse_ip(text, &names), [12, 16])?;
+        (self.address, self.place) = (address.map(|one| one.octets()), place);
+        Ok(())
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {

@@ -5,9 +5,8 @@
 //! an address. With `src` or `dst` for the offset the IPv6 header is meant, and the checksum of TCP, UDP or
 //! ICMPv6 is brought up to date. Packets that end before the place leave by output 1, or are dropped.
 
+use crate::args::Args;
 use crate::args::addresses::parse_ip6;
-use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
@@ -15,6 +14,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::ip6_packet::destination;
 use crate::reason::Reason;
+use crate::store_place::{self, PARAMS, Place};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::update_u32;
 use trammel_packet::headers::ipv4::protocol;
@@ -28,34 +28,12 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<StoreIp6Address>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(&[Param {
-    name: "PLACES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "an address, if given, and an offset, `src` or `dst`",
-}]);
+.params(PARAMS);
 
-/// Where the address goes.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Data(usize),
-    Header(usize),
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StoreIp6Address {
     address: Option<[u8; 16]>,
     place: Place,
-}
-
-impl Default for StoreIp6Address {
-    fn default() -> StoreIp6Address {
-        StoreIp6Address {
-            address: None,
-            place: Place::Data(0),
-        }
-    }
 }
 
 /// Where the checksum of a transport header stands.
@@ -102,37 +80,10 @@ fn replace(packet: &mut Packet, at: usize, new: [u8; 16]) -> bool {
 
 impl Element for StoreIp6Address {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let mut said = Diagnostics::new();
-        let place = match args.rest() {
-            [place] => place,
-            [address, place] => {
-                match parse_ip6(address, &setup.names()) {
-                    Ok(address) => self.address = Some(address.octets()),
-                    Err(why) => said.error(None, format!("ADDR: {why}")),
-                }
-                place
-            }
-            [] => {
-                said.error(None, "OFFSET: required argument missing");
-                return Err(said);
-            }
-            _ => {
-                said.error(None, "too many arguments");
-                return Err(said);
-            }
-        };
-        self.place = match place.to_ascii_lowercase().as_str() {
-            "src" => Place::Header(8),
-            "dst" => Place::Header(24),
-            number => match parse_uint(number, i32::MAX as u64) {
-                Ok(at) => Place::Data(at as usize),
-                Err(_) => {
-                    said.error(None, "type mismatch: OFFSET requires integer");
-                    Place::Data(0)
-                }
-            },
-        };
-        if said.has_errors() { Err(said) } else { Ok(()) }
+        let names = setup.names();
+        let (address, place) = store_place::read(args, |text| parse_ip6(text, &names), [8, 24])?;
+        (self.address, self.place) = (address.map(|one| one.octets()), place);
+        Ok(())
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
