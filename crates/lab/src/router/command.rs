@@ -305,7 +305,14 @@ impl Options {
             written.map_err(|why| format!("{path}: {}", os_text(&why)))?;
         }
         let mut ended = Ended::Well(0);
-        if !self.quit {
+        let is_empty = ctx.elements() == 0;
+        if is_empty && !self.quit && !self.no_warnings {
+            let mut said = Diagnostics::new();
+            let text = format!("{}: configuration has no elements, exiting", source.name);
+            said.warning(None, text);
+            tell(&source, &said);
+        }
+        if !self.quit && !is_empty {
             let start = std::time::Instant::now();
             let cpu = ctx.host().cpu_ns();
             let metrics = match &self.metrics {

@@ -20,7 +20,7 @@
 
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, Param};
-use crate::device_method::device_method;
+use crate::device_method::{BAD_METHOD, device_method};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -255,7 +255,7 @@ impl Element for FromDevice {
         };
         let method = device_method(word, args.text("DEVNAME"));
         if method.is_none() {
-            said.error(None, "bad METHOD");
+            said.error(None, BAD_METHOD);
         }
         for (name, least, most) in [("SNAPLEN", 14, 65535), ("HEADROOM", 0, 8190)] {
             if !(least..=most).contains(&args.uint(name)) {
@@ -266,7 +266,7 @@ impl Element for FromDevice {
             said.error(None, "BURST out of range");
         }
         if !matches!(args.text("OFFLOAD"), "segment" | "carry") {
-            said.error(None, "bad OFFLOAD");
+            said.error(None, "bad OFFLOAD: expected segment or carry");
         }
         if !matches!(args.text("ENCAP"), "" | "ETHER" | "IP") {
             said.error(None, "bad encapsulation type");

@@ -45,7 +45,9 @@ fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnost
     // Names of protocols are written in capitals here, and in small letters elsewhere.
     let name = args.text("TYPE").to_ascii_lowercase();
     let Ok(Value::UInt(protocol)) = Kind::Protocol.parse(&name, &setup.names()) else {
-        return Err(Diagnostics::of("TYPE: invalid number"));
+        return Err(Diagnostics::of(
+            "TYPE: expected an IP protocol, a number or a name such as UDP",
+        ));
     };
     let mut transport = SocketTransport::new(SocketRequest {
         kind: "raw".to_owned(),

@@ -12,7 +12,7 @@
 
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, Param};
-use crate::device_method::device_method;
+use crate::device_method::{BAD_METHOD, device_method};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -225,13 +225,13 @@ impl Element for ToDevice {
         let mut said = Diagnostics::new();
         let method = device_method(args.text("METHOD"), args.text("DEVNAME"));
         if method.is_none() {
-            said.error(None, "bad METHOD");
+            said.error(None, BAD_METHOD);
         }
         if args.text("DEVNAME").is_empty() {
             said.error(None, "interface not set");
         }
         if !matches!(args.text("OFFLOAD"), "segment" | "carry") {
-            said.error(None, "bad OFFLOAD");
+            said.error(None, "bad OFFLOAD: expected segment or carry");
         }
         if args.int("BURST") <= 0 {
             said.error(None, "bad BURST");
