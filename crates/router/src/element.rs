@@ -310,6 +310,11 @@ pub trait Element: Any + Send {
         None
     }
 
+    /// Packets for it were lost on their way from another thread, since it had no room for them.
+    fn missed(&mut self, ctx: &mut Ctx, packets: u64) {
+        let _ = (ctx, packets);
+    }
+
     /// Whether it is the element that steps when the driver stops (`DriverManager`), or one that a
     /// search treats likewise.
     fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {

@@ -98,11 +98,7 @@ impl Queue {
     /// Refuses a packet.
     #[cold]
     fn refuse(&mut self, ctx: &mut Ctx, packet: Handle) {
-        if self.drops == 0 && self.capacity > 0 {
-            let text = format!("{}: overflow\n", ctx.declaration(ctx.me()));
-            ctx.host().say(&text);
-        }
-        self.drops += 1;
+        self.missed(ctx, 1);
         ctx.reject(1, packet, Reason::Overflow);
     }
 
@@ -261,6 +257,14 @@ impl Element for Queue {
 
     fn room(&self) -> Option<usize> {
         Some(self.capacity.saturating_sub(self.packets.len()))
+    }
+
+    fn missed(&mut self, ctx: &mut Ctx, packets: u64) {
+        if self.drops == 0 && self.capacity > 0 {
+            let text = format!("{}: overflow\n", ctx.declaration(ctx.me()));
+            ctx.host().say(&text);
+        }
+        self.drops += packets;
     }
 
     fn handlers(&self) -> Vec<Handler> {

@@ -3,17 +3,20 @@
 //! In the thread that pushes, a [`Portal`] stands in the queue's place: it copies packets into parcels,
 //! which the queue's own thread takes over between two rounds of its tasks. Both hold the lock only to
 //! exchange whole lists, and emptied parcels go back to be filled again.
+//!
+//! A thread may stand still for long while another runs. What is on its way then is bounded: by the room that
+//! the queue had when it was last looked at, so that the way loses nothing that the queue would have held, and
+//! by [`MOST`] where that is more. What finds no room is counted, and counts as refused by the queue.
 
 use crate::element::Element;
 use crate::engine::notify::{self, NotifierId, Provided};
 use crate::engine::{Ctx, ElementId};
-use crate::reason::Reason;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_packet::batch::Batch;
 use trammel_packet::parcel::Parcel;
 
-/// Parcels that may be on their way; what comes beyond them finds no room.
+/// Parcels that may be on their way to a queue, however small it is.
 const MOST: usize = 4096;
 /// Parcels on their way at which who asks is told that there is no room.
 const ENOUGH: usize = 1024;
@@ -38,12 +41,17 @@ pub(super) struct Crossing {
     is_full: AtomicBool,
     /// What it stores.
     stored: AtomicUsize,
+    /// Parcels that may be on their way.
+    most: AtomicUsize,
+    /// Packets that found no room on the way since the queue was last told.
+    missed: AtomicU64,
     /// A source asks whether there is room: nothing is pushed that finds none.
     pub is_asked: AtomicBool,
 }
 
 impl Crossing {
-    pub(super) fn new(queue: ElementId, home: usize) -> Crossing {
+    /// The way to `queue`, which has `room` if it says so.
+    pub(super) fn new(queue: ElementId, home: usize, room: Option<usize>) -> Crossing {
         Crossing {
             queue,
             home,
@@ -51,6 +59,8 @@ impl Crossing {
             waiting: AtomicUsize::new(0),
             is_full: AtomicBool::new(false),
             stored: AtomicUsize::new(0),
+            most: AtomicUsize::new(room.unwrap_or(0).max(MOST)),
+            missed: AtomicU64::new(0),
             is_asked: AtomicBool::new(false),
         }
     }
@@ -66,8 +76,11 @@ impl Crossing {
     }
 
     /// Tells the other side how the queue stands; says whether it has room again.
-    pub(super) fn tell(&self, is_full: bool, stored: usize) -> bool {
+    pub(super) fn tell(&self, room: Option<usize>, stored: usize) -> bool {
+        let is_full = room == Some(0);
         self.stored.store(stored, Ordering::Relaxed);
+        self.most
+            .store(room.unwrap_or(0).max(MOST), Ordering::Relaxed);
         self.is_full.swap(is_full, Ordering::AcqRel) && !is_full
     }
 
@@ -85,6 +98,14 @@ impl Crossing {
             into.extend(lists.filled.drain(..most));
         }
         self.waiting.store(lists.filled.len(), Ordering::Release);
+    }
+
+    /// How many packets have found no room on the way since this was asked last.
+    pub(super) fn missed(&self) -> u64 {
+        match self.missed.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.missed.swap(0, Ordering::Relaxed),
+        }
     }
 
     /// Gives emptied parcels back.
@@ -137,17 +158,24 @@ impl Element for Portal {
 
     fn push(&mut self, ctx: &mut Ctx, port: usize, mut batch: Batch) {
         let waiting = self.crossing.waiting.load(Ordering::Acquire);
+        let most = self.crossing.most.load(Ordering::Relaxed);
+        let (mut room, mut missed) = (most.saturating_sub(waiting), 0);
         for packet in batch.drain() {
-            if waiting + self.filled.len() >= MOST {
-                ctx.drop(packet, Reason::Overflow);
+            if room == 0 {
+                ctx.pool().free(packet);
+                missed += 1;
                 continue;
             }
+            room -= 1;
             let (_, mut parcel) = self.spare.pop().unwrap_or_default();
             parcel.fill(&ctx.pool()[&packet]);
             ctx.pool().free(packet);
             self.filled.push((port as u32, parcel));
         }
         ctx.recycle(batch);
+        if missed > 0 {
+            self.crossing.missed.fetch_add(missed, Ordering::Relaxed);
+        }
         let mut lists = self.crossing.lists();
         lists.filled.append(&mut self.filled);
         if self.spare.is_empty() {

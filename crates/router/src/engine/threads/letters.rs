@@ -1,8 +1,10 @@
 //! Letters between threads: handlers to read and write, stop events, signals.
 
 use super::{NO_MANAGER, Place};
+use crate::element::Element;
 use crate::engine::handlers::HandlerRef;
 use crate::engine::{Ctx, ElementId};
+use crate::reason::Reason;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -142,7 +144,7 @@ impl Ctx {
         for crossing in &arrivals {
             if crossing.has_some() {
                 let queue = self.slots[crossing.queue].as_deref();
-                let room = match queue.and_then(crate::element::Element::room) {
+                let room = match queue.and_then(Element::room) {
                     Some(room) if crossing.is_asked.load(Ordering::Relaxed) => room,
                     _ => usize::MAX,
                 };
@@ -152,6 +154,11 @@ impl Ctx {
                 if crossing.is_asked.load(Ordering::Relaxed) {
                     self.notice_others();
                 }
+            }
+            let missed = crossing.missed();
+            if missed > 0 {
+                self.counters[crossing.queue].drops[Reason::Overflow as usize] += missed;
+                self.with(crossing.queue, |queue, ctx| queue.missed(ctx, missed));
             }
         }
         if let Some(place) = &mut self.place {
@@ -171,8 +178,7 @@ impl Ctx {
                             batch.push(packet);
                         }
                         None => {
-                            self.counters[queue].drops[crate::reason::Reason::PoolFull as usize] +=
-                                1;
+                            self.counters[queue].drops[Reason::PoolFull as usize] += 1;
                         }
                     }
                 }
@@ -205,8 +211,9 @@ impl Ctx {
         let Some(queue) = self.slots[crossing.queue].as_deref() else {
             return;
         };
-        let is_full = queue.room() == Some(0);
-        if crossing.tell(is_full, queue.stored().unwrap_or(0)) {
+        let room = queue.room();
+        let is_full = room == Some(0);
+        if crossing.tell(room, queue.stored().unwrap_or(0)) {
             self.notice_others();
         }
         if crossing.has_some() && !is_full {

@@ -55,7 +55,12 @@ impl Ctx {
                 continue;
             }
             let crossing = crossings.entry(to).or_insert_with(|| {
-                let new = Arc::new(Crossing::new(to, end));
+                let slot = match end {
+                    0 => &self.slots[to],
+                    end => &others[end - 1].slots[to],
+                };
+                let room = slot.as_deref().and_then(Element::room);
+                let new = Arc::new(Crossing::new(to, end, room));
                 places[end].arrivals.push(new.clone());
                 new
             });
