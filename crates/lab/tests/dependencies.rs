@@ -38,10 +38,16 @@ const RULES: &[Rule] = &[
         &["trammel-core", "trammel-tcp"],
         &["statrs", "thiserror"],
     ),
+    (
+        "trammel-cost",
+        &["trammel-core"],
+        &["thiserror", "toml_edit"],
+    ),
+    ("trammel-bench", &["trammel-core"], &["thiserror"]),
     ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),
     (
         "trammel-router",
-        &["trammel-core", "trammel-packet"],
+        &["trammel-core", "trammel-packet", "trammel-cost"],
         &["strsim", "thiserror"],
     ),
     ("trammel-io", &["trammel-packet"], &["libc", "thiserror"]),
@@ -52,7 +58,9 @@ const RULES: &[Rule] = &[
             "trammel-tcp",
             "trammel-netsim",
             "trammel-packet",
+            "trammel-cost",
             "trammel-router",
+            "trammel-bench",
             "trammel-io",
         ],
         &[
@@ -78,7 +86,13 @@ const RULES: &[Rule] = &[
 ];
 
 /// Crates without I/O, clocks, sockets or threads.
-const PURE: &[&str] = &["trammel-core", "trammel-tcp", "trammel-netsim"];
+const PURE: &[&str] = &[
+    "trammel-core",
+    "trammel-tcp",
+    "trammel-netsim",
+    "trammel-cost",
+    "trammel-bench",
+];
 
 /// Crates that open the door to the machine, at whatever depth they hide.
 const DOORS: &[&str] = &[

@@ -1,0 +1,1 @@
+//! Where to put functions: chains with demanded rates on a set of servers.
