@@ -3,7 +3,8 @@
 //! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
 //! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export
 //! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way. `ALL`
-//! lists the entries in the order of their names, a group's in its place.
+//! lists the entries in the order of their names, a group's in its place. A family whose items are data has
+//! `.toml` files instead; their texts become `TEXTS`, by their names.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -18,15 +19,37 @@ fn main() {
         if !fs::read_to_string(folder.join("mod.rs")).is_ok_and(|text| text.contains(&marker)) {
             continue;
         }
-        let (mut code, mut entries) = (String::new(), String::new());
-        for path in listed(&folder) {
-            add(&path, "", &mut code, &mut entries);
-        }
-        code += "/// Every entry of this folder, in the order of the file names.\n";
-        writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string grows");
+        let code = table_of_texts(&folder).unwrap_or_else(|| table_of_entries(&folder));
         let out = env::var("OUT_DIR").expect("set by cargo");
         fs::write(Path::new(&out).join(format!("{family}.rs")), code).expect("OUT_DIR is writable");
     }
+}
+
+/// The `mod` lines of a folder and the table of its entries.
+fn table_of_entries(folder: &Path) -> String {
+    let (mut code, mut entries) = (String::new(), String::new());
+    for path in listed(folder) {
+        add(&path, "", &mut code, &mut entries);
+    }
+    code += "/// Every entry of this folder, in the order of the file names.\n";
+    writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string grows");
+    code
+}
+
+/// The table of a folder's texts, where its items are texts.
+fn table_of_texts(folder: &Path) -> Option<String> {
+    let is_data = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "toml");
+    let texts: Vec<_> = listed(folder).into_iter().filter(is_data).collect();
+    let row = |path: &PathBuf| {
+        let file = path.display().to_string();
+        format!("({:?}, include_str!({file:?})), ", stem(path))
+    };
+    let rows: String = texts.iter().map(row).collect();
+    let table = format!(
+        "/// The name and the text of every file, in the order of their names.\n\
+         pub static TEXTS: &[(&str, &str)] = &[{rows}];\n"
+    );
+    (!texts.is_empty()).then_some(table)
 }
 
 /// Declares what stands at `path` as a module of `parent`, and lists its entries.

@@ -8,4 +8,13 @@
 //! source; what it lacks (caches, overlap, batching, contention) is added and said where it is.
 #![forbid(unsafe_code)]
 
+pub mod eo;
+pub mod estimate;
+pub mod expr;
+mod expr_reader;
+pub mod function;
+pub mod machine;
+pub mod machine_reader;
+pub mod machines;
 pub mod place;
+pub mod residency;

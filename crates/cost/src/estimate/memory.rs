@@ -1,0 +1,95 @@
+//! What it costs that data are not in the first level.
+
+use super::{Error, Load, Row};
+use crate::eo::{LINE, Memory, Touch};
+use crate::expr::Expr;
+use crate::machine::Machine;
+use crate::residency::{self, Locality, Population};
+
+/// Accesses of one operation.
+pub(super) struct Touched {
+    /// The part that the operation belongs to.
+    pub row: usize,
+    /// Accesses a packet of the function's.
+    pub rate: f64,
+    /// Bytes of the table and of an entry; nothing where it is the packet itself.
+    pub size: Option<(f64, f64)>,
+    /// Accesses under way at once.
+    pub in_flight: f64,
+}
+
+/// The bytes of the table that is touched and of an entry.
+pub(super) fn size(
+    touch: &Touch,
+    value: &impl Fn(&Expr) -> Result<f64, Error>,
+) -> Result<Option<(f64, f64)>, Error> {
+    match &touch.of {
+        Memory::Packet => Ok(None),
+        Memory::Table { bytes, entry } => Ok(Some((value(bytes)?, value(entry)?.max(1.0)))),
+    }
+}
+
+/// Adds to each part what its accesses cost; gives the accesses a packet that no cache answers.
+pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: &mut [Row]) -> f64 {
+    if machine.memory.is_counted_only {
+        return touched.iter().map(|touched| touched.rate).sum();
+    }
+    let population = |touched: &Touched| match touched.size {
+        Some((bytes, entry)) => Population {
+            rate: touched.rate,
+            keys: load.flows.min(bytes / entry).max(1.0),
+            lines: (bytes / LINE).max(1.0),
+            per_line: (LINE / entry).max(1.0),
+            locality: load.locality,
+        },
+        // The next packet is another one, in a buffer that the device has just written.
+        None => Population {
+            rate: touched.rate,
+            keys: 1.0,
+            lines: 1.0,
+            per_line: 1.0,
+            locality: Locality::Uniform,
+        },
+    };
+    let populations: Vec<Population> = touched.iter().map(population).collect();
+    let caches: Vec<f64> = machine
+        .levels
+        .iter()
+        .map(|level| (level.bytes * level.share / LINE).max(1.0))
+        .collect();
+    let hits = residency::hits(&populations, &caches);
+    let first = machine.levels.first().map_or(0.0, |level| level.cycles);
+    let mut beyond = 0.0;
+    for (touched, hits) in touched.iter().zip(&hits) {
+        let mut waited = 0.0;
+        let mut below = 0.0;
+        for (level, hit) in machine.levels.iter().zip(hits) {
+            let answered = match touched.size {
+                Some(_) => *hit,
+                // Packets come into the last level, and the line after the one in use is fetched ahead.
+                None => f64::from(u8::from(level == &machine.levels[machine.levels.len() - 1])),
+            };
+            waited += (answered - below).max(0.0) * (level.cycles - first);
+            below = below.max(answered);
+        }
+        let missed = 1.0 - below;
+        waited += missed * (machine.memory_cycles() - first + walk(machine, touched));
+        beyond += missed * touched.rate;
+        let waited = waited * touched.rate;
+        let parallel = machine.memory.parallel;
+        let memory = &mut rows[touched.row].memory;
+        memory.low += waited / parallel;
+        memory.centre += waited / touched.in_flight.clamp(1.0, parallel);
+        memory.high += waited;
+    }
+    beyond
+}
+
+/// Cycles to find where the page is, for an access to memory.
+fn walk(machine: &Machine, touched: &Touched) -> f64 {
+    let (Some(pages), Some((bytes, _))) = (&machine.pages, touched.size) else {
+        return 0.0;
+    };
+    let known = pages.bytes * pages.entries;
+    pages.cycles * (1.0 - known / bytes.max(1.0)).max(0.0)
+}

@@ -1,0 +1,366 @@
+//! What a function costs on a machine: cycles and accesses a packet, the rate, and what limits it.
+//!
+//! ```text
+//! core      = Σ visits · Σ terms · constants                       a formula in frame size and the like
+//! memory    = Σ accesses · Σ levels (share answered there) · (latency there) / (accesses under way at once)
+//! interval  = [ core + memory all overlapped , core + memory one after the other ] ± what the constants are good for
+//! rate      = min(cores · clock / cycles, links, bus, memory)
+//! ```
+//!
+//! A machine of the paper's accounting (`counted_only`) charges memory nothing: cycles and accesses
+//! give a rate each, and the lower one is the function's (Baldi and Sapio 2018, §3).
+
+mod limits;
+mod memory;
+
+use crate::eo::Touch;
+use crate::expr::{Expr, Values};
+use crate::function::{Function, Operation};
+use crate::machine::{Machine, Missing};
+use crate::residency::Locality;
+
+pub use limits::{Limit, Ports};
+
+/// What comes to a function, and how it is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Bytes of a frame, its FCS included.
+    pub frame: f64,
+    /// Flows: different keys that come to each table at most.
+    pub flows: f64,
+    /// How often which flow comes.
+    pub locality: Locality,
+    /// The share of packets that are in the other socket's last level, 0 to 1.
+    pub remote: f64,
+    /// Cores that run the function, each on packets of its own.
+    pub cores: f64,
+    /// The ways in and out.
+    pub ports: Ports,
+    /// What other names in formulas stand for.
+    pub values: Values,
+}
+
+impl Default for Load {
+    fn default() -> Load {
+        Load {
+            frame: 64.0,
+            flows: f64::INFINITY,
+            locality: Locality::Uniform,
+            remote: 0.0,
+            cores: 1.0,
+            ports: Ports::default(),
+            values: Values::new(),
+        }
+    }
+}
+
+/// A number with what it may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Range {
+    /// Where all accesses overlap.
+    pub low: f64,
+    /// With as many under way at once as the implementation has.
+    pub centre: f64,
+    /// Where each access waits for the one before.
+    pub high: f64,
+}
+
+/// What a part of a function costs a packet of the function's, visits counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The element, or the function where it has one part only.
+    pub name: String,
+    /// Its class.
+    pub class: String,
+    /// Visits a packet.
+    pub visits: f64,
+    /// Cycles that do not depend on where data are.
+    pub core: f64,
+    /// Cycles for data beyond the first level.
+    pub memory: Range,
+    /// Accesses to tables and packets.
+    pub accesses: f64,
+    /// Each operation with its cycles and accesses at one visit.
+    pub operations: Vec<(String, f64, f64)>,
+}
+
+/// What a function costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The parts, in the function's order.
+    pub rows: Vec<Row>,
+    /// Cycles a packet that do not depend on where data are, as a formula.
+    pub formula: Expr,
+    /// Accesses a packet, as a formula.
+    pub accesses_formula: Expr,
+    /// Cycles a packet.
+    pub cycles: Range,
+    /// Accesses a packet.
+    pub accesses: f64,
+    /// Those that no cache answers.
+    pub memory_accesses: f64,
+    /// The rates at which something is used up, the lowest first, in packets a second.
+    pub limits: Vec<Limit>,
+}
+
+/// Why there is no estimate.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// The machine lacks a constant.
+    #[error("{0}")]
+    Missing(#[from] Missing),
+    /// A name in a formula stands for nothing.
+    #[error("`{name}` in {operation} stands for no number; give it as --what-if \"{name}=…\"")]
+    Open {
+        /// The name.
+        name: String,
+        /// The operation it stands in.
+        operation: String,
+    },
+    /// A quantity of the load is impossible.
+    #[error("{0}")]
+    Load(String),
+}
+
+/// Cycles and accesses of an operation at one visit, as formulas.
+struct Cost {
+    cycles: Expr,
+    touches: Vec<Touch>,
+}
+
+/// The name of the frame's bytes in formulas.
+pub const FRAME: &str = "frame";
+
+/// Estimates what `function` costs on `machine` under `load`.
+pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<Estimate, Error> {
+    check(load)?;
+    let mut values = load.values.clone();
+    values.insert(FRAME.to_owned(), load.frame);
+    let value = |expr: &Expr, operation: &Operation| {
+        expr.value(&values).map_err(|name| Error::Open {
+            name,
+            operation: operation.to_string(),
+        })
+    };
+    let (mut rows, mut touched) = (Vec::new(), Vec::new());
+    let (mut formula, mut accesses_formula) = (Expr::from(0.0), Expr::from(0.0));
+    for (at, step) in function.steps.iter().enumerate() {
+        let factor = machine.factors.get(&step.class).map_or(1.0, |f| f.ratio);
+        let mut row = Row {
+            name: step.name.clone(),
+            class: step.class.clone(),
+            visits: step.visits,
+            core: 0.0,
+            memory: Range::default(),
+            accesses: 0.0,
+            operations: Vec::new(),
+        };
+        for operation in &step.operations {
+            let cost = cost(operation, machine, load)?;
+            let (times, visits) = (operation.times, step.visits);
+            let cycles = cost.cycles * (times * factor);
+            let all: Expr = cost.touches.iter().map(|t| t.accesses.clone()).sum();
+            let accesses = all * times;
+            let (one, some) = (value(&cycles, operation)?, value(&accesses, operation)?);
+            row.core += one * visits;
+            row.accesses += some * visits;
+            row.operations.push((operation.to_string(), one, some));
+            formula = formula + cycles * visits;
+            accesses_formula = accesses_formula + accesses * visits;
+            for touch in &cost.touches {
+                let rate = value(&touch.accesses, operation)? * times * visits;
+                let size = memory::size(touch, &|expr| value(expr, operation))?;
+                touched.push(memory::Touched {
+                    row: at,
+                    rate,
+                    size,
+                    in_flight: operation.in_flight,
+                });
+            }
+        }
+        rows.push(row);
+    }
+    let memory_accesses = memory::charge(&touched, machine, load, &mut rows);
+    let sum = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
+    let core = sum(&|row| row.core);
+    let cycles = Range {
+        low: core * (1.0 - machine.spread) + sum(&|row| row.memory.low),
+        centre: core + sum(&|row| row.memory.centre),
+        high: core * (1.0 + machine.spread) + sum(&|row| row.memory.high),
+    };
+    let accesses = sum(&|row| row.accesses);
+    let limits = limits::limits(cycles.centre, memory_accesses, machine, load);
+    Ok(Estimate {
+        rows,
+        formula,
+        accesses_formula,
+        cycles,
+        accesses,
+        memory_accesses,
+        limits,
+    })
+}
+
+impl Estimate {
+    /// Packets a second, and what limits them.
+    pub fn rate(&self) -> &Limit {
+        &self.limits[0]
+    }
+
+    /// Packets a second that the processor alone would do.
+    pub fn cpu_pps(&self) -> f64 {
+        let cpu = self.limits.iter().find(|limit| limit.what == limits::CPU);
+        cpu.map_or(0.0, |limit| limit.pps)
+    }
+}
+
+/// Bits a second of frames with preamble and gap, at a rate of packets.
+pub fn line_bits(pps: f64, frame: f64) -> f64 {
+    pps * (frame + limits::GAP) * 8.0
+}
+
+fn cost(operation: &Operation, machine: &Machine, load: &Load) -> Result<Cost, Error> {
+    let eo = operation.eo;
+    let constants = machine.constants_of(eo)?;
+    let of = |args: &[Expr]| {
+        let terms = (eo.terms)(args).into_iter().zip(&constants);
+        let cycles: Expr = terms.map(|(term, constant)| term * *constant).sum();
+        if machine.whole_cycles {
+            cycles.ceil()
+        } else {
+            cycles
+        }
+    };
+    let fetches = machine.accesses_of(eo);
+    let mut cycles = of(&operation.args);
+    let mut touches: Vec<Touch> = (eo.touches)(&operation.args)
+        .into_iter()
+        .map(|touch| Touch {
+            accesses: touch.accesses * fetches,
+            ..touch
+        })
+        .collect();
+    // A packet of the other socket is read from memory, all of it (Baldi and Sapio 2018, §4.2).
+    if load.remote > 0.0 && eo.about.name == "io_mem" {
+        let whole = operation.args[0].clone() + operation.args[1].clone();
+        let remote = of(&[whole.clone(), 0.0.into()]);
+        cycles = cycles * (1.0 - load.remote) + remote * load.remote;
+        touches.push(Touch {
+            accesses: whole.pieces(crate::eo::LINE) * load.remote,
+            of: crate::eo::Memory::Packet,
+        });
+    }
+    Ok(Cost { cycles, touches })
+}
+
+fn check(load: &Load) -> Result<(), Error> {
+    let refuse = |text: String| Err(Error::Load(text));
+    if !(load.frame >= 64.0 && load.frame <= 65_535.0) {
+        return refuse(format!(
+            "a frame of {} bytes; a frame has 64 to 65535, its FCS included",
+            load.frame
+        ));
+    }
+    if load.flows.is_nan() || load.flows < 1.0 {
+        return refuse(format!("{} flows; there is at least one", load.flows));
+    }
+    if !(0.0..=1.0).contains(&load.remote) {
+        return refuse(format!(
+            "a share of {} of remote packets; it is 0 to 1",
+            load.remote
+        ));
+    }
+    if load.cores.is_nan() || load.cores < 1.0 {
+        return refuse(format!("{} cores; there is at least one", load.cores));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function;
+    use crate::machines;
+
+    fn function(list: &[&str]) -> Function {
+        let list: Vec<String> = list.iter().map(|o| format!("{o:?}")).collect();
+        let text = format!(
+            "[[function]]\nname = \"f\"\noperations = [{}]",
+            list.join(", ")
+        );
+        function::read(&text, "").expect("it is right").remove(0)
+    }
+
+    fn on(name: &str, list: &[&str], load: &Load) -> Estimate {
+        let machine = machines::find(name).expect("it is there");
+        estimate(&function(list), &machine, load).expect("it has a cost")
+    }
+
+    const BASIC: &[&str] = &[
+        "io_mem(30, frame - 30)",
+        "parse(6)",
+        "ht_lookup(2, 12, 2M, 0)",
+        "deparse(6)",
+        "mem_io(30, frame - 30)",
+    ];
+
+    #[test]
+    fn a_sum_of_operations_is_the_papers() {
+        let found = on("xeon-e5-2690v2", BASIC, &Load::default());
+        assert_eq!((found.cycles.centre, found.accesses), (213.0, 1.0));
+        assert_eq!(found.formula.to_string(), "213");
+        assert_eq!(found.rate().what, "cpu");
+        assert!((found.rate().pps / 17.307e6 - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn costs_that_grow_with_the_frame_are_formulas() {
+        let found = on(
+            "xeon-e5-2690v2",
+            &["checksum(frame - 10)"],
+            &Load::default(),
+        );
+        assert_eq!(found.formula.to_string(), "7·⌈(frame − 10)/2⌉ + 8");
+        assert_eq!(found.accesses_formula.to_string(), "⌈(frame − 10)/64⌉");
+        assert_eq!((found.cycles.centre, found.accesses), (197.0, 1.0));
+    }
+
+    #[test]
+    fn packets_of_the_other_socket_are_read_whole() {
+        let half = Load {
+            remote: 0.5,
+            frame: 128.0,
+            ..Load::default()
+        };
+        let found = on("xeon-e5-2690v2", &["io_mem(30, frame - 30)"], &half);
+        // Half of 30 + 5, half of 30 + 5·2 and two accesses.
+        assert_eq!((found.cycles.centre, found.accesses), (37.5, 1.0));
+    }
+
+    #[test]
+    fn what_stands_for_nothing_is_named() {
+        let machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let said = estimate(&function(&["parse(tag)"]), &machine, &Load::default());
+        assert_eq!(
+            said.unwrap_err().to_string(),
+            "`tag` in parse(tag) stands for no number; give it as --what-if \"tag=…\""
+        );
+    }
+
+    #[test]
+    fn the_interval_has_the_overlapped_end_below_and_the_dependent_end_above() {
+        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        machine.memory.is_counted_only = false;
+        machine.memory.latency_ns = 100.0;
+        machine.memory.parallel = 10.0;
+        let found = estimate(&function(BASIC), &machine, &Load::default()).expect("a cost");
+        let Range { low, centre, high } = found.cycles;
+        assert!(
+            213.0 < low && low < centre && centre <= high,
+            "{low} {centre} {high}"
+        );
+        // 24 MiB just fit into a last level of 25 MiB, whose latency is 31 cycles.
+        assert!(high < 213.0 + 31.0, "{high}");
+        assert_eq!(found.memory_accesses, 0.0);
+    }
+}

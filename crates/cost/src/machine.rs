@@ -1,0 +1,173 @@
+//! A machine: the constants of the operations, the levels of its memory, its clock, cores and ways out.
+
+use crate::eo::{self, Entry};
+use std::collections::BTreeMap;
+
+/// Where the numbers of a machine come from. Reports name it wherever a number depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Printed in a publication.
+    Published,
+    /// Chosen so that a publication's results come out.
+    Fitted,
+    /// From data sheets and public measurements.
+    DataSheet,
+    /// Timed on the machine itself.
+    Measured,
+}
+
+/// Each origin by its word in machine files and reports.
+pub const ORIGINS: &[(&str, Origin)] = &[
+    ("published", Origin::Published),
+    ("fitted", Origin::Fitted),
+    ("data-sheet", Origin::DataSheet),
+    ("measured", Origin::Measured),
+];
+
+impl Origin {
+    /// The word in machine files and reports.
+    pub fn word(self) -> &'static str {
+        let row = ORIGINS.iter().find(|(_, origin)| *origin == self);
+        row.map_or("", |(word, _)| word)
+    }
+}
+
+/// A level of cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Its name: `L2`.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: f64,
+    /// Cycles from an address to the datum, when each access waits for the one before.
+    pub cycles: f64,
+    /// The share of it that one core may count on, 0 to 1: neighbours, code and everything else have the rest.
+    pub share: f64,
+}
+
+/// The memory behind the caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// Nanoseconds from an address to the datum, when each access waits for the one before.
+    pub latency_ns: f64,
+    /// Accesses of one core that overlap when none waits for another.
+    pub parallel: f64,
+    /// Accesses a second of all cores together.
+    pub accesses_per_s: f64,
+    /// Accesses are counted and compared with what the memory can do, and cost the core no cycles: the
+    /// accounting of Baldi and Sapio 2018, which assumes that all of them overlap with computation.
+    pub is_counted_only: bool,
+}
+
+/// Pages and what it costs not to know where one is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pages {
+    /// Bytes of a page.
+    pub bytes: f64,
+    /// Pages that the second-level TLB knows.
+    pub entries: f64,
+    /// Cycles of a walk.
+    pub cycles: f64,
+}
+
+/// What element code of one class costs against its operations, as measured on this machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor {
+    /// Measured cycles over the cycles of its operations.
+    pub ratio: f64,
+    /// The relative half-width of repeated measurements.
+    pub spread: f64,
+}
+
+/// A machine in one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// Its name: `xeon-e5-2690v2`.
+    pub id: String,
+    /// The profile: `paper-totals`.
+    pub profile: String,
+    /// A line for people.
+    pub title: String,
+    /// Where its numbers come from.
+    pub origin: Origin,
+    /// The same in words: publication and section, data sheet, or when and with what it was measured.
+    pub source: String,
+    /// Cycles a second under load.
+    pub clock_hz: f64,
+    /// Cores of all sockets.
+    pub cores: u32,
+    /// Sockets.
+    pub sockets: u32,
+    /// Each operation takes whole cycles, as the paper counts.
+    pub whole_cycles: bool,
+    /// The relative half-width that its constants are good for.
+    pub spread: f64,
+    /// Caches, the smallest first.
+    pub levels: Vec<Level>,
+    /// The memory behind them.
+    pub memory: Memory,
+    /// Pages, where walks are to be charged.
+    pub pages: Option<Pages>,
+    /// The constants of each operation, in cycles.
+    pub constants: BTreeMap<String, BTreeMap<String, f64>>,
+    /// What element code costs against its operations, by class; none where it was not measured.
+    pub factors: BTreeMap<String, Factor>,
+    /// Bytes a second between devices and memory, each way; infinite where nothing is known.
+    pub pcie_bytes_per_s: f64,
+}
+
+/// A machine lacks a constant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the machine `{machine}` gives no `{constant}` for the operation `{operation}`; add it under [eo.{operation}]"
+)]
+pub struct Missing {
+    /// The machine and its profile.
+    pub machine: String,
+    /// The operation.
+    pub operation: String,
+    /// The constant.
+    pub constant: String,
+}
+
+impl Machine {
+    /// The name by which the command line asks for it: `xeon-e5-2690v2:printed`.
+    pub fn full_name(&self) -> String {
+        if self.profile.is_empty() {
+            return self.id.clone();
+        }
+        format!("{}:{}", self.id, self.profile)
+    }
+
+    /// The constants of an operation, one for each of its terms.
+    pub fn constants_of(&self, entry: &Entry) -> Result<Vec<f64>, Missing> {
+        let operation = entry.constants_name();
+        let known = self.constants.get(operation);
+        let find = |constant: &eo::Constant| {
+            let value = known.and_then(|known| known.get(constant.name)).copied();
+            value.ok_or_else(|| Missing {
+                machine: self.full_name(),
+                operation: operation.to_owned(),
+                constant: constant.name.to_owned(),
+            })
+        };
+        entry.constants().iter().map(find).collect()
+    }
+
+    /// How often the lines that an operation touches are fetched; 1 unless the machine says otherwise.
+    pub fn accesses_of(&self, entry: &Entry) -> f64 {
+        let known = self.constants.get(entry.about.name);
+        known
+            .and_then(|known| known.get(ACCESSES))
+            .copied()
+            .unwrap_or(1.0)
+    }
+
+    /// Cycles of an access to memory that waits for nothing but itself.
+    pub fn memory_cycles(&self) -> f64 {
+        self.memory.latency_ns * 1e-9 * self.clock_hz
+    }
+}
+
+/// The key by which a machine says how often an operation fetches what it touches.
+pub(crate) const ACCESSES: &str = "accesses";
