@@ -98,6 +98,25 @@ impl Expr {
         }
     }
 
+    /// The formula with numbers for the names that `values` knows.
+    #[must_use]
+    pub fn with(&self, values: &Values) -> Expr {
+        match self {
+            Expr::Number(value) => Expr::Number(*value),
+            Expr::Name(name) => match values.get(name) {
+                Some(value) => Expr::Number(*value),
+                None => self.clone(),
+            },
+            Expr::Sum(parts) => parts.iter().map(|part| part.with(values)).sum(),
+            Expr::Product(parts) => {
+                let one = Expr::Number(1.0);
+                parts.iter().fold(one, |all, part| all * part.with(values))
+            }
+            Expr::Ceil(part) => part.with(values).ceil(),
+            Expr::Above(part, bound) => part.with(values).above(*bound),
+        }
+    }
+
     /// The names that stand in it, in order, each once.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -356,6 +375,13 @@ mod tests {
         assert_eq!(read("-(1 + 2) * 3"), Ok(-9.0));
         assert_eq!(read("flows"), Err("flows".to_owned()));
         assert_eq!(Expr::parse("b * (a + 1)").unwrap().names(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_formula_with_numbers_for_names_is_folded() {
+        let cost = Expr::parse("7 * ceil((frame - 10) / 2) + routes * 3").unwrap();
+        let some = cost.with(&Values::from([("frame".to_owned(), 64.0)]));
+        assert_eq!(some.to_string(), "3·routes + 189");
     }
 
     #[test]

@@ -46,6 +46,35 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn number(&mut self) -> Result<f64, String> {
+        let text = self.take_while(|c| c.is_ascii_digit() || c == '.' || c == '_');
+        let number = text.replace('_', "").parse();
+        number.map_err(|_| format!("a number is missing before `{}`", self.rest))
+    }
+
+    /// `number *`, or nothing, which is once.
+    pub(crate) fn times(&mut self) -> Result<f64, String> {
+        if !self
+            .rest
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_digit())
+        {
+            return Ok(1.0);
+        }
+        let times = self.number()?;
+        self.expect('*')?;
+        Ok(times)
+    }
+
+    /// `by number`, or nothing, which is 1.
+    pub(crate) fn by(&mut self) -> Result<f64, String> {
+        match self.take_while(char::is_alphabetic) {
+            "" => Ok(1.0),
+            "by" => self.number(),
+            other => Err(format!("`{other}` is left over")),
+        }
+    }
+
     /// `name(sum, sum, …)`.
     pub(crate) fn call(&mut self) -> Result<(&'a str, Vec<Expr>), String> {
         let name = self.take_while(|c| c.is_alphanumeric() || c == '_');

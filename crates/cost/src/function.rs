@@ -11,7 +11,7 @@
 //! ```
 
 use crate::eo::{self, Entry};
-use crate::expr::Expr;
+use crate::expr::{Expr, Values};
 use crate::expr_reader::Reader;
 use toml_edit::{Document, Item, TableLike};
 
@@ -79,10 +79,30 @@ impl Operation {
         self
     }
 
-    /// Reads `parse(6)`; the error is a sentence.
+    /// With numbers for the names that `values` knows.
+    #[must_use]
+    pub fn with(mut self, values: &Values) -> Operation {
+        for arg in &mut self.args {
+            *arg = arg.with(values);
+        }
+        self
+    }
+
+    /// Reads operations separated by semicolons; the error is a sentence.
+    pub fn parse_all(text: &str) -> Result<Vec<Operation>, String> {
+        let each = text.split(';').map(str::trim);
+        each.filter(|one| !one.is_empty())
+            .map(Operation::parse)
+            .collect()
+    }
+
+    /// Reads `parse(6)`, `3 * parse(6)` for three times, or `trie_lookup(levels, bytes) by 8` where eight
+    /// accesses are under way at once; the error is a sentence.
     pub fn parse(text: &str) -> Result<Operation, String> {
         let mut reader = Reader::new(text);
+        let times = reader.times()?;
         let (name, args) = reader.call()?;
+        let in_flight = reader.by()?;
         reader.end()?;
         let eo = eo::FAMILY
             .get(name)
@@ -99,8 +119,8 @@ impl Operation {
         Ok(Operation {
             eo,
             args,
-            times: 1.0,
-            in_flight: 1.0,
+            times,
+            in_flight,
         })
     }
 }
@@ -205,6 +225,15 @@ mod tests {
             functions[0].steps[0].operations.len()
         };
         assert_eq!((lengths("paper-totals"), lengths("printed")), (1, 2));
+    }
+
+    #[test]
+    fn operations_may_be_repeated_and_overlap() {
+        let read = Operation::parse_all("0.5 * parse(1); array_access(4, 16M) by 8;").unwrap();
+        let numbers: Vec<_> = read.iter().map(|o| (o.times, o.in_flight)).collect();
+        assert_eq!(numbers, [(0.5, 1.0), (1.0, 8.0)]);
+        assert!(Operation::parse_all("parse(1) by").is_err());
+        assert!(Operation::parse_all("2 parse(1)").is_err());
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub struct Entry {
     pub live: bool,
     /// Whether it changes without that: other handlers, or the element itself, change it.
     pub restless: bool,
+    /// What it does to a packet, as elementary operations in the words of crate `cost`: `parse(1); inc_checksum(2)`.
+    /// Names stand for the frame's bytes (`frame`) and for the element's [`quantities`](Element::quantities).
+    /// Nothing where that was not declared.
+    pub ops: Option<&'static str>,
     /// Makes one, not yet configured.
     pub make: fn() -> Box<dyn Element>,
 }
@@ -61,6 +65,7 @@ impl Entry {
             phase: 0,
             live: false,
             restless: false,
+            ops: None,
             make,
         }
     }
@@ -99,6 +104,12 @@ impl Entry {
     /// Configured in this phase.
     pub const fn phase(mut self, phase: i8) -> Entry {
         self.phase = phase;
+        self
+    }
+
+    /// Doing these operations to a packet.
+    pub const fn ops(mut self, ops: &'static str) -> Entry {
+        self.ops = Some(ops);
         self
     }
 
@@ -308,6 +319,11 @@ pub trait Element: Any + Send {
     /// How many more packets it takes before it refuses some; nothing where it has no such bound.
     fn room(&self) -> Option<usize> {
         None
+    }
+
+    /// What its class's operations call by names, as this one is configured: `("routes", 8.0)`.
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
     }
 
     /// Packets for it were lost on their way from another thread, since it had no room for them.

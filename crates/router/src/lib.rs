@@ -13,6 +13,7 @@ pub mod classify;
 pub mod classifying;
 pub mod control;
 pub mod copies;
+pub mod cost_of;
 pub mod crc32;
 pub mod device_method;
 pub mod diagnostic;

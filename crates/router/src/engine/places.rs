@@ -2,6 +2,7 @@
 
 use super::{Counters, Ctx, ElementId, Node};
 use crate::args::definitions::Within;
+use crate::element::Element;
 use crate::lang::Flat;
 
 /// Names and places.
@@ -29,6 +30,18 @@ impl Ctx {
     /// What is known of an element.
     pub fn node(&self, element: ElementId) -> &Node {
         &self.nodes[element]
+    }
+
+    /// The class of an element.
+    pub fn entry(&self, element: ElementId) -> &'static crate::element::Entry {
+        self.nodes[element].entry
+    }
+
+    /// What the operations of an element's class call by names, as it is configured.
+    pub fn quantities(&self, element: ElementId) -> Vec<(&'static str, f64)> {
+        let ctx = self.at_rest(element).unwrap_or(self);
+        let element = ctx.slots.get(element).and_then(|slot| slot.as_deref());
+        element.map_or_else(Vec::new, Element::quantities)
     }
 
     /// What was counted around an element.

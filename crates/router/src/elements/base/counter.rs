@@ -35,7 +35,8 @@ pub static ENTRY: Entry = Entry::new("Counter", "counts packets and bytes", || {
         default: "",
         help: "`N handler value`: the handler is written when N bytes have come",
     },
-]);
+])
+.ops("work(4)");
 
 /// A handler to be written when a count is reached.
 #[derive(Debug)]

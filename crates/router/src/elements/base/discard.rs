@@ -34,7 +34,8 @@ pub static ENTRY: Entry = Entry::new("Discard", "ends packets", || Box::<Discard
             default: "1",
             help: "packets pulled at a time",
         },
-    ]);
+    ])
+    .ops("work(4)");
 
 #[derive(Debug, Default)]
 struct Discard {

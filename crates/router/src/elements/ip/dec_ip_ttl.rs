@@ -39,7 +39,8 @@ pub static ENTRY: Entry = Entry::new("DecIPTTL", "decrements the time to live", 
         default: "true",
         help: "whether packets to groups are decremented too",
     },
-]);
+])
+.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3)");
 
 #[derive(Debug, Default)]
 struct DecIpTtl {

@@ -1,0 +1,95 @@
+//! A configuration as a network function: the operations of its elements, by how often packets visit them.
+//!
+//! The visits are those of a run that has taken place, on a sample of the traffic. What an element does to a packet
+//! its class declares ([`Entry::ops`](crate::element::Entry)); that a batch is handed to it is added for each.
+
+use crate::engine::{Ctx, ElementId};
+use trammel_cost::expr::{Expr, Values};
+use trammel_cost::function::{Function, Operation, Step};
+
+/// An element on the packets' way whose class declares no operations.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Undeclared {
+    /// The element.
+    pub name: String,
+    /// Its class.
+    pub class: String,
+}
+
+/// What a configuration does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostOf {
+    /// As a function: one step for each element that packets came to.
+    pub function: Function,
+    /// The elements whose own work is not in it.
+    pub undeclared: Vec<Undeclared>,
+}
+
+/// What the elements of `ctx` do to a packet, of which `packets` came in. `known` are numbers that stand for names
+/// whatever the elements say: `routes` of a thought experiment.
+pub fn cost_of(ctx: &Ctx, name: &str, packets: u64, known: &Values) -> CostOf {
+    let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
+    for element in 0..ctx.elements() {
+        let counted = ctx.counters(element);
+        if counted.packets == 0 || packets == 0 {
+            continue;
+        }
+        let (name, class) = (ctx.name(element).to_owned(), ctx.class(element).to_owned());
+        let calls = counted.batches as f64 / counted.packets as f64;
+        let mut operations = vec![Operation::new("call", &[Expr::from(calls)])];
+        match declared(ctx, element, calls, known) {
+            Some(own) => operations.extend(own),
+            None => undeclared.push(Undeclared {
+                name: name.clone(),
+                class: class.clone(),
+            }),
+        }
+        steps.push(Step {
+            name,
+            class,
+            visits: counted.packets as f64 / packets as f64,
+            operations,
+        });
+    }
+    let function = Function {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        steps,
+    };
+    CostOf {
+        function,
+        undeclared,
+    }
+}
+
+/// The operations of an element's class with the numbers of the element.
+fn declared(ctx: &Ctx, element: ElementId, calls: f64, known: &Values) -> Option<Vec<Operation>> {
+    let ops = Operation::parse_all(ctx.entry(element).ops?);
+    let mut values: Values = ctx
+        .quantities(element)
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    values.insert("calls".to_owned(), calls);
+    for (name, value) in known {
+        values.insert(name.clone(), *value);
+    }
+    let ops = ops.expect("every class's operations are read by a test");
+    Some(ops.into_iter().map(|one| one.with(&values)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements;
+
+    #[test]
+    fn the_operations_of_every_class_can_be_read() {
+        for entry in elements::ALL {
+            let Some(ops) = entry.ops else { continue };
+            if let Err(fault) = Operation::parse_all(ops) {
+                panic!("{}: {fault}", entry.about.name);
+            }
+        }
+    }
+}
