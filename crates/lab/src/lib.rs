@@ -7,6 +7,8 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod fidelity;
+#[cfg(target_os = "linux")]
+pub mod forwarding;
 pub mod paper;
 pub mod registry;
 pub mod report;

@@ -25,17 +25,26 @@ pub struct CostOf {
     pub undeclared: Vec<Undeclared>,
 }
 
-/// What the elements of `ctx` do to a packet, of which `packets` came in. `known` are numbers that stand for names
-/// whatever the elements say: `routes` of a thought experiment.
-pub fn cost_of(ctx: &Ctx, name: &str, packets: u64, known: &Values) -> CostOf {
+/// What the elements of `ctx` do to a packet. `given` says how many packets came in by which element; `known` are
+/// numbers that stand for names whatever the elements say: `routes` of a thought experiment.
+pub fn cost_of(ctx: &Ctx, name: &str, given: &[(String, u64)], known: &Values) -> CostOf {
     let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
+    let packets: u64 = given.iter().map(|(_, packets)| packets).sum();
+    // Who drives packets is not called for them: it takes whole batches where there are enough.
+    let batch = 1.0 / trammel_packet::batch::CAPACITY as f64;
     for element in 0..ctx.elements() {
         let counted = ctx.counters(element);
-        if counted.packets == 0 || packets == 0 {
+        let (name, class) = (ctx.name(element).to_owned(), ctx.class(element).to_owned());
+        let own = given.iter().find(|(inlet, _)| *inlet == name);
+        let (visits, calls) = match (counted.packets, counted.pulled, own) {
+            (0, 0, None) => continue,
+            (0, 0, Some((_, given))) => (*given, batch),
+            (0, pulled, _) => (pulled, batch),
+            (packets, ..) => (packets, counted.batches as f64 / packets as f64),
+        };
+        if visits == 0 || packets == 0 {
             continue;
         }
-        let (name, class) = (ctx.name(element).to_owned(), ctx.class(element).to_owned());
-        let calls = counted.batches as f64 / counted.packets as f64;
         let mut operations = vec![Operation::new("call", &[Expr::from(calls)])];
         match declared(ctx, element, calls, known) {
             Some(own) => operations.extend(own),
@@ -47,7 +56,7 @@ pub fn cost_of(ctx: &Ctx, name: &str, packets: u64, known: &Values) -> CostOf {
         steps.push(Step {
             name,
             class,
-            visits: counted.packets as f64 / packets as f64,
+            visits: visits as f64 / packets as f64,
             operations,
         });
     }

@@ -9,6 +9,8 @@ mod doc;
 #[cfg(target_os = "linux")]
 mod element;
 #[cfg(target_os = "linux")]
+mod estimate;
+#[cfg(target_os = "linux")]
 mod graph;
 mod list;
 mod man;
@@ -61,6 +63,8 @@ enum Command {
     Router(Box<router::Args>),
     #[cfg(target_os = "linux")]
     Graph(graph::Args),
+    #[cfg(target_os = "linux")]
+    Estimate(Box<estimate::Args>),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -83,6 +87,8 @@ pub fn main() -> ExitCode {
         Command::Router(args) => router::run(&args),
         #[cfg(target_os = "linux")]
         Command::Graph(args) => graph::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Estimate(args) => estimate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),

@@ -73,6 +73,8 @@ pub struct Counters {
     pub packets: u64,
     /// Calls that brought or fetched packets.
     pub batches: u64,
+    /// Packets that it asked others for and got.
+    pub pulled: u64,
     /// Cycles spent in it, those in what it pulled from included; 0 unless asked for.
     pub cycles: u64,
     /// Packets that ended here, by reason.
@@ -84,6 +86,7 @@ impl Default for Counters {
         Counters {
             packets: 0,
             batches: 0,
+            pulled: 0,
             cycles: 0,
             drops: [0; reason::COUNT],
         }
@@ -330,6 +333,7 @@ impl Ctx {
         let count = into.len() - before;
         self.counters[element].packets += count as u64;
         self.counters[element].batches += 1;
+        self.counters[me].pulled += count as u64;
         count
     }
 

@@ -1,0 +1,284 @@
+//! `trammel estimate`: what a router or network function will do on a machine, and what limits it.
+
+use super::{DONE, FAILED, USAGE, out, say};
+use crate::forwarding::bench::{Bench, Refused};
+use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
+use crate::forwarding::traffic::{self, Traffic};
+use crate::forwarding::{measure, samples, view};
+use crate::router::command::Source;
+use anyhow::anyhow;
+use clap::Args as ClapArgs;
+use std::process::ExitCode;
+use trammel_core::units::{Dimension, Quantity};
+use trammel_cost::estimate::Ports;
+use trammel_cost::machine::Machine;
+use trammel_cost::residency::Locality;
+use trammel_router::voice;
+
+/// Estimate what a Click configuration, or a list of operations, will do on a machine
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  trammel estimate examples/router/mpls-switch.click --frame-sizes 64,512,1518
+  trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
+  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares")]
+pub(super) struct Args {
+    /// A Click configuration (`-`: standard input), or a .toml file of operations
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host`
+    #[arg(long, value_name = "NAME", default_value = "xeon-e5-2690v2")]
+    machine: String,
+    /// Bytes of frames, their FCS included
+    #[arg(
+        long,
+        value_name = "BYTES,…",
+        value_delimiter = ',',
+        default_value = "64,128,256,512,1024,1280,1518"
+    )]
+    frame_sizes: Vec<u32>,
+    /// Flows that come
+    #[arg(long, value_name = "N", default_value = "1")]
+    flows: u32,
+    /// What flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src
+    #[arg(long, value_name = "FIELD")]
+    vary: Option<String>,
+    /// How often which flow comes: uniform, or zipf:EXPONENT
+    #[arg(long, value_name = "LAW", default_value = "uniform")]
+    locality: String,
+    /// A capture with the frames that come from devices
+    #[arg(long, value_name = "FILE")]
+    sample: Option<String>,
+    /// Cores that run it, each on packets of its own
+    #[arg(long, value_name = "N", default_value = "1")]
+    cores: u32,
+    /// Ports that receive
+    #[arg(long, value_name = "N", default_value = "1")]
+    ports: u32,
+    /// The rate of each port; without it links do not limit
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// The share of packets that come by the other socket
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    remote: f64,
+    /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be repeated)
+    #[arg(long, value_name = "NAME=VALUE")]
+    what_if: Vec<String>,
+    /// Show which element costs what
+    #[arg(long)]
+    shares: bool,
+    /// Show each operation of each element
+    #[arg(long)]
+    operations: bool,
+    /// Measure it on this machine too, on rings in memory
+    #[arg(long)]
+    measure: bool,
+    /// A variable of the configuration (may be repeated)
+    #[arg(short = 'D', long, value_name = "NAME=VALUE")]
+    define: Vec<String>,
+    /// Print the tables as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let machine = trammel_cost::machines::find(&args.machine)?;
+    let under = conditions(args)?;
+    let changes: Vec<_> = args
+        .what_if
+        .iter()
+        .map(|what| changed(&under, what).map_err(anyhow::Error::msg))
+        .collect::<Result<_, _>>()?;
+    let subjects = match subjects(args, &machine) {
+        Ok(subjects) => subjects,
+        Err(error) => return refuse(&error),
+    };
+    let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
+    for subject in &subjects {
+        let mut all = Vec::new();
+        for frame in &args.frame_sizes {
+            match subject.at(f64::from(*frame), &machine, &under) {
+                Ok(at) => all.push(at),
+                Err(error) => return refuse(&error),
+            }
+        }
+        let Some(first) = all.first() else { continue };
+        text += &view::rates(subject.name(), &machine, &all);
+        if !first.undeclared.is_empty() {
+            is_whole = false;
+            say(&undeclared(subject, first));
+        }
+        if args.shares {
+            text += &format!("\nAt {} bytes:\n{}", first.frame, view::shares(first));
+        }
+        if args.operations {
+            text += &format!("\nAt {} bytes:\n{}", first.frame, view::operations(first));
+        }
+        let mut changed = Vec::new();
+        for (what, (under, frame)) in args.what_if.iter().zip(&changes) {
+            match subject.at(frame.unwrap_or(first.frame), &machine, under) {
+                Ok(at) => changed.push((what.as_str(), at)),
+                Err(error) => return refuse(&error),
+            }
+        }
+        if !changed.is_empty() {
+            text += &format!("\nAt {} bytes, what if\n", first.frame);
+        }
+        for (what, at) in &changed {
+            text += &format!("  {}", view::change(what, first, at));
+        }
+        if args.measure {
+            match measured(subject, args, &under) {
+                Ok(more) => text += &more,
+                Err(error) => return refuse(&error),
+            }
+        }
+        text.push('\n');
+        rows.extend(all.into_iter().map(|at| (subject.name(), "", at)));
+        rows.extend(
+            changed
+                .into_iter()
+                .map(|(what, at)| (subject.name(), what, at)),
+        );
+    }
+    if args.json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, what, at)| (*name, *what, at))
+            .collect();
+        let table = view::functions(&rows, &machine);
+        let mut json = Vec::new();
+        trammel_core::table::write_json([&table], &mut json)?;
+        out(String::from_utf8(json)?.trim_end())?;
+    } else {
+        out(text.trim_end())?;
+    }
+    Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
+}
+
+/// What is estimated: the configuration, or every function of a list.
+fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
+    let source = Source::read(&args.file).map_err(Error::Other)?;
+    let is_list = std::path::Path::new(&args.file)
+        .extension()
+        .is_some_and(|ext| ext == "toml");
+    if is_list {
+        let all = functions(&source.text, &source.name, machine)?;
+        return Ok(all.into_iter().map(Subject::List).collect());
+    }
+    let samples = match &args.sample {
+        Some(path) => samples::of_capture(path).map_err(Error::Other)?,
+        None => vec![samples::plain()],
+    };
+    let mut definitions = Vec::new();
+    for text in &args.define {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Error::Other(format!("`{text}` defines nothing; write it as NAME=VALUE"))
+        })?;
+        definitions.push((name.to_owned(), value.to_owned()));
+    }
+    let bench = Bench::new(&source.text, &source.name, &definitions, &samples)?;
+    Ok(vec![Subject::Configuration(Box::new(bench))])
+}
+
+fn conditions(args: &Args) -> anyhow::Result<Conditions> {
+    let field = args.vary.as_deref().map(traffic::field).transpose();
+    let field = field.map_err(anyhow::Error::msg)?;
+    if args.flows > 1 && field.is_none() {
+        // Lists of operations know tables only; configurations need frames that differ.
+        let is_list = args.file.ends_with(".toml");
+        if !is_list {
+            return Err(anyhow!(
+                "{} flows differ in nothing; say in what, for example --vary ip.dst",
+                args.flows
+            ));
+        }
+    }
+    let locality = match args.locality.split_once(':') {
+        None if args.locality == "uniform" => Some(Locality::Uniform),
+        Some(("zipf", exponent)) => exponent
+            .parse()
+            .ok()
+            .filter(|e: &f64| e.is_finite() && *e >= 0.0)
+            .map(Locality::Zipf),
+        _ => None,
+    };
+    let locality = locality.ok_or_else(|| {
+        anyhow!(
+            "`{}` is no locality; write uniform or zipf:1.0",
+            args.locality
+        )
+    })?;
+    let rate = match &args.rate {
+        None => f64::INFINITY,
+        Some(text) => Quantity::parse_as(text, &[Dimension::Rate])?.value,
+    };
+    if rate <= 0.0 || args.ports == 0 {
+        return Err(anyhow!(
+            "without ports or with a rate of 0 nothing ever comes"
+        ));
+    }
+    Ok(Conditions {
+        traffic: Traffic {
+            flows: args.flows,
+            field,
+            locality,
+            ..Traffic::default()
+        },
+        cores: f64::from(args.cores),
+        ports: Ports {
+            count: f64::from(args.ports),
+            bits_per_s: rate,
+        },
+        remote: args.remote,
+        values: Vec::new(),
+    })
+}
+
+/// Elements without declared operations, each named, and how to get their cost all the same.
+fn undeclared(subject: &Subject, at: &crate::forwarding::estimate::At) -> String {
+    let each = at.undeclared.iter().map(|one| {
+        let (name, class) = (&one.name, &one.class);
+        format!("'{name} :: {class}'")
+    });
+    let each: Vec<_> = each.collect();
+    format!(
+        "warning: {}: {} declare no operations, so what they cost is not in the estimate; --measure measures it here",
+        subject.name(),
+        each.join(", ")
+    )
+}
+
+/// What it costs on this machine, by frame size.
+fn measured(subject: &Subject, args: &Args, under: &Conditions) -> Result<String, Error> {
+    let Subject::Configuration(bench) = subject else {
+        let text = "a list of operations cannot be measured; give a Click configuration";
+        return Err(Error::Other(text.to_owned()));
+    };
+    let mut text = "\nmeasured here, on rings in memory\n".to_owned();
+    for frame in &args.frame_sizes {
+        let traffic = Traffic {
+            frame: *frame as usize,
+            ..under.traffic.clone()
+        };
+        let found = measure::measure(bench, &traffic)?;
+        text += &format!(
+            "{frame:>6} {:>9.1} cycles, {:.3} Mpps at {:.2} GHz; runs differ by {:.0} %, median slice {:.2} × the least\n",
+            found.cycles,
+            found.pps / 1e6,
+            found.clock_hz / 1e9,
+            100.0 * found.spread,
+            found.disturbance
+        );
+    }
+    Ok(text)
+}
+
+fn refuse(error: &Error) -> anyhow::Result<ExitCode> {
+    match error {
+        Error::Refused(Refused::Configuration(said)) => {
+            say(voice::render(said).trim_end_matches('\n'));
+            Ok(ExitCode::from(USAGE))
+        }
+        Error::Refused(Refused::Other(text)) | Error::Other(text) => Err(anyhow!("{text}")),
+    }
+}

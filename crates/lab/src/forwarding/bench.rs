@@ -1,0 +1,245 @@
+//! A configuration on the workbench: what comes in comes from rings.
+//!
+//! Every element that makes packets — `FromDevice` and its like, `RatedSource` and its like — becomes a `FromDevice` of a ring
+//! of its own. A source's own frames are the samples of its ring; a device's samples are the caller's. Elements that would end
+//! the run (`DriverManager`) are left out; ways out to devices become rings that only take.
+
+use super::host::Workbench;
+use super::ring::{Ring, Shared, Tally};
+use super::traffic::{Stream, TEMPLATES, Traffic};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use trammel_router::diagnostic::Diagnostics;
+use trammel_router::engine::Ctx;
+use trammel_router::engine::build::Options;
+use trammel_router::engine::driver::Progress;
+use trammel_router::lang::{self, Flat, flatten};
+use trammel_router::load::{self, BuiltIn};
+use trammel_router::memory_device::MemoryDevice;
+use trammel_router::memory_host::MemoryHost;
+
+/// The longest that a run takes.
+const LONGEST: Duration = Duration::from_secs(60);
+/// Rounds of the driver between two looks at whether all packets were given.
+const ROUNDS: u64 = 64;
+/// Virtual time in which sources give their samples, s.
+const SAMPLED_S: i64 = 10;
+
+/// Classes that take from devices, whose frames the caller gives.
+const FROM_DEVICES: &[&str] = &[
+    "FromDevice",
+    "PollDevice",
+    "FromHost",
+    "KernelTap",
+    "KernelTun",
+];
+/// Classes that send to devices.
+const TO_DEVICES: &[&str] = &["ToDevice", "ToHost"];
+/// Classes that would end the run, or speak to others while it lasts.
+const LEFT_OUT: &[&str] = &["DriverManager", "ControlSocket"];
+
+/// Why a configuration is not put on the workbench.
+#[derive(Debug)]
+pub enum Refused {
+    /// The configuration is wrong: what is wrong with it.
+    Configuration(Diagnostics),
+    /// It cannot be used here: a sentence.
+    Other(String),
+}
+
+/// Something that gives packets.
+#[derive(Clone, Debug)]
+struct Inlet {
+    /// The name of its ring: the element's.
+    name: String,
+    samples: Vec<Vec<u8>>,
+}
+
+/// A configuration on the workbench.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// The file's name.
+    pub name: String,
+    directory: PathBuf,
+    text: String,
+    inlets: Vec<Inlet>,
+    outlets: Vec<String>,
+}
+
+impl Bench {
+    /// Puts a configuration on the workbench; `samples` are the frames that come from its devices.
+    pub fn new(
+        text: &str,
+        name: &str,
+        definitions: &[(String, String)],
+        samples: &[Vec<u8>],
+    ) -> Result<Bench, Refused> {
+        let options = lang::Options {
+            definitions,
+            classes: Some(&BuiltIn),
+            expand_definitions: true,
+            ..lang::Options::default()
+        };
+        let (mut flat, said) = lang::parse(text, name, &options);
+        if said.has_errors() {
+            return Err(Refused::Configuration(said));
+        }
+        let directory = Path::new(name).parent().map(Into::into);
+        let (mut inlets, mut outlets) = (Vec::new(), Vec::new());
+        leave_out(&mut flat);
+        for at in 0..flat.elements.len() {
+            let element = &flat.elements[at];
+            let is_class = |classes: &[&str]| classes.contains(&element.class.as_str());
+            let gives = flat.connections.iter().any(|c| c.from.element == at);
+            let takes = flat.connections.iter().any(|c| c.to.element == at);
+            let name = element.name.clone();
+            if is_class(TO_DEVICES) {
+                outlets.push(name.clone());
+                flat.elements[at].class = "ToDevice".to_owned();
+                flat.elements[at].config = name;
+            } else if gives && !takes && element.class != "Idle" {
+                let samples = if is_class(FROM_DEVICES) {
+                    samples.to_vec()
+                } else {
+                    sample(&element.class, &element.config).map_err(Refused::Other)?
+                };
+                if samples.is_empty() {
+                    return Err(Refused::Other(format!(
+                        "nothing is known of the frames that come from '{name} :: {}'; give a capture by --sample FILE",
+                        flat.elements[at].class
+                    )));
+                }
+                flat.elements[at].class = "FromDevice".to_owned();
+                flat.elements[at].config.clone_from(&name);
+                inlets.push(Inlet { name, samples });
+            }
+        }
+        if inlets.is_empty() {
+            return Err(Refused::Other(
+                "no packets come into it: it has neither a FromDevice nor a source".to_owned(),
+            ));
+        }
+        Ok(Bench {
+            name: name.to_owned(),
+            directory: directory.unwrap_or_default(),
+            text: flatten::router(&flat),
+            inlets,
+            outlets,
+        })
+    }
+
+    /// The least frame that all samples can be cut to, in bytes with the FCS.
+    pub fn least_frame(&self) -> usize {
+        let samples = self.inlets.iter().flat_map(|inlet| &inlet.samples);
+        samples.map(|s| super::frames::least(s)).max().unwrap_or(64)
+    }
+
+    /// A router that gets `packets` packets of `traffic` when it runs, and the tally of its rings.
+    pub fn router(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Shared), Refused> {
+        let tally: Shared = Arc::new(Mutex::new(Tally {
+            most: packets,
+            ..Tally::default()
+        }));
+        let mut rings = BTreeMap::new();
+        for inlet in &self.inlets {
+            let stream = Stream::new(&inlet.samples, traffic)
+                .map_err(|why| Refused::Other(format!("'{}': {why}", inlet.name)))?;
+            let ring = Ring::new(&inlet.name, Some(Arc::new(stream)), tally.clone());
+            rings.insert(inlet.name.clone(), ring);
+        }
+        for outlet in &self.outlets {
+            rings.insert(outlet.clone(), Ring::new(outlet, None, tally.clone()));
+        }
+        let host = Workbench::new(self.directory.clone(), rings);
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let run = Options {
+            seed: traffic.seed,
+            ..Options::default()
+        };
+        let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
+        let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
+        Ok((ctx, tally))
+    }
+
+    /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
+    pub fn run(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
+        let (mut ctx, tally) = self.router(traffic, packets)?;
+        let is_given = || {
+            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.given == tally.most
+        };
+        let started = Instant::now();
+        let mut progress = Progress::Running;
+        while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
+            progress = ctx.run_rounds(None, ROUNDS);
+        }
+        // What is still in queues comes out too.
+        if progress == Progress::Running {
+            ctx.run_rounds(None, ROUNDS);
+        }
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = std::mem::take(&mut *tally);
+        if tally.given == 0 {
+            let text = "no packet came in within a minute: its tasks never ran".to_owned();
+            return Err(Refused::Other(text));
+        }
+        Ok((ctx, tally))
+    }
+}
+
+/// Takes elements out that are not connected and would end the run.
+fn leave_out(flat: &mut Flat) {
+    let mut at = 0;
+    while at < flat.elements.len() {
+        if !LEFT_OUT.contains(&flat.elements[at].class.as_str()) {
+            at += 1;
+            continue;
+        }
+        flat.elements.remove(at);
+        flat.connections
+            .retain(|c| c.from.element != at && c.to.element != at);
+        for connection in &mut flat.connections {
+            for port in [&mut connection.from, &mut connection.to] {
+                port.element -= usize::from(port.element > at);
+            }
+        }
+    }
+}
+
+/// The first frames that differ of a source.
+fn sample(class: &str, config: &str) -> Result<Vec<Vec<u8>>, String> {
+    let text = format!("s :: {class}({config}) -> q :: Queue(1) -> ToDevice(sample);");
+    let host = MemoryHost::new();
+    let device = MemoryDevice::new("sample", std::iter::empty());
+    let sent = device.sent();
+    let devices = [("sample".to_owned(), Box::new(device) as _)];
+    host.memory().devices.extend(devices);
+    let options = lang::Options {
+        classes: Some(&BuiltIn),
+        ..lang::Options::default()
+    };
+    let run = Options::simulated();
+    let loaded = load::load(&text, class, &options, Box::new(host), run);
+    let (mut ctx, _) = loaded.map_err(|refused| {
+        let why = refused.said.click();
+        format!(
+            "the frames of {class}({config}) cannot be sampled: {}",
+            why.trim()
+        )
+    })?;
+    let end = ctx.now() + trammel_packet::timestamp::Timestamp::from_secs(SAMPLED_S);
+    // A source without end does not let virtual time pass; the rounds end it.
+    ctx.run_rounds(Some(end), TEMPLATES as u64);
+    let mut frames: Vec<Vec<u8>> = Vec::new();
+    for frame in sent.frames() {
+        if frames.len() < TEMPLATES && !frames.contains(&frame) {
+            frames.push(frame);
+        }
+    }
+    Ok(frames)
+}

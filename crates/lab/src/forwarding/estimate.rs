@@ -1,0 +1,147 @@
+//! Estimates of a configuration or of a list of operations, at several frame sizes and under what-ifs.
+
+use super::bench::{Bench, Refused};
+use super::traffic::Traffic;
+use trammel_cost::estimate::{self, Estimate, Load, Ports};
+use trammel_cost::function::{self, Function};
+use trammel_cost::machine::Machine;
+use trammel_cost::residency::Locality;
+use trammel_router::cost_of::{Undeclared, cost_of};
+
+/// Packets of the short run that tells how often packets visit which element.
+const SAMPLED: u64 = 4096;
+
+/// What is to be estimated.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A Click configuration on the workbench.
+    Configuration(Box<Bench>),
+    /// A function of a file of lists.
+    List(Function),
+}
+
+/// Under what.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// What comes in; its frame is replaced by each size.
+    pub traffic: Traffic,
+    /// Cores that run it.
+    pub cores: f64,
+    /// The ways in and out.
+    pub ports: Ports,
+    /// The share of packets that are in the other socket's last level.
+    pub remote: f64,
+    /// What names in formulas stand for, whatever the configuration says.
+    pub values: Vec<(String, f64)>,
+}
+
+/// An estimate at one frame size.
+#[derive(Clone, Debug)]
+pub struct At {
+    /// Bytes of a frame, its FCS included.
+    pub frame: f64,
+    /// What it costs.
+    pub estimate: Estimate,
+    /// Elements whose own work is not in it.
+    pub undeclared: Vec<Undeclared>,
+}
+
+/// Why there is no estimate.
+#[derive(Debug)]
+pub enum Error {
+    /// The configuration does not run.
+    Refused(Refused),
+    /// A sentence.
+    Other(String),
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        Error::Refused(refused)
+    }
+}
+
+/// The functions of a file of lists, for a machine's profile.
+pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Function>, Error> {
+    function::read(text, &machine.profile).map_err(|faults| {
+        let each = faults.iter().map(|fault| format!("{name}: {fault}"));
+        Error::Other(each.collect::<Vec<_>>().join("\n"))
+    })
+}
+
+impl Subject {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Subject::Configuration(bench) => &bench.name,
+            Subject::List(function) => &function.name,
+        }
+    }
+
+    /// What it costs on `machine` for frames of `frame` bytes.
+    pub fn at(&self, frame: f64, machine: &Machine, under: &Conditions) -> Result<At, Error> {
+        let values = under.values.iter().cloned().collect();
+        let (function, undeclared) = match self {
+            Subject::List(function) => (function.clone(), Vec::new()),
+            Subject::Configuration(bench) => {
+                let traffic = Traffic {
+                    frame: frame as usize,
+                    ..under.traffic.clone()
+                };
+                let (ctx, tally) = bench.run(&traffic, SAMPLED)?;
+                let cost = cost_of(&ctx, &bench.name, &tally.each, &values);
+                (cost.function, cost.undeclared)
+            }
+        };
+        let load = Load {
+            frame,
+            flows: match self {
+                // A list says how large its tables are; how many keys come, the caller.
+                Subject::List(_) if under.traffic.flows <= 1 => f64::INFINITY,
+                _ => f64::from(under.traffic.flows),
+            },
+            locality: under.traffic.locality,
+            remote: under.remote,
+            cores: under.cores,
+            ports: under.ports,
+            values,
+        };
+        let estimate = estimate::estimate(&function, machine, &load)
+            .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
+        Ok(At {
+            frame,
+            estimate,
+            undeclared,
+        })
+    }
+}
+
+/// Conditions with one thing changed: `frame=128`, `flows=100K`, `zipf=1.0`, `cores=4`, `rate=40Gbit/s`, `remote=0.5`, or a name of
+/// the operations such as `routes=1M`. Gives the frame too, where that is changed. The error is a sentence.
+pub fn changed(under: &Conditions, what: &str) -> Result<(Conditions, Option<f64>), String> {
+    let (name, value) = what
+        .split_once('=')
+        .ok_or_else(|| format!("`{what}` changes nothing; write it as frame=128 or routes=1M"))?;
+    let (name, mut new) = (name.trim(), under.clone());
+    if name == "rate" {
+        let rate =
+            trammel_core::units::Quantity::parse_as(value, &[trammel_core::units::Dimension::Rate]);
+        new.ports.bits_per_s = rate.map_err(|why| why.to_string())?.value;
+        return Ok((new, None));
+    }
+    let number = trammel_cost::expr::Expr::parse(value)
+        .ok()
+        .and_then(|expr| expr.number())
+        .filter(|number| *number >= 0.0)
+        .ok_or_else(|| format!("`{value}` in `{what}` is no number from 0 on"))?;
+    match name {
+        "frame" => return Ok((new, Some(number))),
+        "flows" => new.traffic.flows = number as u32,
+        "zipf" => new.traffic.locality = Locality::Zipf(number),
+        "cores" => new.cores = number,
+        "remote" => new.remote = number,
+        "" => return Err(format!("`{what}` names nothing")),
+        name => new.values.push((name.to_owned(), number)),
+    }
+    Ok((new, None))
+}

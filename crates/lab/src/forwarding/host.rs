@@ -1,0 +1,94 @@
+//! The machine that a workbench gives a configuration: files and time as they are, rings for devices, nothing printed.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use trammel_packet::device::Device;
+use trammel_packet::pool::Pool;
+use trammel_packet::timestamp::Timestamp;
+use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+
+use super::ring::Ring;
+
+/// The longest that the workbench sleeps at a time.
+const LONGEST: Duration = Duration::from_millis(1);
+
+/// The workbench as a host.
+#[derive(Debug)]
+pub struct Workbench {
+    /// Where the configuration's files are.
+    pub directory: PathBuf,
+    /// Rings by the names of devices.
+    pub rings: BTreeMap<String, Ring>,
+    started: Instant,
+}
+
+impl Workbench {
+    /// A workbench with these rings.
+    pub fn new(directory: PathBuf, rings: BTreeMap<String, Ring>) -> Workbench {
+        Workbench {
+            directory,
+            rings,
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Host for Workbench {
+    fn now(&mut self) -> Timestamp {
+        Timestamp(self.started.elapsed().as_nanos() as i64)
+    }
+
+    fn wait(&mut self, _: &[i32], _: &[i32], ns: Option<u64>, _: &mut Vec<i32>) -> io::Result<()> {
+        // Nothing comes from outside; only a timer can be next, and who runs the bench looks at the time as well.
+        if let Some(ns @ 1..) = ns {
+            std::thread::sleep(LONGEST.min(Duration::from_nanos(ns)));
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>> {
+        let file = std::fs::File::open(self.directory.join(path))?;
+        Ok(Box::new(io::BufReader::new(file)))
+    }
+
+    fn create(&mut self, _: &str, _: bool) -> io::Result<Box<dyn Write + Send>> {
+        Ok(Box::new(io::sink()))
+    }
+
+    fn print(&mut self, _: &str) {}
+
+    fn say(&mut self, _: &str) {}
+
+    fn device(
+        &mut self,
+        request: &DeviceRequest,
+        _: &mut Pool,
+    ) -> Result<Box<dyn Device>, Refusal> {
+        match self.rings.remove(&request.name) {
+            Some(ring) => Ok(Box::new(ring)),
+            None => Err(Refusal {
+                text: format!("{}: no such ring on the workbench", request.name),
+                mend: None,
+                is_lack: false,
+            }),
+        }
+    }
+
+    fn socket(&mut self, _: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn watch_signal(&mut self, _: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn signals(&mut self) -> Vec<i32> {
+        Vec::new()
+    }
+
+    fn kill(&mut self, _: i32, _: i32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,107 @@
+//! What a configuration costs on this machine, timed on rings in memory.
+//!
+//! A run falls into slices of some thousand packets. Other work on the machine only makes slices longer, so the least
+//! of them is the cost, and the others tell how busy the machine was.
+
+use super::bench::{Bench, Refused};
+use super::traffic::Traffic;
+use std::hint::black_box;
+use std::time::Instant;
+use trammel_packet::cpu::cycles;
+
+/// Runs of which each is looked at alone: the least slices of two should agree.
+const RUNS: usize = 3;
+/// Packets of a run at first; doubled until it takes long enough.
+const PACKETS: u64 = 1 << 18;
+/// Slices at the start that warm caches and tables.
+const WARM: usize = 8;
+
+/// A measured cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Core cycles a packet: the least slice.
+    pub cycles: f64,
+    /// The relative difference between the least slices of the runs.
+    pub spread: f64,
+    /// The median slice over the least: 1 on a quiet machine.
+    pub disturbance: f64,
+    /// Packets a second at the clock under load.
+    pub pps: f64,
+    /// Core cycles a second under load.
+    pub clock_hz: f64,
+    /// Packets that came in, over all runs.
+    pub packets: u64,
+}
+
+/// Core cycles of a tick of the time-stamp counter, and ticks a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Core cycles a tick.
+    pub cycles_a_tick: f64,
+    /// Ticks a second.
+    pub ticks_per_s: f64,
+}
+
+impl Clock {
+    /// Measures both in a hundredth of a second.
+    pub fn measure() -> Clock {
+        const STEPS: u64 = 1_000_000;
+        let (started, first) = (Instant::now(), cycles());
+        let mut best = u64::MAX;
+        while started.elapsed().as_millis() < 10 {
+            let start = cycles();
+            let mut x = black_box(3_u64);
+            for _ in 0..STEPS {
+                // Three cycles and one each on every processor of the last ten years, one waiting for the other.
+                x = x.wrapping_mul(x) | 1;
+            }
+            black_box(x);
+            best = best.min(cycles() - start);
+        }
+        Clock {
+            cycles_a_tick: (4 * STEPS) as f64 / best as f64,
+            ticks_per_s: (cycles() - first) as f64 / started.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Times the configuration under `traffic`.
+pub fn measure(bench: &Bench, traffic: &Traffic) -> Result<Measured, Refused> {
+    let (mut least, mut slices, mut packets) = (Vec::new(), Vec::new(), 0);
+    let mut clock = Clock::measure();
+    for _ in 0..RUNS {
+        let (_, tally) = bench.run(traffic, PACKETS.max(8 * u64::from(traffic.flows)))?;
+        let now = Clock::measure();
+        // The clock that was highest is the one that the least slice ran at.
+        clock.cycles_a_tick = clock.cycles_a_tick.max(now.cycles_a_tick);
+        let notes = tally.notes.get(WARM..).unwrap_or_default();
+        let each = notes.windows(2).map(|pair| {
+            let (ticks, given) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+            ticks as f64 / given as f64
+        });
+        let mut each: Vec<f64> = each.collect();
+        each.sort_by(f64::total_cmp);
+        let Some(first) = each.first() else {
+            return Err(Refused::Other(format!(
+                "{} packets in a minute are too few to be timed",
+                tally.given
+            )));
+        };
+        least.push(*first);
+        packets += tally.given;
+        slices.extend(each);
+    }
+    slices.sort_by(f64::total_cmp);
+    least.sort_by(f64::total_cmp);
+    let best = least[0];
+    let cost = best * clock.cycles_a_tick;
+    let clock_hz = clock.cycles_a_tick * clock.ticks_per_s;
+    Ok(Measured {
+        cycles: cost,
+        spread: least[RUNS - 1] / best - 1.0,
+        disturbance: slices[slices.len() / 2] / best,
+        pps: clock_hz / cost,
+        clock_hz,
+        packets,
+    })
+}

@@ -1,0 +1,120 @@
+//! A device in memory that gives frames of a stream without end or up to a number, and takes what is sent.
+//!
+//! All rings of a workbench share one count. Every so many packets it notes the processor's time-stamp counter, so that a
+//! long run falls into many short samples, of which a busy machine spoils some.
+
+use super::traffic::Stream;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use trammel_packet::batch::Packets;
+use trammel_packet::cpu::cycles;
+use trammel_packet::device::{Device, DeviceCounters};
+use trammel_packet::pool::Pool;
+
+/// Packets between two notes.
+pub const SLICE: u64 = 4096;
+
+/// What the rings of a workbench have given.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Packets given.
+    pub given: u64,
+    /// Packets that are given in all.
+    pub most: u64,
+    /// The packets given by each ring, by its name.
+    pub each: Vec<(String, u64)>,
+    /// Packets sent.
+    pub sent: u64,
+    /// Ticks at each note, and the packets given by then.
+    pub notes: Vec<(u64, u64)>,
+}
+
+/// The tally, as rings share it.
+pub type Shared = Arc<Mutex<Tally>>;
+
+/// A ring.
+#[derive(Debug)]
+pub struct Ring {
+    name: String,
+    stream: Option<Arc<Stream>>,
+    next: u64,
+    /// Its place in the tally.
+    place: usize,
+    tally: Shared,
+    counters: DeviceCounters,
+}
+
+impl Ring {
+    /// A ring that gives `stream`, or only takes.
+    pub fn new(name: &str, stream: Option<Arc<Stream>>, tally: Shared) -> Ring {
+        let mut shared = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = shared.each.len();
+        shared.each.push((name.to_owned(), 0));
+        drop(shared);
+        Ring {
+            name: name.to_owned(),
+            stream,
+            next: 0,
+            place,
+            tally,
+            counters: DeviceCounters::default(),
+        }
+    }
+}
+
+impl Device for Ring {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> io::Result<usize> {
+        let Some(stream) = &self.stream else {
+            return Ok(0);
+        };
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = (tally.most - tally.given) as usize;
+        let mut count = 0;
+        while count < left && !into.is_full() {
+            let (template, patch) = stream.packet(self.next);
+            let Some(handle) = pool.alloc_with(template) else {
+                break;
+            };
+            let data = pool[&handle].data_mut();
+            for (place, piece) in patch {
+                data[place].copy_from_slice(piece);
+            }
+            into.push(handle);
+            self.next += 1;
+            count += 1;
+        }
+        let before = tally.given;
+        tally.given += count as u64;
+        tally.each[self.place].1 += count as u64;
+        if tally.given / SLICE != before / SLICE {
+            let given = tally.given;
+            tally.notes.push((cycles(), given));
+        }
+        self.counters.received += count as u64;
+        Ok(count)
+    }
+
+    fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
+        let count = from.len();
+        for packet in from.drain() {
+            pool.free(packet);
+        }
+        self.counters.sent += count as u64;
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.sent += count as u64;
+        Ok(count)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        let tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stream.is_none() || tally.given == tally.most
+    }
+
+    fn counters(&self) -> DeviceCounters {
+        self.counters
+    }
+}

@@ -1,0 +1,265 @@
+//! Traffic of the workbench: frames of one size, of any number of flows, in an order that follows a law.
+
+use super::frames::{self, FIELDS, Field};
+use std::ops::Range;
+use trammel_core::rng::Rng;
+use trammel_cost::residency::Locality;
+
+/// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
+/// each; they are repeated from the first on.
+const DRAWS: usize = 1 << 18;
+const DRAWS_A_FLOW: usize = 8;
+/// Frames that differ in more than a field, at most.
+pub const TEMPLATES: usize = 64;
+
+/// What comes in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traffic {
+    /// Bytes of a frame, its FCS included.
+    pub frame: usize,
+    /// How many flows.
+    pub flows: u32,
+    /// What tells them apart; nothing leaves the samples as they are.
+    pub field: Option<Field>,
+    /// How often which flow comes.
+    pub locality: Locality,
+    /// The seed of the order.
+    pub seed: u64,
+}
+
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic {
+            frame: 64,
+            flows: 1,
+            field: None,
+            locality: Locality::Uniform,
+            seed: 1,
+        }
+    }
+}
+
+/// The field of a name such as `ip.dst`, or what is wrong with it.
+pub fn field(name: &str) -> Result<Field, String> {
+    let row = FIELDS.iter().find(|(known, _)| *known == name);
+    row.map(|(_, field)| *field).ok_or_else(|| {
+        let known: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "`{name}` is no field that flows differ in; there are {}",
+            known.join(", ")
+        )
+    })
+}
+
+/// What one ring gives: samples made to fit, and what differs from packet to packet.
+///
+/// A packet is a template and a *patch*: the bytes of its flow and of the checksums over them, computed beforehand, so that
+/// making a packet is copying it.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    templates: Vec<Vec<u8>>,
+    /// Where patches are put.
+    places: Vec<Range<usize>>,
+    /// The bytes of one patch.
+    stride: usize,
+    patches: Vec<u8>,
+    /// Packets before they are repeated.
+    period: usize,
+}
+
+impl Stream {
+    /// From samples, in their order. The error is a sentence.
+    pub fn new(samples: &[Vec<u8>], traffic: &Traffic) -> Result<Stream, String> {
+        let field = traffic.field.filter(|_| traffic.flows > 1);
+        let fit = |sample: &Vec<u8>| {
+            let frame = frames::fit(sample, traffic.frame).ok_or_else(|| {
+                format!(
+                    "the headers of a sample frame take {} bytes with the FCS; it cannot be {} bytes long",
+                    frames::least(sample),
+                    traffic.frame
+                )
+            })?;
+            if let Some(field) = field
+                && frames::place(&frame, field).is_none()
+            {
+                let name = frames::name(field);
+                return Err(format!(
+                    "a sample frame has no `{name}` to tell flows apart"
+                ));
+            }
+            Ok(frame)
+        };
+        let templates: Vec<Vec<u8>> = samples.iter().map(fit).collect::<Result<_, _>>()?;
+        if templates.is_empty() {
+            return Err("there is no sample frame".to_owned());
+        }
+        let mut stream = Stream {
+            period: templates.len(),
+            templates,
+            places: Vec::new(),
+            stride: 0,
+            patches: Vec::new(),
+        };
+        if let Some(field) = field {
+            stream.patch(field, &order(traffic));
+        }
+        Ok(stream)
+    }
+
+    fn patch(&mut self, field: Field, order: &[u32]) {
+        let count = self.templates.len();
+        // Each draw meets the template of its place in every repetition.
+        self.period = order.len() / count.max(1) * count;
+        self.period = self.period.max(count);
+        let made = |at: usize| {
+            let mut frame = self.templates[at % count].clone();
+            frames::add(&mut frame, field, order[at % order.len()]);
+            frames::mend(&mut frame);
+            frame
+        };
+        let mut differs = vec![false; self.templates[0].len()];
+        for at in 0..self.period {
+            let pairs = made(at).into_iter().zip(&self.templates[at % count]);
+            for (mark, (new, old)) in differs.iter_mut().zip(pairs) {
+                *mark |= new != *old;
+            }
+        }
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for (at, _) in differs.iter().enumerate().filter(|(_, mark)| **mark) {
+            match places.last_mut() {
+                Some(last) if last.end == at => last.end += 1,
+                _ => places.push(at..at + 1),
+            }
+        }
+        let stride: usize = places.iter().map(Range::len).sum();
+        let mut patches = Vec::with_capacity(stride * self.period);
+        for at in 0..self.period {
+            let frame = made(at);
+            for place in &places {
+                patches.extend_from_slice(&frame[place.clone()]);
+            }
+        }
+        (self.places, self.stride, self.patches) = (places, stride, patches);
+    }
+
+    /// The frame of the `at`-th packet: one of the templates, and what is to be put over it.
+    pub fn packet(&self, at: u64) -> (&[u8], impl Iterator<Item = (Range<usize>, &[u8])>) {
+        let at = (at % self.period as u64) as usize;
+        let mut patch = &self.patches[at * self.stride..][..self.stride];
+        let pieces = self.places.iter().map(move |place| {
+            let (piece, rest) = patch.split_at(place.len());
+            patch = rest;
+            (place.clone(), piece)
+        });
+        (&self.templates[at % self.templates.len()], pieces)
+    }
+}
+
+/// The flow of each packet.
+fn order(traffic: &Traffic) -> Vec<u32> {
+    if traffic.flows <= 1 || traffic.field.is_none() {
+        return vec![0];
+    }
+    let mut rng = Rng::new(traffic.seed, "flows");
+    match traffic.locality {
+        Locality::Uniform => {
+            let flows = traffic.flows as usize;
+            let draws = (flows * DRAWS_A_FLOW).min(DRAWS).max(flows);
+            (0..draws)
+                .map(|_| rng.below(u64::from(traffic.flows)) as u32)
+                .collect()
+        }
+        Locality::Zipf(exponent) => {
+            // Ranks by their sums of weights: exact, and made once.
+            let mut sums = Vec::with_capacity(traffic.flows as usize);
+            let mut sum = 0.0;
+            for rank in 1..=traffic.flows {
+                sum += f64::from(rank).powf(-exponent);
+                sums.push(sum);
+            }
+            let draw = |rng: &mut Rng| {
+                let drawn = rng.unit() * sum;
+                sums.partition_point(|sum| *sum < drawn).min(sums.len() - 1) as u32
+            };
+            (0..DRAWS).map(|_| draw(&mut rng)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 0];
+        frame.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 0]);
+        frame.extend([0x13, 0x88, 0x13, 0x89, 0, 0, 0, 0]);
+        frame
+    }
+
+    fn made(stream: &Stream, at: u64) -> Vec<u8> {
+        let (template, pieces) = stream.packet(at);
+        let mut frame = template.to_vec();
+        for (place, piece) in pieces {
+            frame[place].copy_from_slice(piece);
+        }
+        frame
+    }
+
+    #[test]
+    fn every_packet_is_right_and_every_flow_comes() {
+        let traffic = Traffic {
+            flows: 300,
+            field: Some(Field::IpDestination),
+            ..Traffic::default()
+        };
+        let stream = Stream::new(&[sample()], &traffic).expect("it fits");
+        let mut seen = std::collections::BTreeSet::new();
+        for at in 0..5000 {
+            let frame = made(&stream, at);
+            let mut right = frame.clone();
+            frames::mend(&mut right);
+            assert_eq!(frame, right, "packet {at}");
+            assert_eq!(frame.len(), 60);
+            seen.insert([frame[32], frame[33]]);
+        }
+        assert!(seen.len() > 295 && seen.len() <= 300, "{}", seen.len());
+    }
+
+    #[test]
+    fn few_flows_come_often_under_zipf() {
+        let traffic = Traffic {
+            flows: 1000,
+            field: Some(Field::EtherDestination),
+            locality: Locality::Zipf(1.0),
+            ..Traffic::default()
+        };
+        let stream = Stream::new(&[sample()], &traffic).expect("it fits");
+        let first =
+            (0..10_000).filter(|at| made(&stream, *at)[5] == 1 && made(&stream, *at)[4] == 0);
+        // 1/H(1000) = 13.4 % of the packets are of the first flow.
+        let share = first.count() as f64 / 10_000.0;
+        assert!((share - 0.134).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let small = Traffic {
+            frame: 40,
+            ..Traffic::default()
+        };
+        assert_eq!(
+            Stream::new(&[sample()], &small).unwrap_err(),
+            "the headers of a sample frame take 46 bytes with the FCS; it cannot be 40 bytes long"
+        );
+        let labels = Traffic {
+            flows: 2,
+            field: Some(Field::MplsLabel),
+            ..Traffic::default()
+        };
+        assert_eq!(
+            Stream::new(&[sample()], &labels).unwrap_err(),
+            "a sample frame has no `mpls` to tell flows apart"
+        );
+    }
+}

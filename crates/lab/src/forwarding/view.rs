@@ -1,0 +1,161 @@
+//! Estimates as tables for people and for programs.
+
+use super::estimate::At;
+use std::fmt::Write;
+use trammel_core::table::CellType::{Float, Int, Text};
+use trammel_core::table::{Cell, Table};
+use trammel_cost::estimate::line_bits;
+use trammel_cost::machine::Machine;
+
+/// The table `functions`: a row for a function at a frame size.
+pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
+    let mut table = Table::with(
+        "functions",
+        &[
+            ("engine", Text),
+            ("machine", Text),
+            ("origin", Text),
+            ("function", Text),
+            ("what_if", Text),
+            ("frame_bytes", Int),
+            ("cost_cycles", Float),
+            ("low_cycles", Float),
+            ("high_cycles", Float),
+            ("accesses", Float),
+            ("memory_accesses", Float),
+            ("rate_mpps", Float),
+            ("line_gbps", Float),
+            ("bound_by", Text),
+            ("next_limit", Text),
+            ("next_limit_ratio", Float),
+            ("formula", Text),
+        ],
+    );
+    for (function, what_if, at) in rows {
+        let (found, limit) = (&at.estimate, at.estimate.rate());
+        let next = found.limits.get(1);
+        let cells = vec![
+            Cell::from("predict"),
+            Cell::from(machine.full_name().as_str()),
+            Cell::from(machine.origin.word()),
+            Cell::from(*function),
+            Cell::from(*what_if),
+            Cell::Int(at.frame as i128),
+            Cell::Float(found.cycles.centre),
+            Cell::Float(found.cycles.low),
+            Cell::Float(found.cycles.high),
+            Cell::Float(found.accesses),
+            Cell::Float(found.memory_accesses),
+            Cell::Float(limit.pps / 1e6),
+            Cell::Float(line_bits(limit.pps, at.frame) / 1e9),
+            Cell::from(limit.what),
+            Cell::from(next.map_or("", |next| next.what)),
+            next.map_or(Cell::Empty, |next| Cell::Float(next.pps / limit.pps)),
+            Cell::from(found.formula.to_string().as_str()),
+        ];
+        table.push(cells).expect("the columns are those above");
+    }
+    table
+}
+
+/// The same for a person: rates by frame size, and what limits them.
+pub fn rates(name: &str, machine: &Machine, all: &[At]) -> String {
+    let mut text = format!(
+        "{name} on {} ({})\n{}\n\n",
+        machine.full_name(),
+        machine.title,
+        source(machine)
+    );
+    let _ = writeln!(
+        text,
+        "{:>6} {:>9} {:>17} {:>9} {:>9} {:>9}  {:<8} next limit",
+        "frame", "cycles", "interval", "accesses", "Mpps", "Gbit/s", "bound by"
+    );
+    for at in all {
+        let (found, limit) = (&at.estimate, at.estimate.rate());
+        let next = found.limits.get(1).map_or_else(String::new, |next| {
+            format!("{} at {:.2} ×", next.what, next.pps / limit.pps)
+        });
+        let _ = writeln!(
+            text,
+            "{:>6} {:>9.1} {:>17} {:>9.2} {:>9.3} {:>9.3}  {:<8} {next}",
+            at.frame,
+            found.cycles.centre,
+            format!("{:.0} … {:.0}", found.cycles.low, found.cycles.high),
+            found.accesses,
+            limit.pps / 1e6,
+            line_bits(limit.pps, at.frame) / 1e9,
+            limit.what
+        );
+    }
+    if let Some(first) = all.first() {
+        let _ = write!(
+            text,
+            "\ncycles   = {}\naccesses = {}\n",
+            first.estimate.formula, first.estimate.accesses_formula
+        );
+    }
+    text
+}
+
+/// Where a machine's numbers come from, for people.
+pub fn source(machine: &Machine) -> String {
+    format!("machine: {} ({})", machine.origin.word(), machine.source)
+}
+
+/// Which element costs what, the dearest first.
+pub fn shares(at: &At) -> String {
+    let mut rows: Vec<_> = at.estimate.rows.iter().collect();
+    let cost = |row: &trammel_cost::estimate::Row| row.core + row.memory.centre;
+    rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    let all: f64 = rows.iter().map(|row| cost(row)).sum();
+    let mut text = format!(
+        "{:<24} {:<20} {:>7} {:>9} {:>9} {:>7}\n",
+        "element", "class", "visits", "cycles", "memory", "share"
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "{:<24} {:<20} {:>7.3} {:>9.1} {:>9.1} {:>6.1}%",
+            row.name,
+            row.class,
+            row.visits,
+            row.core,
+            row.memory.centre,
+            100.0 * cost(row) / all.max(f64::MIN_POSITIVE)
+        );
+    }
+    text
+}
+
+/// Each operation of each part, with its cycles and accesses a visit.
+pub fn operations(at: &At) -> String {
+    let mut text = String::new();
+    for row in &at.estimate.rows {
+        let _ = writeln!(
+            text,
+            "{} {} ({:.3} visits)",
+            row.name, row.class, row.visits
+        );
+        for (operation, cycles, accesses) in &row.operations {
+            let _ = writeln!(text, "  {operation:<40} {cycles:>9.1} {accesses:>7.2}");
+        }
+    }
+    text
+}
+
+/// What a change buys, beside what was.
+pub fn change(what: &str, before: &At, after: &At) -> String {
+    let rate = |at: &At| at.estimate.rate().pps;
+    let (old, new) = (&before.estimate, &after.estimate);
+    format!(
+        "{what}: {:.1} → {:.1} cycles ({:+.1} %), {:.3} → {:.3} Mpps ({:+.1} %), bound by {}\n",
+        old.cycles.centre,
+        new.cycles.centre,
+        100.0 * (new.cycles.centre / old.cycles.centre - 1.0),
+        rate(before) / 1e6,
+        rate(after) / 1e6,
+        100.0 * (rate(after) / rate(before) - 1.0),
+        new.rate().what
+    )
+}
