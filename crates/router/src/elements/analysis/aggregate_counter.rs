@@ -75,7 +75,8 @@ pub static ENTRY: Entry = Entry::new("AggregateCounter", "counts packets by aggr
         "a count, then a handler that is written when it is reached",
     ),
     limit("BANNER", Kind::Text, "a line at the head of files"),
-]);
+])
+.ops("trie_lookup(levels, bytes); work(15 * levels + 30)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AggregateFirst>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(&[NOTIFIER]);
+.params(&[NOTIFIER])
+.ops("trie_lookup(levels, bytes); work(10 * levels + 20)");
 
 #[derive(Debug, Default)]
 struct AggregateFirst {

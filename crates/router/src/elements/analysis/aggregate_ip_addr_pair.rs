@@ -44,7 +44,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "1200",
         help: "seconds between searches for pairs that are over",
     },
-]);
+])
+.ops("parse(8); trie_lookup(levels, bytes); work(40 * levels + 60)");
 
 #[derive(Debug)]
 struct Pair {

@@ -39,7 +39,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether the driver stops when `clear` was written",
     },
-]);
+])
+.ops("trie_lookup(levels, bytes); work(30 * levels + 120)");
 
 #[derive(Debug, Default)]
 struct AggregateLast {

@@ -68,7 +68,8 @@ pub static ENTRY: Entry = Entry::new(
         "true",
         "whether packets are annotated",
     ),
-]);
+])
+.ops("random(); parse(8); array_access(8, 256); array_access(72, entries); work(120)");
 
 const fn param(
     name: &'static str,

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new("Clipboard", "copies bytes between packets"
     kind: Kind::Raw,
     default: "",
     help: "`offset/length`, any number of times",
-}]);
+}])
+.ops("copy(length); work(12)");
 
 #[derive(Debug, Default)]
 struct Clipboard {

@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of b
         default: "",
         help: "how many bytes",
     },
-]);
+])
+.ops("parse(length); work(length + 20)");
 
 #[derive(Debug, Default)]
 struct HashSwitch {

@@ -81,7 +81,8 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without en
         default: "",
         help: "handler written after the last packet",
     },
-]);
+])
+.ops("copy(length); work(30)");
 
 #[derive(Debug, Default)]
 struct InfiniteSource {

@@ -84,7 +84,8 @@ pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>:
             default: "false",
             help: "whether the room around the data is",
         },
-    ]);
+    ])
+    .ops("work(60 * length + 300)");
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Contents {

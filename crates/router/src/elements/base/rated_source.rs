@@ -81,7 +81,8 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", |
         default: "0",
         help: "bytes a second, in place of `RATE`",
     },
-]);
+])
+.ops("copy(length); work(40)");
 
 #[derive(Debug, Default)]
 struct RatedSource {

@@ -64,7 +64,8 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals"
         default: "28",
         help: "accepted; the pool says how much room packets have",
     },
-]);
+])
+.ops("copy(length); work(100)");
 
 #[derive(Debug, Default)]
 struct TimedSource {

@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new("StoreData", "writes bytes into packets", |
         default: "",
         help: "the bytes",
     },
-]);
+])
+.ops("deparse(length); work(12)");
 
 #[derive(Debug, Default)]
 struct StoreData {

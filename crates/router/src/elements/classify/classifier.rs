@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new("Classifier", "sends packets by their bytes
 })
 .ports("1/-", "h/h")
 .live()
-.params(PARAMS);
+.params(PARAMS)
+.ops("classify(steps); work(20)");
 
 #[derive(Debug, Default)]
 struct Classifier {

@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filt
 })
 .ports("1/-", "h/h")
 .live()
-.params(PARAMS);
+.params(PARAMS)
+.ops("classify(steps); work(20)");
 
 #[derive(Debug, Default)]
 struct IpClassifier {

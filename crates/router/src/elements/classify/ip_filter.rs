@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rule
 })
 .ports("1/-", "h/h")
 .live()
-.params(PARAMS);
+.params(PARAMS)
+.ops("classify(steps); work(20)");
 
 #[derive(Debug, Default)]
 struct IpFilter {

@@ -137,7 +137,8 @@ pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP pac
         default: "",
         help: "accepted, without effect",
     },
-]);
+])
+.ops("parse(40); work(60 * length + 2500)");
 
 /// What is printed besides the packet's own line.
 #[derive(Debug, Default)]

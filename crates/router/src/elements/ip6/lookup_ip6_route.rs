@@ -34,7 +34,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Raw,
     default: "",
     help: "`DST/MASK [GW] OUTPUT`",
-}]);
+}])
+.ops("work(40); trie_lookup(levels, bytes)");
 
 #[derive(Debug)]
 struct LookupIp6Route {

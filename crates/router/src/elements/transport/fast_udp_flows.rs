@@ -50,7 +50,11 @@ pub static ENTRY: Entry = Entry::new(
         "whether they have UDP's checksum",
     ),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
-]);
+])
+.ops(
+    "random(); array_access(16, entries); deparse(6); checksum(length - 34); \
+     copy(length); work(100)",
+);
 
 /// A flow: its ports, and how many frames it gave.
 #[derive(Clone, Debug, Default)]

@@ -45,7 +45,8 @@ pub static ENTRY: Entry = Entry::new(
     ),
     optional("INTERVAL", UINT, "0", "frames after which the ports grow"),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
-]);
+])
+.ops("copy(length); work(60)");
 
 #[derive(Debug, Default)]
 struct FastUdpSource {
