@@ -7,7 +7,7 @@
 //! # Example
 //! `... -> f :: AggregateIPFlows -> AggregateFirst(NOTIFIER f) -> IPPrint -> Discard`
 
-use crate::aggregates::{NOTIFIER, notifier};
+use crate::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -58,6 +58,10 @@ impl Element for AggregateFirst {
 
     fn aggregate_ended(&mut self, _: &mut Ctx, aggregate: u32) {
         self.seen.remove(&aggregate);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(self.seen.len(), size_of::<u32>())
     }
 }
 

@@ -11,7 +11,7 @@
 //! `FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
 //! DriverManager(wait, write f.clear)`
 
-use crate::aggregates::Listeners;
+use crate::aggregates::{Listeners, tree};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -582,6 +582,13 @@ impl Element for AggregateIpFlows {
             trace.buffer.extend_from_slice(b"</trace>\n");
             trace.close(ctx);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(
+            self.pairs.iter().map(BTreeMap::len).sum(),
+            size_of::<(u64, Pair, Flow)>(),
+        )
     }
 }
 

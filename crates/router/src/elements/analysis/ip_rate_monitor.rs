@@ -69,7 +69,7 @@ pub static ENTRY: Entry = Entry::new(
         "whether packets are annotated",
     ),
 ])
-.ops("random(); parse(8); array_access(8, 256); array_access(72, entries); work(120)");
+.ops("random(); parse(8); array_access(8, 256); array_access(80, entries); work(120)");
 
 const fn param(
     name: &'static str,
@@ -239,6 +239,10 @@ impl Element for IpRateMonitor {
             self.tree = std::mem::take(&mut old.tree);
             (self.tree.threshold, self.tree.memory_bound) = (threshold, bound);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.tree.counters() as f64)]
     }
 }
 

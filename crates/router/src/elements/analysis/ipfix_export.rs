@@ -370,6 +370,14 @@ impl Element for IpfixExport {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let entries = self.places.len() - self.free.len();
+        vec![
+            ("capacity", self.capacity as f64),
+            ("entries", entries as f64),
+        ]
+    }
 }
 
 #[cfg(test)]

@@ -100,6 +100,10 @@ impl Element for Clipboard {
         }
         ctx.recycle(batch);
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.held.len() as f64)]
+    }
 }
 
 /// No packet is longer.

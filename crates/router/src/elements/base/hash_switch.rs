@@ -71,6 +71,10 @@ impl Element for HashSwitch {
         }
         ctx.recycle(batch);
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.length as f64)]
+    }
 }
 
 #[cfg(test)]

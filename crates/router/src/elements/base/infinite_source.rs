@@ -288,6 +288,10 @@ impl Element for InfiniteSource {
         self.activate(ctx);
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
+    }
 }
 
 #[cfg(test)]

@@ -305,6 +305,10 @@ impl Element for RatedSource {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.packet.len() as f64)]
+    }
 }
 
 #[cfg(test)]

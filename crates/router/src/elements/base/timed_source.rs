@@ -177,6 +177,10 @@ impl Element for TimedSource {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
+    }
 }
 
 #[cfg(test)]

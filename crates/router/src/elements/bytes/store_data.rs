@@ -53,6 +53,10 @@ impl Element for StoreData {
             }
         }
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
+    }
 }
 
 #[cfg(test)]

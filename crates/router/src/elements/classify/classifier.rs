@@ -62,6 +62,10 @@ impl Element for Classifier {
         let text = self.program.as_ref().map(Program::text);
         Ok(text.unwrap_or_default().to_owned())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        classifying::quantities(self.program.as_ref())
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,10 @@ impl Element for IpClassifier {
         (self.patterns, self.program) = (patterns, Some(program));
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        classifying::quantities(self.program.as_ref())
+    }
 }
 
 /// The number in `pattern3`.

@@ -416,6 +416,10 @@ impl Element for ArpQuerier {
     fn cleanup(&mut self, ctx: &mut Ctx) {
         self.own.clear(ctx);
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", f64::from(self.own.count()))]
+    }
 }
 
 #[cfg(test)]

@@ -227,6 +227,10 @@ impl Element for ArpResponder {
         self.answers.remove(at);
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.answers.len() as f64)]
+    }
 }
 
 #[cfg(test)]

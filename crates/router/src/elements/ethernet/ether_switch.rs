@@ -55,6 +55,10 @@ impl Element for EtherSwitch {
     fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
         self.switch.write(value)
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.switch.count() as f64)]
+    }
 }
 
 #[cfg(test)]

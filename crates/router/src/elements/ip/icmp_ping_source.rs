@@ -447,6 +447,10 @@ impl Element for IcmpPingSource {
             }
         }
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
+    }
 }
 
 #[cfg(test)]

@@ -134,6 +134,10 @@ impl Element for Ip6NdAdvertiser {
             Some(handle)
         });
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.answers.len() as f64)]
+    }
 }
 
 #[cfg(test)]

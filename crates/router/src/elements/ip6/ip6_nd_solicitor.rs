@@ -243,6 +243,10 @@ impl Element for Ip6NdSolicitor {
     fn cleanup(&mut self, ctx: &mut Ctx) {
         self.table.clear(ctx);
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", f64::from(self.table.count()))]
+    }
 }
 
 #[cfg(test)]

@@ -105,6 +105,11 @@ impl Element for Ip6Print {
             ctx.host().say(&text);
         }
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let length = if self.contents { self.bytes } else { 0 };
+        vec![("length", length as f64)]
+    }
 }
 
 #[cfg(test)]

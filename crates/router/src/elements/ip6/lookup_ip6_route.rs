@@ -162,6 +162,10 @@ impl Element for LookupIp6Route {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        self.routes.table().quantities()
+    }
 }
 
 #[cfg(test)]

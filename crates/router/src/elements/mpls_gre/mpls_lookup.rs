@@ -126,6 +126,10 @@ impl Element for MplsLookup {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.table.len() as f64)]
+    }
 }
 
 #[cfg(test)]

@@ -203,6 +203,11 @@ impl Element for SubscriberGateway {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (rules, entries) = (self.keys.len(), self.places.len());
+        vec![("rules", rules as f64), ("entries", entries as f64)]
+    }
 }
 
 #[cfg(test)]

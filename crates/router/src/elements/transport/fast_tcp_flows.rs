@@ -153,6 +153,11 @@ impl Element for FastTcpFlows {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (length, entries) = (self.frame.len(), self.flows.len());
+        vec![("length", length as f64), ("entries", entries as f64)]
+    }
 }
 
 #[cfg(test)]

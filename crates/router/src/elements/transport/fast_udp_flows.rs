@@ -137,6 +137,11 @@ impl Element for FastUdpFlows {
         let length = length.map_err(|_| "length parameter must be integer")?;
         resize_udp(&mut self.frame, length)
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (length, entries) = (self.frame.len(), self.flows.len());
+        vec![("length", length as f64), ("entries", entries as f64)]
+    }
 }
 
 #[cfg(test)]

@@ -118,6 +118,10 @@ impl Element for FastUdpSource {
         }
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.frame.len() as f64)]
+    }
 }
 
 #[cfg(test)]
