@@ -35,6 +35,16 @@ pub fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, Diagnos
     )))
 }
 
+/// Entries of a node of the standard library's ordered map, on average: it has place for 11, and is at least half full.
+const FANOUT: f64 = 8.0;
+
+/// What an ordered map of so many entries of `entry_bytes` each is to a look-up: the levels that it goes down by, and its bytes.
+pub fn tree(entries: usize, entry_bytes: usize) -> Vec<(&'static str, f64)> {
+    let entries = entries as f64;
+    let levels = 1.0 + entries.max(1.0).log(FANOUT).floor();
+    vec![("levels", levels), ("bytes", entries * entry_bytes as f64)]
+}
+
 /// Who listens to one element.
 #[derive(Debug, Default)]
 pub struct Listeners(Vec<ElementId>);

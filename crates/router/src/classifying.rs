@@ -44,6 +44,12 @@ pub fn push(program: &Program, ctx: &mut Ctx, mut batch: Batch) {
     ctx.recycle(batch);
 }
 
+/// What the operations of such elements call by names.
+pub fn quantities(program: Option<&Program>) -> Vec<(&'static str, f64)> {
+    let (steps, rules) = program.map_or((0.0, 0), |program| (program.steps(), program.rules()));
+    vec![("steps", steps), ("rules", rules as f64)]
+}
+
 /// One rule is wanted for each output.
 pub fn one_for_each(rules: &[String], outputs: usize) -> Result<(), Diagnostics> {
     if rules.len() == outputs {

@@ -29,7 +29,12 @@ pub struct Entry {
     /// Whether it changes without that: other handlers, or the element itself, change it.
     pub restless: bool,
     /// What it does to a packet, as elementary operations in the words of crate `cost`: `parse(1); inc_checksum(2)`.
-    /// Names stand for the frame's bytes (`frame`) and for the element's [`quantities`](Element::quantities).
+    /// They are those of a visit of an ordinary packet; that a batch is handed to the element is added. Names are
+    /// [`PROVIDED`](crate::cost_of::PROVIDED) or stand for the element's [`quantities`](Element::quantities).
+    ///
+    /// `by 4` stands where a loop over a batch makes one access to memory a packet that waits for no other, and
+    /// the processor has gone on to the next packets meanwhile; `by 8` where a whole batch is prefetched, for
+    /// which a processor has ten places or more; nothing where a packet's accesses wait for one another.
     /// Nothing where that was not declared.
     pub ops: Option<&'static str>,
     /// Makes one, not yet configured.
@@ -321,7 +326,19 @@ pub trait Element: Any + Send {
         None
     }
 
-    /// What its class's operations call by names, as this one is configured: `("routes", 8.0)`.
+    /// What its class's operations call by names, as this one is configured: `("routes", 8.0)`. The same names
+    /// whatever its configuration, and whether it is configured at all.
+    ///
+    /// | name | stands for |
+    /// |---|---|
+    /// | `routes` | routes of a table |
+    /// | `levels` | accesses of a lookup in a tree that wait for one another, on average |
+    /// | `bytes` | bytes of the structure that answers lookups |
+    /// | `rules` | rules that packets are told apart by |
+    /// | `steps` | fields compared and branches taken for a packet, on average over the branches |
+    /// | `entries` | entries of a table that are there now |
+    /// | `capacity` | entries that a table has room for |
+    /// | `length` | bytes that are stored, compared, printed or sent, as configured |
     fn quantities(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

@@ -403,4 +403,8 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
         };
         done.map(|_| ())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        self.routes.table().quantities()
+    }
 }

@@ -56,6 +56,11 @@ impl Switch {
         self.listens = listens;
     }
 
+    /// How many addresses it knows.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     fn place(&self, key: u64) -> usize {
         let (mask, bits) = (self.places.len() - 1, self.places.len().trailing_zeros());
         let mut at = (u64::from(u128::from(key).hash()) << bits >> 32) as usize;

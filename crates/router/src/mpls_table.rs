@@ -30,6 +30,16 @@ pub struct Table {
 }
 
 impl Table {
+    /// Its places, used or not: one for each label up to the highest.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether no label was ever in it.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
     /// What `label` leads to.
     #[inline]
     pub fn get(&self, label: u32) -> Option<Forward> {

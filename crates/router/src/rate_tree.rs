@@ -97,6 +97,11 @@ impl RateTree {
         number
     }
 
+    /// Its counters.
+    pub fn counters(&self) -> usize {
+        self.counters
+    }
+
     /// Bytes used, as Click counts them.
     pub fn memory(&self) -> usize {
         self.levels.len() * LEVEL_BYTES + self.counters * COUNTER_BYTES

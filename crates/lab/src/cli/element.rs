@@ -58,7 +58,7 @@ pub(super) fn show(name: &str, is_json: bool) -> anyhow::Result<ExitCode> {
     let handlers = handlers.map(|h| json!({ "name": h.name, "flags": h.letters() }));
     let row = json!({
         "name": entry.about.name, "aliases": entry.about.aliases, "summary": entry.about.summary,
-        "ports": entry.ports, "processing": entry.processing, "flow": entry.flow,
+        "ports": entry.ports, "processing": entry.processing, "flow": entry.flow, "ops": entry.ops,
         "params": params.collect::<Vec<_>>(), "handlers": handlers.collect::<Vec<_>>(),
     });
     out(&json!({ "schema": "trammel/1", "element": row }).to_string())
@@ -98,6 +98,9 @@ pub(super) fn page(entry: &Entry) -> String {
         entry.processing,
         entry.flow
     );
+    if let Some(ops) = entry.ops {
+        page += &format!("\nCost: `{ops}`\n");
+    }
     if !entry.params.is_empty() {
         page += "\n## Parameters\n\n| name | need | value | default | what it does |\n";
         page += "| --- | --- | --- | --- | --- |\n";

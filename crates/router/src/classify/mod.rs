@@ -67,6 +67,7 @@ pub struct Program {
     /// How many bytes the rules ask of from each base that they name; one is repeated where fewer are named.
     needs: [(Base, u32); MOST_BASES],
     outputs: BTreeSet<Target>,
+    rules: usize,
     text: String,
     warnings: Diagnostics,
 }
@@ -166,6 +167,17 @@ impl Program {
     /// does, which itself asks in another order and of several words at once.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Fields loaded and compared, and branches taken, for a packet that has all bytes that the rules ask of, if
+    /// every branch of a step is as likely as every other.
+    pub fn steps(&self) -> f64 {
+        self.machine.expected_steps(self.whole)
+    }
+
+    /// How many rules it was made of.
+    pub fn rules(&self) -> usize {
+        self.rules
     }
 
     /// What was said of rules that are good but odd.
@@ -295,6 +307,7 @@ impl Rules {
             short,
             needs,
             outputs,
+            rules: self.all.len(),
             text,
             warnings: said,
         })

@@ -190,6 +190,45 @@ impl Machine {
         self.ops.get(target as usize)
     }
 
+    /// The steps from `from` on, every branch being as likely as every other: a field that is loaded and
+    /// compared is one, and so is a comparison of a search.
+    pub(crate) fn expected_steps(&self, from: Target) -> f64 {
+        self.expect(from, &mut vec![None; self.ops.len()])
+    }
+
+    fn expect(&self, from: Target, known: &mut Vec<Option<f64>>) -> f64 {
+        let Some(op) = self.ops.get(from as usize) else {
+            return 0.0;
+        };
+        if let Some(steps) = known[from as usize] {
+            return steps;
+        }
+        let (own, targets) = match op {
+            Op::One(exact) => (1.0, exact.targets(&self.cases)),
+            Op::Two(exact) => (2.0, exact.targets(&self.cases)),
+            Op::Three(exact) => (3.0, exact.targets(&self.cases)),
+            &Op::Search { count, targets, .. } => {
+                let all = self.targets.iter().skip(targets as usize);
+                let targets = all.take(count as usize + 1).copied().collect();
+                (1.0 + comparisons(count as usize), targets)
+            }
+            &Op::Many(at) => {
+                let many = &self.many[at as usize];
+                let rules = many.rules.iter().map(|&(_, to)| to);
+                let searches = many.vectors.columns().map(|lasts| 1.0 + comparisons(lasts));
+                // Of each field the line in which the first rule stands is joined with the others'.
+                let lines = many.vectors.columns().count() as f64;
+                let targets = rules.chain([many.no]).collect();
+                (searches.sum::<f64>() + lines, targets)
+            }
+        };
+        let count = targets.len().max(1) as f64;
+        let further: f64 = targets.into_iter().map(|to| self.expect(to, known)).sum();
+        let steps = own + further / count;
+        known[from as usize] = Some(steps);
+        steps
+    }
+
     #[inline]
     fn look<const N: usize>(&self, exact: &Exact<N>, frame: &Frame<'_>) -> Target {
         exact.find(&self.cases, exact.windows(frame))
@@ -257,6 +296,11 @@ impl Machine {
         });
         found.unwrap_or(many.no)
     }
+}
+
+/// Of a binary search among so many thresholds.
+fn comparisons(thresholds: usize) -> f64 {
+    (thresholds as f64 + 1.0).log2().ceil()
 }
 
 /// The steps that can be reached, a step before those that it leads to where the graph allows.

@@ -72,6 +72,19 @@ impl<const N: usize> Exact<N> {
     }
 
     /// Where it leads if a packet has these windows. `cases` are those of all tables.
+    /// Where it leads: one target for each case, and that for no case.
+    pub(crate) fn targets(&self, cases: &[Case]) -> Vec<Target> {
+        let home = 1_usize.checked_shl(64 - u32::from(self.shift)).unwrap_or(0);
+        // Without a multiplier all cases are tried, from the first place on.
+        let places = match self.multiplier {
+            0 => self.probes as usize,
+            _ => home + self.probes as usize - 1,
+        };
+        let all = cases.iter().skip(self.first as usize).take(places);
+        let used = all.map(|case| case.to).filter(|to| *to != self.no);
+        used.chain([self.no]).collect()
+    }
+
     #[inline]
     pub(crate) fn find(&self, cases: &[Case], windows: [u64; N]) -> Target {
         let windows: [u64; N] = std::array::from_fn(|i| windows[i] & self.mask[i]);

@@ -360,6 +360,11 @@ impl Vectors {
         columns.sum::<usize>() + size_of_val(&self.lines[..])
     }
 
+    /// Of each field, how many values are searched.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().map(|column| column.lasts.len())
+    }
+
     /// Gives the rules that have all bits, in order, to `check` until it is content.
     #[inline]
     pub(crate) fn first<T>(

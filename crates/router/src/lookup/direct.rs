@@ -8,7 +8,7 @@
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
-use super::{Address, BATCH, NextHop, Prefix, Table};
+use super::{Address, BATCH, NextHop, Prefix, Table, mean_levels};
 use trammel_packet::cpu::prefetch;
 
 /// Bits that index the table.
@@ -150,6 +150,12 @@ impl Table<u32> for Direct {
 
     fn len(&self) -> usize {
         self.rib.len()
+    }
+
+    fn levels(&self) -> f64 {
+        mean_levels(self.rib.iter(), |addr| {
+            1 + (self.cells[addr.field(0, WIDTH)] >> 31)
+        })
     }
 
     fn bytes(&self) -> usize {

@@ -139,6 +139,11 @@ impl<A: Address> Table<A> for Linear<A> {
         self.by_len.len()
     }
 
+    fn levels(&self) -> f64 {
+        // Nothing waits: every route is tried.
+        1.0
+    }
+
     fn bytes(&self) -> usize {
         self.by_len.len() * size_of::<Entry<A>>()
     }

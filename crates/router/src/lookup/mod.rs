@@ -75,6 +75,22 @@ impl NextHop {
     }
 }
 
+/// The mean of `levels` over the first and the last address of every route; 1 without routes.
+fn mean_levels<A: Address>(
+    routes: impl Iterator<Item = (Prefix<A>, NextHop)>,
+    levels: impl Fn(A) -> u32,
+) -> f64 {
+    let (mut sum, mut count) = (0, 0_u64);
+    for (prefix, _) in routes {
+        sum += u64::from(levels(prefix.first()) + levels(prefix.last()));
+        count += 2;
+    }
+    if count == 0 {
+        return 1.0;
+    }
+    sum as f64 / count as f64
+}
+
 /// A table of routes that finds the longest prefix of an address.
 pub trait Table<A: Address> {
     /// The next hop of the longest prefix that contains `addr`.
@@ -119,6 +135,18 @@ pub trait Table<A: Address> {
     /// Whether there is no route.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Accesses of a lookup that wait for one another, on average over the ends of all routes.
+    fn levels(&self) -> f64;
+
+    /// Its size, as operations call it by names.
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("routes", self.len() as f64),
+            ("levels", self.levels()),
+            ("bytes", self.bytes() as f64),
+        ]
     }
 
     /// Bytes of the structure that answers lookups, without the ordered copy of the routes.

@@ -17,7 +17,7 @@
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
-use super::{Address, BATCH, NextHop, Prefix, Table};
+use super::{Address, BATCH, NextHop, Prefix, Table, mean_levels};
 use trammel_packet::cpu::prefetch;
 
 /// Marks a word that is the place of a node rather than a next hop.
@@ -219,6 +219,19 @@ impl<A: Address> Table<A> for Poptrie<A> {
 
     fn len(&self) -> usize {
         self.rib.len()
+    }
+
+    fn levels(&self) -> f64 {
+        mean_levels(self.rib.iter(), |addr| {
+            let mut word = self.root[addr.field(0, self.width)];
+            let (mut depth, mut levels) = (self.width, 1);
+            while word & NODE != 0 {
+                word = self.nodes.step(word, addr.field(depth, STRIDE));
+                depth += STRIDE;
+                levels += 1;
+            }
+            levels
+        })
     }
 
     fn bytes(&self) -> usize {

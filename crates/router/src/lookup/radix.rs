@@ -110,6 +110,14 @@ impl Table<u32> for Radix {
         self.trie.len()
     }
 
+    fn levels(&self) -> f64 {
+        if self.list.is_empty() {
+            self.trie.levels()
+        } else {
+            self.list.levels()
+        }
+    }
+
     fn bytes(&self) -> usize {
         self.trie.bytes() + self.list.bytes()
     }

@@ -494,4 +494,9 @@ impl Element for Rewriter {
         });
         Ok(())
     }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let table = self.table.as_ref();
+        vec![("entries", table.map_or(0, |table| table.len()) as f64)]
+    }
 }

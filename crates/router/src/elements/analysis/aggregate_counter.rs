@@ -9,6 +9,7 @@
 //! `FromDump(-, STOP true) -> AggregateIP(ip dst) -> a :: AggregateCounter -> Discard;
 //! DriverManager(wait, write a.write_ip_file -)`
 
+use crate::aggregates::tree;
 use crate::args::handler_call::{HandlerCall, parse_handler_call};
 use crate::args::kinds::{U64, UINT};
 use crate::args::numbers::{parse_bool, parse_uint};
@@ -75,7 +76,8 @@ pub static ENTRY: Entry = Entry::new("AggregateCounter", "counts packets by aggr
         "a count, then a handler that is written when it is reached",
     ),
     limit("BANNER", Kind::Text, "a line at the head of files"),
-]);
+])
+.ops("trie_lookup(levels, bytes); work(15 * levels + 30)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {
@@ -395,6 +397,10 @@ impl Element for AggregateCounter {
             handler => return self.write_file(ctx, handler, value),
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(self.counts.len(), size_of::<(u32, u32)>())
     }
 }
 

@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Raw,
     default: "",
     help: "`ACTION AGGREGATES`",
-}]);
+}])
+.ops("work(40)");
 
 /// Aggregates that go one way: `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

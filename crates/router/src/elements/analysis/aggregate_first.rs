@@ -7,7 +7,7 @@
 //! # Example
 //! `... -> f :: AggregateIPFlows -> AggregateFirst(NOTIFIER f) -> IPPrint -> Discard`
 
-use crate::aggregates::{NOTIFIER, notifier};
+use crate::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AggregateFirst>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(&[NOTIFIER]);
+.params(&[NOTIFIER])
+.ops("trie_lookup(levels, bytes); work(10 * levels + 20)");
 
 #[derive(Debug, Default)]
 struct AggregateFirst {
@@ -57,6 +58,10 @@ impl Element for AggregateFirst {
 
     fn aggregate_ended(&mut self, _: &mut Ctx, aggregate: u32) {
         self.seen.remove(&aggregate);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(self.seen.len(), size_of::<u32>())
     }
 }
 

@@ -50,7 +50,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether a part of an address stays at its place in the address",
     },
-]);
+])
+.ops("parse(4); work(28)");
 
 /// The bits of the two addresses.
 const ADDRESSES: std::ops::Range<u32> = 96..160;

@@ -8,7 +8,7 @@
 //! # Example
 //! `FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIPAddrPair(TIMEOUT 60) -> AggregateCounter -> Discard`
 
-use crate::aggregates::Listeners;
+use crate::aggregates::{Listeners, tree};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -44,7 +44,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "1200",
         help: "seconds between searches for pairs that are over",
     },
-]);
+])
+.ops("parse(8); trie_lookup(levels, bytes); work(40 * levels + 60)");
 
 #[derive(Debug)]
 struct Pair {
@@ -167,6 +168,10 @@ impl Element for AggregateIpAddrPair {
     fn write(&mut self, ctx: &mut Ctx, _: &str, _: &str) -> Result<(), String> {
         self.reap(ctx, i64::MAX);
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(self.pairs.len(), size_of::<([u8; 8], Pair)>())
     }
 }
 

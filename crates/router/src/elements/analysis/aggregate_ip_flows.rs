@@ -11,7 +11,7 @@
 //! `FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
 //! DriverManager(wait, write f.clear)`
 
-use crate::aggregates::Listeners;
+use crate::aggregates::{Listeners, tree};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -93,7 +93,8 @@ pub static ENTRY: Entry = Entry::new("AggregateIPFlows", "numbers the flows of p
         "",
         "whether fragments wait; not where packets are pulled",
     ),
-]);
+])
+.ops("parse(20); parse(14); trie_lookup(levels, bytes); work(40 * levels + 180)");
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {
@@ -581,6 +582,13 @@ impl Element for AggregateIpFlows {
             trace.buffer.extend_from_slice(b"</trace>\n");
             trace.close(ctx);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(
+            self.pairs.iter().map(BTreeMap::len).sum(),
+            size_of::<(u64, Pair, Flow)>(),
+        )
     }
 }
 

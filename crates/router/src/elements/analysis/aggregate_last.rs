@@ -9,7 +9,7 @@
 //! `... -> f :: AggregateIPFlows -> l :: AggregateLast(NOTIFIER f, STOP_AFTER_CLEAR true) -> ToIPSummaryDump(-);
 //! DriverManager(wait, write l.clear, wait)`
 
-use crate::aggregates::{NOTIFIER, notifier};
+use crate::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
@@ -39,7 +39,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether the driver stops when `clear` was written",
     },
-]);
+])
+.ops("trie_lookup(levels, bytes); work(30 * levels + 120)");
 
 #[derive(Debug, Default)]
 struct AggregateLast {
@@ -148,6 +149,10 @@ impl Element for AggregateLast {
         for (_, handle) in std::mem::take(&mut self.last) {
             ctx.drop(handle, Reason::Discarded);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        tree(self.last.len(), size_of::<(u32, Handle)>())
     }
 }
 

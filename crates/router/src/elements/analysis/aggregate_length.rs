@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Bool,
     default: "false",
     help: "whether the length counts from the IP header",
-}]);
+}])
+.ops("work(14)");
 
 #[derive(Debug, Default)]
 struct AggregateLength {

@@ -35,7 +35,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether they are appended to the aggregate",
     },
-]);
+])
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct AggregatePaint {

@@ -57,7 +57,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "accepted; the router's seed decides",
     },
-]);
+])
+.ops("parse(8); deparse(8); 2 * inc_checksum(4); work(1500)");
 
 /// All leading ones, in another word.
 const ALL_CLASSES: u64 = 99;

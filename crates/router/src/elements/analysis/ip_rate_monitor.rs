@@ -68,7 +68,8 @@ pub static ENTRY: Entry = Entry::new(
         "true",
         "whether packets are annotated",
     ),
-]);
+])
+.ops("random(); parse(8); array_access(8, 256); array_access(80, entries); work(120)");
 
 const fn param(
     name: &'static str,
@@ -238,6 +239,10 @@ impl Element for IpRateMonitor {
             self.tree = std::mem::take(&mut old.tree);
             (self.tree.threshold, self.tree.memory_bound) = (threshold, bound);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.tree.counters() as f64)]
     }
 }
 

@@ -66,7 +66,11 @@ pub static ENTRY: Entry = Entry::new(
     param("DOMAIN", UINT, "0", "the number of the observation domain"),
     param("CAPACITY", UINT, "65536", "flows at one time"),
     param("MTU", UINT, "1400", "the most bytes of a message"),
-]);
+])
+.ops(
+    "parse(24); ht_lookup(3, 4, 2 * capacity, 0) by 4; \
+     ct_insertion(0, 112, entries, 0); work(60)",
+);
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {
@@ -365,6 +369,14 @@ impl Element for IpfixExport {
             ctx.set_timer(timer, now);
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let entries = self.places.len() - self.free.len();
+        vec![
+            ("capacity", self.capacity as f64),
+            ("entries", entries as f64),
+        ]
     }
 }
 

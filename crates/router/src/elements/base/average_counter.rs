@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("AverageCounter", "tells the average rate",
     kind: UINT,
     default: "0",
     help: "seconds at the start that do not count",
-}]);
+}])
+.ops("work(5)");
 
 #[derive(Debug, Default)]
 struct AverageCounter {

@@ -35,7 +35,8 @@ pub static ENTRY: Entry = Entry::new("Bypass", "leads packets round others", || 
         default: "false",
         help: "accepted; it is always in line here",
     },
-]);
+])
+.ops("work(5 * calls)");
 
 #[derive(Debug, Default)]
 struct Bypass {

@@ -34,7 +34,8 @@ pub static ENTRY: Entry = Entry::new("CheckPaint", "passes packets of one colour
         default: "PAINT",
         help: "the annotation that holds it",
     },
-]);
+])
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct CheckPaint {

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new("Clipboard", "copies bytes between packets"
     kind: Kind::Raw,
     default: "",
     help: "`offset/length`, any number of times",
-}]);
+}])
+.ops("copy(length); work(12)");
 
 #[derive(Debug, Default)]
 struct Clipboard {
@@ -98,6 +99,10 @@ impl Element for Clipboard {
             into.push(packet);
         }
         ctx.recycle(batch);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.held.len() as f64)]
     }
 }
 

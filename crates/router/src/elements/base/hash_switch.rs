@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of b
         default: "",
         help: "how many bytes",
     },
-]);
+])
+.ops("parse(length); work(length + 20)");
 
 #[derive(Debug, Default)]
 struct HashSwitch {
@@ -69,6 +70,10 @@ impl Element for HashSwitch {
             ctx.emit(output, packet);
         }
         ctx.recycle(batch);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.length as f64)]
     }
 }
 

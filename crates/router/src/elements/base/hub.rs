@@ -14,7 +14,8 @@ pub static ENTRY: Entry = Entry::new("Hub", "sends packets to all others", || {
     Box::<Hub>::default()
 })
 .ports("-/=", "h/h")
-.flow("#/[^#]");
+.flow("#/[^#]")
+.ops("copy((outputs - 2) * frame); work(60 * outputs - 60)");
 
 #[derive(Debug, Default)]
 struct Hub;

@@ -13,7 +13,8 @@ use trammel_packet::batch::{Batch, Packets};
 /// The class.
 pub static ENTRY: Entry = Entry::new("Idle", "gives and takes nothing", || Box::<Idle>::default())
     .ports("-/-", "a/a")
-    .flow("x/y");
+    .flow("x/y")
+    .ops("work(4)");
 
 #[derive(Debug, Default)]
 struct Idle {

@@ -81,7 +81,8 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without en
         default: "",
         help: "handler written after the last packet",
     },
-]);
+])
+.ops("copy(length); work(30)");
 
 #[derive(Debug, Default)]
 struct InfiniteSource {
@@ -286,6 +287,10 @@ impl Element for InfiniteSource {
         }
         self.activate(ctx);
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
     }
 }
 

@@ -16,7 +16,8 @@ use crate::graph::processing::Mode;
 /// The class.
 pub static ENTRY: Entry = Entry::new("NotifierDebug", "shows a notifier signal", || {
     Box::<NotifierDebug>::default()
-});
+})
+.ops("work(0)");
 
 #[derive(Debug, Default)]
 struct NotifierDebug {

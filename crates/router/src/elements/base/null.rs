@@ -4,7 +4,8 @@ use crate::element::Element;
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Null", "passes packets unchanged", || Box::new(Null));
+pub static ENTRY: Entry =
+    Entry::new("Null", "passes packets unchanged", || Box::new(Null)).ops("work(0)");
 
 #[derive(Debug)]
 struct Null;

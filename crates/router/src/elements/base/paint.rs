@@ -31,7 +31,8 @@ pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || Box::<Paint>:
             default: "PAINT",
             help: "the annotation that holds it",
         },
-    ]);
+    ])
+    .ops("work(5)");
 
 #[derive(Debug, Default)]
 struct Paint {

@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("PaintSwitch", "sends packets by their colo
     kind: Kind::Anno { size: 1 },
     default: "PAINT",
     help: "the annotation that holds the colour",
-}]);
+}])
+.ops("work(22)");
 
 #[derive(Debug, Default)]
 struct PaintSwitch {

@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new("PaintTee", "copies packets of one colour",
         default: "PAINT",
         help: "the annotation that holds it",
     },
-]);
+])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct PaintTee {

@@ -84,7 +84,11 @@ pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>:
             default: "false",
             help: "whether the room around the data is",
         },
-    ]);
+    ])
+    .ops("work(60 * length + 300)");
+
+/// Bytes that are taken to be printed where no bound is given: those of a common frame.
+const LONGEST: usize = 1514;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Contents {
@@ -199,6 +203,14 @@ impl Element for Print {
     fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
         self.active = parse_bool(value.trim()).map_err(|_| "syntax error".to_owned())?;
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let length = match self.contents {
+            Contents::None => 0,
+            _ => self.bytes.unwrap_or(LONGEST),
+        };
+        vec![("length", length as f64)]
     }
 }
 

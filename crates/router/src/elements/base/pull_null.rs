@@ -10,7 +10,8 @@ use crate::elements::Entry;
 pub static ENTRY: Entry = Entry::new("PullNull", "passes pulled packets unchanged", || {
     Box::<PullNull>::default()
 })
-.ports("1/1", "l/l");
+.ports("1/1", "l/l")
+.ops("work(0)");
 
 #[derive(Debug, Default)]
 struct PullNull;

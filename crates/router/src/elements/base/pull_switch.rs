@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: INT,
     default: "0",
     help: "the input; a negative one is none",
-}]);
+}])
+.ops("work(15 * calls)");
 
 #[derive(Debug, Default)]
 struct PullSwitch {

@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("PullTee", "pushes copies of pulled packets
     kind: UINT,
     default: "",
     help: "the number of outputs, to be checked",
-}]);
+}])
+.ops("copy((outputs - 1) * frame); work(60 * outputs - 60)");
 
 #[derive(Debug, Default)]
 struct PullTee;

@@ -10,7 +10,8 @@ use crate::elements::Entry;
 pub static ENTRY: Entry = Entry::new("PushNull", "passes pushed packets unchanged", || {
     Box::<PushNull>::default()
 })
-.ports("1/1", "h/h");
+.ports("1/1", "h/h")
+.ops("work(0)");
 
 #[derive(Debug, Default)]
 struct PushNull;

@@ -48,7 +48,8 @@ pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets by chance",
         default: "true",
         help: "whether it chooses; all pass otherwise",
     },
-]);
+])
+.ops("random(); work(10)");
 
 /// Probabilities have so many bits of fraction.
 const BITS: u8 = 28;

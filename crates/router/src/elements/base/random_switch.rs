@@ -12,7 +12,8 @@ use trammel_packet::batch::Batch;
 pub static ENTRY: Entry = Entry::new("RandomSwitch", "sends packets to outputs at random", || {
     Box::<RandomSwitch>::default()
 })
-.ports("1/1-", "h/h");
+.ports("1/1-", "h/h")
+.ops("random(); work(20)");
 
 #[derive(Debug, Default)]
 struct RandomSwitch;

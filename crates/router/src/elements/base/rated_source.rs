@@ -81,7 +81,8 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", |
         default: "0",
         help: "bytes a second, in place of `RATE`",
     },
-]);
+])
+.ops("copy(length); work(40)");
 
 #[derive(Debug, Default)]
 struct RatedSource {
@@ -303,6 +304,10 @@ impl Element for RatedSource {
             }
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.packet.len() as f64)]
     }
 }
 

@@ -14,7 +14,8 @@ pub static ENTRY: Entry = Entry::new(
     "sends packets to its outputs in turn",
     || Box::<RoundRobinSwitch>::default(),
 )
-.ports("1/1-", "h/h");
+.ports("1/1-", "h/h")
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct RoundRobinSwitch {

@@ -34,7 +34,8 @@ pub static ENTRY: Entry = Entry::new("SetRandIPAddress", "gives packets random a
         default: "-1",
         help: "how many different ones; -1 is no limit",
     },
-]);
+])
+.ops("random(); work(8)");
 
 #[derive(Debug)]
 struct SetRandIPAddress {

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new("SimplePullSwitch", "pulls from a chosen in
     kind: INT,
     default: "0",
     help: "the port; a negative one is none",
-}]);
+}])
+.ops("work(5 * calls)");
 
 #[derive(Debug, Default)]
 struct SimplePullSwitch {

@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one input f
     kind: INT,
     default: "",
     help: "the port; a negative one is none",
-}]);
+}])
+.ops("work(5 * calls)");
 
 #[derive(Debug, Default)]
 struct StaticPullSwitch {

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: INT,
     default: "",
     help: "the port; a negative one is none",
-}]);
+}])
+.ops("work(5 * calls)");
 
 #[derive(Debug, Default)]
 struct StaticSwitch {

@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("StrideSwitch", "sends packets by outputs' 
 .ports("1/1-", "h/h")
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)
-.restless();
+.restless()
+.ops("work(5 * outputs + 35)");
 
 #[derive(Debug, Default)]
 struct StrideSwitch {

@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("Tee", "copies packets to all outputs", || 
     kind: UINT,
     default: "",
     help: "the number of outputs, to be checked",
-}]);
+}])
+.ops("copy((outputs - 1) * frame); work(60 * outputs - 40)");
 
 #[derive(Debug, Default)]
 struct Tee;

@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new("TimedSink", "ends packets at intervals", |
     kind: Kind::Timestamp,
     default: "0.5",
     help: "the time between packets",
-}]);
+}])
+.ops("work(80)");
 
 #[derive(Debug, Default)]
 struct TimedSink {

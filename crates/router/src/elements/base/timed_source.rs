@@ -64,7 +64,8 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals"
         default: "28",
         help: "accepted; the pool says how much room packets have",
     },
-]);
+])
+.ops("copy(length); work(100)");
 
 #[derive(Debug, Default)]
 struct TimedSource {
@@ -175,6 +176,10 @@ impl Element for TimedSource {
             }
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
     }
 }
 

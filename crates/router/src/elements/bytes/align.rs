@@ -31,7 +31,8 @@ pub static ENTRY: Entry = Entry::new("Align", "moves data to an aligned place", 
         default: "",
         help: "the remainder",
     },
-]);
+])
+.ops("work(14)");
 
 #[derive(Debug, Default)]
 struct Align {

@@ -13,7 +13,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("CheckCRC32", "checks and takes off a CRC-32", || {
     Box::new(CheckCrc32)
-});
+})
+.ops("work(6 * frame)");
 
 #[derive(Debug)]
 struct CheckCrc32;

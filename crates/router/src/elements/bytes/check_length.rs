@@ -22,7 +22,8 @@ pub static ENTRY: Entry = Entry::new("CheckLength", "refuses long packets", || {
     kind: UINT,
     default: "",
     help: "the most bytes that pass",
-}]);
+}])
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct CheckLength {

@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new("MarkMACHeader", "marks the link header", |
         default: "0",
         help: "its length; 0 leaves the network header unmarked",
     },
-]);
+])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct MarkMacHeader {

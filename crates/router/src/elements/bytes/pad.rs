@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new("Pad", "lengthens packets", || Box::<Pad>::
             default: "true",
             help: "whether what is added is zero; it always is",
         },
-    ]);
+    ])
+    .ops("work(12)");
 
 #[derive(Debug, Default)]
 struct Pad {

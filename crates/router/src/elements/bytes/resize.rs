@@ -31,7 +31,8 @@ pub static ENTRY: Entry = Entry::new("Resize", "adds or removes bytes at both en
         default: "0",
         help: "bytes added at the end; removed where negative",
     },
-]);
+])
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct Resize {

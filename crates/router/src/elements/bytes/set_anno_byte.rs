@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new("SetAnnoByte", "sets a byte of the annotati
         default: "",
         help: "what it becomes",
     },
-]);
+])
+.ops("work(6)");
 
 #[derive(Debug, Default)]
 struct SetAnnoByte {

@@ -12,7 +12,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("SetCRC32", "appends a CRC-32 to packets", || {
     Box::new(SetCrc32)
-});
+})
+.ops("work(6 * frame)");
 
 #[derive(Debug)]
 struct SetCrc32;

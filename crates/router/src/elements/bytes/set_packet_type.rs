@@ -19,7 +19,8 @@ pub static ENTRY: Entry = Entry::new("SetPacketType", "sets how packets came", |
     kind: Kind::Word,
     default: "",
     help: "`HOST`, `BROADCAST`, `MULTICAST`, `OTHERHOST`, `OUTGOING`, `LOOPBACK` or `FASTROUTE`",
-}]);
+}])
+.ops("work(4)");
 
 const TYPES: [(&str, PacketType); 7] = [
     ("HOST", PacketType::Host),

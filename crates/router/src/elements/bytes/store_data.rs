@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new("StoreData", "writes bytes into packets", |
         default: "",
         help: "the bytes",
     },
-]);
+])
+.ops("deparse(length); work(12)");
 
 #[derive(Debug, Default)]
 struct StoreData {
@@ -51,6 +52,10 @@ impl Element for StoreData {
                 place[..len].copy_from_slice(&self.data[..len]);
             }
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
     }
 }
 

@@ -19,7 +19,8 @@ pub static ENTRY: Entry = Entry::new("Strip", "strips bytes from the front", || 
     kind: UINT,
     default: "",
     help: "how many bytes",
-}]);
+}])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct Strip {

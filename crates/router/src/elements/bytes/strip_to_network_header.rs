@@ -10,7 +10,8 @@ pub static ENTRY: Entry = Entry::new(
     "StripToNetworkHeader",
     "strips what stands before the network header",
     || Box::<StripToNetworkHeader>::default(),
-);
+)
+.ops("work(12)");
 
 #[derive(Debug, Default)]
 struct StripToNetworkHeader;

@@ -35,7 +35,8 @@ pub static ENTRY: Entry = Entry::new("Truncate", "cuts packets to a length", || 
         default: "true",
         help: "whether the annotation counts what is cut off",
     },
-]);
+])
+.ops("work(12)");
 
 #[derive(Debug, Default)]
 struct Truncate {

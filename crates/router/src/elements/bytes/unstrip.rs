@@ -20,7 +20,8 @@ pub static ENTRY: Entry = Entry::new("Unstrip", "gives stripped bytes back", || 
     kind: UINT,
     default: "",
     help: "how many bytes",
-}]);
+}])
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct Unstrip {

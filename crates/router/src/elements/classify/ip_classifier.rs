@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filt
 })
 .ports("1/-", "h/h")
 .live()
-.params(PARAMS);
+.params(PARAMS)
+.ops("classify(steps); work(20)");
 
 #[derive(Debug, Default)]
 struct IpClassifier {
@@ -89,6 +90,10 @@ impl Element for IpClassifier {
         let program = compile(&patterns, &ctx.names()).map_err(|said| said.click())?;
         (self.patterns, self.program) = (patterns, Some(program));
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        classifying::quantities(self.program.as_ref())
     }
 }
 

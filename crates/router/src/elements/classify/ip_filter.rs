@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rule
 })
 .ports("1/-", "h/h")
 .live()
-.params(PARAMS);
+.params(PARAMS)
+.ops("classify(steps); work(20)");
 
 #[derive(Debug, Default)]
 struct IpFilter {
@@ -61,6 +62,10 @@ impl Element for IpFilter {
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
         let text = self.program.as_ref().map(Program::text);
         Ok(text.unwrap_or_default().to_owned())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        classifying::quantities(self.program.as_ref())
     }
 }
 

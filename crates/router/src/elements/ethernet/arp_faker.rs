@@ -38,7 +38,8 @@ pub static ENTRY: Entry = Entry::new(
     param("DSTETH", Kind::Ether, "its Ethernet address"),
     param("SRCIP", Kind::Ip, "the address that is told of"),
     param("SRCETH", Kind::Ether, "where it is said to be"),
-]);
+])
+.ops("deparse(42); work(80)");
 
 /// When the first is sent.
 const FIRST: Timestamp = Timestamp::from_secs(1);

@@ -83,7 +83,11 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether known addresses are asked for by broadcast",
     },
-]);
+])
+.ops(
+    "ht_lookup(1, 8, 3 * entries, 0) by 4; array_access(48, entries) by 4; \
+     deparse(14); work(20)",
+);
 
 /// This host's addresses; they stand by place after the keywords are taken out.
 const ADDRESSES: &[Param] = &[
@@ -411,6 +415,10 @@ impl Element for ArpQuerier {
 
     fn cleanup(&mut self, ctx: &mut Ctx) {
         self.own.clear(ctx);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", f64::from(self.own.count()))]
     }
 }
 

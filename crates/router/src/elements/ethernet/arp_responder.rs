@@ -41,7 +41,8 @@ pub static ENTRY: Entry = Entry::new("ARPResponder", "answers questions of ARP",
     kind: Kind::Raw,
     default: "",
     help: "`IP/MASK [IP/MASK…] ETH`",
-}]);
+}])
+.ops("parse(42); deparse(42); work(3 * entries + 60)");
 
 /// A prefix and the address that answers for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +226,10 @@ impl Element for ArpResponder {
         let at = at.ok_or_else(|| format!("{} not found", unparse(prefix)))?;
         self.answers.remove(at);
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.answers.len() as f64)]
     }
 }
 

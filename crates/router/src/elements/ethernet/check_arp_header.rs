@@ -36,7 +36,8 @@ pub static ENTRY: Entry = Entry::new("CheckARPHeader", "checks ARP messages", ||
     },
     VERBOSE,
     DETAILS,
-]);
+])
+.ops("parse(8); work(25)");
 
 /// What can be wrong.
 const FAULTS: &[&str] = &[

@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new("EnsureEther", "gives IP packets an Etherne
         default: "2:2:2:2:2:2",
         help: "the destination",
     },
-]);
+])
+.ops("parse(2); deparse(14); work(14)");
 
 #[derive(Debug, Default)]
 struct EnsureEther {

@@ -45,7 +45,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the destination address",
     },
-]);
+])
+.ops("deparse(14); work(8)");
 
 #[derive(Debug, Default)]
 struct EtherEncap {

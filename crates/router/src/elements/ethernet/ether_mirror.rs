@@ -10,7 +10,8 @@ pub static ENTRY: Entry = Entry::new(
     "EtherMirror",
     "swaps source and destination of frames",
     || Box::new(EtherMirror),
-);
+)
+.ops("parse(12); deparse(12); work(6)");
 
 #[derive(Debug)]
 struct EtherMirror;

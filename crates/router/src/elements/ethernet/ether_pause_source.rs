@@ -72,7 +72,8 @@ pub static ENTRY: Entry = Entry::new("EtherPauseSource", "makes pause frames", |
         default: "1",
         help: "time between frames at a push output",
     },
-]);
+])
+.ops("deparse(60); work(80)");
 
 /// Bytes of a frame, as Click makes it: room for the FCS is in.
 const FRAME_LEN: usize = 64;

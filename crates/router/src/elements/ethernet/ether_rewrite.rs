@@ -32,7 +32,8 @@ pub static ENTRY: Entry = Entry::new("EtherRewrite", "sets both addresses of fra
         default: "",
         help: "the destination address",
     },
-]);
+])
+.ops("deparse(12); work(10)");
 
 #[derive(Debug, Default)]
 struct EtherRewrite {

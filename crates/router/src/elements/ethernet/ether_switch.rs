@@ -23,7 +23,11 @@ pub static ENTRY: Entry = Entry::new("EtherSwitch", "a switch that learns", || {
 .ports("2-/=", "h/h")
 .flow("#/[^#]")
 .references(&["IEEE 802.1D"])
-.params(&[learning_switch::TIMEOUT]);
+.params(&[learning_switch::TIMEOUT])
+.ops(
+    "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
+     ht_lookup(1, 24, 3 * entries, 0) by 4; work(25)",
+);
 
 #[derive(Debug, Default)]
 struct EtherSwitch {
@@ -50,6 +54,10 @@ impl Element for EtherSwitch {
 
     fn write(&mut self, _: &mut Ctx, _: &str, value: &str) -> Result<(), String> {
         self.switch.write(value)
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.switch.count() as f64)]
     }
 }
 

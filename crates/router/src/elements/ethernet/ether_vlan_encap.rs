@@ -53,7 +53,8 @@ pub static ENTRY: Entry = Entry::new(
     vlan::VLAN_PCP,
     vlan::VLAN_ID,
     vlan::NATIVE_VLAN,
-]);
+])
+.ops("deparse(18); work(20)");
 
 #[derive(Debug, Default)]
 struct EtherVlanEncap {

@@ -32,7 +32,8 @@ pub static ENTRY: Entry = Entry::new(
         help: "the annotation",
     },
     OFFSET,
-]);
+])
+.ops("parse(6); work(12)");
 
 #[derive(Debug, Default)]
 struct GetEtherAddress {

@@ -54,7 +54,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "0",
         help: "where the frame begins",
     },
-]);
+])
+.ops("parse(14); work(20)");
 
 #[derive(Debug, Default)]
 struct HostEtherFilter {

@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the annotation",
     },
-]);
+])
+.ops("work(6)");
 
 #[derive(Debug, Default)]
 struct SetEtherAddress {

@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new("SetVLANAnno", "sets the VLAN annotation", 
     },
     vlan::VLAN_PCP,
     vlan::VLAN_ID,
-]);
+])
+.ops("work(5)");
 
 #[derive(Debug, Default)]
 struct SetVlanAnno {

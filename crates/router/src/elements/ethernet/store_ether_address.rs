@@ -38,7 +38,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the annotation that has the address",
     },
-]);
+])
+.ops("deparse(6); work(12)");
 
 #[derive(Debug, Default)]
 struct StoreEtherAddress {

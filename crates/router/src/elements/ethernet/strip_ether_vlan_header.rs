@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: INT,
     default: "0",
     help: "the tag that is noted for frames without one; negative where they are refused",
-}]);
+}])
+.ops("parse(18); work(20)");
 
 #[derive(Debug, Default)]
 struct StripEtherVlanHeader {

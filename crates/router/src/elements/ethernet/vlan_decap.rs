@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new("VLANDecap", "takes a VLAN tag out of frame
         help: "whether the tag is noted in the annotation",
     },
     vlan::ETHERTYPE,
-]);
+])
+.ops("parse(18); deparse(12); work(20)");
 
 #[derive(Debug, Default)]
 struct VlanDecap {

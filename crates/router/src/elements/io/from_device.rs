@@ -162,7 +162,8 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
         "",
         "frames that the device's ring holds",
     ),
-]);
+])
+.ops("0.5 * driver(frame, calls)");
 
 const fn param(
     name: &'static str,

@@ -52,7 +52,8 @@ pub static ENTRY: Entry = Entry::new("FromHost", "Ethernet frames from the kerne
         "accepted; there are 128 bytes before a frame",
     ),
     param("MTU", Need::Keyword, UINT, "1500", "the longest IP packet"),
-]);
+])
+.ops("0.5 * driver(frame, 1); work(10)");
 
 const fn param(
     name: &'static str,

@@ -16,4 +16,5 @@ pub static ENTRY: Entry = Entry::new("FromSocket", "packets from a socket", || {
 })
 .ports("0/1", "h/h")
 .flow("x/y")
-.params(PARAMS);
+.params(PARAMS)
+.ops("0.5 * driver(frame, 1); work(10)");

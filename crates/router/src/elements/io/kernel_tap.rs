@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0-1/1-2", "a/h")
 .flow("x/y")
-.params(PARAMS);
+.params(PARAMS)
+.ops("0.5 * driver(frame, 1); work(10)");
 
 struct KernelTap(KernelInterface);
 

@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("KernelTun", "IP packets from and to the ke
 })
 .ports("0-1/1-2", "a/h")
 .flow("x/y")
-.params(PARAMS);
+.params(PARAMS)
+.ops("0.5 * driver(frame, 1); work(10)");
 
 struct KernelTun(KernelInterface);
 

@@ -59,7 +59,8 @@ pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", 
     TIMESTAMP,
     SNDBUF,
     RCVBUF,
-]);
+])
+.ops("0.5 * driver(frame, 1); work(10)");
 
 fn configure(_: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
     let mut options = buffers(args);

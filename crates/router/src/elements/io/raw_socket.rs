@@ -39,7 +39,8 @@ pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", |
     ),
     SNAPLEN,
     HEADROOM,
-]);
+])
+.ops("0.5 * driver(frame, 1); work(10)");
 
 fn configure(setup: &mut Setup, args: &Args) -> Result<SocketTransport, Diagnostics> {
     // Names of protocols are written in capitals here, and in small letters elsewhere.

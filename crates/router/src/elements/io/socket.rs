@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX soc
 })
 .ports("0-1/0-1", "a/h")
 .flow("x/y")
-.params(PARAMS);
+.params(PARAMS)
+.ops("0.5 * driver(frame, 1); work(10)");
 
 /// The arguments, which are those of `FromSocket` and `ToSocket` too.
 pub static PARAMS: &[Param] = &[

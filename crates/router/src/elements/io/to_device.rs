@@ -83,7 +83,8 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames out of an interfa
         default: "",
         help: "frames that the device's ring holds",
     },
-]);
+])
+.ops("0.5 * driver(frame, calls)");
 
 /// Frames that are gathered before the device is told: what telling costs is then small beside them.
 const GATHER: usize = 128;

@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new("ToHost", "Ethernet frames to the kernel", 
     kind: Kind::Text,
     default: "",
     help: "the interface",
-}]);
+}])
+.ops("0.5 * driver(frame, 1); work(10)");
 
 struct ToHost(KernelInterface);
 

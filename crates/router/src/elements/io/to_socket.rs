@@ -16,4 +16,5 @@ pub static ENTRY: Entry = Entry::new("ToSocket", "packets to a socket", || {
 })
 .ports("1/0", "l/l")
 .flow("x/y")
-.params(PARAMS);
+.params(PARAMS)
+.ops("0.5 * driver(frame, 1); work(10)");

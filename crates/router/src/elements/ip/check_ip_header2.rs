@@ -15,4 +15,5 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1812, §5.2.2"])
-.params(PARAMS);
+.params(PARAMS)
+.ops("parse(20); work(30)");

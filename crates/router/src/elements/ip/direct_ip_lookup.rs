@@ -20,4 +20,5 @@ pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks routes up in a lar
     Box::new(IpLookup::new(Direct::new, style))
 })
 .ports(PORTS.0, PORTS.1)
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(35); trie_lookup(levels, bytes) by 8");

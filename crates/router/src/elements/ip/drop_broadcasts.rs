@@ -15,7 +15,8 @@ pub static ENTRY: Entry = Entry::new("DropBroadcasts", "drops link-level broadca
     Box::<DropBroadcasts>::default()
 })
 .ports("1/1-2", "a/ah")
-.references(&["RFC 1122, §3.3.6"]);
+.references(&["RFC 1122, §3.3.6"])
+.ops("work(6)");
 
 #[derive(Debug, Default)]
 struct DropBroadcasts {

@@ -18,7 +18,8 @@ use trammel_packet::packet::Packet;
 /// The class.
 pub static ENTRY: Entry = Entry::new("EraseIPPayload", "overwrites payload with zeros", || {
     Box::<EraseIpPayload>::default()
-});
+})
+.ops("parse(20); deparse(frame - 58); work(25)");
 
 #[derive(Debug, Default)]
 struct EraseIpPayload;

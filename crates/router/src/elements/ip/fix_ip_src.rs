@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Ip,
     default: "",
     help: "the interface's address",
-}]);
+}])
+.ops("work(6)");
 
 #[derive(Debug, Default)]
 struct FixIpSrc {

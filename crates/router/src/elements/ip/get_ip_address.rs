@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "`src` or `dst`: of the marked IP header",
     },
-]);
+])
+.ops("parse(4); work(15)");
 
 /// Where an address stands.
 #[derive(Clone, Copy, Debug)]

@@ -89,7 +89,11 @@ pub static ENTRY: Entry = Entry::new("ICMPError", "answers packets with ICMP err
         default: "true",
         help: "whether FixIPSrc is asked for the source",
     },
-]);
+])
+.ops(
+    "parse(20); copy(2 * frame - 36); checksum(frame - 10) by 4; checksum(20) by 4; \
+     deparse(28); work(150)",
+);
 
 #[derive(Debug, Default)]
 struct IcmpError {

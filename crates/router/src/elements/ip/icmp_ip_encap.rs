@@ -54,7 +54,8 @@ pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "makes packets ICMP messages
         default: "0",
         help: "the identifier, of messages that have one",
     },
-]);
+])
+.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(50)");
 
 #[derive(Debug)]
 struct IcmpIpEncap {

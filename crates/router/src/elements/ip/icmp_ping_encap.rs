@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes packets echo reques
         default: "0",
         help: "the identifier of the requests",
     },
-]);
+])
+.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(50)");
 
 #[derive(Debug)]
 struct IcmpPingEncap {

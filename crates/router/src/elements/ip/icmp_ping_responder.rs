@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("ICMPPingResponder", "answers ICMP echo req
     Box::<IcmpPingResponder>::default()
 })
 .ports("1/1-2", "a/ah")
-.references(&["RFC 792", "RFC 1122, §3.2.2.6"]);
+.references(&["RFC 792", "RFC 1122, §3.2.2.6"])
+.ops("parse(20); parse(8); deparse(8); 3 * inc_checksum(2); deparse(8); work(50)");
 
 #[derive(Debug, Default)]
 struct IcmpPingResponder;

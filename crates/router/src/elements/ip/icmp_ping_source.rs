@@ -78,7 +78,8 @@ pub static ENTRY: Entry = Entry::new(
         "false",
         "whether a reply becomes the next request",
     ),
-]);
+])
+.ops("copy(length); checksum(length + 8); 2 * checksum(20); deparse(28); work(120)");
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {
@@ -445,6 +446,10 @@ impl Element for IcmpPingSource {
                 ctx.host().say(&format!("{me}: {line}\n"));
             }
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.data.len() as f64)]
     }
 }
 

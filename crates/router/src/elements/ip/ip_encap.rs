@@ -95,7 +95,8 @@ pub static ENTRY: Entry = Entry::new("IPEncap", "puts an IP header before packet
         default: "false",
         help: "whether fragments are forbidden",
     },
-]);
+])
+.ops("inc_checksum(4); deparse(20); work(20)");
 
 #[derive(Debug, Default)]
 struct IpEncap {

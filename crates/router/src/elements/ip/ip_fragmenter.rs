@@ -58,7 +58,8 @@ pub static ENTRY: Entry = Entry::new("IPFragmenter", "cuts long packets into fra
         default: "28",
         help: "room before fragments; there is always enough",
     },
-]);
+])
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct IpFragmenter {

@@ -39,7 +39,8 @@ pub static ENTRY: Entry = Entry::new("IPGWOptions", "takes part in options of IP
         default: "",
         help: "further addresses of this router",
     },
-]);
+])
+.ops("parse(1); work(8)");
 
 #[derive(Debug, Default)]
 struct IpGwOptions {

@@ -38,7 +38,8 @@ pub static ENTRY: Entry = Entry::new(
     INTERFACES,
     BADSRC,
     GOODDST,
-]);
+])
+.ops("parse(20); checksum(20) by 4; work(38)");
 
 #[derive(Debug, Default)]
 struct IpInputCombo {

@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("IPMirror", "swaps source and destination",
     kind: Kind::Bool,
     default: "true",
     help: "whether the destination annotation becomes the new destination",
-}]);
+}])
+.ops("parse(20); deparse(12); work(25)");
 
 #[derive(Debug, Default)]
 struct IpMirror {

@@ -47,7 +47,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the most bytes of a packet",
     },
-]);
+])
+.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(40)");
 
 #[derive(Debug, Default)]
 struct IpOutputCombo {

@@ -137,9 +137,13 @@ pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP pac
         default: "",
         help: "accepted, without effect",
     },
-]);
+])
+.ops("parse(40); work(60 * length + 2500)");
 
 /// What is printed besides the packet's own line.
+/// Bytes that are taken to be printed where no bound is given: those of a common frame.
+const LONGEST: usize = 1514;
+
 #[derive(Debug, Default)]
 struct Fields {
     id: bool,
@@ -314,6 +318,14 @@ impl Element for IpPrint {
 
     fn cleanup(&mut self, _: &mut Ctx) {
         self.file = None;
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let length = match self.style {
+            Style::None => 0,
+            _ => self.most.min(LONGEST),
+        };
+        vec![("length", length as f64)]
     }
 }
 

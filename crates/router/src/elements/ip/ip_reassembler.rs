@@ -44,7 +44,8 @@ pub static ENTRY: Entry = Entry::new("IPReassembler", "puts fragments together",
         default: "",
         help: "an annotation for the length of the longest fragment",
     },
-]);
+])
+.ops("parse(2); work(12)");
 
 /// Seconds without a fragment after which a packet is given up.
 const PATIENCE_SECS: i64 = 30;

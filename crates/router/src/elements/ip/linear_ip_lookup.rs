@@ -20,4 +20,5 @@ pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a lis
     Box::new(IpLookup::new(Linear::new, style))
 })
 .ports(PORTS.0, PORTS.1)
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(routes + 40)");

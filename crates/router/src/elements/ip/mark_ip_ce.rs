@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new("MarkIPCE", "marks packets as having met co
     kind: Kind::Bool,
     default: "false",
     help: "whether packets are marked that do not understand it",
-}]);
+}])
+.ops("parse(2); inc_checksum(2); deparse(3); work(18)");
 
 #[derive(Debug, Default)]
 struct MarkIpCe {

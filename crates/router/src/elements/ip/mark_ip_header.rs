@@ -21,7 +21,8 @@ pub static ENTRY: Entry = Entry::new("MarkIPHeader", "marks the IP header", || {
     kind: UINT,
     default: "0",
     help: "where the header begins",
-}]);
+}])
+.ops("parse(1); work(12)");
 
 #[derive(Debug, Default)]
 struct MarkIpHeader {

@@ -21,4 +21,5 @@ pub static ENTRY: Entry = Entry::new("RadixIPLookup", "looks routes up in a trie
     Box::new(IpLookup::new(Radix::new, style))
 })
 .ports(PORTS.0, PORTS.1)
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(35); trie_lookup(levels, bytes) by 8");

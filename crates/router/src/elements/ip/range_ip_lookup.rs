@@ -24,4 +24,5 @@ pub static ENTRY: Entry = Entry::new(
     },
 )
 .ports(PORTS.0, PORTS.1)
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(35); trie_lookup(levels, bytes) by 8");

@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new("SetIPAddress", "sets an address annotation
         default: "DST_IP",
         help: "the annotation",
     },
-]);
+])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct SetIpAddress {

@@ -12,7 +12,8 @@ pub static ENTRY: Entry = Entry::new(
     "SetIPChecksum",
     "computes the checksum of IP headers",
     || Box::<SetIpChecksum>::default(),
-);
+)
+.ops("parse(1); checksum(20) by 4; deparse(2); work(20)");
 
 #[derive(Debug, Default)]
 struct SetIpChecksum {

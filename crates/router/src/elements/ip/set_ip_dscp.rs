@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("SetIPDSCP", "sets the DSCP", || Box::<SetI
         kind: UINT,
         default: "",
         help: "0 to 63",
-    }]);
+    }])
+    .ops("parse(2); inc_checksum(2); deparse(3); work(12)");
 
 #[derive(Debug, Default)]
 struct SetIpDscp {

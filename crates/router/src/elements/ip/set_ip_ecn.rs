@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("SetIPECN", "sets the ECN bits", || {
     kind: Kind::Raw,
     default: "",
     help: "0 to 3, `no`, `ect1`, `ect2`, `ce`",
-}]);
+}])
+.ops("parse(2); inc_checksum(2); deparse(3); work(12)");
 
 #[derive(Debug, Default)]
 struct SetIpEcn {

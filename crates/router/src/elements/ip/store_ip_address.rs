@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new("StoreIPAddress", "writes an address into p
     Box::<StoreIpAddress>::default()
 })
 .ports("1/1-2", "a/ah")
-.params(PARAMS);
+.params(PARAMS)
+.ops("parse(20); deparse(4); 2 * inc_checksum(4); 2 * deparse(2); work(30)");
 
 #[derive(Debug, Default)]
 struct StoreIpAddress {

@@ -8,7 +8,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("StripIPHeader", "strips the IP header", || {
     Box::<StripIpHeader>::default()
-});
+})
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct StripIpHeader;

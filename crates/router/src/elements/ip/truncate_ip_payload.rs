@@ -47,7 +47,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "true",
         help: "whether the annotation EXTRA_LENGTH counts what is cut",
     },
-]);
+])
+.ops("parse(20); work(25)");
 
 #[derive(Debug, Default)]
 struct TruncateIpPayload {

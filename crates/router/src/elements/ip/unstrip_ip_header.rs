@@ -8,7 +8,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("UnstripIPHeader", "gives a stripped IP header back", || {
     Box::<UnstripIpHeader>::default()
-});
+})
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct UnstripIpHeader;

@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "0",
         help: "where the header begins",
     },
-]);
+])
+.ops("parse(40); work(45)");
 
 #[derive(Debug, Default)]
 struct CheckIp6Header {

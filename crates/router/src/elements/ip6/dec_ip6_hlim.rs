@@ -16,7 +16,8 @@ pub static ENTRY: Entry = Entry::new("DecIP6HLIM", "counts the hop limit down", 
     Box::<DecIp6Hlim>::default()
 })
 .ports("1/1-2", "a/ah")
-.references(&["RFC 8200"]);
+.references(&["RFC 8200"])
+.ops("parse(1); decrease(1); deparse(1); work(12)");
 
 #[derive(Debug, Default)]
 struct DecIp6Hlim {

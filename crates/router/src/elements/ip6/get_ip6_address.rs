@@ -26,7 +26,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: UINT,
     default: "",
     help: "where the address is; 24 for the destination of an IPv6 header",
-}]);
+}])
+.ops("parse(16); work(10)");
 
 #[derive(Debug, Default)]
 struct GetIp6Address {

@@ -61,7 +61,8 @@ pub static ENTRY: Entry = Entry::new("IP6Encap", "puts an IPv6 header before pac
         default: "0",
         help: "the traffic class",
     },
-]);
+])
+.ops("deparse(40); work(25)");
 
 #[derive(Debug, Default)]
 struct Ip6Encap {

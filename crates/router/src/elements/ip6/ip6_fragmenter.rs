@@ -45,7 +45,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "true",
         help: "whether packets are cut, as only their source may",
     },
-]);
+])
+.ops("work(25)");
 
 #[derive(Debug, Default)]
 struct Ip6Fragmenter {

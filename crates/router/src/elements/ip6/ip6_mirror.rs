@@ -14,7 +14,8 @@ use trammel_packet::headers::ipv6;
 pub static ENTRY: Entry = Entry::new("IP6Mirror", "swaps source and destination", || {
     Box::<Ip6Mirror>::default()
 })
-.references(&["RFC 8200"]);
+.references(&["RFC 8200"])
+.ops("parse(40); deparse(36); work(45)");
 
 #[derive(Debug, Default)]
 struct Ip6Mirror {}

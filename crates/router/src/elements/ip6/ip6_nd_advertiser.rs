@@ -36,7 +36,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Raw,
     default: "",
     help: "`IP6/MASK [IP6/MASK…] ETH`",
-}]);
+}])
+.ops("parse(78); 2 * checksum(72); deparse(86); work(5 * entries + 150)");
 
 #[derive(Clone, Copy, Debug)]
 struct Answer {
@@ -132,6 +133,10 @@ impl Element for Ip6NdAdvertiser {
             mark(packet);
             Some(handle)
         });
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.answers.len() as f64)]
     }
 }
 

@@ -52,7 +52,11 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "this host's Ethernet address",
     },
-]);
+])
+.ops(
+    "ht_lookup(2, 32, 3 * entries, 0) by 4; array_access(64, entries) by 4; \
+     deparse(14); work(25)",
+);
 
 /// Milliseconds that an address is good for, and after which it is asked for again, as in Click.
 const TIMEOUT_MS: i64 = 120_000;
@@ -238,6 +242,10 @@ impl Element for Ip6NdSolicitor {
 
     fn cleanup(&mut self, ctx: &mut Ctx) {
         self.table.clear(ctx);
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", f64::from(self.table.count()))]
     }
 }
 

@@ -42,7 +42,8 @@ pub static ENTRY: Entry = Entry::new("IP6Print", "prints a line about each IPv6 
         default: "1500",
         help: "how many of them at most",
     },
-]);
+])
+.ops("parse(40); work(60 * length + 3000)");
 
 /// Bytes in a line.
 const LINE: usize = 24;
@@ -103,6 +104,11 @@ impl Element for Ip6Print {
                 .expect("a string grows");
             ctx.host().say(&text);
         }
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let length = if self.contents { self.bytes } else { 0 };
+        vec![("length", length as f64)]
     }
 }
 

@@ -34,7 +34,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Raw,
     default: "",
     help: "`DST/MASK [GW] OUTPUT`",
-}]);
+}])
+.ops("work(40); trie_lookup(levels, bytes)");
 
 #[derive(Debug)]
 struct LookupIp6Route {
@@ -160,6 +161,10 @@ impl Element for LookupIp6Route {
             _ => return Err("bad command, should be `add' or `remove'".to_owned()),
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        self.routes.table().quantities()
     }
 }
 

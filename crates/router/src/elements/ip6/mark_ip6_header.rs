@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("MarkIP6Header", "marks IPv6 headers", || {
     kind: UINT,
     default: "0",
     help: "where the header begins",
-}]);
+}])
+.ops("parse(7); work(30)");
 
 #[derive(Debug, Default)]
 struct MarkIp6Header {

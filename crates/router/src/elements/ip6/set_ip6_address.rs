@@ -23,7 +23,8 @@ pub static ENTRY: Entry = Entry::new("SetIP6Address", "sets the destination anno
     kind: Kind::Ip6,
     default: "",
     help: "the address",
-}]);
+}])
+.ops("work(6)");
 
 #[derive(Debug, Default)]
 struct SetIp6Address {

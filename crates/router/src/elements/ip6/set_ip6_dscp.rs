@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new("SetIP6DSCP", "sets the DSCP", || {
     kind: UINT,
     default: "",
     help: "0 to 63",
-}]);
+}])
+.ops("parse(4); deparse(4); work(12)");
 
 /// Where the code point stands in the header's first word.
 const SHIFT: u32 = 22;

@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<StoreIp6Address>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(PARAMS);
+.params(PARAMS)
+.ops("parse(16); deparse(16); 4 * inc_checksum(4); deparse(2); work(50)");
 
 #[derive(Debug, Default)]
 struct StoreIp6Address {

@@ -59,7 +59,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the destination port",
     },
-]);
+])
+.ops("checksum(frame + 44) by 4; deparse(48); work(60)");
 
 #[derive(Debug, Default)]
 struct UdpIp6Encap {

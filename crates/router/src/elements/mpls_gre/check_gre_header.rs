@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Bool,
     default: "true",
     help: "whether checksums are checked",
-}]);
+}])
+.ops("parse(4); work(20)");
 
 #[derive(Debug, Default)]
 struct CheckGreHeader {

@@ -61,7 +61,8 @@ pub static ENTRY: Entry = Entry::new("GREEncap", "puts a GRE header before packe
         default: "AGGREGATE",
         help: "the annotation of keys",
     },
-]);
+])
+.ops("deparse(8); work(25)");
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Key {

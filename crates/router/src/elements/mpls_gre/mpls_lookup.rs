@@ -33,7 +33,8 @@ pub static ENTRY: Entry = Entry::new("MPLSLookup", "sends packets on by their MP
     kind: Kind::Raw,
     default: "",
     help: "`LABEL [NEWLABEL] OUTPUT`",
-}]);
+}])
+.ops("parse(4); array_access(8, entries) by 4; deparse(4); work(28)");
 
 #[derive(Debug, Default)]
 struct MplsLookup {
@@ -124,6 +125,10 @@ impl Element for MplsLookup {
             }
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("entries", self.table.len() as f64)]
     }
 }
 

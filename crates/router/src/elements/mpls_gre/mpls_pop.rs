@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new("MPLSPop", "removes the uppermost MPLS entr
     kind: Kind::Bool,
     default: "false",
     help: "whether the time to live goes to the header below",
-}]);
+}])
+.ops("parse(4); work(20)");
 
 #[derive(Debug, Default)]
 struct MplsPop {

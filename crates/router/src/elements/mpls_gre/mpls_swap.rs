@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("MPLSSwap", "replaces the MPLS label", || {
     kind: Kind::UInt { max: 0xF_FFFF },
     default: "",
     help: "the label that packets get",
-}]);
+}])
+.ops("parse(4); deparse(4); work(14)");
 
 #[derive(Debug, Default)]
 struct MplsSwap {

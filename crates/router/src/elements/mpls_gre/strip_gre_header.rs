@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new("StripGREHeader", "strips a GRE header", ||
         default: "AGGREGATE",
         help: "where the key is noted",
     },
-]);
+])
+.ops("parse(8); work(32)");
 
 #[derive(Debug, Default)]
 struct StripGreHeader {

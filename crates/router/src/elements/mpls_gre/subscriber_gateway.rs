@@ -59,7 +59,11 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "`SVID CVID KEY`",
     },
-]);
+])
+.ops(
+    "parse(42); 0.5 * ht_lookup(1, 8, 2 * rules, 0) by 4; \
+     ht_lookup(2, 20, 2 * entries, 0) by 4; 0.5 * deparse(22); work(150)",
+);
 
 /// Bytes of addresses, two tags and type.
 const FRAME_LEN: usize = Ether::LEN + 8;
@@ -198,6 +202,11 @@ impl Element for SubscriberGateway {
             return Err("no such subscriber".to_owned());
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (rules, entries) = (self.keys.len(), self.places.len());
+        vec![("rules", rules as f64), ("entries", entries as f64)]
     }
 }
 

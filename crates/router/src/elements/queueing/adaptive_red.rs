@@ -19,4 +19,5 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .references(&["Floyd, Gummadi and Shenker 2001, Adaptive RED"])
 .params(PARAMS_ADAPTIVE)
-.restless();
+.restless()
+.ops("work(35)");

@@ -30,7 +30,8 @@ pub static ENTRY: Entry = Entry::new("DRRSched", "pulls the same share from each
     kind: INT,
     default: "500",
     help: "bytes a round",
-}]);
+}])
+.ops("work(90)");
 
 #[derive(Debug)]
 struct Input {

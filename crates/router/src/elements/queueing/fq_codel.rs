@@ -91,7 +91,8 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
         "true",
         "whether packets that understand marks are marked",
     ),
-]);
+])
+.ops("0.5 * parse(20); 0.5 * parse(4); array_access(64, 1024); work(150)");
 
 #[derive(Debug, Default)]
 struct FqCodel {

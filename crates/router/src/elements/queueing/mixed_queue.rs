@@ -26,4 +26,5 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("2/1-2", "h/lh")
 .params(PARAMS)
-.live();
+.live()
+.ops("0.5 * ring(calls); work(10 * calls)");

@@ -25,4 +25,5 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
-.live();
+.live()
+.ops("0.5 * ring(calls); work(10 * calls)");

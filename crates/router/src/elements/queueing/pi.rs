@@ -56,7 +56,8 @@ pub static ENTRY: Entry = Entry::new("PI", "drops so that a queue keeps its leng
         need: Need::Positional,
         ..queue_lengths::PARAM
     },
-]);
+])
+.ops("random(); work(10)");
 
 #[derive(Debug, Default)]
 struct Pi {

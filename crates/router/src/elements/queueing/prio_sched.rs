@@ -16,7 +16,8 @@ pub static ENTRY: Entry = Entry::new(
     "pulls from the first input that has a packet",
     || Box::<PrioSched>::default(),
 )
-.ports("-/1", "l/l");
+.ports("-/1", "l/l")
+.ops("work(10 * calls)");
 
 #[derive(Debug, Default)]
 struct PrioSched {

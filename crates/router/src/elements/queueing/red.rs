@@ -24,4 +24,5 @@ pub static ENTRY: Entry = Entry::new("RED", "drops early by the average queue le
 .ports("1/1-2", "a/ah")
 .references(&["Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993"])
 .params(PARAMS)
-.restless();
+.restless()
+.ops("work(35)");

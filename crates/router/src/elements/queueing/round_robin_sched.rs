@@ -14,7 +14,8 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("RoundRobinSched", "pulls from its inputs in turn", || {
     Box::<RoundRobinSched>::default()
 })
-.ports("-/1", "l/l");
+.ports("-/1", "l/l")
+.ops("work(30)");
 
 #[derive(Debug, Default)]
 struct RoundRobinSched {

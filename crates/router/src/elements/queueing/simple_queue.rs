@@ -21,4 +21,5 @@ pub static ENTRY: Entry = Entry::new("SimpleQueue", "stores packets, first in fi
 })
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
-.live();
+.live()
+.ops("0.5 * ring(calls); work(10 * calls)");

@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry::new("StrideSched", "pulls from inputs by their 
 .ports("1-/1", "l/l")
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)
-.restless();
+.restless()
+.ops("work(60)");
 
 #[derive(Debug, Default)]
 struct StrideSched {

@@ -44,7 +44,8 @@ pub static ENTRY: Entry = Entry::new("TimeSortedSched", "merges streams by times
         default: "1",
         help: "packets of each input that wait here",
     },
-]);
+])
+.ops("work(150)");
 
 #[derive(Debug)]
 struct Input {

@@ -15,4 +15,5 @@ pub static ENTRY: Entry = Entry::new(
     || Meter::element(Unit::Bytes),
 )
 .ports("1/2-", "h/h")
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(40)");

@@ -16,4 +16,5 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "h/h")
 .params(PARAMS_BYTES)
-.restless();
+.restless()
+.ops("work(25)");

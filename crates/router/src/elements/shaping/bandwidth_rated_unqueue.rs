@@ -21,4 +21,5 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1", "l/h")
 .params(PARAMS_BYTES)
-.restless();
+.restless()
+.ops("work(40)");

@@ -20,4 +20,5 @@ pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a ba
     default: "",
     help: "bytes a second",
 }])
-.restless();
+.restless()
+.ops("work(50)");

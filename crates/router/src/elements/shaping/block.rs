@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new("Block", "sends packets of a high rate else
     kind: INT,
     default: "",
     help: "the highest annotation that passes; 0 lets all pass",
-}]);
+}])
+.ops("work(12)");
 
 #[derive(Debug, Default)]
 struct Block {

@@ -11,4 +11,5 @@ pub static ENTRY: Entry = Entry::new("Burster", "pulls packets in bursts and pus
     TimedUnqueue::element()
 })
 .ports("1/1", "l/h")
-.params(&params("8"));
+.params(&params("8"))
+.ops("work(80 * calls)");

@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new("CompareBlock", "tells flows that are busy 
     number("FWD_WEIGHT", "weight of the forward rate"),
     number("REV_WEIGHT", "weight of the reverse rate"),
     number("THRESH", "rate above which they are compared"),
-]);
+])
+.ops("work(32)");
 
 const fn number(name: &'static str, help: &'static str) -> Param {
     Param {

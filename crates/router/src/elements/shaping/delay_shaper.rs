@@ -29,7 +29,8 @@ pub static ENTRY: Entry = Entry::new("DelayShaper", "delays packets that are pul
     kind: Kind::Timestamp,
     default: "",
     help: "time from a packet's timestamp to its leaving",
-}]);
+}])
+.ops("work(70)");
 
 #[derive(Debug, Default)]
 struct DelayShaper {

@@ -28,7 +28,8 @@ pub static ENTRY: Entry = Entry::new("DelayUnqueue", "pulls, delays and pushes p
     kind: Kind::Timestamp,
     default: "",
     help: "time from a packet's timestamp to its leaving",
-}]);
+}])
+.ops("work(70)");
 
 #[derive(Debug, Default)]
 struct DelayUnqueue {

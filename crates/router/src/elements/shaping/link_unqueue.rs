@@ -46,7 +46,8 @@ pub static ENTRY: Entry = Entry::new("LinkUnqueue", "emulates a link", || {
         default: "",
         help: "rate at which bits are sent; counts in steps of 100 bytes a second",
     },
-]);
+])
+.ops("work(110)");
 
 /// Bandwidths count in steps of so many bytes a second.
 const STEP: u64 = 100;

@@ -45,7 +45,8 @@ pub static ENTRY: Entry = Entry::new("LossModel", "loses packets as a path does"
         default: "",
         help: "the model's parameters, each by its name",
     },
-]);
+])
+.ops("random(); work(20)");
 
 #[derive(Debug, Default)]
 struct Lossy {

@@ -13,4 +13,5 @@ pub static ENTRY: Entry = Entry::new("Meter", "sends packets out by the stream's
     Meter::element(Unit::Packets)
 })
 .ports("1/2-", "h/h")
-.params(PARAMS);
+.params(PARAMS)
+.ops("work(38)");

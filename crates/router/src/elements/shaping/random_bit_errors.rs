@@ -48,7 +48,8 @@ pub static ENTRY: Entry = Entry::new("RandomBitErrors", "changes bits by chance"
         help: "whether it changes anything",
     },
 ])
-.live();
+.live()
+.ops("work(20)");
 
 /// What becomes of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

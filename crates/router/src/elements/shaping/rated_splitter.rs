@@ -14,4 +14,5 @@ pub static ENTRY: Entry = Entry::new("RatedSplitter", "splits a stream at a rate
 })
 .ports("1/1-2", "h/h")
 .params(PARAMS_PACKETS)
-.restless();
+.restless()
+.ops("work(25)");

@@ -19,4 +19,5 @@ pub static ENTRY: Entry = Entry::new("RatedUnqueue", "pulls at a rate and pushes
 })
 .ports("1/1", "l/h")
 .params(PARAMS_PACKETS)
-.restless();
+.restless()
+.ops("work(40 * calls + 8)");

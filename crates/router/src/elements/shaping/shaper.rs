@@ -22,4 +22,5 @@ pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {
     default: "",
     help: "packets a second",
 }])
-.restless();
+.restless()
+.ops("work(40 * calls)");

@@ -21,7 +21,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<Suppressor>::default(),
 )
 .ports("-/=", "a/a")
-.flow("#/#");
+.flow("#/#")
+.ops("work(6 * calls)");
 
 #[derive(Debug, Default)]
 struct Suppressor {

@@ -14,4 +14,5 @@ pub static ENTRY: Entry = Entry::new(
     || TimedUnqueue::element(),
 )
 .ports("1/1", "l/h")
-.params(&params("1"));
+.params(&params("1"))
+.ops("work(80 * calls)");

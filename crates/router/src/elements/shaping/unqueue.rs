@@ -48,7 +48,8 @@ pub static ENTRY: Entry = Entry::new("Unqueue", "pulls packets and pushes them",
         default: "-1",
         help: "packets in all; below 0 is no limit",
     },
-]);
+])
+.ops("work(40 * calls)");
 
 /// Packets of one turn where the burst has no limit: what waits for delivery stays bounded.
 const LONGEST_TURN: usize = 32 * CAPACITY;

@@ -43,7 +43,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether it is added to times of zero too",
     },
-]);
+])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct AdjustTimestamp {

@@ -103,7 +103,8 @@ pub static ENTRY: Entry = Entry::new("FromDump", "reads packets from a capture f
         default: "1",
         help: "packets of each run of its task",
     },
-]);
+])
+.ops("copy(frame - 4); work(120)");
 
 const fn option(
     name: &'static str,

@@ -117,7 +117,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "handler written at the end of the dump",
     },
-]);
+])
+.ops("work(1500)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

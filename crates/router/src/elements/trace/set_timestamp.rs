@@ -40,7 +40,8 @@ pub static ENTRY: Entry = Entry::new("SetTimestamp", "gives packets a timestamp"
         default: "false",
         help: "no longer used: see `SetTimestampDelta`",
     },
-]);
+])
+.ops("work(4)");
 
 #[derive(Debug, Default)]
 struct SetTimestamp {

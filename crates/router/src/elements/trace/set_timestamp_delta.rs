@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Word,
     default: "RANGE",
     help: "`RANGE`, `NOW` or `FIRST`",
-}]);
+}])
+.ops("work(8)");
 
 #[derive(Clone, Copy, Debug, Default)]
 enum Since {

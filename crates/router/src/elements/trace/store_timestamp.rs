@@ -36,7 +36,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "false",
         help: "whether it goes behind the packet",
     },
-]);
+])
+.ops("deparse(8); work(22)");
 
 #[derive(Debug, Default)]
 struct StoreTimestamp {

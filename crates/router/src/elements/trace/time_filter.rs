@@ -59,7 +59,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "handler written at the end",
     },
-]);
+])
+.ops("work(16)");
 
 const fn time(name: &'static str, need: Need, help: &'static str) -> Param {
     Param {

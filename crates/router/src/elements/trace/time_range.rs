@@ -22,7 +22,8 @@ pub static ENTRY: Entry = Entry::new(
     kind: Kind::Bool,
     default: "false",
     help: "times never go back",
-}]);
+}])
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct TimeRange {

@@ -12,7 +12,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("TimestampAccum", "adds up the ages of packets", || {
     Box::<TimestampAccum>::default()
-});
+})
+.ops("work(8)");
 
 #[derive(Debug, Default)]
 struct TimestampAccum {

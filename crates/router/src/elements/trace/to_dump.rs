@@ -90,7 +90,8 @@ pub static ENTRY: Entry = Entry::new("ToDump", "writes packets to a capture file
         default: "1",
         help: "packets pulled at a time",
     },
-]);
+])
+.ops("copy(frame - 4); work(60)");
 
 #[derive(Debug)]
 enum Format {

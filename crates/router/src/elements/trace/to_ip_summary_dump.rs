@@ -84,7 +84,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "1",
         help: "packets pulled at a time",
     },
-]);
+])
+.ops("parse(40); work(1500)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

@@ -63,7 +63,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "0",
         help: "packets with the same ports; 0 is no limit",
     },
-]);
+])
+.ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(60)");
 
 #[derive(Debug, Default)]
 struct DynamicUdpIpEncap {

@@ -40,7 +40,11 @@ pub static ENTRY: Entry = Entry::new(
     wanted("FLOWS", Kind::UInt { max: 1 << 20 }, "how many flows"),
     wanted("FLOWSIZE", UINT, "frames of a flow, at least 3"),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
-]);
+])
+.ops(
+    "random(); array_access(40, entries); deparse(13); checksum(length - 34); \
+     copy(length); work(100)",
+);
 
 /// Frames that a flow has at least: SYN, data, FIN.
 const LEAST: u64 = 3;
@@ -148,6 +152,11 @@ impl Element for FastTcpFlows {
             self.ended = 0;
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (length, entries) = (self.frame.len(), self.flows.len());
+        vec![("length", length as f64), ("entries", entries as f64)]
     }
 }
 

@@ -50,7 +50,11 @@ pub static ENTRY: Entry = Entry::new(
         "whether they have UDP's checksum",
     ),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
-]);
+])
+.ops(
+    "random(); array_access(16, entries); deparse(6); checksum(length - 34); \
+     copy(length); work(100)",
+);
 
 /// A flow: its ports, and how many frames it gave.
 #[derive(Clone, Debug, Default)]
@@ -132,6 +136,11 @@ impl Element for FastUdpFlows {
         let length = parse_uint(value.trim(), u64::from(u32::MAX));
         let length = length.map_err(|_| "length parameter must be integer")?;
         resize_udp(&mut self.frame, length)
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let (length, entries) = (self.frame.len(), self.flows.len());
+        vec![("length", length as f64), ("entries", entries as f64)]
     }
 }
 

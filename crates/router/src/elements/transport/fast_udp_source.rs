@@ -45,7 +45,8 @@ pub static ENTRY: Entry = Entry::new(
     ),
     optional("INTERVAL", UINT, "0", "frames after which the ports grow"),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
-]);
+])
+.ops("copy(length); work(60)");
 
 #[derive(Debug, Default)]
 struct FastUdpSource {
@@ -116,6 +117,10 @@ impl Element for FastUdpSource {
             (self.grown, self.since) = (0, 0);
         }
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("length", self.frame.len() as f64)]
     }
 }
 

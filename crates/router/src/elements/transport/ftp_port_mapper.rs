@@ -56,7 +56,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "by which of its inputs mappings are made",
     },
-]);
+])
+.ops("parse(20); parse(20); work(40)");
 
 #[derive(Debug, Default)]
 struct FtpPortMapper {

@@ -23,4 +23,8 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1-/1-", "h/h")
 .flow("x/x")
-.params(IP);
+.params(IP)
+.ops(
+    "parse(20); parse(8); ht_lookup(3, 8, 6 * entries, 0) by 8; \
+     ct_insertion(0, 72, entries, 0); deparse(8); inc_checksum(2); inc_checksum(2); deparse(4); work(60)",
+);

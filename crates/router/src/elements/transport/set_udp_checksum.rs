@@ -18,7 +18,8 @@ pub static ENTRY: Entry = Entry::new("SetUDPChecksum", "computes the checksum of
     Box::<SetUdpChecksum>::default()
 })
 .ports("1/1-2", "a/ah")
-.references(&["RFC 768"]);
+.references(&["RFC 768"])
+.ops("parse(20); parse(8); checksum(frame - 38) by 4; deparse(2); work(45)");
 
 #[derive(Debug, Default)]
 struct SetUdpChecksum {

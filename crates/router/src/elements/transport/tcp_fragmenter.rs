@@ -46,7 +46,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "0",
         help: "an annotation of two bytes with the same for each packet",
     },
-]);
+])
+.ops("parse(20); parse(20); work(50)");
 
 /// FIN and PSH, which belong to the end of what is sent.
 const LAST_FLAGS: u8 = 0x09;

@@ -63,7 +63,8 @@ pub static ENTRY: Entry = Entry::new(
         default: "true",
         help: "whether UDP's checksum is computed",
     },
-]);
+])
+.ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(60)");
 
 #[derive(Debug, Default)]
 struct UdpIpEncap {
