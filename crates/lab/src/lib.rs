@@ -8,6 +8,7 @@ pub mod compare;
 pub mod engine;
 pub mod fidelity;
 pub mod paper;
+pub mod placement;
 pub mod registry;
 pub mod report;
 #[cfg(target_os = "linux")]
