@@ -8,7 +8,7 @@
 //!
 //! Each uses the least that a replica can cost anywhere alone; neighbours only raise it. So none exceeds the truth.
 
-use super::load::{Piece, is_limit};
+use super::load::is_limit;
 use super::model::{Problem, Resource};
 use super::split::Alone;
 
@@ -45,8 +45,8 @@ impl std::fmt::Display for Reason {
 /// Sums of floats that are equal on paper may differ by their last digits.
 const ROUNDING: f64 = 1e-6;
 
-/// The best bound for `pieces`, whose loads on empty servers are `alone`.
-pub(super) fn lower_bound(problem: &Problem, pieces: &[Piece], alone: &[Vec<Alone>]) -> Bound {
+/// The best bound for `counts` replicas of each chain, whose loads on empty servers are `alone`.
+pub(super) fn lower_bound(problem: &Problem, counts: &[u32], alone: &[Vec<Alone>]) -> Bound {
     let mut best = Bound {
         servers: 1,
         by: Reason::Volume(Resource::Cores),
@@ -60,14 +60,17 @@ pub(super) fn lower_bound(problem: &Problem, pieces: &[Piece], alone: &[Vec<Alon
         if !is_limit(problem.cache, resource) {
             continue;
         }
-        let needs: Vec<f64> = alone.iter().map(|all| least(all, resource)).collect();
+        let of_chains = alone.iter().zip(counts);
+        let needs: Vec<f64> = of_chains
+            .flat_map(|(all, count)| std::iter::repeat_n(least(all, resource), *count as usize))
+            .collect();
         note(
             by_volume(problem, resource, &needs),
             Reason::Volume(resource),
         );
         note(by_whole(problem, resource, needs), Reason::Whole(resource));
     }
-    note(by_apart(problem, pieces), Reason::Apart);
+    note(by_apart(problem, counts), Reason::Apart);
     best
 }
 
@@ -148,8 +151,10 @@ fn by_whole(problem: &Problem, resource: Resource, mut needs: Vec<f64>) -> usize
 fn martello_toth(sizes: &[f64], capacity: f64) -> usize {
     let half = capacity / 2.0;
     let mut best = 0;
-    let thresholds = sizes.iter().copied().filter(|size| *size <= half);
-    for least in thresholds.chain([0.0]) {
+    let mut thresholds: Vec<f64> = sizes.iter().copied().filter(|size| *size <= half).collect();
+    thresholds.dedup();
+    thresholds.push(0.0);
+    for least in thresholds {
         let (mut alone, mut large, mut large_sum, mut small_sum) = (0_usize, 0_usize, 0.0, 0.0);
         for size in sizes.iter().copied() {
             if size > capacity - least {
@@ -172,24 +177,32 @@ fn martello_toth(sizes: &[f64], capacity: f64) -> usize {
     best
 }
 
-/// A set of replicas no two of which may meet, grown greedily.
-fn by_apart(problem: &Problem, pieces: &[Piece]) -> usize {
-    let mut set: Vec<usize> = Vec::new();
-    let conflicts = |chain: usize| {
-        let others = pieces.iter();
-        others
-            .filter(|other| problem.are_apart(chain, other.chain))
-            .count()
+/// The replicas of a set of chains no two of which may meet, grown greedily.
+fn by_apart(problem: &Problem, counts: &[u32]) -> usize {
+    let chains = 0..counts.len();
+    // A chain kept apart from itself needs a server for each replica, any other one at least.
+    let needs = |chain: usize| {
+        if problem.are_apart(chain, chain) {
+            counts[chain] as usize
+        } else {
+            1
+        }
     };
-    let mut order: Vec<usize> = (0..pieces.len()).collect();
-    order.sort_by_key(|at| (std::cmp::Reverse(conflicts(pieces[*at].chain)), *at));
-    for at in order {
-        let chain = pieces[at].chain;
+    let weight = |chain: &usize| -> usize {
+        let others = chains
+            .clone()
+            .filter(|other| problem.are_apart(*chain, *other));
+        needs(*chain) + others.map(needs).sum::<usize>()
+    };
+    let mut order: Vec<usize> = chains.clone().collect();
+    order.sort_by_cached_key(|chain| (std::cmp::Reverse(weight(chain)), *chain));
+    let mut set: Vec<usize> = Vec::new();
+    for chain in order {
         if set.iter().all(|other| problem.are_apart(chain, *other)) {
             set.push(chain);
         }
     }
-    set.len()
+    set.into_iter().map(needs).sum()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::pack::Seating;
 const MOST_ATTEMPTS: u64 = 150_000;
 
 /// Empties servers of `seating` until `bound` are used or none can be emptied.
-pub(super) fn improve<'a>(mut seating: Seating<'a>, bound: usize) -> Seating<'a> {
+pub(super) fn improve(mut seating: Seating<'_>, bound: usize) -> Seating<'_> {
     while seating.used() > bound {
         let mut candidates: Vec<usize> = (0..seating.seats.len())
             .filter(|server| !seating.seats[*server].is_empty())
@@ -27,6 +27,8 @@ pub(super) fn improve<'a>(mut seating: Seating<'a>, bound: usize) -> Seating<'a>
                 return None;
             }
             let mut trial = seating.clone();
+            // A copy of many servers takes as long as an attempt for each.
+            trial.attempts += trial.seats.len() as u64;
             let done = empty(&mut trial, server);
             seating.attempts = trial.attempts;
             done.then_some(trial)

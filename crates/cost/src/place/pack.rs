@@ -3,12 +3,18 @@
 use super::load::{Load, Piece, Seat, excess, is_limit, measure, pairs};
 use super::model::{Problem, Resource, Server};
 use super::split::Alone;
+use std::rc::Rc;
+
+/// The pairs of nodes, its cores' and its ports', that a chain may have on a kind of server.
+type Pairs = Vec<(usize, usize)>;
 
 /// Who sits where, and what each server's load is.
 #[derive(Clone)]
 pub(super) struct Seating<'a> {
     problem: &'a Problem,
     servers: &'a [Server],
+    /// Of each chain, for each kind of server.
+    pairs: Rc<Vec<Vec<Pairs>>>,
     /// The replicas on each server.
     pub(super) seats: Vec<Vec<Seat>>,
     /// What they take of it.
@@ -23,9 +29,18 @@ impl<'a> Seating<'a> {
         let loads = servers
             .iter()
             .map(|server| measure(problem, server.kind, &[]));
+        let of_chain = |chain| {
+            problem
+                .kinds
+                .iter()
+                .map(|kind| pairs(chain, kind))
+                .collect()
+        };
+        let pairs = problem.chains.iter().map(of_chain).collect();
         Seating {
             problem,
             servers,
+            pairs: Rc::new(pairs),
             seats: vec![Vec::new(); servers.len()],
             loads: loads.collect(),
             attempts: 0,
@@ -36,12 +51,12 @@ impl<'a> Seating<'a> {
     pub(super) fn put(&mut self, piece: Piece, server: usize) -> bool {
         let problem = self.problem;
         let kind = self.servers[server].kind;
-        let chain = &problem.chains[piece.chain];
         let mut others = self.seats[server].iter();
         if others.any(|seat| problem.are_apart(seat.piece.chain, piece.chain)) {
             return false;
         }
-        for (node, port_node) in pairs(chain, &problem.kinds[kind]) {
+        let pairs = Rc::clone(&self.pairs);
+        for &(node, port_node) in &pairs[piece.chain][kind] {
             // A replica takes one core at least: the cheapest of all reasons to go on.
             let cores = self.loads[server].used[node][Resource::Cores.index()];
             if cores + 1.0 > f64::from(problem.kinds[kind].nodes[node].cores) {
@@ -135,9 +150,11 @@ pub(super) fn first_fit<'a>(
     alone: &[Vec<Alone>],
     order: By,
 ) -> Result<Seating<'a>, usize> {
+    // Of each chain: its replicas are equal.
     let sizes: Vec<f64> = alone.iter().map(|all| size(problem, all, order)).collect();
+    let size_of = |at: usize| sizes[pieces[at].chain];
     let mut sorted: Vec<usize> = (0..pieces.len()).collect();
-    sorted.sort_by(|a, b| sizes[*b].total_cmp(&sizes[*a]));
+    sorted.sort_by(|a, b| size_of(*b).total_cmp(&size_of(*a)));
     let opening = opening(problem, servers);
     let mut seating = Seating::new(problem, servers);
     for at in sorted {

@@ -77,8 +77,10 @@ pub fn poll(core: &Core, packets: u64, rng: &mut Rng) -> Seen {
     seen
 }
 
-/// Bursts that each core of a placement meets: enough to tell a loss of 10⁻³ from none.
-pub const BURSTS: u64 = 50_000;
+/// Bursts that each of `cores` cores meets: enough to tell a loss of 10⁻³ from none, fewer on very many cores.
+pub fn bursts_each(cores: u64) -> u64 {
+    (40_000_000 / cores.max(1)).clamp(2_000, 50_000)
+}
 
 /// Polls every core of a replica with its part of the packets, at the high end of their cost.
 ///
@@ -88,6 +90,7 @@ pub fn poll_replica(
     placed: &Placed,
     cost: &Cost,
     clock_hz: f64,
+    bursts: u64,
     seed: u64,
 ) -> Vec<Seen> {
     let chain = &problem.chains[placed.chain];
@@ -97,7 +100,7 @@ pub fn poll_replica(
         arrivals: chain.arrivals,
         ring: chain.ring,
     };
-    let packets = BURSTS * u64::from(chain.burst().max(1));
+    let packets = bursts * u64::from(chain.burst().max(1));
     let poll_one = |n| {
         let entity = format!("core:{}:{}:{n}", chain.name, placed.replica);
         poll(&core, packets, &mut Rng::new(seed, &entity))

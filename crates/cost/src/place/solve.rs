@@ -59,8 +59,11 @@ fn with_replicas(problem: &Problem, servers: &[Server], counts: &[u32]) -> Resul
         .enumerate()
         .flat_map(|(chain, count)| (0..*count).map(move |n| piece(problem, chain, n, *count)))
         .collect();
-    let alone: Vec<Vec<Alone>> = pieces.iter().map(|piece| alone(problem, *piece)).collect();
-    let bound = lower_bound(problem, &pieces, &alone);
+    let chains = counts.iter().enumerate();
+    let alone: Vec<Vec<Alone>> = chains
+        .map(|(chain, count)| alone(problem, piece(problem, chain, 0, *count)))
+        .collect();
+    let bound = lower_bound(problem, counts, &alone);
     if bound.servers > servers.len() {
         return Err(Stuck {
             chain: 0,

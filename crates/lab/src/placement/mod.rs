@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use trammel_core::table::write_json;
 use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::outcome::{Outcome, Refusal};
-use trammel_cost::place::polling::{Seen, poll_replica};
+use trammel_cost::place::polling::{Seen, bursts_each, poll_replica};
 use trammel_cost::place::solve::place;
 
 /// How a placement is shown.
@@ -63,11 +63,19 @@ pub fn run(
 }
 
 fn poll(file: PlacementFile, outcome: Outcome) -> Answer {
+    let cores = outcome.costs.iter().map(|cost| u64::from(cost.cores)).sum();
     let replicas = outcome.placement.placed.iter().zip(&outcome.costs);
     let seen = replicas.map(|(placed, cost)| {
         let kind = outcome.servers[placed.server].kind;
         let clock_hz = file.problem.kinds[kind].clock_hz;
-        poll_replica(&file.problem, placed, cost, clock_hz, file.seed)
+        poll_replica(
+            &file.problem,
+            placed,
+            cost,
+            clock_hz,
+            bursts_each(cores),
+            file.seed,
+        )
     });
     Answer {
         seen: seen.collect(),

@@ -11,7 +11,7 @@ use crate::registry::Family;
 use trammel_core::units::Dimension as D;
 
 /// The words of `subject`.
-pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic", "placement"];
+pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic"];
 /// The words of `engines`.
 pub const ENGINES: &[&str] = &["predict", "simulate", "measure"];
 /// The words of `stack`.

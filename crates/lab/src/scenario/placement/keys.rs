@@ -45,7 +45,7 @@ pub static SERVER: Section = Section {
         k("count", Whole(1, MOST_SERVERS as i64), Is("1"), "", "how many there are"),
         k("machine", Text, Absent, "", "the machine that functions without numbers of their own are estimated on"),
         k("clock", Quantity(&[D::Frequency], 1.0, 1e12), Required, "Hz", "clock under load"),
-        k("nodes", Whole(1, 64), Is("1"), "", "NUMA nodes (sockets)"),
+        k("nodes", Whole(1, 16), Is("1"), "", "NUMA nodes (sockets)"),
         k("cores", Whole(1, 4096), Required, "", "cores of a node that chains may have"),
         k("llc", BYTES, Required, "bytes", "last-level cache of a node that chains effectively have"),
         k("dram_accesses_per_s", Number(0.0, 1e15), Required, "1/s", "accesses to memory that a node serves"),
@@ -65,7 +65,7 @@ pub static PORT: Section = Section {
     help: "ports that are alike; the ports of a node are one bundle, over which its chains' packets spread",
     extra: None,
     keys: &[
-        k("node", Whole(0, 63), Is("0"), "", "the NUMA node that they are on, from 0"),
+        k("node", Whole(0, 15), Is("0"), "", "the NUMA node that they are on, from 0"),
         k("count", Whole(1, 64), Is("1"), "", "how many there are"),
         k("rate", RATE, Required, "bit/s", "rate of each, in each direction"),
         k("pcie", RATE, Is("63 Gbit/s"), "bit/s", "rate of the bus to each, in each direction; the default is eight lanes of PCIe 3.0"),
