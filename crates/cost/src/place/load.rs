@@ -167,6 +167,20 @@ fn cost(problem: &Problem, kind: usize, seat: &Seat, ratios: &[f64]) -> Cost {
     }
 }
 
+/// Cores of `chain` that can be kept as busy as `busy` whole ones.
+fn cores(chain: &Chain, busy: f64) -> u32 {
+    // Where the chain cannot be planned, no number of cores will do.
+    let planned = chain.planned_utilisation().unwrap_or(f64::MIN_POSITIVE);
+    (busy / planned * (1.0 - ROUNDING)).ceil().max(1.0) as u32
+}
+
+/// Cores that `piece` needs at least on a server of the kind with index `kind`: those without any miss.
+pub(super) fn least_cores(problem: &Problem, kind: usize, piece: &Piece) -> u32 {
+    let chain = &problem.chains[piece.chain];
+    let cycles = chain.work[kind].cycles.high;
+    cores(chain, piece.pps * cycles / problem.kinds[kind].clock_hz)
+}
+
 /// Cycles that `accesses` to memory take: one after the other at the high end, as many at once as the core can at
 /// the low end, the geometric mean between.
 fn waiting(kind: &Kind, accesses: f64) -> Interval {

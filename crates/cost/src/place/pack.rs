@@ -1,6 +1,6 @@
 //! First-fit decreasing: replicas by falling size, each on the first server that can take it.
 
-use super::load::{Load, Piece, Seat, excess, is_limit, measure, pairs};
+use super::load::{Load, Piece, Seat, excess, is_limit, least_cores, measure, pairs};
 use super::model::{Problem, Resource, Server};
 use super::split::Alone;
 use std::rc::Rc;
@@ -56,10 +56,11 @@ impl<'a> Seating<'a> {
             return false;
         }
         let pairs = Rc::clone(&self.pairs);
+        let least = f64::from(least_cores(problem, kind, &piece));
         for &(node, port_node) in &pairs[piece.chain][kind] {
-            // A replica takes one core at least: the cheapest of all reasons to go on.
+            // Neighbours and misses only add to this, and most attempts end here.
             let cores = self.loads[server].used[node][Resource::Cores.index()];
-            if cores + 1.0 > f64::from(problem.kinds[kind].nodes[node].cores) {
+            if cores + least > f64::from(problem.kinds[kind].nodes[node].cores) {
                 continue;
             }
             self.attempts += 1;
@@ -83,6 +84,12 @@ impl<'a> Seating<'a> {
         let seat = self.seats[server].remove(at);
         self.loads[server] = measure(self.problem, self.servers[server].kind, &self.seats[server]);
         seat.piece
+    }
+
+    /// Cores that `piece` would keep busy on the first kind of server if nothing missed.
+    pub(super) fn work(&self, piece: &Piece) -> f64 {
+        let cycles = self.problem.chains[piece.chain].work[0].cycles.high;
+        piece.pps * cycles / self.problem.kinds[0].clock_hz
     }
 
     /// Servers with a replica.
