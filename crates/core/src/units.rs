@@ -92,6 +92,8 @@ pub enum Dimension {
     Ratio,
     /// Decibel-milliwatts.
     Dbm,
+    /// Cycles a second, of a clock.
+    Frequency,
 }
 
 impl Dimension {
@@ -106,6 +108,7 @@ impl Dimension {
             Dimension::Bdp => "a multiple of the bandwidth-delay product such as `1 bdp`",
             Dimension::Ratio => "a number or a percentage such as `0.1 %`",
             Dimension::Dbm => "a power such as `-76 dBm`",
+            Dimension::Frequency => "a frequency such as `3.3 GHz`",
         }
     }
 }
@@ -146,6 +149,10 @@ const UNITS: &[Unit] = &[
     Unit(&[""], Dimension::Ratio, 1.0),
     Unit(&["%"], Dimension::Ratio, 0.01),
     Unit(&["dBm"], Dimension::Dbm, 1.0),
+    Unit(&["Hz"], Dimension::Frequency, 1.0),
+    Unit(&["kHz"], Dimension::Frequency, 1e3),
+    Unit(&["MHz"], Dimension::Frequency, 1e6),
+    Unit(&["GHz"], Dimension::Frequency, 1e9),
 ];
 
 /// A number in the base unit of its dimension (seconds, bit/s, bytes, packets, packets/s, …).
@@ -278,6 +285,7 @@ mod tests {
         assert_eq!(read("0.1 %"), Ok((0.001, Dimension::Ratio)));
         assert_eq!(read("-76 dBm"), Ok((-76.0, Dimension::Dbm)));
         assert_eq!(read("2 bdp"), Ok((2.0, Dimension::Bdp)));
+        assert_eq!(read("3.3 GHz"), Ok((3.3e9, Dimension::Frequency)));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! source; what it lacks (caches, overlap, batching, contention) is added and said where it is.
 #![forbid(unsafe_code)]
 
+pub mod capacity_profile;
 pub mod eo;
 pub mod estimate;
 pub mod expr;

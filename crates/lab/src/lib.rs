@@ -10,6 +10,7 @@ pub mod fidelity;
 #[cfg(target_os = "linux")]
 pub mod forwarding;
 pub mod paper;
+pub mod placement;
 pub mod registry;
 pub mod report;
 #[cfg(target_os = "linux")]

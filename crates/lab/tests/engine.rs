@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trammel::engine::points::{Outcome, RunOptions, Unwatched, Watch, run_points};
 use trammel::engine::simulate::RunTables;
-use trammel::scenario::File;
 use trammel::scenario::model::Engine;
+use trammel::scenario::{File, ReadError};
 use trammel_core::time::Time;
 
 const TWO: &str = "title = 'Two'\nduration = '3 s'\nwarmup = '1 s'\nrepeat = 2\n\
@@ -483,7 +483,12 @@ fn every_example_runs() {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let mut file = File::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let mut file = match File::read(&path) {
+            Ok(file) => file,
+            // Another command's: its own tests read it.
+            Err(ReadError::Elsewhere { .. }) => continue,
+            Err(error) => panic!("{error}"),
+        };
         let last = file.points.len() - 1;
         file.points = vec![file.points[0].clone(), file.points[last].clone()];
         for point in &mut file.points {

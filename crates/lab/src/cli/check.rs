@@ -1,6 +1,7 @@
 //! `trammel check`: reads scenario files and shows every fault.
 
 use super::{DONE, LACKS, USAGE, explain, out, say};
+use crate::scenario::placement::{self, NoEstimator, PlacementFile};
 use crate::scenario::{File, ReadError, schema};
 use serde_json::json;
 use std::path::PathBuf;
@@ -57,6 +58,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     row
                 }));
             }
+            Err(ReadError::Elsewhere {
+                subject: placement::SUBJECT,
+                ..
+            }) => match PlacementFile::read(path, &NoEstimator) {
+                Ok(file) => {
+                    let n = file.problem.chains.len();
+                    say(&format!("{}: no fault, {n} chains to place", file.name));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
             Err(error) => {
                 let later = matches!(error, ReadError::Later { .. });
                 explain(&error.into());

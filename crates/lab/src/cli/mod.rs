@@ -16,6 +16,7 @@ mod list;
 mod man;
 mod options;
 mod paper;
+mod place;
 pub mod progress;
 #[cfg(target_os = "linux")]
 mod router;
@@ -59,6 +60,7 @@ enum Command {
     Run(run::Args),
     Sweep(sweep::Args),
     Paper(paper::Args),
+    Place(place::Args),
     #[cfg(target_os = "linux")]
     Router(Box<router::Args>),
     #[cfg(target_os = "linux")]
@@ -83,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Paper(args) => paper::run(args),
+        Command::Place(args) => place::run(&args),
         #[cfg(target_os = "linux")]
         Command::Router(args) => router::run(&args),
         #[cfg(target_os = "linux")]

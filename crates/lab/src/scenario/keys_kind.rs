@@ -80,6 +80,8 @@ pub enum Kind {
     Whole(i64, i64),
     /// A number in a range.
     Number(f64, f64),
+    /// A number in a range, or three: its low end, its centre, its high end.
+    Interval(f64, f64),
     /// A number with one of these units, in a range of base units; `Ratio` allows a bare number.
     Quantity(&'static [Dimension], f64, f64),
     /// One of these words.
@@ -121,6 +123,9 @@ impl Kind {
             Kind::Whole(low, i64::MAX) => format!("a whole number of at least {low}"),
             Kind::Whole(low, high) => format!("a whole number from {low} to {high}"),
             Kind::Number(low, high) => format!("a number from {low} to {high}"),
+            Kind::Interval(low, high) => {
+                format!("a number from {low} to {high}, or `[low, centre, high]`")
+            }
             Kind::Quantity(dimensions, ..) => described(dimensions),
             Kind::Word(words) => format!("one of {}", quoted(words)),
             Kind::Words(words) => format!("a list of {}", quoted(words)),

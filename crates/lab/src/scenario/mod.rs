@@ -16,6 +16,7 @@ pub mod model;
 pub mod named;
 mod parse;
 pub mod path;
+pub mod placement;
 pub mod plugin;
 pub mod preset;
 mod reader;
@@ -60,6 +61,18 @@ pub enum ReadError {
     /// The file has faults.
     #[error("{0}")]
     Faults(Box<Problems>),
+    /// Another command takes files of this subject.
+    #[error(
+        "`{file}`: subject `{subject}` is for `trammel {command}`; run `trammel {command} {file}`"
+    )]
+    Elsewhere {
+        /// The file.
+        file: String,
+        /// The subject.
+        subject: &'static str,
+        /// The command.
+        command: &'static str,
+    },
     /// The subject is not built yet.
     #[error("`{file}`: subject `{subject}` arrives in a later version; this one runs `transport`")]
     Later {
@@ -97,27 +110,19 @@ impl File {
         set: &[(String, tree::Value)],
     ) -> Result<File, ReadError> {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
-        let mut root = tree::Node::parse(text).map_err(|error| {
-            refuse(vec![Problem {
-                span: error.span,
-                what: "this is not TOML".to_owned(),
-                help: help_with(&error.message),
-                why: error.message,
-            }])
-        })?;
-        if text.trim().is_empty() {
-            return Err(refuse(vec![Problem {
-                span: 0..0,
-                what: "the file is empty".to_owned(),
-                why: "a scenario says what to run".to_owned(),
-                help: "begin with a file of `examples`, or with `trammel doc scenario`".to_owned(),
-            }]));
-        }
+        let mut root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
         let subject = root.as_table().and_then(|table| table.get("subject"));
         if let Some(subject @ ("forwarding" | "traffic")) = subject.and_then(|s| s.node.as_text()) {
             return Err(ReadError::Later {
                 file: name.to_owned(),
                 subject: subject.to_owned(),
+            });
+        }
+        if subject.and_then(|s| s.node.as_text()) == Some(placement::SUBJECT) {
+            return Err(ReadError::Elsewhere {
+                file: name.to_owned(),
+                subject: placement::SUBJECT,
+                command: "place",
             });
         }
         let cx = faults::Context {
@@ -159,6 +164,25 @@ impl File {
             point.hash = hash::of(&point.scenario);
         }
     }
+}
+
+/// The tree of a scenario's text, or why it has none.
+fn tree_of(text: &str) -> Result<tree::Node, Problem> {
+    let root = tree::Node::parse(text).map_err(|error| Problem {
+        span: error.span,
+        what: "this is not TOML".to_owned(),
+        help: help_with(&error.message),
+        why: error.message,
+    })?;
+    if text.trim().is_empty() {
+        return Err(Problem {
+            span: 0..0,
+            what: "the file is empty".to_owned(),
+            why: "a scenario says what to run".to_owned(),
+            help: "begin with a file of `examples`, or with `trammel doc scenario`".to_owned(),
+        });
+    }
+    Ok(root)
 }
 
 /// Why the file at `path` cannot be read, and what to do.

@@ -212,6 +212,40 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The number `name` with its ends: low, centre, high.
+    pub(super) fn interval(&self, name: &str) -> Option<[f64; 3]> {
+        self.with(name, |node| {
+            let key = self.section.key(name);
+            let Kind::Interval(low, high) = key.kind else {
+                unreachable!("`{name}` is listed as another kind")
+            };
+            let number = |node: &Node| match node.value {
+                Value::Int(v) => Some(v as f64),
+                Value::Float(v) => Some(v),
+                _ => None,
+            };
+            let ends: Option<Vec<f64>> = match &node.value {
+                Value::List(items) => items.iter().map(number).collect(),
+                _ => number(node).map(|v| vec![v; 3]),
+            };
+            let Some(Ok(ends)) = ends.map(<[f64; 3]>::try_from) else {
+                self.wrong(name, node);
+                return None;
+            };
+            if ends.iter().any(|end| !(low..=high).contains(end)) {
+                self.out_of_range(name, node);
+                return None;
+            }
+            if !ends.is_sorted() {
+                let what = format!("`{}` must rise", self.dotted(name));
+                let why = "low, centre and high in this order";
+                self.cx.fault(&node.span, what, why, explained(key.help));
+                return None;
+            }
+            Some(ends)
+        })
+    }
+
     /// Reads `node` as a number with one of the units `wanted`.
     pub(super) fn measured(
         &self,

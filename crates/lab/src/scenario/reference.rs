@@ -4,10 +4,19 @@ use super::keys::SECTIONS;
 use super::keys_kind::{Fallback, Key, Section};
 use std::fmt::Write;
 
-/// The page.
+/// The page of scenario files.
 pub fn page() -> String {
-    let mut page = String::from("# Scenario files\n");
-    for section in SECTIONS {
+    page_of("Scenario files", SECTIONS)
+}
+
+/// The page of placement files.
+pub fn placement() -> String {
+    page_of("Placement files", super::placement::keys::SECTIONS)
+}
+
+fn page_of(title: &str, sections: &[&Section]) -> String {
+    let mut page = format!("# {title}\n");
+    for section in sections {
         page += "\n";
         page += &of(section);
     }

@@ -61,6 +61,10 @@ fn shape(kind: &Kind) -> Value {
         Kind::Number(low, high) => {
             json!({ "type": ["number", "string"], "minimum": low, "maximum": high })
         }
+        Kind::Interval(low, high) => {
+            let number = json!({ "type": "number", "minimum": low, "maximum": high });
+            json!({ "anyOf": [number, { "type": "array", "items": number, "minItems": 3, "maxItems": 3 }] })
+        }
         Kind::Quantity(dimensions, ..) => {
             let examples = dimensions
                 .iter()

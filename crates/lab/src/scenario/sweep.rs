@@ -235,6 +235,7 @@ fn unit<'a>(values: impl Iterator<Item = &'a Node>) -> Option<(Dimension, &'stat
         Dimension::PacketRate => "_pps",
         Dimension::Bdp => "_bdp",
         Dimension::Dbm => "_dbm",
+        Dimension::Frequency => "_hz",
         Dimension::Ratio => "",
     };
     Some((common?, suffix))

@@ -233,7 +233,7 @@ fn in_file(place: &str, origins: &[usize]) -> Vec<String> {
 }
 
 /// Where `place` stands: the value of its last part, or of the deepest part that is in the file.
-fn span_of(root: &Node, place: &[String]) -> Span {
+pub(super) fn span_of(root: &Node, place: &[String]) -> Span {
     let mut at = root;
     for part in place {
         let next = match &at.value {

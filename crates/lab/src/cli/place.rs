@@ -1,0 +1,50 @@
+//! `trammel place`: chains of network functions on servers.
+
+use crate::placement::{Format, run as place};
+use crate::scenario::placement::NoEstimator;
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Place chains of network functions on servers
+///
+/// Cuts chains that are too large into replicas, puts them on as few servers as it can, says how far from the least
+/// that may be, and simulates every core. A placement is printed only if an independent checker accepts it.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes"
+)]
+pub(super) struct Args {
+    /// Placement file (`subject = "placement"`)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// How to show the placement
+    #[arg(long, value_enum, default_value = "text", conflicts_with = "json")]
+    format: Shown,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+    /// Seed of the simulated cores, in place of the file's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shown {
+    /// Tables for people
+    Text,
+    /// Every table, as with `--json`
+    Json,
+    /// Resources of Kubernetes, in YAML
+    Kubernetes,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let format = match args.format {
+        _ if args.json => Format::Json,
+        Shown::Text => Format::Text,
+        Shown::Json => Format::Json,
+        Shown::Kubernetes => Format::Kubernetes,
+    };
+    place(&args.scenario, format, args.seed, &NoEstimator)
+}
