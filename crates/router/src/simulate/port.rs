@@ -57,6 +57,8 @@ pub struct Settings {
     pub receive_ring: usize,
     /// Frames that wait to be sent, at most; at least 1.
     pub transmit_ring: usize,
+    /// Frames that the driver gives at a time, at most; at least 1.
+    pub batch: usize,
     /// How the router learns of frames.
     pub notice: Notice,
     /// The rate of the bus between port and memory, each way; none where it does not count.
@@ -79,6 +81,7 @@ impl Settings {
             rate,
             receive_ring: 512,
             transmit_ring: 512,
+            batch: usize::MAX,
             notice: Notice::Polled,
             bus: None,
             receive: Cost::NONE,
@@ -95,6 +98,8 @@ impl Settings {
             Some("a rate of 0 carries nothing; give one above 0".to_owned())
         } else if self.receive_ring == 0 || self.transmit_ring == 0 {
             Some("a ring of 0 frames holds nothing; give one of 1 at least".to_owned())
+        } else if self.batch == 0 {
+            Some("batches of 0 frames bring nothing; give 1 at least".to_owned())
         } else {
             (self.receive.fault())
                 .or_else(|| self.transmit.fault())
@@ -343,7 +348,7 @@ impl State {
         let now = self.meter.clock().now();
         self.admit(now);
         let (mut count, mut bytes) = (0, 0);
-        while !into.is_full() {
+        while !into.is_full() && count < self.settings.batch {
             let Some(first) = self.ring.front().filter(|first| first.is_there <= now) else {
                 break;
             };
@@ -524,8 +529,7 @@ impl Port {
         });
     }
 
-    /// Has one frame come at `at`, which is not before the last that was given. From then on the router waits for
-    /// more even where nothing else is to come, and what leaves is kept for [`Port::departures`].
+    /// Has one frame come at `at`; one that is given later comes later.
     pub fn give(&self, at: Time, frame: Vec<u8>) {
         self.lock().given.push_back((at, frame));
     }
@@ -555,6 +559,11 @@ impl Port {
     /// The time a frame of so many bytes, without its checksum, takes on the link.
     pub fn on_link(&self, bytes: usize) -> Time {
         self.lock().on_link(bytes)
+    }
+
+    /// When the last frame of the transmit ring is out.
+    pub(super) fn all_out(&self) -> Option<Time> {
+        self.lock().leaving.back().map(|last| last.last_out)
     }
 
     /// Whether frames wait by now, for who waits on the descriptor.

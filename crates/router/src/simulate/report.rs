@@ -2,7 +2,7 @@
 
 use super::port::{Counts, Port};
 use crate::engine::Ctx;
-use crate::engine::simulated_core::CoreTimes;
+use crate::engine::simulated_core::{CoreTimes, SimulatedCore};
 use crate::reason::{self, Reason};
 use trammel_core::time::Time;
 
@@ -82,7 +82,7 @@ impl Report {
             in_transmit_rings: sum(|c| c.in_transmit_ring),
             sent: sum(|c| c.sent),
         };
-        let core = router.core().map(|core| core.times());
+        let core = router.core().map(SimulatedCore::times);
         Report {
             now,
             ports,

@@ -170,14 +170,19 @@ impl Simulation {
     }
 
     /// Runs whatever begins by `until`; what has begun is finished, so the core's time may be later afterwards.
-    /// Where nothing is left to do before, time ends there, and says so by `Idle`.
+    /// Where nothing is left to do before, time ends when the last frame is out, and says so by `Idle`.
     pub fn run_until(&mut self, until: Time) -> Progress {
-        let until = self.start + Timestamp(i64::try_from(until.as_ns()).unwrap_or(i64::MAX));
-        self.router.run_until(Some(until))
+        let last = self.start + Timestamp(i64::try_from(until.as_ns()).unwrap_or(i64::MAX));
+        let progress = self.router.run_until(Some(last));
+        if progress == Progress::Idle {
+            let out = self.ports.iter().filter_map(Port::all_out).max();
+            self.clock.leap(out.unwrap_or(Time::ZERO).min(until));
+        }
+        progress
     }
 
     /// When the core will do something next: now, while it has tasks to run; none where it never will.
-    pub fn next(&mut self) -> Option<Time> {
+    pub fn next_at(&mut self) -> Option<Time> {
         self.router.core_next()
     }
 
