@@ -5,6 +5,7 @@
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
+use trammel_core::time::Time;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
@@ -165,6 +166,13 @@ pub trait Host: Debug + Send {
     /// The length of a regular file.
     fn file_bytes(&mut self, path: &str) -> Option<u64> {
         let _ = path;
+        None
+    }
+
+    /// In simulated time, when one of `readable` or `writable` will be ready next, on the core's clock; where
+    /// the router `polls`, also when a frame will come to a device that is polled. None where nothing will come.
+    fn next_ready(&mut self, readable: &[i32], writable: &[i32], polls: bool) -> Option<Time> {
+        let _ = (readable, writable, polls);
         None
     }
 

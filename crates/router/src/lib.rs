@@ -63,6 +63,7 @@ pub mod resizing;
 pub mod rewriter;
 pub mod script;
 pub mod shaper;
+pub mod simulate;
 pub mod socket_element;
 pub mod socket_transport;
 pub mod store_place;

@@ -216,6 +216,7 @@ pub fn build(
         element_names,
         warp: Warp::NONE,
         clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
+        core: None,
         host,
         rng,
         classic: None,

@@ -5,6 +5,7 @@
 //! sleeps: the clock jumps to the next timer.
 
 use super::clock::Clock;
+use super::simulated_core::VAIN_TURNS;
 use super::threads::Dozing;
 use super::{Ctx, ElementId};
 use crate::element::Element;
@@ -154,7 +155,11 @@ impl Ctx {
             if let Some(progress) = self.stopped() {
                 return progress;
             }
+            self.begin_round();
             for _ in 0..TASKS_A_ROUND {
+                if self.observed && self.is_core_past(until) {
+                    return Progress::Running;
+                }
                 let Some(task) = self.tasks.take_next() else {
                     break;
                 };
@@ -162,7 +167,11 @@ impl Ctx {
                     let task = self.tasks.get(task);
                     (task.owner, task.token)
                 };
-                let worked = self.with(owner, |element, ctx| element.run_task(ctx, token));
+                let worked = if self.observed {
+                    self.run_charged(owner, token, false)
+                } else {
+                    self.with(owner, |element, ctx| element.run_task(ctx, token))
+                };
                 self.deliver();
                 self.driver.barren = if worked == Some(true) {
                     0
@@ -197,7 +206,13 @@ impl Ctx {
 
     /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
     /// so only a later time can change that.
-    fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
+    pub(super) fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
+        if self.core.is_some() {
+            // With packets in the router, time alone may let one go on: a shaper's tokens come while it is asked.
+            let scheduled = u32::try_from(self.tasks.scheduled()).unwrap_or(u32::MAX);
+            let is_long = self.driver.barren >= scheduled.saturating_mul(VAIN_TURNS);
+            return is_long && self.pool.in_use() == 0;
+        }
         let is_virtual = matches!(self.clock, Clock::Virtual(_));
         let may_change = until.is_some() || self.timers.next_at().is_some();
         if !is_virtual || !may_change || self.driver.barren < BARREN_TASKS {
@@ -240,7 +255,7 @@ impl Ctx {
             let Some((owner, token)) = self.timers.due(now) else {
                 return;
             };
-            self.with(owner, |element, ctx| element.run_timer(ctx, token));
+            self.run_charged(owner, token, true);
             self.deliver();
             if self.driver.stops > 0 || self.driver.halted {
                 return;
@@ -252,6 +267,9 @@ impl Ctx {
     fn idle(&mut self, until: Option<Timestamp>) -> Option<Progress> {
         if self.driver.successor.is_some() {
             return None;
+        }
+        if self.core.is_some() {
+            return self.idle_core(until, self.tasks.any_scheduled());
         }
         let next = self.timers.next_at();
         if let Clock::Virtual(now) = &mut self.clock {
@@ -291,15 +309,18 @@ impl Ctx {
             .map(|_| Progress::Running)
     }
 
+    /// The descriptors that elements wait on to read, or to write.
+    pub(super) fn watched_to(&self, write: bool) -> Vec<i32> {
+        let watched = self.watched.iter().filter(|w| w.2 == write);
+        watched.map(|w| w.0).collect()
+    }
+
     /// Looks at descriptors and signals, for up to so many nanoseconds.
-    fn look(&mut self, timeout_ns: Option<u64>) {
+    pub(super) fn look(&mut self, timeout_ns: Option<u64>) {
+        self.charge_look();
         let mut ready = std::mem::take(&mut self.driver.ready);
         ready.clear();
-        let side = |to_write: bool| {
-            let watched = self.watched.iter().filter(move |w| w.2 == to_write);
-            watched.map(|w| w.0).collect::<Vec<i32>>()
-        };
-        let (mut readable, writable) = (side(false), side(true));
+        let (mut readable, writable) = (self.watched_to(false), self.watched_to(true));
         let bell = self.doze(timeout_ns);
         let timeout_ns = match bell {
             Dozing::News => Some(0),

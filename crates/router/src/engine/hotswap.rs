@@ -54,6 +54,7 @@ impl Ctx {
         std::mem::swap(&mut self.host, &mut other.host);
         std::mem::swap(&mut self.pool, &mut other.pool);
         std::mem::swap(&mut self.clock, &mut other.clock);
+        std::mem::swap(&mut self.core, &mut other.core);
         std::mem::swap(&mut self.devices, &mut other.devices);
     }
 

@@ -10,6 +10,7 @@
 
 pub mod build;
 pub mod clock;
+pub mod core_clock;
 pub mod devices;
 pub mod driver;
 pub mod handlers;
@@ -19,6 +20,7 @@ mod places;
 pub mod search;
 mod services;
 pub mod setup;
+pub mod simulated_core;
 pub mod task;
 pub mod threads;
 pub mod timer;
@@ -35,6 +37,7 @@ use crate::reason::{self, Reason};
 use clock::{Clock, Warp};
 use devices::DeviceId;
 use notify::Notifiers;
+use simulated_core::SimulatedCore;
 use task::Tasks;
 use timer::Timers;
 use trace::{Step, Trace};
@@ -121,7 +124,7 @@ pub struct Ctx {
     /// Empty batches to use again.
     spare: Vec<Batch>,
     counters: Vec<Counters>,
-    /// Whether cycles are counted and packets followed.
+    /// Whether calls are watched: cycles counted, packets followed, a core's time charged.
     observed: bool,
     /// The trace in progress.
     traced: Option<Trace>,
@@ -136,6 +139,8 @@ pub struct Ctx {
     /// The names of all elements, in order.
     element_names: Vec<String>,
     clock: Clock,
+    /// The core whose time virtual time is, where calls cost time.
+    core: Option<Box<SimulatedCore>>,
     warp: Warp,
     host: Box<dyn Host>,
     rng: Vec<Rng>,
@@ -324,7 +329,7 @@ impl Ctx {
         };
         let (me, before) = (std::mem::replace(&mut self.me, element), into.len());
         if self.observed {
-            self.pull_observed(upstream.as_mut(), from.port as usize, max, into);
+            self.pull_observed(me, upstream.as_mut(), from.port as usize, max, into);
         } else {
             upstream.pull(self, from.port as usize, max, into);
         }
@@ -443,21 +448,25 @@ impl Ctx {
         self.spare.push(batch);
     }
 
-    /// As a push, with cycles counted and followed packets told of.
+    /// As a push, with time charged, cycles counted and followed packets told of.
     #[cold]
     fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
         let element = self.me;
         self.trace_step(&batch, 0, element, Step::Pushed(port));
+        if let Some(core) = &mut self.core {
+            core.charge_call(element, &self.pool, &batch, 0);
+        }
         let start = trammel_packet::cpu::cycles();
         receiver.push(self, port, batch);
         let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
     }
 
-    /// As a pull, with cycles counted and followed packets told of.
+    /// As a pull by the element `by`, with time charged, cycles counted and followed packets told of.
     #[cold]
     fn pull_observed(
         &mut self,
+        by: ElementId,
         upstream: &mut dyn Element,
         port: usize,
         max: usize,
@@ -468,6 +477,10 @@ impl Ctx {
         upstream.pull(self, port, max, into);
         let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
+        if let Some(core) = &mut self.core {
+            core.charge_call(element, &self.pool, into, before);
+            core.charge_puller(by, &self.pool, into, before);
+        }
         self.trace_step(into, before, element, Step::Pulled(port));
     }
 

@@ -117,6 +117,7 @@ impl Ctx {
             definitions: self.definitions.clone(),
             element_names: self.element_names.clone(),
             clock: self.clock,
+            core: None,
             warp: self.warp,
             host: self.host.another()?,
             rng: build::streams(seed, &self.flat),
