@@ -13,6 +13,8 @@ pub mod estimate;
 pub mod expr;
 mod expr_reader;
 pub mod fit;
+pub mod fit_pages;
+pub mod fit_share;
 pub mod function;
 pub mod machine;
 pub mod machine_reader;

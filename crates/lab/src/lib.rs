@@ -3,10 +3,12 @@
 //! A scenario comes from a file ([`scenario::File`]) or from Rust ([`Scenario::dumbbell`]).
 #![forbid(unsafe_code)]
 
+pub mod calibrate;
 pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod fidelity;
+pub mod machines;
 pub mod paper;
 pub mod registry;
 pub mod report;

@@ -2,6 +2,7 @@
 //!
 //! Tables go to standard output; everything that is said to a person goes to standard error.
 
+mod calibrate;
 mod check;
 mod compare;
 mod completions;
@@ -61,6 +62,7 @@ enum Command {
     Router(Box<router::Args>),
     #[cfg(target_os = "linux")]
     Graph(graph::Args),
+    Calibrate(calibrate::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -83,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::Router(args) => router::run(&args),
         #[cfg(target_os = "linux")]
         Command::Graph(args) => graph::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
