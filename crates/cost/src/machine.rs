@@ -163,6 +163,15 @@ impl Machine {
             .unwrap_or(1.0)
     }
 
+    /// The relative half-width that an operation's constants are good for: its own where that was measured.
+    pub fn spread_of(&self, entry: &Entry) -> f64 {
+        let known = self.constants.get(entry.constants_name());
+        known
+            .and_then(|known| known.get(SPREAD))
+            .copied()
+            .unwrap_or(self.spread)
+    }
+
     /// Cycles of an access to memory that waits for nothing but itself.
     pub fn memory_cycles(&self) -> f64 {
         self.memory.latency_ns * 1e-9 * self.clock_hz
@@ -171,3 +180,5 @@ impl Machine {
 
 /// The key by which a machine says how often an operation fetches what it touches.
 pub(crate) const ACCESSES: &str = "accesses";
+/// The key by which a machine says what the constants of one operation are good for.
+pub const SPREAD: &str = "spread";

@@ -14,7 +14,7 @@
 //! levels = [{ name = "L1", kib = 32, cycles = 5 }, { name = "L2", kib = 512, cycles = 14, share = 0.75 }]
 //! memory = { latency_ns = 120, parallel = 20, accesses_per_s = 1e9 }
 //! pages = { kib = 4, entries = 2048, cycles = 30 }
-//! eo.parse = { word = 2.2 }
+//! eo.parse = { word = 2.2, spread = 0.03 }   # its own spread, where that is known
 //! factor.CheckIPHeader = { ratio = 1.2, spread = 0.05 }
 //!
 //! [profile.other]
@@ -22,7 +22,7 @@
 //! ```
 
 use crate::eo;
-use crate::machine::{ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Origin, Pages};
+use crate::machine::{ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Origin, Pages, SPREAD};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, TableLike};
@@ -229,7 +229,7 @@ impl File<'_> {
                 return Err(self.at(item, text));
             }
             let mut known: Vec<&str> = entry.constants().iter().map(|c| c.name).collect();
-            known.push(ACCESSES);
+            known.extend([ACCESSES, SPREAD]);
             let constants = machine.constants.entry(of.to_owned()).or_default();
             for (key, item) in self.table(item, name)?.iter() {
                 if !known.contains(&key) {

@@ -3,12 +3,14 @@
 //! A scenario comes from a file ([`scenario::File`]) or from Rust ([`Scenario::dumbbell`]).
 #![forbid(unsafe_code)]
 
+pub mod calibrate;
 pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod fidelity;
 #[cfg(target_os = "linux")]
 pub mod forwarding;
+pub mod machines;
 pub mod paper;
 pub mod placement;
 pub mod registry;

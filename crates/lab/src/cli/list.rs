@@ -33,6 +33,9 @@ pub(super) enum Listed {
     #[cfg(target_os = "linux")]
     #[value(alias = "element")]
     Elements,
+    /// Machines that functions are estimated for
+    #[value(alias = "machine")]
+    Machines,
     /// Papers whose tables can be reproduced
     #[value(alias = "paper")]
     Papers,
@@ -47,7 +50,7 @@ impl Listed {
             Listed::Disciplines => Some(Family::Discipline),
             Listed::Losses => Some(Family::Loss),
             Listed::Distributions => Some(Family::Distribution),
-            Listed::Presets | Listed::Papers => None,
+            Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
             Listed::Elements => None,
         }
@@ -127,6 +130,10 @@ fn rows(kind: Listed) -> Vec<Row> {
     #[cfg(target_os = "linux")]
     if kind == Listed::Elements {
         return super::element::rows();
+    }
+    if kind == Listed::Machines {
+        let row = |(name, title): (String, String)| (name, Vec::new(), title);
+        return crate::machines::all().into_iter().map(row).collect();
     }
     let papers = paper::known().into_iter();
     papers

@@ -2,6 +2,7 @@
 //!
 //! Tables go to standard output; everything that is said to a person goes to standard error.
 
+mod calibrate;
 mod check;
 mod compare;
 mod completions;
@@ -67,6 +68,7 @@ enum Command {
     Graph(graph::Args),
     #[cfg(target_os = "linux")]
     Estimate(Box<estimate::Args>),
+    Calibrate(calibrate::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -92,6 +94,7 @@ pub fn main() -> ExitCode {
         Command::Graph(args) => graph::run(&args),
         #[cfg(target_os = "linux")]
         Command::Estimate(args) => estimate::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),

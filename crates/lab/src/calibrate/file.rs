@@ -1,0 +1,81 @@
+//! Where the host's machine file is, and how it gets there: whole or not at all.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The name by which the host is asked for.
+pub const HOST: &str = "host";
+
+/// `$XDG_DATA_HOME/trammel/machines/host.toml`, or the same in `~/.local/share`; nothing where neither is set.
+pub fn default_path() -> Option<PathBuf> {
+    path_in(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
+}
+
+fn path_in(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    // The XDG Base Directory Specification has relative paths ignored.
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let data = data
+        .and_then(absolute)
+        .or_else(|| Some(home.and_then(absolute)?.join(".local/share")))?;
+    Some(data.join("trammel/machines").join(format!("{HOST}.toml")))
+}
+
+/// Writes the text to a file beside `path` and renames it, so that `path` is what it was or is whole.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = folder.join(name);
+    let written = std::fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    });
+    if written.is_err() {
+        // What is half written is of no use; that it cannot be removed adds nothing to why.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_folder_is_the_one_that_is_set() {
+        let path = |data: Option<&str>, home: Option<&str>| {
+            path_in(data.map(Into::into), home.map(Into::into))
+        };
+        let file = "trammel/machines/host.toml";
+        assert_eq!(
+            path(Some("/d"), Some("/h")),
+            Some(Path::new("/d").join(file))
+        );
+        let home = Path::new("/h/.local/share").join(file);
+        assert_eq!(path(None, Some("/h")), Some(home.clone()));
+        assert_eq!(path(Some("relative"), Some("/h")), Some(home));
+        assert_eq!(path(None, None), None);
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/host.toml");
+        replace(&path, "one").unwrap();
+        replace(&path, "two").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1);
+        // A folder in the file's place cannot be replaced by a file.
+        let taken = folder.path().join("taken");
+        std::fs::create_dir_all(taken.join("inside")).unwrap();
+        assert!(replace(&taken, "text").is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,296 @@
+//! Calibration: this machine measured, and written as a machine file.
+//!
+//! Two passes measure everything; each takes every quantity in turn, in short samples, and keeps the least, since
+//! what others do to a processor only ever adds time. What the two passes disagree on by more than a bound is
+//! measured for longer, both alike, as long as the budget allows; then the calibration is refused.
+//!
+//! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of known latency tells.
+
+mod bench;
+mod derive;
+pub mod file;
+pub mod judge;
+mod pass;
+mod quantity;
+mod system;
+
+use crate::engine::machine::{facts, now};
+use bench::Bench;
+use derive::Derived;
+use judge::Pair;
+use pass::Pass;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use trammel_cost::machine::{Factor, Machine, Origin, SPREAD};
+
+/// Decides on every order in which memory is walked through.
+const SEED: u64 = 1;
+/// Bytes of the buffer for loads, at least, where the machine has them.
+const LEAST_BUFFER: usize = 256 << 20;
+/// And at most, however large the last cache is.
+const MOST_BUFFER: usize = 2 << 30;
+/// The share of the budget that each of the first two passes has; the rest is for going on where they differ.
+const FIRST_SHARE: u32 = 3;
+/// The least that a pass goes on for.
+const GO_ON: Duration = Duration::from_millis(1500);
+
+/// How to calibrate.
+pub struct Options<'a> {
+    /// Wall time in all.
+    pub budget: Duration,
+    /// Whether the user wants it to end.
+    pub is_over: &'a dyn Fn() -> bool,
+    /// Hears how far it is, 0 to 1.
+    pub progress: &'a dyn Fn(f64),
+}
+
+/// What keeps a machine from being calibrated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The user wanted it to end.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+    /// The machine does not tell or have what is needed.
+    #[error("{0}")]
+    Lacks(String),
+}
+
+/// A machine as it was measured, to which the router's own constants can be added.
+pub struct Calibration {
+    machine: Machine,
+    notes: Vec<String>,
+    spreads: Vec<f64>,
+    whole: Derived,
+    /// Each constant in both passes.
+    pub pairs: Vec<Pair>,
+    /// The load averages at the end.
+    pub load: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Calibration {
+    /// Adds the constants of an operation that was measured elsewhere, in cycles, with their relative half-width.
+    /// This is where what only the router can measure comes in: `driver` and `call`.
+    pub fn add(&mut self, operation: &str, constants: &[(&str, f64)], spread: f64) {
+        let row = self.machine.constants.entry(operation.to_owned());
+        let row = row.or_default();
+        row.extend(
+            constants
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), rounded(*value))),
+        );
+        row.insert(SPREAD.to_owned(), rounded(spread));
+        self.spreads.push(spread);
+    }
+
+    /// Adds what the element code of a class costs against its operations.
+    pub fn add_factor(&mut self, class: &str, factor: Factor) {
+        self.machine.factors.insert(class.to_owned(), factor);
+    }
+
+    /// The machine, its spread being the root of the mean square of its operations'.
+    pub fn machine(&self) -> Machine {
+        let mut machine = self.machine.clone();
+        let n = self.spreads.len().max(1) as f64;
+        let squares: f64 = self.spreads.iter().map(|spread| spread * spread).sum();
+        machine.spread = rounded((squares / n).sqrt());
+        machine
+    }
+
+    /// Lines for people, about how it was measured.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Why it should not be used, where the passes differ too much.
+    pub fn refusal(&self) -> Option<String> {
+        judge::refusal(&self.pairs, &self.load)
+    }
+}
+
+/// Measures this machine, within the budget but for the shortest that a pass can be.
+pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
+    let start = Instant::now();
+    let caches = system::caches();
+    let Some(last) = caches.last() else {
+        return Err(Error::Lacks(
+            "the kernel does not tell this machine's caches in /sys/devices/system/cpu/cpu0/cache"
+                .to_owned(),
+        ));
+    };
+    let bytes = (last.bytes * 8).clamp(LEAST_BUFFER, MOST_BUFFER);
+    let available = system::available_bytes().unwrap_or(bytes);
+    // Whole pages of any size.
+    let bytes = bytes.min(available / 2) >> 21 << 21;
+    if bytes < last.bytes * 2 {
+        return Err(Error::Lacks(format!(
+            "memory is measured in a buffer of {} MiB, twice the last cache, and {} MiB are free",
+            last.bytes * 2 >> 20,
+            available >> 20
+        )));
+    }
+    let mut bench = Bench::new(bytes);
+    let backing = system::backing(bench.address());
+    let is_huge = backing.huge_share > 0.5;
+    let page_bytes = (!is_huge).then_some(backing.page_bytes);
+    let mut all = quantity::all(&mut bench, &caches, page_bytes, SEED);
+    let mut passes = [Pass::default(), Pass::default()];
+    let budget = options.budget.saturating_sub(start.elapsed());
+    let mut share = budget / FIRST_SHARE;
+    let (first, second) = loop {
+        for pass in &mut passes {
+            let is_over = || {
+                let spent = start.elapsed().as_secs_f64() / options.budget.as_secs_f64();
+                (options.progress)(spent.min(1.0));
+                (options.is_over)()
+            };
+            pass.go_on(&mut bench, &mut all, share, &is_over);
+            if (options.is_over)() {
+                return Err(Error::Interrupted);
+            }
+        }
+        let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes);
+        let both = of(&passes[0]).and_then(|first| Ok((first, of(&passes[1])?)));
+        let both = both.map_err(Error::Lacks)?;
+        let is_steady = !judge::pairs(&both.0, &both.1).iter().any(Pair::is_unsteady);
+        let left = options.budget.saturating_sub(start.elapsed());
+        if is_steady || left < GO_ON * 2 {
+            break both;
+        }
+        share = (left / 2).min((budget / 10).max(GO_ON));
+    };
+    let together = passes[0].with(&passes[1]);
+    let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes);
+    let whole = whole.map_err(Error::Lacks)?;
+    let load = system::load();
+    let pages = if is_huge {
+        "huge pages".to_owned()
+    } else {
+        format!("{} KiB pages", backing.page_bytes / 1024)
+    };
+    let facts = facts();
+    let fact = |key: &str| facts.get(key).map_or("unknown", String::as_str);
+    let title = fact("processor").to_owned();
+    let source = format!(
+        "measured {} by trammel {} calibrate; {}; {} {}; {pages} (transparent huge pages: {}); load average {load}",
+        now(),
+        env!("CARGO_PKG_VERSION"),
+        fact("processor"),
+        fact("system"),
+        fact("kernel"),
+        system::huge_pages(),
+    );
+    let mut calibration = Calibration {
+        machine: Machine {
+            id: file::HOST.to_owned(),
+            profile: "measured".to_owned(),
+            title,
+            origin: Origin::Measured,
+            source,
+            clock_hz: (whole.clock_hz / 1e6).round() * 1e6,
+            cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
+            sockets: system::sockets(),
+            whole_cycles: false,
+            spread: 0.0,
+            levels: whole.levels.clone(),
+            memory: whole.memory.clone(),
+            pages: whole.pages.clone(),
+            constants: BTreeMap::new(),
+            factors: BTreeMap::new(),
+            pcie_bytes_per_s: f64::INFINITY,
+        },
+        notes: notes(&whole, &passes, bytes, is_huge),
+        spreads: Vec::new(),
+        whole: whole.clone(),
+        pairs: judge::pairs(&first, &second),
+        load,
+        took: start.elapsed(),
+    };
+    let machine = &mut calibration.machine;
+    for level in &mut machine.levels {
+        level.cycles = rounded(level.cycles);
+    }
+    machine.memory.latency_ns = rounded(machine.memory.latency_ns);
+    machine.memory.parallel = rounded(machine.memory.parallel);
+    machine.memory.accesses_per_s = rounded(machine.memory.accesses_per_s);
+    if let Some(pages) = &mut machine.pages {
+        pages.cycles = rounded(pages.cycles);
+    }
+    for (at, operation) in whole.operations.iter().enumerate() {
+        let differ = points_differ(&first, &second, at);
+        // The formula's own error is part of what its constants are good for.
+        let spread = differ.max(operation.residual);
+        calibration.add(operation.name, &operation.constants, spread);
+    }
+    Ok(calibration)
+}
+
+/// Each constant of two calibrations.
+pub fn compared(first: &Calibration, second: &Calibration) -> Vec<Pair> {
+    judge::pairs(&first.whole, &second.whole)
+}
+
+/// By how much the passes differ at an operation's points, at most.
+fn points_differ(first: &Derived, second: &Derived, operation: usize) -> f64 {
+    let of = |derived: &Derived| {
+        let found = derived.operations.get(operation);
+        found.map_or_else(Vec::new, |operation| operation.points.clone())
+    };
+    let both = of(first).into_iter().zip(of(second));
+    both.map(|(a, b)| (a - b).abs() / a.min(b).max(f64::MIN_POSITIVE))
+        .fold(0.0, f64::max)
+}
+
+/// What the file says at its beginning about how it was measured.
+fn notes(whole: &Derived, passes: &[Pass; 2], bytes: usize, is_huge: bool) -> Vec<String> {
+    let mut notes = vec![
+        "This machine, written by `trammel calibrate`, which replaces the file as a whole."
+            .to_owned(),
+        format!(
+            "Least of short samples in two passes of {} and {} rounds; memory in a buffer of {} MiB, order from seed {SEED}.",
+            passes[0].rounds,
+            passes[1].rounds,
+            bytes >> 20
+        ),
+        format!(
+            "Shares are fitted to lower quartiles, with a relative error of {:.0} %.",
+            whole.share_residual * 100.0
+        ),
+        format!(
+            "An empty loop takes {:.1} cycles a turn; where a formula has a part that does not depend on parameters, the loop is in it.",
+            whole.loop_cycles
+        ),
+    ];
+    if whole.pages.is_none() {
+        notes.push(if is_huge {
+            "Huge pages are behind the buffer, so no walks are charged.".to_owned()
+        } else {
+            "Walks cost nothing that could be seen.".to_owned()
+        });
+    }
+    if cfg!(debug_assertions) {
+        notes.push(
+            "The program was built without optimisation: operations cost less in a release build."
+                .to_owned(),
+        );
+    }
+    for operation in &whole.operations {
+        let overhead = operation.overhead.map_or_else(String::new, |overhead| {
+            format!(", beside a loop of {overhead:.1} cycles")
+        });
+        let points: Vec<String> = operation.points.iter().map(|p| format!("{p:.1}")).collect();
+        notes.push(format!(
+            "{}: {} cycles at the points of its probe; the fit errs by {:.1} %{overhead}",
+            operation.name,
+            points.join(", "),
+            operation.residual * 100.0,
+        ));
+    }
+    notes
+}
+
+/// Four significant digits: more would be noise.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
+}

@@ -1,0 +1,165 @@
+//! `trammel calibrate`: this machine measured and written as a machine file.
+
+use super::{DONE, INTERRUPTED, print, progress, say};
+use crate::calibrate::judge::{Pair, REPEATABLE};
+use crate::calibrate::{Calibration, Error, Options, file, measure};
+use crate::engine::Lacks;
+use anyhow::Context;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use trammel_core::units::{Dimension, Quantity};
+
+/// Measure this machine and write it as a machine file, `host`
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel calibrate\n\nA machine that is too noisy is refused with exit code 3; nothing is written then."
+)]
+pub(super) struct Args {
+    /// File to write [default: $XDG_DATA_HOME/trammel/machines/host.toml]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Wall time to take, 5 s to 120 s
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = budget)]
+    budget: Duration,
+    /// Write the file although the machine is too noisy, with the spread that was seen
+    #[arg(long)]
+    force: bool,
+    /// Measure twice and compare, without writing anything
+    #[arg(long, conflicts_with_all = ["output", "force"])]
+    check: bool,
+}
+
+fn budget(text: &str) -> Result<Duration, String> {
+    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
+    let seconds = quantity.value / 1e12;
+    if (5.0..=120.0).contains(&seconds) {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err(format!("`{text}` is not between 5 s and 120 s"))
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    if args.check {
+        return check(args, &interrupted);
+    }
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => file::default_path()
+            .context("neither XDG_DATA_HOME nor HOME names a folder; give `-o FILE`")?,
+    };
+    let calibration = match calibrate(args, &interrupted) {
+        Ok(calibration) => calibration,
+        Err(Error::Interrupted) => return Ok(stopped()),
+        Err(error) => return Err(lacks(&error)),
+    };
+    if let Some(why) = calibration.refusal() {
+        if !args.force {
+            return Err(Lacks::error(
+                &why,
+                "stop what else runs and try again, give more time (`--budget 120s`), or write it all the same (`--force`)",
+            ));
+        }
+        say(&format!("warning: {why}"));
+    }
+    let machine = calibration.machine();
+    let text = trammel_cost::machine_writer::write(&machine, calibration.notes());
+    // A file that could not be read again would be worse than none.
+    trammel_cost::machine_reader::read(&machine.id, &text, None).map_err(|fault| {
+        Lacks::error(
+            &format!("what was measured is no machine: {fault}"),
+            "try again when less else runs",
+        )
+    })?;
+    if interrupted.load(Ordering::SeqCst) {
+        return Ok(stopped());
+    }
+    file::replace(&path, &text).with_context(|| format!("`{}`", path.display()))?;
+    let took = calibration.took.as_secs_f64();
+    say(&format!(
+        "calibrated in {took:.0} s; load average {}",
+        calibration.load
+    ));
+    print(&path.display().to_string())?;
+    Ok(ExitCode::from(DONE))
+}
+
+fn calibrate(args: &Args, interrupted: &AtomicBool) -> Result<Calibration, Error> {
+    const STEPS: u64 = 100;
+    let bar = progress::bar(STEPS);
+    let measured = measure(&Options {
+        budget: args.budget,
+        is_over: &|| interrupted.load(Ordering::SeqCst),
+        progress: &|share| bar.set_position((share * STEPS as f64) as u64),
+    });
+    bar.finish_and_clear();
+    measured
+}
+
+fn stopped() -> ExitCode {
+    say(&Error::Interrupted.to_string());
+    ExitCode::from(INTERRUPTED)
+}
+
+fn lacks(error: &Error) -> anyhow::Error {
+    Lacks::error(
+        &error.to_string(),
+        "describe the machine in a file as `trammel doc` shows, or use a built-in one (`trammel list machines`)",
+    )
+}
+
+/// Measures twice and shows every constant of both.
+fn check(args: &Args, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
+    let twice =
+        calibrate(args, interrupted).and_then(|first| Ok((first, calibrate(args, interrupted)?)));
+    let (first, second) = match twice {
+        Ok(twice) => twice,
+        Err(Error::Interrupted) => return Ok(stopped()),
+        Err(error) => return Err(lacks(&error)),
+    };
+    let pairs = crate::calibrate::compared(&first, &second);
+    let width = pairs.iter().map(|pair| pair.name.len()).max().unwrap_or(0);
+    print(&format!(
+        "{:width$}  {:>10}  {:>10}  {:6}  {:>6}  verdict",
+        "constant", "first", "second", "unit", "differ"
+    ))?;
+    for pair in &pairs {
+        print(&row(pair, width))?;
+    }
+    let could_not = pairs
+        .iter()
+        .filter(|pair| pair.difference() > REPEATABLE)
+        .count();
+    say(&format!(
+        "{} of {} constants within {:.0} %; load average {}, then {}",
+        pairs.len() - could_not,
+        pairs.len(),
+        REPEATABLE * 100.0,
+        first.load,
+        second.load
+    ));
+    Ok(ExitCode::from(if could_not == 0 {
+        DONE
+    } else {
+        super::FAILED
+    }))
+}
+
+fn row(pair: &Pair, width: usize) -> String {
+    let differ = pair.difference();
+    let verdict = if differ <= REPEATABLE {
+        format!("within {:.0} %", REPEATABLE * 100.0)
+    } else {
+        "could not".to_owned()
+    };
+    format!(
+        "{:width$}  {:>10.2}  {:>10.2}  {:6}  {:>4.1} %  {verdict}",
+        pair.name,
+        pair.first,
+        pair.second,
+        pair.unit.word(),
+        differ * 100.0
+    )
+}
