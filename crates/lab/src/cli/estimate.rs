@@ -81,7 +81,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let machine = trammel_cost::machines::find(&args.machine)?;
+    let machine = crate::machines::find(&args.machine)?;
     let under = conditions(args)?;
     let changes: Vec<_> = args
         .what_if
