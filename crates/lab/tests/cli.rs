@@ -133,6 +133,7 @@ fn every_command_helps_with_an_example() {
         "run",
         "sweep",
         "paper",
+        "calibrate",
         "check",
         "graph",
         "list",

@@ -80,7 +80,7 @@ impl Pair {
 }
 
 /// Every constant of a measurement, in an order that is always the same.
-pub fn constants(of: &Derived) -> Vec<Constant> {
+pub(super) fn constants(of: &Derived) -> Vec<Constant> {
     let constant = |name: String, value: f64, unit: Unit| Constant { name, value, unit };
     let mut all = vec![constant(
         "clock".to_owned(),
@@ -130,7 +130,7 @@ pub fn constants(of: &Derived) -> Vec<Constant> {
 }
 
 /// The constants of both side by side; those that only one has are compared with 0.
-pub fn pairs(first: &Derived, second: &Derived) -> Vec<Pair> {
+pub(super) fn pairs(first: &Derived, second: &Derived) -> Vec<Pair> {
     let (first, second) = (constants(first), constants(second));
     let value = |of: &[Constant], name: &str| {
         let found = of.iter().find(|constant| constant.name == name);
@@ -152,7 +152,7 @@ pub fn pairs(first: &Derived, second: &Derived) -> Vec<Pair> {
 }
 
 /// Why a calibration is refused, in a line that says which constants, by how much, under what load and what to do.
-pub fn refusal(pairs: &[Pair], load: &str) -> Option<String> {
+pub(super) fn refusal(pairs: &[Pair], load: &str) -> Option<String> {
     const SHOWN: usize = 4;
     let mut unsteady: Vec<&Pair> = pairs.iter().filter(|pair| pair.is_unsteady()).collect();
     if unsteady.is_empty() {
@@ -186,4 +186,61 @@ pub fn refusal(pairs: &[Pair], load: &str) -> Option<String> {
         "this machine is too noisy to be calibrated: two passes differ by more than {bound:.0} %: {}{more}; load average {load}",
         shown.join(", "),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, unit: Unit, first: f64, second: f64) -> Pair {
+        Pair {
+            name: name.to_owned(),
+            unit,
+            first,
+            second,
+        }
+    }
+
+    #[test]
+    fn passes_that_agree_are_not_refused() {
+        let pairs = [
+            pair("L2.cycles", Unit::Cycles, 14.0, 15.9),
+            // A third of a cycle of half a cycle is within what the counter can tell.
+            pair("eo.increase.word", Unit::Cycles, 0.4, 0.69),
+            pair("clock", Unit::Megahertz, 3500.0, 3300.0),
+            // Neighbours may take half of a cache at any time.
+            pair("L3.share", Unit::Share, 0.2, 0.4),
+        ];
+        assert_eq!(refusal(&pairs, "0.1 0.2 0.3"), None);
+    }
+
+    #[test]
+    fn passes_that_differ_are_refused_and_the_worst_comes_first() {
+        let pairs = [
+            pair("L2.cycles", Unit::Cycles, 14.0, 16.8),
+            pair("memory.latency_ns", Unit::Nanoseconds, 100.0, 150.0),
+            pair("eo.parse.word", Unit::Cycles, 3.0, 3.1),
+            pair("eo.sum.word", Unit::Cycles, 0.0, 1.0),
+            pair("a", Unit::Number, 1.0, 1.2),
+            pair("b", Unit::Number, 1.0, 1.19),
+        ];
+        assert_eq!(
+            refusal(&pairs, "5.0 4.0 3.0").unwrap(),
+            "this machine is too noisy to be calibrated: two passes differ by more than 15 %: \
+             `memory.latency_ns` is 100.00 and 150.00 ns (50 %), `eo.sum.word` is 0.00 and 1.00 cycles, \
+             `L2.cycles` is 14.00 and 16.80 cycles (20 %), `a` is 1.00 and 1.20 (20 %) and 1 more; \
+             load average 5.0 4.0 3.0"
+        );
+    }
+
+    #[test]
+    fn differences_do_not_depend_on_the_order() {
+        let (a, b) = (
+            pair("x", Unit::Cycles, 10.0, 12.0),
+            pair("x", Unit::Cycles, 12.0, 10.0),
+        );
+        assert_eq!(a.difference(), b.difference());
+        assert!((a.difference() - 0.2).abs() < 1e-12);
+        assert!(pair("x", Unit::Number, 0.0, 1.0).is_unsteady());
+    }
 }

@@ -33,7 +33,7 @@ pub(super) struct Args {
 
 fn budget(text: &str) -> Result<Duration, String> {
     let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    let seconds = quantity.value / 1e12;
+    let seconds = quantity.value;
     if (5.0..=120.0).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }
