@@ -25,23 +25,34 @@ pub struct CostOf {
     pub undeclared: Vec<Undeclared>,
 }
 
-/// What the elements of `ctx` do to a packet. `given` says how many packets came in by which element; `known` are
+/// Packets that came in by an element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inflow {
+    /// The element.
+    pub name: String,
+    /// How many.
+    pub packets: u64,
+    /// Batches that they came in.
+    pub batches: u64,
+}
+
+/// What the elements of `ctx` do to a packet. `given` says what came in by which element; `known` are
 /// numbers that stand for names whatever the elements say: `routes` of a thought experiment.
-pub fn cost_of(ctx: &Ctx, name: &str, given: &[(String, u64)], known: &Values) -> CostOf {
+pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], known: &Values) -> CostOf {
     let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
-    let packets: u64 = given.iter().map(|(_, packets)| packets).sum();
-    // Who drives packets is not called for them: it takes whole batches where there are enough.
-    let batch = 1.0 / trammel_packet::batch::CAPACITY as f64;
+    let packets: u64 = given.iter().map(|inflow| inflow.packets).sum();
     for element in 0..ctx.elements() {
         let counted = ctx.counters(element);
         let (name, class) = (ctx.name(element).to_owned(), ctx.class(element).to_owned());
-        let own = given.iter().find(|(inlet, _)| *inlet == name);
-        let (visits, calls) = match (counted.packets, counted.pulled, own) {
+        let own = given.iter().find(|inflow| inflow.name == name);
+        // Who drives packets is called for none: what it gives or asks for counts.
+        let (visits, batches) = match (counted.packets, counted.pulled, own) {
             (0, 0, None) => continue,
-            (0, 0, Some((_, given))) => (*given, batch),
-            (0, pulled, _) => (pulled, batch),
-            (packets, ..) => (packets, counted.batches as f64 / packets as f64),
+            (0, 0, Some(inflow)) => (inflow.packets, inflow.batches),
+            (0, pulled, _) => (pulled, counted.pulls),
+            (packets, ..) => (packets, counted.batches),
         };
+        let calls = batches as f64 / visits as f64;
         if visits == 0 || packets == 0 {
             continue;
         }

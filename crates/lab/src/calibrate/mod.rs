@@ -8,6 +8,8 @@
 
 mod bench;
 mod derive;
+#[cfg(target_os = "linux")]
+pub mod elements;
 pub mod file;
 pub mod judge;
 mod pass;

@@ -88,11 +88,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn calibrate(args: &Args, interrupted: &AtomicBool) -> Result<Calibration, Error> {
     const STEPS: u64 = 100;
+    // The share of the time that operations take; the rest is for elements.
+    const OPERATIONS: f64 = 0.7;
     let bar = progress::bar(STEPS);
     let measured = measure(&Options {
-        budget: args.budget,
+        budget: args.budget.mul_f64(OPERATIONS),
         is_over: &|| interrupted.load(Ordering::SeqCst),
-        progress: &|share| bar.set_position((share * STEPS as f64) as u64),
+        progress: &|share| bar.set_position((share * STEPS as f64 * OPERATIONS) as u64),
+    });
+    #[cfg(target_os = "linux")]
+    let measured = measured.and_then(|mut calibration| {
+        let is_over = || interrupted.load(Ordering::SeqCst);
+        let progress = |share: f64| {
+            let share = OPERATIONS + share * (1.0 - OPERATIONS);
+            bar.set_position((share * STEPS as f64) as u64);
+        };
+        crate::calibrate::elements::learn(&mut calibration, &is_over, &progress)?;
+        Ok(calibration)
     });
     bar.finish_and_clear();
     measured

@@ -35,6 +35,18 @@ pub struct Conditions {
     pub values: Vec<(String, f64)>,
 }
 
+impl Default for Conditions {
+    fn default() -> Conditions {
+        Conditions {
+            traffic: Traffic::default(),
+            cores: 1.0,
+            ports: Ports::default(),
+            remote: 0.0,
+            values: Vec::new(),
+        }
+    }
+}
+
 /// An estimate at one frame size.
 #[derive(Clone, Debug)]
 pub struct At {

@@ -11,7 +11,7 @@ use trammel_packet::cpu::cycles;
 
 /// Runs of which each is looked at alone: the least slices of two should agree.
 const RUNS: usize = 3;
-/// Packets of a run at first; doubled until it takes long enough.
+/// Packets of a run.
 const PACKETS: u64 = 1 << 18;
 /// Slices at the start that warm caches and tables.
 const WARM: usize = 8;
@@ -67,10 +67,21 @@ impl Clock {
 
 /// Times the configuration under `traffic`.
 pub fn measure(bench: &Bench, traffic: &Traffic) -> Result<Measured, Refused> {
+    let packets = PACKETS.max(8 * u64::from(traffic.flows));
+    measure_for(bench, traffic, packets, RUNS)
+}
+
+/// The same in so many runs of so many packets each.
+pub fn measure_for(
+    bench: &Bench,
+    traffic: &Traffic,
+    each: u64,
+    runs: usize,
+) -> Result<Measured, Refused> {
     let (mut least, mut slices, mut packets) = (Vec::new(), Vec::new(), 0);
     let mut clock = Clock::measure();
-    for _ in 0..RUNS {
-        let (_, tally) = bench.run(traffic, PACKETS.max(8 * u64::from(traffic.flows)))?;
+    for _ in 0..runs.max(1) {
+        let (_, tally) = bench.run(traffic, each)?;
         let now = Clock::measure();
         // The clock that was highest is the one that the least slice ran at.
         clock.cycles_a_tick = clock.cycles_a_tick.max(now.cycles_a_tick);
@@ -98,7 +109,7 @@ pub fn measure(bench: &Bench, traffic: &Traffic) -> Result<Measured, Refused> {
     let clock_hz = clock.cycles_a_tick * clock.ticks_per_s;
     Ok(Measured {
         cycles: cost,
-        spread: least[RUNS - 1] / best - 1.0,
+        spread: least[least.len() - 1] / best - 1.0,
         disturbance: slices[slices.len() / 2] / best,
         pps: clock_hz / cost,
         clock_hz,

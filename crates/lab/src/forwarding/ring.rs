@@ -10,6 +10,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::cpu::cycles;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
+use trammel_router::cost_of::Inflow;
 
 /// Packets between two notes.
 pub const SLICE: u64 = 4096;
@@ -21,8 +22,8 @@ pub struct Tally {
     pub given: u64,
     /// Packets that are given in all.
     pub most: u64,
-    /// The packets given by each ring, by its name.
-    pub each: Vec<(String, u64)>,
+    /// What each ring gave.
+    pub each: Vec<Inflow>,
     /// Packets sent.
     pub sent: u64,
     /// Ticks at each note, and the packets given by then.
@@ -49,7 +50,10 @@ impl Ring {
     pub fn new(name: &str, stream: Option<Arc<Stream>>, tally: Shared) -> Ring {
         let mut shared = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let place = shared.each.len();
-        shared.each.push((name.to_owned(), 0));
+        shared.each.push(Inflow {
+            name: name.to_owned(),
+            ..Inflow::default()
+        });
         drop(shared);
         Ring {
             name: name.to_owned(),
@@ -72,7 +76,7 @@ impl Device for Ring {
             return Ok(0);
         };
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = (tally.most - tally.given) as usize;
+        let left = ((tally.most - tally.given) as usize).min(stream.burst());
         let mut count = 0;
         while count < left && !into.is_full() {
             let (template, patch) = stream.packet(self.next);
@@ -89,7 +93,9 @@ impl Device for Ring {
         }
         let before = tally.given;
         tally.given += count as u64;
-        tally.each[self.place].1 += count as u64;
+        let own = &mut tally.each[self.place];
+        own.packets += count as u64;
+        own.batches += u64::from(count > 0);
         if tally.given / SLICE != before / SLICE {
             let given = tally.given;
             tally.notes.push((cycles(), given));

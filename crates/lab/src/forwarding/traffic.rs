@@ -4,6 +4,7 @@ use super::frames::{self, FIELDS, Field};
 use std::ops::Range;
 use trammel_core::rng::Rng;
 use trammel_cost::residency::Locality;
+use trammel_packet::batch::CAPACITY;
 
 /// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
 /// each; they are repeated from the first on.
@@ -23,6 +24,8 @@ pub struct Traffic {
     pub field: Option<Field>,
     /// How often which flow comes.
     pub locality: Locality,
+    /// Frames that are there at a time.
+    pub burst: usize,
     /// The seed of the order.
     pub seed: u64,
 }
@@ -34,6 +37,7 @@ impl Default for Traffic {
             flows: 1,
             field: None,
             locality: Locality::Uniform,
+            burst: CAPACITY,
             seed: 1,
         }
     }
@@ -58,6 +62,7 @@ pub fn field(name: &str) -> Result<Field, String> {
 #[derive(Clone, Debug)]
 pub struct Stream {
     templates: Vec<Vec<u8>>,
+    burst: usize,
     /// Where patches are put.
     places: Vec<Range<usize>>,
     /// The bytes of one patch.
@@ -96,6 +101,7 @@ impl Stream {
         let mut stream = Stream {
             period: templates.len(),
             templates,
+            burst: traffic.burst.max(1),
             places: Vec::new(),
             stride: 0,
             patches: Vec::new(),
@@ -140,6 +146,11 @@ impl Stream {
             }
         }
         (self.places, self.stride, self.patches) = (places, stride, patches);
+    }
+
+    /// Frames that are there at a time.
+    pub fn burst(&self) -> usize {
+        self.burst
     }
 
     /// The frame of the `at`-th packet: one of the templates, and what is to be put over it.

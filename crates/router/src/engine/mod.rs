@@ -78,6 +78,8 @@ pub struct Counters {
     pub batches: u64,
     /// Packets that it asked others for and got.
     pub pulled: u64,
+    /// Times that it asked.
+    pub pulls: u64,
     /// Cycles spent in it, those in what it pulled from included; 0 unless asked for.
     pub cycles: u64,
     /// Packets that ended here, by reason.
@@ -90,6 +92,7 @@ impl Default for Counters {
             packets: 0,
             batches: 0,
             pulled: 0,
+            pulls: 0,
             cycles: 0,
             drops: [0; reason::COUNT],
         }
@@ -338,7 +341,9 @@ impl Ctx {
         let count = into.len() - before;
         self.counters[element].packets += count as u64;
         self.counters[element].batches += 1;
-        self.counters[me].pulled += count as u64;
+        let counters = &mut self.counters[me];
+        counters.pulled += count as u64;
+        counters.pulls += 1;
         count
     }
 

@@ -1,0 +1,296 @@
+//! What the router's own work and its elements' code cost here, learnt from graphs of one element.
+//!
+//! `call` and `driver` come from graphs with nothing else in them, at two frame sizes and two batches. Then each class's code is
+//! timed in a row of itself and compared with what its operations cost: the ratio is the class's *factor*. A
+//! configuration is estimated from these, never from its own counters.
+
+use super::{Calibration, Error};
+use crate::forwarding::bench::{Bench, Refused};
+use crate::forwarding::estimate::{Conditions, Subject};
+use crate::forwarding::measure::measure_for;
+use crate::forwarding::samples;
+use crate::forwarding::traffic::Traffic;
+use std::collections::BTreeMap;
+use toml_edit::{Document, Item, Table};
+use trammel_cost::machine::{Factor, Machine};
+
+/// The graphs of one element.
+const ROWS: &str = include_str!("elements.toml");
+/// Packets of a run: some dozens of slices.
+const PACKETS: u64 = 1 << 17;
+/// Runs of each graph, in turn.
+const RUNS: usize = 3;
+/// A factor says no more than this about code.
+const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
+/// The half-width of a factor at least: code costs more or less beside other code.
+const LEAST_SPREAD: f64 = 0.05;
+
+/// A graph of one element, or of several that cannot stand alone.
+struct Row {
+    before: String,
+    element: String,
+    also: String,
+    more: usize,
+    without: Option<String>,
+    of: Vec<String>,
+    r#as: Vec<String>,
+}
+
+/// A cost in cycles a packet and how much runs of it differ.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    cycles: f64,
+    spread: f64,
+}
+
+/// Adds what the router itself and its elements cost to a calibration of this machine.
+pub fn learn(
+    calibration: &mut Calibration,
+    is_over: &dyn Fn() -> bool,
+    progress: &dyn Fn(f64),
+) -> Result<(), Error> {
+    let rows = rows();
+    let steps = rows.len() + 1;
+    own_work(calibration)?;
+    let machine = calibration.machine();
+    for (at, row) in rows.iter().enumerate() {
+        if is_over() {
+            return Err(Error::Interrupted);
+        }
+        progress((at + 1) as f64 / steps as f64);
+        let Some(factor) = factor(row, &machine)? else {
+            continue;
+        };
+        for class in row.of.iter().chain(&row.r#as) {
+            calibration.add_factor(class, factor);
+        }
+    }
+    Ok(())
+}
+
+fn rows() -> Vec<Row> {
+    let document = Document::parse(ROWS).expect("a test reads it");
+    let tables = document["row"]
+        .as_array_of_tables()
+        .expect("a test reads it");
+    tables.iter().map(row).collect()
+}
+
+fn row(table: &Table) -> Row {
+    let text = |key: &str| table.get(key).and_then(Item::as_str).map(str::to_owned);
+    let list = |key: &str| -> Vec<String> {
+        let items = table.get(key).and_then(Item::as_array);
+        let items = items.into_iter().flat_map(|items| items.iter());
+        items
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect()
+    };
+    let element = text("element").unwrap_or_default();
+    let mut of = list("of");
+    if of.is_empty() {
+        // `c@ :: Classifier(…)` and `Classifier(…)` are both of the class Classifier.
+        let class = element.rsplit(":: ").next().unwrap_or_default();
+        of.push(class.split('(').next().unwrap_or_default().to_owned());
+    }
+    Row {
+        before: text("before").unwrap_or_default(),
+        also: text("also").unwrap_or_default(),
+        more: table.get("more").and_then(Item::as_integer).unwrap_or(1) as usize,
+        without: text("without"),
+        of,
+        r#as: list("as"),
+        element,
+    }
+}
+
+impl Row {
+    /// The two graphs whose difference is the element's, and how many times it is in that.
+    fn graphs(&self) -> (String, String, usize) {
+        let chain = |element: &str, count: usize| {
+            let mut elements = vec!["FromDevice(in)".to_owned()];
+            elements.extend((!self.before.is_empty()).then(|| self.before.clone()));
+            let mut also = String::new();
+            for at in 0..count {
+                elements.push(element.replace('@', &at.to_string()));
+                also += &self.also.replace('@', &at.to_string());
+            }
+            elements.push("Discard".to_owned());
+            format!("{};\n{also}", elements.join(" -> "))
+        };
+        match &self.without {
+            Some(without) => (chain(without, 1), chain(&self.element, 1), 1),
+            None => (
+                chain(&self.element, 1),
+                chain(&self.element, 1 + self.more),
+                self.more,
+            ),
+        }
+    }
+}
+
+fn bench(text: &str) -> Result<Bench, Error> {
+    Bench::new(text, "calibration", &[], &[samples::plain()]).map_err(wrong)
+}
+
+fn wrong(refused: Refused) -> Error {
+    Error::Lacks(match refused {
+        Refused::Configuration(said) => said.click(),
+        Refused::Other(text) => text,
+    })
+}
+
+fn traffic(frame: usize, burst: usize) -> Traffic {
+    Traffic {
+        frame,
+        burst,
+        ..Traffic::default()
+    }
+}
+
+/// Times graphs in turn, so that a noisy second hits all alike.
+fn time(benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
+    let mut least = vec![Vec::new(); benches.len()];
+    for _ in 0..RUNS {
+        for ((bench, traffic), least) in benches.iter().zip(&mut least) {
+            let found = measure_for(bench, traffic, PACKETS, 1).map_err(wrong)?;
+            least.push(found.cycles);
+        }
+    }
+    let timed = |mut least: Vec<f64>| {
+        least.sort_by(f64::total_cmp);
+        Timed {
+            cycles: least[0],
+            spread: least[1] - least[0],
+        }
+    };
+    Ok(least.into_iter().map(timed).collect())
+}
+
+/// `call` and `driver`.
+fn own_work(calibration: &mut Calibration) -> Result<(), Error> {
+    const NULLS: usize = 8;
+    let (small, large, few, many) = (64, 1518, 8, 32);
+    let bare = bench("FromDevice(in) -> Discard;")?;
+    let nulls = bench(&format!(
+        "FromDevice(in) -> {} -> Discard;",
+        vec!["Null"; NULLS].join(" -> ")
+    ))?;
+    let timed = time(&[
+        (&bare, traffic(small, many)),
+        (&bare, traffic(large, many)),
+        (&bare, traffic(small, few)),
+        (&nulls, traffic(small, many)),
+        (&nulls, traffic(small, few)),
+    ])?;
+    let cost = |at: usize| timed[at].cycles;
+    // Two batches tell what is a packet's and what is a batch's.
+    let split = |at_many: f64, at_few: f64| {
+        let batch = (at_few - at_many) / (1.0 / (few as f64) - 1.0 / (many as f64));
+        let batch = batch.max(0.0);
+        ((at_many - batch / (many as f64)).max(0.0), batch)
+    };
+    let null = |with: usize, without: usize| (cost(with) - cost(without)) / NULLS as f64;
+    let (packet, batch) = split(null(3, 0), null(4, 2));
+    let spread = |at: &[usize]| {
+        let all: f64 = at.iter().map(|at| timed[*at].spread).sum();
+        let cycles: f64 = at.iter().map(|at| timed[*at].cycles).sum();
+        (all / cycles).max(LEAST_SPREAD)
+    };
+    calibration.add(
+        "call",
+        &[("packet", packet), ("call", batch)],
+        spread(&[3, 4]),
+    );
+    // Half a driver is what receives; the sink is a call, and what it does is the class's.
+    let machine = calibration.machine();
+    let work = machine
+        .constants
+        .get("work")
+        .and_then(|c| c.get("instruction"));
+    let sink = 4.0 * work.copied().unwrap_or(0.0) + packet;
+    let lines = |frame: f64| (frame / 64.0).ceil();
+    let line = (cost(1) - cost(0)) / (lines(large as f64) - lines(small as f64));
+    let line = line.max(0.0);
+    let (own, own_batch) = split(cost(0), cost(2));
+    // FromDevice is called for none, so both of its calls are the driver's.
+    let own = own - line * lines(small as f64) - sink - packet;
+    let call = (own_batch - 2.0 * batch).max(0.0);
+    calibration.add(
+        "driver",
+        &[
+            ("packet", 2.0 * own.max(0.0)),
+            ("call", 2.0 * call),
+            ("line", 2.0 * line),
+        ],
+        spread(&[0, 1, 2]),
+    );
+    Ok(())
+}
+
+/// What the row's code costs against its operations; nothing where they cost nothing.
+fn factor(row: &Row, machine: &Machine) -> Result<Option<Factor>, Error> {
+    let (without, with, times) = row.graphs();
+    let (without, with) = (bench(&without)?, bench(&with)?);
+    let usual = traffic(64, 32);
+    let timed = time(&[(&without, usual.clone()), (&with, usual.clone())])?;
+    let measured = (timed[1].cycles - timed[0].cycles) / times as f64;
+    let plain = Machine {
+        factors: BTreeMap::new(),
+        ..machine.clone()
+    };
+    let under = Conditions {
+        traffic: usual,
+        ..Conditions::default()
+    };
+    let of_classes = |bench: Bench| {
+        let subject = Subject::Configuration(Box::new(bench));
+        let at = subject
+            .at(64.0, &plain, &under)
+            .map_err(|error| match error {
+                crate::forwarding::estimate::Error::Refused(refused) => wrong(refused),
+                crate::forwarding::estimate::Error::Other(text) => Error::Lacks(text),
+            })?;
+        let own = at
+            .estimate
+            .rows
+            .iter()
+            .filter(|r| row.of.contains(&r.class));
+        Ok(own.map(|r| r.core + r.memory.centre).sum::<f64>())
+    };
+    let estimated = (of_classes(with)? - of_classes(without)?) / times as f64;
+    if estimated <= 0.0 {
+        return Ok(None);
+    }
+    let ratio = (measured / estimated).clamp(*FACTORS.start(), *FACTORS.end());
+    let noise = (timed[0].spread + timed[1].spread) / times as f64;
+    Ok(Some(Factor {
+        ratio,
+        spread: (noise / measured.abs().max(1.0)).clamp(LEAST_SPREAD, 1.0),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_router::elements;
+
+    #[test]
+    fn every_row_is_a_graph_that_runs_and_its_classes_exist() {
+        for row in rows() {
+            for class in row.of.iter().chain(&row.r#as) {
+                assert!(elements::find(class).is_some(), "no class `{class}`");
+            }
+            let (without, with, _) = row.graphs();
+            for text in [without, with] {
+                let bench = bench(&text).unwrap_or_else(|error| panic!("{text}{error}"));
+                let (ctx, tally) = bench
+                    .run(&traffic(64, 32), 256)
+                    .unwrap_or_else(|refused| panic!("{text}{}", wrong(refused)));
+                // Every packet comes to the end: what is dropped on the way costs less than it should.
+                let last = (0..ctx.elements()).filter(|e| ctx.class(*e) == "Discard");
+                let ended: u64 = last.map(|e| ctx.counters(e).packets).sum();
+                assert_eq!(ended, tally.given, "{text}");
+            }
+        }
+    }
+}
