@@ -33,7 +33,7 @@ impl Outcome {
 
     /// Servers above the bound; 0 is a proof that fewer cannot do.
     pub fn gap(&self) -> usize {
-        self.used() - self.bound.servers
+        self.used().saturating_sub(self.bound.servers)
     }
 
     /// Whether any replica misses the last-level cache, so that the model of contention decides its cost.

@@ -37,7 +37,10 @@ pub fn place(problem: &Problem) -> Result<Outcome, Refusal> {
                 cuts += 1;
             }
             Ok(outcome) => {
-                let found = check(problem, &outcome.placement);
+                let mut found = check(problem, &outcome.placement);
+                if outcome.used() < outcome.bound.servers {
+                    found.push("it uses fewer servers than the lower bound".to_owned());
+                }
                 return if found.is_empty() {
                     Ok(outcome)
                 } else {

@@ -89,7 +89,7 @@ impl Answer {
                 ("bound", CellType::Int),
                 ("bound_by", CellType::Text),
                 ("gap", CellType::Int),
-                ("is_optimal", CellType::Bool),
+                ("is_proved_optimal", CellType::Bool),
                 ("first_fit", CellType::Int),
                 ("is_contended", CellType::Bool),
                 ("contention_validated", CellType::Text),
