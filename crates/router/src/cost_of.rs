@@ -4,7 +4,7 @@
 //! its class declares ([`Entry::ops`](crate::element::Entry)); that a batch is handed to it is added for each.
 //!
 //! The `work` of most classes was counted: the instructions that a packet of 60 bytes costs more, in batches of 32,
-//! where the element stands in the place of `Null` (callgrind, release build for plain x86-64, 2026-11-22), less those
+//! where the element stands in the place of `Null` (`python3 -m benches.elements`, 2026-11-22), less those
 //! of the other operations declared (parse and deparse 1.5 a word, inc_checksum 8 + b, checksum 10 + 0.6 b, ht_lookup
 //! 15 + 8 N, ct_insertion 20 + 8 N, trie_lookup 10 + 8 levels, classify 10 + 6 steps, copy 15 + 0.11 b, random 30).
 //! What no such run reaches (devices, timers, what is rare) is an estimate from the code. System calls are not in it.
