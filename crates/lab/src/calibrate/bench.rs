@@ -186,9 +186,13 @@ pub(super) fn way(bytes: usize, seed: u64, name: &str) -> Vec<usize> {
     loads::shuffled(bytes, &mut Rng::new(seed, name))
 }
 
-/// A way for latencies beyond what the TLB knows.
-pub(super) fn way_in_blocks(bytes: usize, page: usize, seed: u64, name: &str) -> Vec<usize> {
-    // Pages that any first-level TLB knows at once.
-    const PAGES: usize = 32;
-    loads::in_blocks(bytes, page * PAGES, &mut Rng::new(seed, name))
+/// A way for memory's latency, on which one load in `lines_a_page` has to find its page.
+pub(super) fn way_by_pages(
+    bytes: usize,
+    page_bytes: usize,
+    lines_a_page: usize,
+    seed: u64,
+) -> Vec<usize> {
+    let mut rng = Rng::new(seed, "memory");
+    loads::by_pages(bytes, page_bytes, lines_a_page, &mut rng)
 }
