@@ -36,7 +36,7 @@ const GO_ON: Duration = Duration::from_millis(1500);
 
 /// How to calibrate.
 pub struct Options<'a> {
-    /// Wall time in all.
+    /// Wall time in all, but for what is under way when it ends.
     pub budget: Duration,
     /// Whether the user wants it to end.
     pub is_over: &'a dyn Fn() -> bool,
@@ -101,6 +101,17 @@ impl Calibration {
     /// Lines for people, about how it was measured.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether more programs ran in the last minute than there are processors for, this one included: two passes
+    /// may agree on what both were slowed down by.
+    pub fn is_shared(&self) -> bool {
+        let minute = self
+            .load
+            .split(' ')
+            .next()
+            .and_then(|load| load.parse().ok());
+        minute.unwrap_or(0.0) > f64::from(self.machine.cores) + 0.5
     }
 
     /// Why it should not be used, where the passes differ too much.
