@@ -90,7 +90,8 @@ pub(super) fn all(
         // tell what neighbours have left of it, which is for the shares to say.
         let bytes = match inner {
             Some(inner) if at >= 2 => (inner * 3).min(cache.bytes / 2),
-            _ => cache.bytes / 2,
+            // Few enough that no two lines want the same place, or look alike to a predictor of ways.
+            _ => cache.bytes / 4,
         };
         let places = way(bytes, seed, &name);
         let work = bench.walk(at + 1, &places, true);
