@@ -37,12 +37,13 @@ pub fn shuffled(bytes: usize, rng: &mut Rng) -> Vec<usize> {
     lines
 }
 
+/// Pages of a group in `by_pages`: second-level TLBs know twice as many at least.
+pub const GROUP: usize = 512;
+
 /// Lines of a working set of so many bytes: a group of pages at a time, a few lines of each, in an order that
 /// prefetchers cannot foresee. A page is found in the TLB but for its first line, so that one load in
 /// `lines_a_page` walks, and no more.
 pub fn by_pages(bytes: usize, page_bytes: usize, lines_a_page: usize, rng: &mut Rng) -> Vec<usize> {
-    // Second-level TLBs know twice as many at least.
-    const GROUP: usize = 512;
     let lines = page_bytes / LINE_BYTES;
     let apart = (lines / lines_a_page.max(1)).max(1);
     let mut pages: Vec<usize> = (0..bytes / page_bytes.max(1)).collect();

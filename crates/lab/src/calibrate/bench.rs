@@ -23,7 +23,7 @@ pub(super) enum Work {
     Walk {
         /// Where it has come to.
         at: u64,
-        /// Loads that bring all of it into the cache; 0 where none is to be warm.
+        /// Loads that bring it into the cache, or its pages into the TLB.
         lap: u32,
     },
     /// Loads at random places.
@@ -86,13 +86,13 @@ impl Bench {
         self.words.as_ptr().addr() + self.len_bytes() / 2
     }
 
-    /// A way through the lines at `places`, in a lane of its own.
-    pub(super) fn walk(&mut self, lane: usize, places: &[usize], is_warmed: bool) -> Work {
+    /// A way through the lines at `places`, in a lane of its own; `lap` loads before any that are timed.
+    pub(super) fn walk(&mut self, lane: usize, places: &[usize], lap: usize) -> Work {
         loads::lay(&mut self.words, lane, places);
         let first = places.first().copied().unwrap_or(0);
         Work::Walk {
             at: (first * loads::LINE_WORDS + lane) as u64,
-            lap: if is_warmed { places.len() as u32 } else { 0 },
+            lap: lap as u32,
         }
     }
 

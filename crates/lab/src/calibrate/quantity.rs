@@ -3,7 +3,7 @@
 use super::bench::{Bench, Work, ZERO_LANE, way, way_by_pages};
 use super::system::Cache;
 use trammel_cost::eo;
-use trammel_cost::probes::loads::Scatter;
+use trammel_cost::probes::loads::{self, Scatter};
 
 /// What is timed, and the samples of it so far.
 pub(super) struct Quantity {
@@ -94,11 +94,14 @@ pub(super) fn all(
             _ => cache.bytes / 4,
         };
         let places = way(bytes, seed, &name);
-        let work = bench.walk(at + 1, &places, true);
+        let work = bench.walk(at + 1, &places, places.len());
         all.push((What::Level(at), work));
     }
     let places = way_by_pages(whole, page_bytes.unwrap_or(4096), LINES_A_PAGE, seed);
-    all.push((What::Memory, bench.walk(7, &places, false)));
+    all.push((
+        What::Memory,
+        bench.walk(7, &places, loads::GROUP * LINES_A_PAGE),
+    ));
     let far = Scatter::lines(whole, ZERO_LANE);
     all.push((What::FarDependent, scattered(far, true, false)));
     all.push((What::FarIndependent, scattered(far, false, false)));
