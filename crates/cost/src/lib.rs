@@ -8,4 +8,5 @@
 //! source; what it lacks (caches, overlap, batching, contention) is added and said where it is.
 #![forbid(unsafe_code)]
 
+pub mod device_profile;
 pub mod place;
