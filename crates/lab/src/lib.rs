@@ -7,6 +7,7 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod fidelity;
+pub mod forwarding;
 pub mod paper;
 pub mod registry;
 pub mod report;

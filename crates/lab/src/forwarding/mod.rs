@@ -1,0 +1,3 @@
+//! Forwarding: the engines of a router as devices under test.
+
+pub mod simulated;
