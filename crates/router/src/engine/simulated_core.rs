@@ -239,10 +239,11 @@ impl Ctx {
     /// When the core will do something next: now, while tasks wait to run; none where it never will.
     pub fn core_next(&mut self) -> Option<Time> {
         let (readable, writable) = (self.watched_to(false), self.watched_to(true));
-        let (timer, is_vain) = (self.timers.next_at(), self.turns_in_vain(None));
+        let polls = self.tasks.any_scheduled();
+        let (timer, is_vain) = (self.timers.next_at(), polls && self.turns_in_vain(None));
         let core = self.core.as_ref()?;
         let (now, timer) = (core.now(), timer.map(|at| core.on_clock(at)));
-        if self.tasks.any_scheduled() && !is_vain {
+        if polls && !is_vain {
             return Some(now);
         }
         let outside = self.host.next_ready(&readable, &writable, is_vain);
