@@ -11,6 +11,7 @@
 
 pub mod bench;
 pub mod estimate;
+pub mod for_placement;
 pub mod frames;
 pub mod host;
 pub mod measure;
