@@ -108,6 +108,11 @@ impl SimulatedCore {
         self.meter.clock().now()
     }
 
+    /// The cycles that have passed since the clock was at zero, rounded down.
+    pub(super) fn cycles(&self) -> u64 {
+        self.meter.speed().cycles_in(self.now()) as u64
+    }
+
     /// The same as a time of day; whole nanoseconds, rounded down.
     pub(super) fn time_of_day(&self) -> Timestamp {
         self.start + Timestamp(self.now().as_ns() as i64)
