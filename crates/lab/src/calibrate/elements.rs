@@ -10,7 +10,6 @@ use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::measure::measure_for;
 use crate::forwarding::samples;
 use crate::forwarding::traffic::Traffic;
-use std::collections::BTreeMap;
 use toml_edit::{Document, Item, Table};
 use trammel_cost::machine::{Factor, Machine};
 
