@@ -183,11 +183,12 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
             formula = formula + cycles * visits;
             accesses_formula = accesses_formula + accesses * visits;
             for touch in &cost.touches {
-                let rate = value(&touch.accesses, operation)? * times * visits;
+                let each = value(&touch.accesses, operation)?;
                 let size = memory::size(touch, &|expr| value(expr, operation))?;
                 touched.push(memory::Touched {
                     row: at,
-                    rate,
+                    rate: each * times * visits,
+                    charged: memory::charged(each, size) * times * visits,
                     size,
                     in_flight: operation.in_flight,
                 });

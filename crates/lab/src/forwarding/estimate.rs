@@ -8,8 +8,10 @@ use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
 use trammel_router::cost_of::{Undeclared, cost_of};
 
-/// Packets of the short run that tells how often packets visit which element.
+/// Packets of the short run that tells how often packets visit which element, and how many more there are for many
+/// flows, so that tables fill.
 const SAMPLED: u64 = 4096;
+const MOST_SAMPLED: u64 = 1 << 17;
 
 /// What is to be estimated.
 #[derive(Clone, Debug)]
@@ -100,8 +102,14 @@ impl Subject {
                     frame: frame as usize,
                     ..under.traffic.clone()
                 };
-                let (ctx, tally) = bench.run(&traffic, SAMPLED)?;
-                let cost = cost_of(&ctx, &bench.name, &tally.each, &values);
+                let flows = u64::from(traffic.flows);
+                let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
+                let (ctx, tally) = bench.run(&traffic, packets)?;
+                let seen = packets as f64;
+                // Of so many draws among the flows, these differ; the tables of a long run have them all.
+                let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
+                let growth = flows as f64 / differ;
+                let cost = cost_of(&ctx, &bench.name, &tally.each, growth, &values);
                 (cost.function, cost.undeclared)
             }
         };
