@@ -2,6 +2,8 @@
 //!
 //! `time target/release/examples/simulated_core [FRAMES_A_SECOND]`
 
+#![allow(clippy::print_stdout)]
+
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_router::engine::core_clock::Cost;
@@ -9,7 +11,7 @@ use trammel_router::lang;
 use trammel_router::load::BuiltIn;
 use trammel_router::simulate::costs::Costs;
 use trammel_router::simulate::offer::{self, Offer};
-use trammel_router::simulate::port::Settings;
+use trammel_router::simulate::port::{Counts, Settings};
 use trammel_router::simulate::{Machine, Simulation};
 
 const CONFIG: &str = "FromDevice(a) -> Counter -> Queue(1000) -> ToDevice(b);";
@@ -63,10 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report.balance,
         report.busy(),
         report.now,
-        report
-            .port("a")
-            .and_then(|port| port.mean_batch())
-            .unwrap_or(0.0),
+        report.port("a").and_then(Counts::mean_batch).unwrap_or(0.0),
         at(0.5),
         at(0.99)
     );

@@ -16,5 +16,6 @@ pub mod host;
 pub mod measure;
 pub mod ring;
 pub mod samples;
+pub mod simulated;
 pub mod traffic;
 pub mod view;

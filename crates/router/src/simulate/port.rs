@@ -157,6 +157,8 @@ pub struct Departure {
 pub struct Counts {
     /// Frames that came to it.
     pub offered: u64,
+    /// When the last of them came.
+    pub last_offered: Time,
     /// Those that found the ring full.
     pub lost: u64,
     /// Those that are in the ring.
@@ -189,6 +191,7 @@ impl Default for Counts {
     fn default() -> Counts {
         Counts {
             offered: 0,
+            last_offered: Time::ZERO,
             lost: 0,
             in_receive_ring: 0,
             received: 0,
@@ -287,6 +290,7 @@ impl State {
         while let Some((number, at)) = self.next_in().filter(|(_, at)| *at <= now) {
             self.last_came = Some(at);
             self.counts.offered += 1;
+            self.counts.last_offered = at;
             let has_room = self.ring.len() < self.settings.receive_ring;
             let mut frame = 0;
             let bytes = if number == GIVEN {

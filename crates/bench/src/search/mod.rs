@@ -1,0 +1,3 @@
+//! Searches for the load that a device bears.
+
+pub mod binary;
