@@ -441,3 +441,28 @@ fn loading_a_poptrie_at_once_equals_adding_one_by_one() {
 fn loading_a_direct_table_at_once_equals_adding_one_by_one() {
     bulk_equals_single(Direct::new);
 }
+
+#[test]
+fn levels_are_the_accesses_that_wait_for_one_another() {
+    let mut direct = Direct::new();
+    assert_eq!(direct.levels(), 1.0, "no route");
+    direct.set(Prefix::new(0x0a00_0000, 24), hop(1));
+    assert_eq!(direct.levels(), 1.0);
+    // Its own cell is split, and no other.
+    direct.set(Prefix::new(0x0b00_0001, 32), hop(2));
+    assert_eq!(direct.levels(), 1.5);
+    // 18 bits of root, and nodes of six: 24, 30 and all 32 bits.
+    let mut trie = Poptrie::new(18);
+    for (bits, levels) in [(18, 1.0), (24, 2.0), (30, 3.0), (32, 4.0)] {
+        let prefix = Prefix::new(0x0a00_0000_u32, bits);
+        trie.set(prefix, hop(1));
+        assert_eq!(trie.levels(), levels, "{bits} bits");
+        trie.remove(prefix);
+    }
+    // The list takes over from the trie where routes are few.
+    let mut few = Radix::new();
+    few.set(Prefix::new(0x0a00_0000, 32), hop(1));
+    assert_eq!(few.levels(), 1.0);
+    let names: Vec<_> = few.quantities().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["routes", "levels", "bytes"]);
+}

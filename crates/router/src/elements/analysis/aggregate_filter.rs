@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "`ACTION AGGREGATES`",
 }])
-.ops("work(40)");
+.ops("work(110)");
 
 /// Aggregates that go one way: `first` to `last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,7 +51,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether a part of an address stays at its place in the address",
     },
 ])
-.ops("parse(4); work(28)");
+.ops("parse(4); work(50)");
 
 /// The bits of the two addresses.
 const ADDRESSES: std::ops::Range<u32> = 96..160;

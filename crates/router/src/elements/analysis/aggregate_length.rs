@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "false",
     help: "whether the length counts from the IP header",
 }])
-.ops("work(14)");
+.ops("work(13)");
 
 #[derive(Debug, Default)]
 struct AggregateLength {

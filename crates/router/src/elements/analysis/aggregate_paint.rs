@@ -36,7 +36,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether they are appended to the aggregate",
     },
 ])
-.ops("work(10)");
+.ops("work(11)");
 
 #[derive(Debug, Default)]
 struct AggregatePaint {

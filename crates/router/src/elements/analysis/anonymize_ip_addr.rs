@@ -58,7 +58,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "accepted; the router's seed decides",
     },
 ])
-.ops("parse(8); deparse(8); 2 * inc_checksum(4); work(1500)");
+.ops("parse(8); deparse(8); 2 * inc_checksum(4); work(2285)");
 
 /// All leading ones, in another word.
 const ALL_CLASSES: u64 = 99;

@@ -69,7 +69,7 @@ pub static ENTRY: Entry = Entry::new(
         "whether packets are annotated",
     ),
 ])
-.ops("random(); parse(8); array_access(8, 256); array_access(80, entries); work(120)");
+.ops("random(); parse(8); array_access(8, 256); array_access(80, entries); work(465)");
 
 const fn param(
     name: &'static str,

@@ -69,7 +69,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "parse(24); ht_lookup(3, 4, 2 * capacity, 0) by 4; \
-     ct_insertion(0, 112, entries, 0); work(60)",
+     ct_insertion(0, 112, entries, 0); work(165)",
 );
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {

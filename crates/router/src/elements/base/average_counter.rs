@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("AverageCounter", "tells the average rate",
     default: "0",
     help: "seconds at the start that do not count",
 }])
-.ops("work(5)");
+.ops("work(13)");
 
 #[derive(Debug, Default)]
 struct AverageCounter {

@@ -36,7 +36,7 @@ pub static ENTRY: Entry = Entry::new("Bypass", "leads packets round others", || 
         help: "accepted; it is always in line here",
     },
 ])
-.ops("work(5 * calls)");
+.ops("work(10 * calls)");
 
 #[derive(Debug, Default)]
 struct Bypass {

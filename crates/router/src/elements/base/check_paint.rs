@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry::new("CheckPaint", "passes packets of one colour
         help: "the annotation that holds it",
     },
 ])
-.ops("work(10)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct CheckPaint {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("Clipboard", "copies bytes between packets"
     default: "",
     help: "`offset/length`, any number of times",
 }])
-.ops("copy(length); work(12)");
+.ops("copy(length); work(25)");
 
 #[derive(Debug, Default)]
 struct Clipboard {

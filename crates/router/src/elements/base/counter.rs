@@ -36,7 +36,7 @@ pub static ENTRY: Entry = Entry::new("Counter", "counts packets and bytes", || {
         help: "`N handler value`: the handler is written when N bytes have come",
     },
 ])
-.ops("work(4)");
+.ops("work(13)");
 
 /// A handler to be written when a count is reached.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry::new("Discard", "ends packets", || Box::<Discard
             help: "packets pulled at a time",
         },
     ])
-    .ops("work(4)");
+    .ops("work(20)");
 
 #[derive(Debug, Default)]
 struct Discard {

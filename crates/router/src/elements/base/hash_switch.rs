@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of b
         help: "how many bytes",
     },
 ])
-.ops("parse(length); work(length + 20)");
+.ops("parse(length); work(2 * length + 100)");
 
 #[derive(Debug, Default)]
 struct HashSwitch {

@@ -15,7 +15,7 @@ pub static ENTRY: Entry = Entry::new("Hub", "sends packets to all others", || {
 })
 .ports("-/=", "h/h")
 .flow("#/[^#]")
-.ops("copy((outputs - 2) * frame); work(60 * outputs - 60)");
+.ops("copy((outputs - 2) * frame); work(200 * outputs - 300)");
 
 #[derive(Debug, Default)]
 struct Hub;

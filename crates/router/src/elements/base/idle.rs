@@ -14,7 +14,7 @@ use trammel_packet::batch::{Batch, Packets};
 pub static ENTRY: Entry = Entry::new("Idle", "gives and takes nothing", || Box::<Idle>::default())
     .ports("-/-", "a/a")
     .flow("x/y")
-    .ops("work(4)");
+    .ops("work(10)");
 
 #[derive(Debug, Default)]
 struct Idle {

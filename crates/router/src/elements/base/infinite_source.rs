@@ -82,7 +82,7 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without en
         help: "handler written after the last packet",
     },
 ])
-.ops("copy(length); work(30)");
+.ops("copy(length); work(75)");
 
 #[derive(Debug, Default)]
 struct InfiniteSource {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("InputSwitch", "passes packets of a chosen 
     default: "0",
     help: "the port; a negative one is none",
 }])
-.ops("work(5 * calls)");
+.ops("work(10 * calls)");
 
 #[derive(Debug, Default)]
 struct InputSwitch {

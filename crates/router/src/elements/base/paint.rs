@@ -32,7 +32,7 @@ pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || Box::<Paint>:
             help: "the annotation that holds it",
         },
     ])
-    .ops("work(5)");
+    .ops("work(10)");
 
 #[derive(Debug, Default)]
 struct Paint {

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("PaintSwitch", "sends packets by their colo
     default: "PAINT",
     help: "the annotation that holds the colour",
 }])
-.ops("work(22)");
+.ops("work(100)");
 
 #[derive(Debug, Default)]
 struct PaintSwitch {

@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry::new("PaintTee", "copies packets of one colour",
         help: "the annotation that holds it",
     },
 ])
-.ops("work(8)");
+.ops("work(15)");
 
 #[derive(Debug, Default)]
 struct PaintTee {

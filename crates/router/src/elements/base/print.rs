@@ -85,7 +85,7 @@ pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>:
             help: "whether the room around the data is",
         },
     ])
-    .ops("work(60 * length + 300)");
+    .ops("work(360 * length + 1500)");
 
 /// Bytes that are taken to be printed where no bound is given: those of a common frame.
 const LONGEST: usize = 1514;

@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "0",
     help: "the input; a negative one is none",
 }])
-.ops("work(15 * calls)");
+.ops("work(30 * calls)");
 
 #[derive(Debug, Default)]
 struct PullSwitch {

@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("PullTee", "pushes copies of pulled packets
     default: "",
     help: "the number of outputs, to be checked",
 }])
-.ops("copy((outputs - 1) * frame); work(60 * outputs - 60)");
+.ops("copy((outputs - 1) * frame); work(200 * outputs - 200)");
 
 #[derive(Debug, Default)]
 struct PullTee;

@@ -49,7 +49,7 @@ pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets by chance",
         help: "whether it chooses; all pass otherwise",
     },
 ])
-.ops("random(); work(10)");
+.ops("random(); work(25)");
 
 /// Probabilities have so many bits of fraction.
 const BITS: u8 = 28;

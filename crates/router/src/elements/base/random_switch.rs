@@ -13,7 +13,7 @@ pub static ENTRY: Entry = Entry::new("RandomSwitch", "sends packets to outputs a
     Box::<RandomSwitch>::default()
 })
 .ports("1/1-", "h/h")
-.ops("random(); work(20)");
+.ops("random(); work(90)");
 
 #[derive(Debug, Default)]
 struct RandomSwitch;

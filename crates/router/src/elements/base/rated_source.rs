@@ -82,7 +82,7 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", |
         help: "bytes a second, in place of `RATE`",
     },
 ])
-.ops("copy(length); work(40)");
+.ops("copy(length); work(85)");
 
 #[derive(Debug, Default)]
 struct RatedSource {

@@ -15,7 +15,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<RoundRobinSwitch>::default(),
 )
 .ports("1/1-", "h/h")
-.ops("work(20)");
+.ops("work(85)");
 
 #[derive(Debug, Default)]
 struct RoundRobinSwitch {

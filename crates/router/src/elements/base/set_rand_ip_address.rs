@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry::new("SetRandIPAddress", "gives packets random a
         help: "how many different ones; -1 is no limit",
     },
 ])
-.ops("random(); work(8)");
+.ops("random(); work(5)");
 
 #[derive(Debug)]
 struct SetRandIPAddress {

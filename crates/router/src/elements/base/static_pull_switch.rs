@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one input f
     default: "",
     help: "the port; a negative one is none",
 }])
-.ops("work(5 * calls)");
+.ops("work(10 * calls)");
 
 #[derive(Debug, Default)]
 struct StaticPullSwitch {

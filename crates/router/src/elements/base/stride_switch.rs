@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("StrideSwitch", "sends packets by outputs' 
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)
 .restless()
-.ops("work(5 * outputs + 35)");
+.ops("work(10 * outputs + 110)");
 
 #[derive(Debug, Default)]
 struct StrideSwitch {

@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("Switch", "sends packets to a chosen output
     default: "0",
     help: "the port; a negative one is none",
 }])
-.ops("work(5 * calls)");
+.ops("work(10 * calls)");
 
 /// The call that gives the chosen output, as 32 bits.
 const GET_SWITCH: u32 = 0x4004_c005;

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("Tee", "copies packets to all outputs", || 
     default: "",
     help: "the number of outputs, to be checked",
 }])
-.ops("copy((outputs - 1) * frame); work(60 * outputs - 40)");
+.ops("copy((outputs - 1) * frame); work(200 * outputs - 120)");
 
 #[derive(Debug, Default)]
 struct Tee;

@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("TimedSink", "ends packets at intervals", |
     default: "0.5",
     help: "the time between packets",
 }])
-.ops("work(80)");
+.ops("work(120)");
 
 #[derive(Debug, Default)]
 struct TimedSink {

@@ -65,7 +65,7 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals"
         help: "accepted; the pool says how much room packets have",
     },
 ])
-.ops("copy(length); work(100)");
+.ops("copy(length); work(170)");
 
 #[derive(Debug, Default)]
 struct TimedSource {

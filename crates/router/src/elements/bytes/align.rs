@@ -32,7 +32,7 @@ pub static ENTRY: Entry = Entry::new("Align", "moves data to an aligned place", 
         help: "the remainder",
     },
 ])
-.ops("work(14)");
+.ops("work(80)");
 
 #[derive(Debug, Default)]
 struct Align {

@@ -14,7 +14,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("CheckCRC32", "checks and takes off a CRC-32", || {
     Box::new(CheckCrc32)
 })
-.ops("work(6 * frame)");
+.ops("work(7.5 * frame + 30)");
 
 #[derive(Debug)]
 struct CheckCrc32;

@@ -23,7 +23,7 @@ pub static ENTRY: Entry = Entry::new("CheckLength", "refuses long packets", || {
     default: "",
     help: "the most bytes that pass",
 }])
-.ops("work(10)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct CheckLength {

@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new("MarkMACHeader", "marks the link header", |
         help: "its length; 0 leaves the network header unmarked",
     },
 ])
-.ops("work(8)");
+.ops("work(13)");
 
 #[derive(Debug, Default)]
 struct MarkMacHeader {

@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry::new("Pad", "lengthens packets", || Box::<Pad>::
             help: "whether what is added is zero; it always is",
         },
     ])
-    .ops("work(12)");
+    .ops("work(14)");
 
 #[derive(Debug, Default)]
 struct Pad {

@@ -32,7 +32,7 @@ pub static ENTRY: Entry = Entry::new("Resize", "adds or removes bytes at both en
         help: "bytes added at the end; removed where negative",
     },
 ])
-.ops("work(20)");
+.ops("work(55)");
 
 #[derive(Debug, Default)]
 struct Resize {

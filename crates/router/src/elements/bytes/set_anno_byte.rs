@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new("SetAnnoByte", "sets a byte of the annotati
         help: "what it becomes",
     },
 ])
-.ops("work(6)");
+.ops("work(11)");
 
 #[derive(Debug, Default)]
 struct SetAnnoByte {

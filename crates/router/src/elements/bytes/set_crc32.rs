@@ -13,7 +13,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("SetCRC32", "appends a CRC-32 to packets", || {
     Box::new(SetCrc32)
 })
-.ops("work(6 * frame)");
+.ops("work(7.5 * frame + 30)");
 
 #[derive(Debug)]
 struct SetCrc32;

@@ -20,7 +20,7 @@ pub static ENTRY: Entry = Entry::new("SetPacketType", "sets how packets came", |
     default: "",
     help: "`HOST`, `BROADCAST`, `MULTICAST`, `OTHERHOST`, `OUTGOING`, `LOOPBACK` or `FASTROUTE`",
 }])
-.ops("work(4)");
+.ops("work(9)");
 
 const TYPES: [(&str, PacketType); 7] = [
     ("HOST", PacketType::Host),

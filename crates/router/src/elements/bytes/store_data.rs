@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry::new("StoreData", "writes bytes into packets", |
         help: "the bytes",
     },
 ])
-.ops("deparse(length); work(12)");
+.ops("deparse(length); work(35)");
 
 #[derive(Debug, Default)]
 struct StoreData {

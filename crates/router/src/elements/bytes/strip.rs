@@ -20,7 +20,7 @@ pub static ENTRY: Entry = Entry::new("Strip", "strips bytes from the front", || 
     default: "",
     help: "how many bytes",
 }])
-.ops("work(8)");
+.ops("work(17)");
 
 #[derive(Debug, Default)]
 struct Strip {

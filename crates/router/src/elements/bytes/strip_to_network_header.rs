@@ -11,7 +11,7 @@ pub static ENTRY: Entry = Entry::new(
     "strips what stands before the network header",
     || Box::<StripToNetworkHeader>::default(),
 )
-.ops("work(12)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct StripToNetworkHeader;

@@ -36,7 +36,7 @@ pub static ENTRY: Entry = Entry::new("Truncate", "cuts packets to a length", || 
         help: "whether the annotation counts what is cut off",
     },
 ])
-.ops("work(12)");
+.ops("work(18)");
 
 #[derive(Debug, Default)]
 struct Truncate {

@@ -21,7 +21,7 @@ pub static ENTRY: Entry = Entry::new("Unstrip", "gives stripped bytes back", || 
     default: "",
     help: "how many bytes",
 }])
-.ops("work(10)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct Unstrip {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("Classifier", "sends packets by their bytes
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(20)");
+.ops("classify(steps); work(35)");
 
 #[derive(Debug, Default)]
 struct Classifier {

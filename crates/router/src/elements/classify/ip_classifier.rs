@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filt
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(20)");
+.ops("classify(steps); work(60)");
 
 #[derive(Debug, Default)]
 struct IpClassifier {

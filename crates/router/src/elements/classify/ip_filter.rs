@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rule
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(20)");
+.ops("classify(steps); work(60)");
 
 #[derive(Debug, Default)]
 struct IpFilter {

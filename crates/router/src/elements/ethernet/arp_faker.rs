@@ -39,7 +39,7 @@ pub static ENTRY: Entry = Entry::new(
     param("SRCIP", Kind::Ip, "the address that is told of"),
     param("SRCETH", Kind::Ether, "where it is said to be"),
 ])
-.ops("deparse(42); work(80)");
+.ops("deparse(42); work(150)");
 
 /// When the first is sent.
 const FIRST: Timestamp = Timestamp::from_secs(1);

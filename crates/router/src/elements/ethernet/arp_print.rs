@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new("ARPPrint", "prints packets of ARP", || {
         help: "a file to print to instead of standard error",
     },
 ])
-.ops("parse(28); work(2000)");
+.ops("parse(28); work(5000)");
 
 /// Trailer encapsulation (RFC 893), an Ethernet type.
 const TRAILER: u16 = 0x1000;

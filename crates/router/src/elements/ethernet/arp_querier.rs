@@ -86,7 +86,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "ht_lookup(1, 8, 3 * entries, 0) by 4; array_access(48, entries) by 4; \
-     deparse(14); work(20)",
+     deparse(14); work(70)",
 );
 
 /// This host's addresses; they stand by place after the keywords are taken out.

@@ -42,7 +42,7 @@ pub static ENTRY: Entry = Entry::new("ARPResponder", "answers questions of ARP",
     default: "",
     help: "`IP/MASK [IP/MASK…] ETH`",
 }])
-.ops("parse(42); deparse(42); work(3 * entries + 60)");
+.ops("parse(42); deparse(42); work(3 * entries + 75)");
 
 /// A prefix and the address that answers for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

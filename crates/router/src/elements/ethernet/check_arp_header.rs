@@ -37,7 +37,7 @@ pub static ENTRY: Entry = Entry::new("CheckARPHeader", "checks ARP messages", ||
     VERBOSE,
     DETAILS,
 ])
-.ops("parse(8); work(25)");
+.ops("parse(8); work(60)");
 
 /// What can be wrong.
 const FAULTS: &[&str] = &[

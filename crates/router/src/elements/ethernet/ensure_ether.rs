@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new("EnsureEther", "gives IP packets an Etherne
         help: "the destination",
     },
 ])
-.ops("parse(2); deparse(14); work(14)");
+.ops("parse(2); deparse(14); work(30)");
 
 #[derive(Debug, Default)]
 struct EnsureEther {

@@ -46,7 +46,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the destination address",
     },
 ])
-.ops("deparse(14); work(8)");
+.ops("deparse(14); work(25)");
 
 #[derive(Debug, Default)]
 struct EtherEncap {

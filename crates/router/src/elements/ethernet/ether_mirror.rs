@@ -11,7 +11,7 @@ pub static ENTRY: Entry = Entry::new(
     "swaps source and destination of frames",
     || Box::new(EtherMirror),
 )
-.ops("parse(12); deparse(12); work(6)");
+.ops("parse(12); deparse(12); work(20)");
 
 #[derive(Debug)]
 struct EtherMirror;

@@ -73,7 +73,7 @@ pub static ENTRY: Entry = Entry::new("EtherPauseSource", "makes pause frames", |
         help: "time between frames at a push output",
     },
 ])
-.ops("deparse(60); work(80)");
+.ops("deparse(60); work(150)");
 
 /// Bytes of a frame, as Click makes it: room for the FCS is in.
 const FRAME_LEN: usize = 64;

@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry::new("EtherRewrite", "sets both addresses of fra
         help: "the destination address",
     },
 ])
-.ops("deparse(12); work(10)");
+.ops("deparse(12); work(25)");
 
 #[derive(Debug, Default)]
 struct EtherRewrite {

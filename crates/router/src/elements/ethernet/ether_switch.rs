@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("EtherSwitch", "a switch that learns", || {
 .params(&[learning_switch::TIMEOUT])
 .ops(
     "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * entries, 0) by 4; work(25)",
+     ht_lookup(1, 24, 3 * entries, 0) by 4; work(155)",
 );
 
 #[derive(Debug, Default)]

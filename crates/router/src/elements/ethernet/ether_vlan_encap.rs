@@ -54,7 +54,7 @@ pub static ENTRY: Entry = Entry::new(
     vlan::VLAN_ID,
     vlan::NATIVE_VLAN,
 ])
-.ops("deparse(18); work(20)");
+.ops("deparse(18); work(50)");
 
 #[derive(Debug, Default)]
 struct EtherVlanEncap {

@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry::new(
     },
     OFFSET,
 ])
-.ops("parse(6); work(12)");
+.ops("parse(6); work(30)");
 
 #[derive(Debug, Default)]
 struct GetEtherAddress {

@@ -55,7 +55,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "where the frame begins",
     },
 ])
-.ops("parse(14); work(20)");
+.ops("parse(14); work(35)");
 
 #[derive(Debug, Default)]
 struct HostEtherFilter {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new(
 .params(&[learning_switch::TIMEOUT])
 .ops(
     "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * entries, 0) by 4; copy(frame); work(85)",
+     ht_lookup(1, 24, 3 * entries, 0) by 4; copy(frame); work(300)",
 );
 
 #[derive(Debug, Default)]

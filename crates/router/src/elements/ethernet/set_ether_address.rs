@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the annotation",
     },
 ])
-.ops("work(6)");
+.ops("work(14)");
 
 #[derive(Debug, Default)]
 struct SetEtherAddress {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("SetVLANAnno", "sets the VLAN annotation", 
     vlan::VLAN_PCP,
     vlan::VLAN_ID,
 ])
-.ops("work(5)");
+.ops("work(9)");
 
 #[derive(Debug, Default)]
 struct SetVlanAnno {

@@ -39,7 +39,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the annotation that has the address",
     },
 ])
-.ops("deparse(6); work(12)");
+.ops("deparse(6); work(30)");
 
 #[derive(Debug, Default)]
 struct StoreEtherAddress {

@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "0",
     help: "the tag that is noted for frames without one; negative where they are refused",
 }])
-.ops("parse(18); work(20)");
+.ops("parse(18); work(30)");
 
 #[derive(Debug, Default)]
 struct StripEtherVlanHeader {

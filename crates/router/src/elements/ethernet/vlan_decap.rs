@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry::new("VLANDecap", "takes a VLAN tag out of frame
     },
     vlan::ETHERTYPE,
 ])
-.ops("parse(18); deparse(12); work(20)");
+.ops("parse(18); deparse(12); work(35)");
 
 #[derive(Debug, Default)]
 struct VlanDecap {

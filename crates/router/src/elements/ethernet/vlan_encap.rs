@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry::new("VLANEncap", "puts a VLAN tag into frames",
     vlan::NATIVE_VLAN,
     vlan::ETHERTYPE,
 ])
-.ops("parse(12); deparse(16); work(20)");
+.ops("parse(12); deparse(16); work(55)");
 
 /// Bytes of the addresses, which stay in front.
 const ADDRESSES_LEN: usize = 12;

@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("CheckICMPHeader", "checks ICMP headers", |
 .ports("1/1-2", "a/ah")
 .references(&["RFC 792"])
 .params(&[VERBOSE, DETAILS])
-.ops("parse(20); parse(8); checksum(frame - 38) by 4; work(25)");
+.ops("parse(20); parse(8); checksum(frame - 38) by 4; work(95)");
 
 /// What can be wrong.
 const FAULTS: &[&str] = &["not ICMP", "bad packet length", "bad ICMP checksum"];

@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("CheckIPHeader", "checks IPv4 headers", || 
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1812, §5.2.2", "RFC 1812, §5.3.7"])
 .params(PARAMS)
-.ops("parse(20); checksum(20) by 4; work(30)");
+.ops("parse(20); checksum(20) by 4; work(70)");
 
 /// Also `CheckIPHeader2`, which leaves the checksum unchecked unless told to.
 #[derive(Debug)]

@@ -16,4 +16,4 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1812, §5.2.2"])
 .params(PARAMS)
-.ops("parse(20); work(30)");
+.ops("parse(20); work(75)");

@@ -40,7 +40,7 @@ pub static ENTRY: Entry = Entry::new("DecIPTTL", "decrements the time to live", 
         help: "whether packets to groups are decremented too",
     },
 ])
-.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3)");
+.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(30)");
 
 #[derive(Debug, Default)]
 struct DecIpTtl {

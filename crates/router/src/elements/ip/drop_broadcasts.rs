@@ -16,7 +16,7 @@ pub static ENTRY: Entry = Entry::new("DropBroadcasts", "drops link-level broadca
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1122, §3.3.6"])
-.ops("work(6)");
+.ops("work(13)");
 
 #[derive(Debug, Default)]
 struct DropBroadcasts {

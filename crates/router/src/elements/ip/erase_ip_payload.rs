@@ -19,7 +19,7 @@ use trammel_packet::packet::Packet;
 pub static ENTRY: Entry = Entry::new("EraseIPPayload", "overwrites payload with zeros", || {
     Box::<EraseIpPayload>::default()
 })
-.ops("parse(20); deparse(frame - 58); work(25)");
+.ops("parse(20); deparse(frame - 58); work(65)");
 
 #[derive(Debug, Default)]
 struct EraseIpPayload;

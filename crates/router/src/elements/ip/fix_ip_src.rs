@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "the interface's address",
 }])
-.ops("work(6)");
+.ops("work(11)");
 
 #[derive(Debug, Default)]
 struct FixIpSrc {

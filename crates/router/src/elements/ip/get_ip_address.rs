@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "`src` or `dst`: of the marked IP header",
     },
 ])
-.ops("parse(4); work(15)");
+.ops("parse(4); work(20)");
 
 /// Where an address stands.
 #[derive(Clone, Copy, Debug)]

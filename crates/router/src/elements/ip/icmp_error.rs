@@ -92,7 +92,7 @@ pub static ENTRY: Entry = Entry::new("ICMPError", "answers packets with ICMP err
 ])
 .ops(
     "parse(20); copy(2 * frame - 36); checksum(frame - 10) by 4; checksum(20) by 4; \
-     deparse(28); work(150)",
+     deparse(28); work(500)",
 );
 
 #[derive(Debug, Default)]

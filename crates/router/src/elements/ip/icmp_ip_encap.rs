@@ -55,7 +55,7 @@ pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "makes packets ICMP messages
         help: "the identifier, of messages that have one",
     },
 ])
-.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(50)");
+.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(155)");
 
 #[derive(Debug)]
 struct IcmpIpEncap {

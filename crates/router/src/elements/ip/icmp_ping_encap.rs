@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes packets echo reques
         help: "the identifier of the requests",
     },
 ])
-.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(50)");
+.ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(155)");
 
 #[derive(Debug)]
 struct IcmpPingEncap {

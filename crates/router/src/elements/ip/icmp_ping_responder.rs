@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("ICMPPingResponder", "answers ICMP echo req
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 792", "RFC 1122, §3.2.2.6"])
-.ops("parse(20); parse(8); deparse(8); 3 * inc_checksum(2); deparse(8); work(50)");
+.ops("parse(20); parse(8); deparse(8); 3 * inc_checksum(2); deparse(8); work(90)");
 
 #[derive(Debug, Default)]
 struct IcmpPingResponder;

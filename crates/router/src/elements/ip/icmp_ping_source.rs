@@ -79,7 +79,7 @@ pub static ENTRY: Entry = Entry::new(
         "whether a reply becomes the next request",
     ),
 ])
-.ops("copy(length); checksum(length + 8); 2 * checksum(20); deparse(28); work(120)");
+.ops("copy(length); checksum(length + 8); 2 * checksum(20); deparse(28); work(200)");
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {

@@ -96,7 +96,7 @@ pub static ENTRY: Entry = Entry::new("IPEncap", "puts an IP header before packet
         help: "whether fragments are forbidden",
     },
 ])
-.ops("inc_checksum(4); deparse(20); work(20)");
+.ops("inc_checksum(4); deparse(20); work(50)");
 
 #[derive(Debug, Default)]
 struct IpEncap {

@@ -59,7 +59,7 @@ pub static ENTRY: Entry = Entry::new("IPFragmenter", "cuts long packets into fra
         help: "room before fragments; there is always enough",
     },
 ])
-.ops("work(10)");
+.ops("work(18)");
 
 #[derive(Debug, Default)]
 struct IpFragmenter {

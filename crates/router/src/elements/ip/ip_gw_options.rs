@@ -40,7 +40,7 @@ pub static ENTRY: Entry = Entry::new("IPGWOptions", "takes part in options of IP
         help: "further addresses of this router",
     },
 ])
-.ops("parse(1); work(8)");
+.ops("parse(1); work(19)");
 
 #[derive(Debug, Default)]
 struct IpGwOptions {

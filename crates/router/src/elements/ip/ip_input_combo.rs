@@ -39,7 +39,7 @@ pub static ENTRY: Entry = Entry::new(
     BADSRC,
     GOODDST,
 ])
-.ops("parse(20); checksum(20) by 4; work(38)");
+.ops("parse(20); checksum(20) by 4; work(60)");
 
 #[derive(Debug, Default)]
 struct IpInputCombo {

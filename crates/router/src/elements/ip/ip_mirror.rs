@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("IPMirror", "swaps source and destination",
     default: "true",
     help: "whether the destination annotation becomes the new destination",
 }])
-.ops("parse(20); deparse(12); work(25)");
+.ops("parse(20); deparse(12); work(45)");
 
 #[derive(Debug, Default)]
 struct IpMirror {

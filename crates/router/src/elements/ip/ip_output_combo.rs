@@ -48,7 +48,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the most bytes of a packet",
     },
 ])
-.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(40)");
+.ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(80)");
 
 #[derive(Debug, Default)]
 struct IpOutputCombo {

@@ -138,7 +138,7 @@ pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP pac
         help: "accepted, without effect",
     },
 ])
-.ops("parse(40); work(60 * length + 2500)");
+.ops("parse(40); work(300 * length + 5000)");
 
 /// What is printed besides the packet's own line.
 /// Bytes that are taken to be printed where no bound is given: those of a common frame.

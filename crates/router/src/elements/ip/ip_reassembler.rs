@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry::new("IPReassembler", "puts fragments together",
         help: "an annotation for the length of the longest fragment",
     },
 ])
-.ops("parse(2); work(12)");
+.ops("parse(2); work(40)");
 
 /// Seconds without a fragment after which a packet is given up.
 const PATIENCE_SECS: i64 = 30;

@@ -21,4 +21,4 @@ pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a lis
 })
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
-.ops("work(routes + 40)");
+.ops("work(2 * routes + 110)");

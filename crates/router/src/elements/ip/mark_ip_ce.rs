@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry::new("MarkIPCE", "marks packets as having met co
     default: "false",
     help: "whether packets are marked that do not understand it",
 }])
-.ops("parse(2); inc_checksum(2); deparse(3); work(18)");
+.ops("parse(2); inc_checksum(2); deparse(3); work(50)");
 
 #[derive(Debug, Default)]
 struct MarkIpCe {

@@ -22,7 +22,7 @@ pub static ENTRY: Entry = Entry::new("MarkIPHeader", "marks the IP header", || {
     default: "0",
     help: "where the header begins",
 }])
-.ops("parse(1); work(12)");
+.ops("parse(1); work(25)");
 
 #[derive(Debug, Default)]
 struct MarkIpHeader {

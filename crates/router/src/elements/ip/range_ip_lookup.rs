@@ -25,4 +25,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
-.ops("work(35); trie_lookup(levels, bytes) by 8");
+.ops("trie_lookup(levels, bytes) by 8; work(80)");

@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new("SetIPAddress", "sets an address annotation
         help: "the annotation",
     },
 ])
-.ops("work(8)");
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct SetIpAddress {

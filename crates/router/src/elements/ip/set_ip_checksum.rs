@@ -13,7 +13,7 @@ pub static ENTRY: Entry = Entry::new(
     "computes the checksum of IP headers",
     || Box::<SetIpChecksum>::default(),
 )
-.ops("parse(1); checksum(20) by 4; deparse(2); work(20)");
+.ops("parse(1); checksum(20) by 4; deparse(2); work(80)");
 
 #[derive(Debug, Default)]
 struct SetIpChecksum {

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("SetIPDSCP", "sets the DSCP", || Box::<SetI
         default: "",
         help: "0 to 63",
     }])
-    .ops("parse(2); inc_checksum(2); deparse(3); work(12)");
+    .ops("parse(2); inc_checksum(2); deparse(3); work(40)");
 
 #[derive(Debug, Default)]
 struct SetIpDscp {

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("SetIPECN", "sets the ECN bits", || {
     default: "",
     help: "0 to 3, `no`, `ect1`, `ect2`, `ce`",
 }])
-.ops("parse(2); inc_checksum(2); deparse(3); work(12)");
+.ops("parse(2); inc_checksum(2); deparse(3); work(40)");
 
 #[derive(Debug, Default)]
 struct SetIpEcn {

@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("StoreIPAddress", "writes an address into p
 })
 .ports("1/1-2", "a/ah")
 .params(PARAMS)
-.ops("parse(20); deparse(4); 2 * inc_checksum(4); 2 * deparse(2); work(30)");
+.ops("parse(20); deparse(4); 2 * inc_checksum(4); 2 * deparse(2); work(105)");
 
 #[derive(Debug, Default)]
 struct StoreIpAddress {

@@ -9,7 +9,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("StripIPHeader", "strips the IP header", || {
     Box::<StripIpHeader>::default()
 })
-.ops("work(10)");
+.ops("work(25)");
 
 #[derive(Debug, Default)]
 struct StripIpHeader;

@@ -48,7 +48,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether the annotation EXTRA_LENGTH counts what is cut",
     },
 ])
-.ops("parse(20); work(25)");
+.ops("parse(20); work(60)");
 
 #[derive(Debug, Default)]
 struct TruncateIpPayload {

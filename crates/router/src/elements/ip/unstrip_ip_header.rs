@@ -9,7 +9,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("UnstripIPHeader", "gives a stripped IP header back", || {
     Box::<UnstripIpHeader>::default()
 })
-.ops("work(10)");
+.ops("work(35)");
 
 #[derive(Debug, Default)]
 struct UnstripIpHeader;

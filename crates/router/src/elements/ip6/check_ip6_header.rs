@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "where the header begins",
     },
 ])
-.ops("parse(40); work(45)");
+.ops("parse(40); work(95)");
 
 #[derive(Debug, Default)]
 struct CheckIp6Header {

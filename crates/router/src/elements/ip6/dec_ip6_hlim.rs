@@ -17,7 +17,7 @@ pub static ENTRY: Entry = Entry::new("DecIP6HLIM", "counts the hop limit down", 
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 8200"])
-.ops("parse(1); decrease(1); deparse(1); work(12)");
+.ops("parse(1); decrease(1); deparse(1); work(30)");
 
 #[derive(Debug, Default)]
 struct DecIp6Hlim {

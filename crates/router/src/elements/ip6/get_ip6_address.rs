@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "where the address is; 24 for the destination of an IPv6 header",
 }])
-.ops("parse(16); work(10)");
+.ops("parse(16); work(18)");
 
 #[derive(Debug, Default)]
 struct GetIp6Address {

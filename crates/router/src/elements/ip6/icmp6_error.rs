@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new("ICMP6Error", "answers packets with ICMPv6 
         help: "the MTU that packet too big tells of",
     },
 ])
-.ops("parse(40); copy(2 * frame - 36); checksum(frame + 30) by 4; deparse(48); work(200)");
+.ops("parse(40); copy(2 * frame - 36); checksum(frame + 30) by 4; deparse(48); work(275)");
 
 /// What every link takes, and so the most bytes of an error (RFC 4443, §2.4 (c)).
 const LEAST_MTU: usize = 1280;

@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new("IP6Encap", "puts an IPv6 header before pac
         help: "the traffic class",
     },
 ])
-.ops("deparse(40); work(25)");
+.ops("deparse(40); work(35)");
 
 #[derive(Debug, Default)]
 struct Ip6Encap {

@@ -46,7 +46,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether packets are cut, as only their source may",
     },
 ])
-.ops("work(25)");
+.ops("work(90)");
 
 #[derive(Debug, Default)]
 struct Ip6Fragmenter {

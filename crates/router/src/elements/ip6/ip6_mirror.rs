@@ -15,7 +15,7 @@ pub static ENTRY: Entry = Entry::new("IP6Mirror", "swaps source and destination"
     Box::<Ip6Mirror>::default()
 })
 .references(&["RFC 8200"])
-.ops("parse(40); deparse(36); work(45)");
+.ops("parse(40); deparse(36); work(40)");
 
 #[derive(Debug, Default)]
 struct Ip6Mirror {}

@@ -37,7 +37,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "`IP6/MASK [IP6/MASK…] ETH`",
 }])
-.ops("parse(78); 2 * checksum(72); deparse(86); work(5 * entries + 150)");
+.ops("parse(78); 2 * checksum(72); deparse(86); work(5 * entries + 250)");
 
 #[derive(Clone, Copy, Debug)]
 struct Answer {

@@ -55,7 +55,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "ht_lookup(2, 32, 3 * entries, 0) by 4; array_access(64, entries) by 4; \
-     deparse(14); work(25)",
+     deparse(14); work(80)",
 );
 
 /// Milliseconds that an address is good for, and after which it is asked for again, as in Click.

@@ -43,7 +43,7 @@ pub static ENTRY: Entry = Entry::new("IP6Print", "prints a line about each IPv6 
         help: "how many of them at most",
     },
 ])
-.ops("parse(40); work(60 * length + 3000)");
+.ops("parse(40); work(300 * length + 6000)");
 
 /// Bytes in a line.
 const LINE: usize = 24;

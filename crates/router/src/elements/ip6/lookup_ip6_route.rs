@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "`DST/MASK [GW] OUTPUT`",
 }])
-.ops("work(40); trie_lookup(levels, bytes)");
+.ops("trie_lookup(levels, bytes); work(90)");
 
 #[derive(Debug)]
 struct LookupIp6Route {

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("MarkIP6Header", "marks IPv6 headers", || {
     default: "0",
     help: "where the header begins",
 }])
-.ops("parse(7); work(30)");
+.ops("parse(7); work(40)");
 
 #[derive(Debug, Default)]
 struct MarkIp6Header {

@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry::new("SetIP6Address", "sets the destination anno
     default: "",
     help: "the address",
 }])
-.ops("work(6)");
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct SetIp6Address {

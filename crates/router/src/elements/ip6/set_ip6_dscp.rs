@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("SetIP6DSCP", "sets the DSCP", || {
     default: "",
     help: "0 to 63",
 }])
-.ops("parse(4); deparse(4); work(12)");
+.ops("parse(4); deparse(4); work(20)");
 
 /// Where the code point stands in the header's first word.
 const SHIFT: u32 = 22;

@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(PARAMS)
-.ops("parse(16); deparse(16); 4 * inc_checksum(4); deparse(2); work(50)");
+.ops("parse(16); deparse(16); 4 * inc_checksum(4); deparse(2); work(125)");
 
 #[derive(Debug, Default)]
 struct StoreIp6Address {

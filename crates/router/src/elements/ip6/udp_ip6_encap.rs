@@ -60,7 +60,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the destination port",
     },
 ])
-.ops("checksum(frame + 44) by 4; deparse(48); work(60)");
+.ops("checksum(frame + 44) by 4; deparse(48); work(120)");
 
 #[derive(Debug, Default)]
 struct UdpIp6Encap {

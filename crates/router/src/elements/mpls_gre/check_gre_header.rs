@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "true",
     help: "whether checksums are checked",
 }])
-.ops("parse(4); work(20)");
+.ops("parse(4); work(45)");
 
 #[derive(Debug, Default)]
 struct CheckGreHeader {

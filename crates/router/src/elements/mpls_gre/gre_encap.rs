@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new("GREEncap", "puts a GRE header before packe
         help: "the annotation of keys",
     },
 ])
-.ops("deparse(8); work(25)");
+.ops("deparse(8); work(35)");
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Key {

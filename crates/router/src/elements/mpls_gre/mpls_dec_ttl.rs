@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry::new("MPLSDecTTL", "counts the time to live of M
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 3032", "RFC 3443"])
-.ops("parse(4); decrease(1); deparse(4); work(15)");
+.ops("parse(4); decrease(1); deparse(4); work(30)");
 
 #[derive(Debug)]
 struct MplsDecTtl;

@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry::new("MPLSLookup", "sends packets on by their MP
     default: "",
     help: "`LABEL [NEWLABEL] OUTPUT`",
 }])
-.ops("parse(4); array_access(8, entries) by 4; deparse(4); work(28)");
+.ops("parse(4); array_access(8, entries) by 4; deparse(4); work(90)");
 
 #[derive(Debug, Default)]
 struct MplsLookup {

@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new("MPLSPop", "removes the uppermost MPLS entr
     default: "false",
     help: "whether the time to live goes to the header below",
 }])
-.ops("parse(4); work(20)");
+.ops("parse(4); work(30)");
 
 #[derive(Debug, Default)]
 struct MplsPop {

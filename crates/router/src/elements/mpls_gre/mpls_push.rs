@@ -52,7 +52,7 @@ pub static ENTRY: Entry = Entry::new("MPLSPush", "puts an MPLS entry before pack
         help: "whether it is the last entry of the stack",
     },
 ])
-.ops("parse(9); deparse(4); work(28)");
+.ops("parse(9); deparse(4); work(50)");
 
 /// Where neither is given and no header tells.
 const USUAL_TTL: u8 = 64;

@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry::new("MPLSSwap", "replaces the MPLS label", || {
     default: "",
     help: "the label that packets get",
 }])
-.ops("parse(4); deparse(4); work(14)");
+.ops("parse(4); deparse(4); work(25)");
 
 #[derive(Debug, Default)]
 struct MplsSwap {

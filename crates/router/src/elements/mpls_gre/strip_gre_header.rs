@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new("StripGREHeader", "strips a GRE header", ||
         help: "where the key is noted",
     },
 ])
-.ops("parse(8); work(32)");
+.ops("parse(8); work(65)");
 
 #[derive(Debug, Default)]
 struct StripGreHeader {

@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "parse(42); 0.5 * ht_lookup(1, 8, 2 * rules, 0) by 4; \
-     ht_lookup(2, 20, 2 * entries, 0) by 4; 0.5 * deparse(22); work(150)",
+     ht_lookup(2, 20, 2 * entries, 0) by 4; 0.5 * deparse(22); work(300)",
 );
 
 /// Bytes of addresses, two tags and type.

@@ -20,4 +20,4 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["Floyd, Gummadi and Shenker 2001, Adaptive RED"])
 .params(PARAMS_ADAPTIVE)
 .restless()
-.ops("work(35)");
+.ops("work(70)");

@@ -56,7 +56,7 @@ pub static ENTRY: Entry = Entry::new("CoDel", "drops when packets wait too long"
     queue_lengths::PARAM,
 ])
 .live()
-.ops("work(120)");
+.ops("work(125)");
 
 /// The law's time begins so long before the run, so that packets may have waited since before it.
 const BEFORE: Timestamp = Timestamp::from_secs(30 * 86_400);

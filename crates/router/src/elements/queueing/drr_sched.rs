@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry::new("DRRSched", "pulls the same share from each
     default: "500",
     help: "bytes a round",
 }])
-.ops("work(90)");
+.ops("work(60)");
 
 #[derive(Debug)]
 struct Input {

@@ -92,7 +92,7 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
         "whether packets that understand marks are marked",
     ),
 ])
-.ops("0.5 * parse(20); 0.5 * parse(4); array_access(64, 1024); work(150)");
+.ops("0.5 * parse(20); 0.5 * parse(4); array_access(64, 1024); work(230)");
 
 #[derive(Debug, Default)]
 struct FqCodel {

@@ -27,4 +27,4 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
 .live()
-.ops("0.5 * ring(calls); work(10 * calls)");
+.ops("0.5 * ring(calls); work(20 * calls + 8)");

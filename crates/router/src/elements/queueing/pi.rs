@@ -57,7 +57,7 @@ pub static ENTRY: Entry = Entry::new("PI", "drops so that a queue keeps its leng
         ..queue_lengths::PARAM
     },
 ])
-.ops("random(); work(10)");
+.ops("random(); work(20)");
 
 #[derive(Debug, Default)]
 struct Pi {

@@ -17,7 +17,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<PrioSched>::default(),
 )
 .ports("-/1", "l/l")
-.ops("work(10 * calls)");
+.ops("work(40 * calls)");
 
 #[derive(Debug, Default)]
 struct PrioSched {

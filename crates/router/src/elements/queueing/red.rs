@@ -25,4 +25,4 @@ pub static ENTRY: Entry = Entry::new("RED", "drops early by the average queue le
 .references(&["Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993"])
 .params(PARAMS)
 .restless()
-.ops("work(35)");
+.ops("work(70)");

@@ -15,7 +15,7 @@ pub static ENTRY: Entry = Entry::new("RoundRobinSched", "pulls from its inputs i
     Box::<RoundRobinSched>::default()
 })
 .ports("-/1", "l/l")
-.ops("work(30)");
+.ops("work(60)");
 
 #[derive(Debug, Default)]
 struct RoundRobinSched {

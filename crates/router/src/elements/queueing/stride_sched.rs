@@ -26,7 +26,7 @@ pub static ENTRY: Entry = Entry::new("StrideSched", "pulls from inputs by their 
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)
 .restless()
-.ops("work(60)");
+.ops("work(120)");
 
 #[derive(Debug, Default)]
 struct StrideSched {

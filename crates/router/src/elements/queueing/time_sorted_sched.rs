@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry::new("TimeSortedSched", "merges streams by times
         help: "packets of each input that wait here",
     },
 ])
-.ops("work(150)");
+.ops("work(195)");
 
 #[derive(Debug)]
 struct Input {

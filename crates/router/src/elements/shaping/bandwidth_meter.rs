@@ -16,4 +16,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/2-", "h/h")
 .params(PARAMS)
-.ops("work(40)");
+.ops("work(100)");

@@ -17,4 +17,4 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "h/h")
 .params(PARAMS_BYTES)
 .restless()
-.ops("work(25)");
+.ops("work(35)");

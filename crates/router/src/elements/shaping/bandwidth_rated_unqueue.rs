@@ -22,4 +22,4 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1", "l/h")
 .params(PARAMS_BYTES)
 .restless()
-.ops("work(40)");
+.ops("work(65)");

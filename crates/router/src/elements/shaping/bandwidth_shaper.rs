@@ -21,4 +21,4 @@ pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a ba
     help: "bytes a second",
 }])
 .restless()
-.ops("work(50)");
+.ops("work(90)");

@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("Block", "sends packets of a high rate else
     default: "",
     help: "the highest annotation that passes; 0 lets all pass",
 }])
-.ops("work(12)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct Block {

@@ -12,4 +12,4 @@ pub static ENTRY: Entry = Entry::new("Burster", "pulls packets in bursts and pus
 })
 .ports("1/1", "l/h")
 .params(&params("8"))
-.ops("work(80 * calls)");
+.ops("work(100 * calls)");

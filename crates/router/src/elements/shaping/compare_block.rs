@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("CompareBlock", "tells flows that are busy 
     number("REV_WEIGHT", "weight of the reverse rate"),
     number("THRESH", "rate above which they are compared"),
 ])
-.ops("work(32)");
+.ops("work(90)");
 
 const fn number(name: &'static str, help: &'static str) -> Param {
     Param {

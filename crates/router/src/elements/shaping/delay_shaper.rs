@@ -30,7 +30,7 @@ pub static ENTRY: Entry = Entry::new("DelayShaper", "delays packets that are pul
     default: "",
     help: "time from a packet's timestamp to its leaving",
 }])
-.ops("work(70)");
+.ops("work(115)");
 
 #[derive(Debug, Default)]
 struct DelayShaper {

@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry::new("DelayUnqueue", "pulls, delays and pushes p
     default: "",
     help: "time from a packet's timestamp to its leaving",
 }])
-.ops("work(70)");
+.ops("work(115)");
 
 #[derive(Debug, Default)]
 struct DelayUnqueue {

@@ -47,7 +47,7 @@ pub static ENTRY: Entry = Entry::new("LinkUnqueue", "emulates a link", || {
         help: "rate at which bits are sent; counts in steps of 100 bytes a second",
     },
 ])
-.ops("work(110)");
+.ops("work(230)");
 
 /// Bandwidths count in steps of so many bytes a second.
 const STEP: u64 = 100;

@@ -46,7 +46,7 @@ pub static ENTRY: Entry = Entry::new("LossModel", "loses packets as a path does"
         help: "the model's parameters, each by its name",
     },
 ])
-.ops("random(); work(20)");
+.ops("random(); work(25)");
 
 #[derive(Debug, Default)]
 struct Lossy {

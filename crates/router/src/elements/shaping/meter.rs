@@ -14,4 +14,4 @@ pub static ENTRY: Entry = Entry::new("Meter", "sends packets out by the stream's
 })
 .ports("1/2-", "h/h")
 .params(PARAMS)
-.ops("work(38)");
+.ops("work(90)");

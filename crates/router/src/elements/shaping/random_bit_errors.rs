@@ -49,7 +49,7 @@ pub static ENTRY: Entry = Entry::new("RandomBitErrors", "changes bits by chance"
     },
 ])
 .live()
-.ops("work(20)");
+.ops("work(30)");
 
 /// What becomes of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

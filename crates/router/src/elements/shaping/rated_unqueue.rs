@@ -20,4 +20,4 @@ pub static ENTRY: Entry = Entry::new("RatedUnqueue", "pulls at a rate and pushes
 .ports("1/1", "l/h")
 .params(PARAMS_PACKETS)
 .restless()
-.ops("work(40 * calls + 8)");
+.ops("work(60 * calls + 10)");

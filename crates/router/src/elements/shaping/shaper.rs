@@ -23,4 +23,4 @@ pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {
     help: "packets a second",
 }])
 .restless()
-.ops("work(40 * calls)");
+.ops("work(150 * calls)");

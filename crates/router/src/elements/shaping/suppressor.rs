@@ -22,7 +22,7 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("-/=", "a/a")
 .flow("#/#")
-.ops("work(6 * calls)");
+.ops("work(20 * calls)");
 
 #[derive(Debug, Default)]
 struct Suppressor {

@@ -15,4 +15,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1", "l/h")
 .params(&params("1"))
-.ops("work(80 * calls)");
+.ops("work(100 * calls)");

@@ -49,7 +49,7 @@ pub static ENTRY: Entry = Entry::new("Unqueue", "pulls packets and pushes them",
         help: "packets in all; below 0 is no limit",
     },
 ])
-.ops("work(40 * calls)");
+.ops("work(60 * calls)");
 
 /// Packets of one turn where the burst has no limit: what waits for delivery stays bounded.
 const LONGEST_TURN: usize = 32 * CAPACITY;

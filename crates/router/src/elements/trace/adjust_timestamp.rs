@@ -44,7 +44,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether it is added to times of zero too",
     },
 ])
-.ops("work(8)");
+.ops("work(20)");
 
 #[derive(Debug, Default)]
 struct AdjustTimestamp {

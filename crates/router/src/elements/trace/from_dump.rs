@@ -104,7 +104,7 @@ pub static ENTRY: Entry = Entry::new("FromDump", "reads packets from a capture f
         help: "packets of each run of its task",
     },
 ])
-.ops("copy(frame - 4); work(120)");
+.ops("copy(frame - 4); work(200)");
 
 const fn option(
     name: &'static str,

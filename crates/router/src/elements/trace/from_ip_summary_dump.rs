@@ -118,7 +118,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "handler written at the end of the dump",
     },
 ])
-.ops("work(1500)");
+.ops("work(2000)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

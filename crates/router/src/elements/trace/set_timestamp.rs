@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry::new("SetTimestamp", "gives packets a timestamp"
         help: "no longer used: see `SetTimestampDelta`",
     },
 ])
-.ops("work(4)");
+.ops("work(11)");
 
 #[derive(Debug, Default)]
 struct SetTimestamp {

@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "RANGE",
     help: "`RANGE`, `NOW` or `FIRST`",
 }])
-.ops("work(8)");
+.ops("work(20)");
 
 #[derive(Clone, Copy, Debug, Default)]
 enum Since {

@@ -37,7 +37,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether it goes behind the packet",
     },
 ])
-.ops("deparse(8); work(22)");
+.ops("deparse(8); work(90)");
 
 #[derive(Debug, Default)]
 struct StoreTimestamp {

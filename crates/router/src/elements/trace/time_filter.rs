@@ -60,7 +60,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "handler written at the end",
     },
 ])
-.ops("work(16)");
+.ops("work(35)");
 
 const fn time(name: &'static str, need: Need, help: &'static str) -> Param {
     Param {

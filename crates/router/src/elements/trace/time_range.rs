@@ -23,7 +23,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "false",
     help: "times never go back",
 }])
-.ops("work(8)");
+.ops("work(18)");
 
 #[derive(Debug, Default)]
 struct TimeRange {

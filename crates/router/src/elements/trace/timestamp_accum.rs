@@ -13,7 +13,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("TimestampAccum", "adds up the ages of packets", || {
     Box::<TimestampAccum>::default()
 })
-.ops("work(8)");
+.ops("work(25)");
 
 #[derive(Debug, Default)]
 struct TimestampAccum {

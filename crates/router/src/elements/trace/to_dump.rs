@@ -91,7 +91,7 @@ pub static ENTRY: Entry = Entry::new("ToDump", "writes packets to a capture file
         help: "packets pulled at a time",
     },
 ])
-.ops("copy(frame - 4); work(60)");
+.ops("copy(frame - 4); work(485)");
 
 #[derive(Debug)]
 enum Format {

@@ -85,7 +85,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "packets pulled at a time",
     },
 ])
-.ops("parse(40); work(1500)");
+.ops("parse(40); work(1435)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

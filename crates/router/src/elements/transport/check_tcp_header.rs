@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("CheckTCPHeader", "checks TCP headers", || 
 .ports("1/1-2", "a/ah")
 .references(&["RFC 9293, §3.1"])
 .params(&[VERBOSE, DETAILS])
-.ops("parse(20); parse(20); checksum(frame - 38) by 4; work(50)");
+.ops("parse(20); parse(20); checksum(frame - 38) by 4; work(110)");
 
 /// What can be wrong.
 const FAULTS: &[&str] = &["not TCP", "bad packet length", "bad TCP checksum"];

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new("CheckUDPHeader", "checks UDP headers", || 
 .ports("1/1-2", "a/ah")
 .references(&["RFC 768"])
 .params(&[VERBOSE, DETAILS])
-.ops("parse(20); parse(8); checksum(frame - 38) by 4; work(50)");
+.ops("parse(20); parse(8); checksum(frame - 38) by 4; work(110)");
 
 /// What can be wrong.
 const FAULTS: &[&str] = &["not UDP", "bad packet length", "bad UDP checksum"];

@@ -64,7 +64,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "packets with the same ports; 0 is no limit",
     },
 ])
-.ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(60)");
+.ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(145)");
 
 #[derive(Debug, Default)]
 struct DynamicUdpIpEncap {

@@ -43,7 +43,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "random(); array_access(40, entries); deparse(13); checksum(length - 34); \
-     copy(length); work(100)",
+     copy(length); work(390)",
 );
 
 /// Frames that a flow has at least: SYN, data, FIN.

@@ -53,7 +53,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops(
     "random(); array_access(16, entries); deparse(6); checksum(length - 34); \
-     copy(length); work(100)",
+     copy(length); work(350)",
 );
 
 /// A flow: its ports, and how many frames it gave.

@@ -46,7 +46,7 @@ pub static ENTRY: Entry = Entry::new(
     optional("INTERVAL", UINT, "0", "frames after which the ports grow"),
     optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
 ])
-.ops("copy(length); work(60)");
+.ops("copy(length); work(165)");
 
 #[derive(Debug, Default)]
 struct FastUdpSource {

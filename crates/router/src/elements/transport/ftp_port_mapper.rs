@@ -57,7 +57,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "by which of its inputs mappings are made",
     },
 ])
-.ops("parse(20); parse(20); work(40)");
+.ops("parse(20); parse(20); work(70)");
 
 #[derive(Debug, Default)]
 struct FtpPortMapper {

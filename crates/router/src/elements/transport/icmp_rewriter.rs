@@ -65,7 +65,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "the annotation that errors get from the mapping",
     },
 ])
-.ops("parse(20); parse(36); 2 * checksum(44); 6 * inc_checksum(4); deparse(20); work(300)");
+.ops("parse(20); parse(36); 2 * checksum(44); 6 * inc_checksum(4); deparse(20); work(450)");
 
 #[derive(Debug, Default)]
 struct IcmpRewriter {

@@ -23,7 +23,7 @@ pub static ENTRY: Entry = Entry::new("SetTCPChecksum", "computes the checksum of
     default: "false",
     help: "whether a wrong length of the header is mended",
 }])
-.ops("parse(20); parse(20); checksum(frame - 38) by 4; deparse(2); work(50)");
+.ops("parse(20); parse(20); checksum(frame - 38) by 4; deparse(2); work(120)");
 
 #[derive(Debug, Default)]
 struct SetTcpChecksum {

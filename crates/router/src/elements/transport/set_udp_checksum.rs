@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry::new("SetUDPChecksum", "computes the checksum of
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 768"])
-.ops("parse(20); parse(8); checksum(frame - 38) by 4; deparse(2); work(45)");
+.ops("parse(20); parse(8); checksum(frame - 38) by 4; deparse(2); work(115)");
 
 #[derive(Debug, Default)]
 struct SetUdpChecksum {

@@ -47,7 +47,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "an annotation of two bytes with the same for each packet",
     },
 ])
-.ops("parse(20); parse(20); work(50)");
+.ops("parse(20); parse(20); work(140)");
 
 /// FIN and PSH, which belong to the end of what is sent.
 const LAST_FLAGS: u8 = 0x09;

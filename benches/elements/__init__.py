@@ -1,0 +1,1 @@
+"""Instructions that each class of elements costs a packet."""
