@@ -9,7 +9,7 @@ use trammel_cost::residency::Locality;
 use trammel_router::cost_of::{Undeclared, cost_of};
 
 /// Packets of the short run that tells how often packets visit which element.
-const SAMPLED: u64 = 4096;
+pub(super) const SAMPLED: u64 = 4096;
 
 /// What is to be estimated.
 #[derive(Clone, Debug)]
@@ -105,7 +105,19 @@ impl Subject {
                 (cost.function, cost.undeclared)
             }
         };
-        let load = Load {
+        let load = self.load(frame, under);
+        let estimate = estimate::estimate(&function, machine, &load)
+            .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
+        Ok(At {
+            frame,
+            estimate,
+            undeclared,
+        })
+    }
+
+    /// What comes to it, in frames of `frame` bytes.
+    pub(super) fn load(&self, frame: f64, under: &Conditions) -> Load {
+        Load {
             frame,
             flows: match self {
                 // A list says how large its tables are; how many keys come, the caller.
@@ -116,15 +128,8 @@ impl Subject {
             remote: under.remote,
             cores: under.cores,
             ports: under.ports,
-            values,
-        };
-        let estimate = estimate::estimate(&function, machine, &load)
-            .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
-        Ok(At {
-            frame,
-            estimate,
-            undeclared,
-        })
+            values: under.values.iter().cloned().collect(),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub mod frames;
 pub mod host;
 pub mod measure;
 pub mod ring;
+pub mod run;
 pub mod samples;
 pub mod simulated;
 pub mod traffic;

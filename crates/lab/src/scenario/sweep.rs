@@ -51,7 +51,9 @@ pub(super) fn expand(cx: &Context<'_>, root: &Node) -> Vec<Point> {
         (hash::of(&scenario), scenario)
     };
     let points = expand_with(cx, root, read);
-    let ids = ids(points.iter().map(|(swept, (hash, _))| (swept.as_slice(), hash.as_str())));
+    let ids = ids(points
+        .iter()
+        .map(|(swept, (hash, _))| (swept.as_slice(), hash.as_str())));
     let named = points.into_iter().zip(ids);
     let point = |((swept, (hash, scenario)), id)| Point {
         id,

@@ -56,7 +56,12 @@ pub(super) fn incoming(
         if let Some(ports) = ports.filter(|ports| number >= *ports) {
             let what = format!("there is no port {number}");
             let why = format!("the device's ports are 0 to {}", ports - 1);
-            r.cx.fault(&span, what, why, "raise `device.ports`, or give another port");
+            r.cx.fault(
+                &span,
+                what,
+                why,
+                "raise `device.ports`, or give another port",
+            );
         }
         Some((number as usize, span))
     };
@@ -81,9 +86,9 @@ pub(super) fn incoming(
         from,
         to,
         flows: r.whole("flows")? as u32,
-        span: r.entry("flows").map_or(r.span.clone(), |entry| {
-            entry.node.span.clone()
-        }),
+        span: r
+            .entry("flows")
+            .map_or(r.span.clone(), |entry| entry.node.span.clone()),
         field,
         locality: locality?,
         samples,
@@ -108,7 +113,12 @@ fn vary(r: &Reader<'_>) -> Option<Field> {
 fn samples_of(r: &Reader<'_>) -> Option<Vec<Vec<u8>>> {
     if let (Some(_), Some(second)) = (r.entry("sample"), r.entry("frames")) {
         let what = format!("`{}` has two kinds of samples", r.section.name);
-        r.cx.fault(&second.span, what, "`sample` and `frames`", "keep one of the two");
+        r.cx.fault(
+            &second.span,
+            what,
+            "`sample` and `frames`",
+            "keep one of the two",
+        );
         return None;
     }
     if let Some(entry) = r.entry("sample") {
@@ -196,7 +206,12 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
     match (r.entry("file"), r.entry("list")) {
         (Some(_), Some(second)) => {
             let what = "a function is either a Click file or a list";
-            r.cx.fault(&second.span, what, "both are given", "keep one of `file` and `list`");
+            r.cx.fault(
+                &second.span,
+                what,
+                "both are given",
+                "keep one of `file` and `list`",
+            );
             Vec::new()
         }
         (Some(entry), None) => {

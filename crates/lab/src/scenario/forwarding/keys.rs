@@ -15,8 +15,18 @@ pub const METRICS: &[&str] = &["throughput", "cycles"];
 
 /// The least and the largest frame, bytes with the FCS: Ethernet's, and the largest that samples are made for.
 pub const FRAME: (f64, f64) = (64.0, 9_216.0);
-const SIZES: Kind = Numbers("a frame size in bytes such as `64`", D::Bytes, FRAME.0, FRAME.1);
-const LOADS: Kind = Numbers("a share of the maximum such as `50 %`", D::Ratio, 0.001, 10.0);
+const SIZES: Kind = Numbers(
+    "a frame size in bytes such as `64`",
+    D::Bytes,
+    FRAME.0,
+    FRAME.1,
+);
+const LOADS: Kind = Numbers(
+    "a share of the maximum such as `50 %`",
+    D::Ratio,
+    0.001,
+    10.0,
+);
 /// Most flows: addresses that differ in 24 bits.
 const MOST_FLOWS: i64 = 1 << 24;
 

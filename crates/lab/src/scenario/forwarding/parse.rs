@@ -40,7 +40,12 @@ pub(super) fn scenario(
     let streams = r.tables("stream");
     if let Some(entry) = r.entry("stream").filter(|_| streams.is_empty()) {
         let help = "write `[[stream]]` and a `size`";
-        cx.fault(&entry.node.span, "there is no stream", "an empty list", help);
+        cx.fault(
+            &entry.node.span,
+            "there is no stream",
+            "an empty list",
+            help,
+        );
     }
     let sizes = sizes(&r, &streams);
     let pattern = pattern(&r, &streams);
@@ -88,11 +93,10 @@ pub(super) fn scenario(
 fn machine(cx: &Context<'_>, device: Option<&Reader<'_>>) -> (String, String) {
     let name = device.map_or(Some("host".to_owned()), |device| device.text("machine"));
     let name = name.unwrap_or_default();
-    let is_path = name.split(':').next().is_some_and(|base| {
-        Path::new(base)
-            .extension()
-            .is_some_and(|ext| ext == "toml")
-    });
+    let is_path = name
+        .split(':')
+        .next()
+        .is_some_and(|base| Path::new(base).extension().is_some_and(|ext| ext == "toml"));
     let name = if is_path {
         cx.dir.join(&name).display().to_string()
     } else {
@@ -136,9 +140,9 @@ fn sizes(r: &Reader<'_>, streams: &[Reader<'_>]) -> Vec<(u32, Span)> {
         match &common {
             None => common = Some(own),
             Some(first) if !own.is_empty() && values(first) != values(&own) => {
-                let span = stream.entry("size").map_or(stream.span.clone(), |entry| {
-                    entry.node.span.clone()
-                });
+                let span = stream
+                    .entry("size")
+                    .map_or(stream.span.clone(), |entry| entry.node.span.clone());
                 let help = "give both the same; a mix of sizes is not simulated yet";
                 let what = "streams differ in `size`";
                 r.cx.fault(&span, what, "all have that of the first", help);
@@ -164,9 +168,9 @@ fn pattern(r: &Reader<'_>, streams: &[Reader<'_>]) -> Pattern {
         });
         let own = own.unwrap_or(Pattern::Constant);
         if *common.get_or_insert(own) != own {
-            let span = stream.entry("gap").map_or(stream.span.clone(), |entry| {
-                entry.node.span.clone()
-            });
+            let span = stream
+                .entry("gap")
+                .map_or(stream.span.clone(), |entry| entry.node.span.clone());
             let what = "streams differ in `gap`";
             let help = "give both the same";
             r.cx.fault(&span, what, "all have that of the first", help);
@@ -215,8 +219,14 @@ fn bench(r: &Reader<'_>) -> Bench {
     Bench {
         latency_at: loads("latency_at", &LATENCY_AT),
         loss_at: loads("loss_at", &LOSS_AT),
-        frames: bench.as_ref().and_then(|b| b.whole("frames")).unwrap_or(100_000) as u64,
-        resolution: bench.as_ref().and_then(|b| b.number("resolution")).unwrap_or(0.005),
+        frames: bench
+            .as_ref()
+            .and_then(|b| b.whole("frames"))
+            .unwrap_or(100_000) as u64,
+        resolution: bench
+            .as_ref()
+            .and_then(|b| b.number("resolution"))
+            .unwrap_or(0.005),
         tests,
     }
 }

@@ -1,0 +1,172 @@
+//! A function as a simulated device under test: what its elements cost, its ports, and what counts as lost.
+//!
+//! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
+//! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
+
+use crate::forwarding::bench::{Bench, Refused};
+use crate::forwarding::estimate::{Conditions, Error, SAMPLED, Subject};
+use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
+use crate::forwarding::traffic::Traffic;
+use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_core::units::Rate;
+use trammel_cost::estimate::{Row, estimate};
+use trammel_cost::expr::Values;
+use trammel_cost::function::Function;
+use trammel_cost::machine::Machine;
+use trammel_router::cost_of::cost_of;
+use trammel_router::engine::core_clock::Cost;
+use trammel_router::memory_host::MemoryHost;
+use trammel_router::reason::Reason;
+use trammel_router::simulate::Report;
+use trammel_router::simulate::costs::Costs;
+use trammel_router::simulate::port::Settings;
+
+/// Frames of a stream that are made: enough to vary, few enough to be copied for every trial.
+const MOST_FRAMES: usize = 8192;
+/// Links that do not limit: the simulated ports' rate where the scenario gives none.
+const NO_LINK: Rate = Rate::from_bps(1_000_000_000_000);
+/// Frames that the driver gives at a time: the router's batch.
+const BATCH: usize = trammel_packet::batch::CAPACITY;
+/// Why packets end that a faster machine would have forwarded; whatever else ends them is the function's own work.
+const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendFailed];
+
+/// What the device is like besides the function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ports {
+    /// Bits a second of each; infinite where links do not limit.
+    pub(super) rate: f64,
+    /// Frames of a ring.
+    pub(super) ring: usize,
+    /// How frames come.
+    pub(super) pattern: Pattern,
+    pub(super) seed: u64,
+}
+
+/// A simulated device.
+#[derive(Clone, Debug)]
+pub(super) struct Device(SimulatedRouter);
+
+impl Device {
+    /// `bench` on `machine`, offered frames of `traffic`.
+    pub(super) fn new(
+        bench: &Bench,
+        machine: &Machine,
+        traffic: &Traffic,
+        under: &Conditions,
+        ports: Ports,
+    ) -> Result<Device, Error> {
+        let costs = costs(bench, machine, traffic, under)?;
+        let rate = if ports.rate.is_finite() {
+            Rate::from_bps(ports.rate as u64)
+        } else {
+            NO_LINK
+        };
+        let port = |name: &&str| Settings {
+            receive_ring: ports.ring,
+            transmit_ring: ports.ring,
+            batch: BATCH,
+            // The driver's cycles are in the costs of FromDevice and ToDevice.
+            ..Settings::ideal(name, rate)
+        };
+        let (ways_in, active) = (bench.inlets(), bench.active());
+        let share = 1.0 / active.len().max(1) as f64;
+        let stream = |at: &usize| -> Result<Stream, Refused> {
+            Ok(Stream {
+                from: ways_in[*at].to_owned(),
+                share,
+                frames: bench.frames(*at, traffic, MOST_FRAMES)?,
+                pattern: ports.pattern,
+            })
+        };
+        let streams = active.iter().map(stream).collect::<Result<_, _>>()?;
+        Ok(Device(SimulatedRouter {
+            config: bench.text().to_owned(),
+            name: bench.name.clone(),
+            hz: machine.clock_hz,
+            costs,
+            look_cycles: 0.0,
+            ports: ways_in.iter().chain(&bench.outlets()).map(port).collect(),
+            streams,
+            files: MemoryHost::new(),
+            seed: ports.seed,
+            last: None,
+        }))
+    }
+
+    /// What the last trial came to.
+    pub(super) fn last(&self) -> Option<&Report> {
+        self.0.last.as_ref()
+    }
+
+    /// The core's cycles a second.
+    pub(super) fn hz(&self) -> f64 {
+        self.0.hz
+    }
+}
+
+impl Trial for Device {
+    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+        let outcome = self.0.run(load)?;
+        let lost = self.0.last.as_ref().map_or(0, lost);
+        // A function may copy packets, answer some and end others: what it did with them is no loss.
+        Ok(Outcome {
+            forwarded: outcome.offered.saturating_sub(lost),
+            ..outcome
+        })
+    }
+}
+
+/// Frames that rings, queues and buffers had no room for, and those that never came out of them.
+fn lost(report: &Report) -> u64 {
+    let balance = &report.balance;
+    let ended = balance.dropped.iter();
+    let ended = ended.filter(|(reason, _)| LOST.contains(reason));
+    let waiting = balance.in_receive_rings + balance.in_transmit_rings + balance.inside;
+    balance.lost + waiting + ended.map(|(_, count)| count).sum::<u64>()
+}
+
+/// What each element costs, from what the estimate says of it.
+fn costs(
+    bench: &Bench,
+    machine: &Machine,
+    traffic: &Traffic,
+    under: &Conditions,
+) -> Result<Costs, Error> {
+    let subject = Subject::Configuration(Box::new(bench.clone()));
+    let load = subject.load(traffic.frame as f64, under);
+    let (ctx, tally) = bench.run(traffic, SAMPLED)?;
+    let rows = |function: &Function| {
+        let estimate = estimate(function, machine, &load);
+        let estimate =
+            estimate.map_err(|error| Error::Other(format!("{}: {error}", bench.name)))?;
+        Ok::<_, Error>(estimate.rows)
+    };
+    let function = |values: &Values| cost_of(&ctx, &bench.name, &tally.each, values).function;
+    let full = function(&load.values);
+    let mut values = load.values.clone();
+    values.insert("calls".to_owned(), 0.0);
+    let mut bare = function(&values);
+    for step in &mut bare.steps {
+        // The router's own call is the first operation of every element.
+        if let Some(handed) = step.operations.first_mut() {
+            handed.args = vec![0.0.into()];
+        }
+    }
+    let mut costs = Costs::default();
+    for ((step, row), bare) in full.steps.iter().zip(rows(&full)?).zip(rows(&bare)?) {
+        let visit = |row: &Row| (row.core + row.memory.centre) / row.visits;
+        let handed = step.operations.first();
+        let calls = handed.and_then(|handed| handed.args.first()?.number());
+        let call = match calls {
+            Some(calls) if calls > 0.0 => ((visit(&row) - visit(&bare)) / calls).max(0.0),
+            _ => 0.0,
+        };
+        let cost = Cost {
+            call,
+            packet: visit(&bare),
+            ..Cost::NONE
+        };
+        costs.names.insert(row.name, cost);
+    }
+    Ok(costs)
+}
