@@ -8,6 +8,7 @@ use crate::forwarding::estimate::{Conditions, Error, SAMPLED, Subject};
 use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_cost::estimate::{Row, estimate};
 use trammel_cost::expr::Values;
@@ -19,12 +20,14 @@ use trammel_router::memory_host::MemoryHost;
 use trammel_router::reason::Reason;
 use trammel_router::simulate::Report;
 use trammel_router::simulate::costs::Costs;
-use trammel_router::simulate::port::Settings;
+use trammel_router::simulate::port::{Counts, Settings};
 
 /// Frames of a stream that are made: enough to vary, few enough to be copied for every trial.
 const MOST_FRAMES: usize = 8192;
 /// Links that do not limit: the simulated ports' rate where the scenario gives none.
 const NO_LINK: Rate = Rate::from_bps(1_000_000_000_000);
+/// Bytes of a frame on the link besides those in memory: checksum, preamble and gap.
+const LINK_OVERHEAD: u64 = 24;
 /// Frames that the driver gives at a time: the router's batch.
 const BATCH: usize = trammel_packet::batch::CAPACITY;
 /// Why packets end that a faster machine would have forwarded; whatever else ends them is the function's own work.
@@ -94,13 +97,43 @@ impl Device {
     }
 
     /// What the last trial came to.
-    pub(super) fn last(&self) -> Option<&Report> {
+    fn last(&self) -> Option<&Report> {
         self.0.last.as_ref()
     }
 
-    /// The core's cycles a second.
-    pub(super) fn hz(&self) -> f64 {
-        self.0.hz
+    /// Cycles that the core worked on a frame in the last trial.
+    pub(super) fn cycles(&self) -> f64 {
+        self.last().map_or(0.0, |report| {
+            let frames: u64 = report.ports.iter().map(|(_, counts)| counts.received).sum();
+            report.busy().as_secs_f64() * self.0.hz / frames.max(1) as f64
+        })
+    }
+
+    /// Whether a link was in use all the time of the last trial, but for the share `idle`: where frames came in or, since
+    /// functions make frames longer, where they went out.
+    pub(super) fn fills_a_link(&self, idle: f64) -> bool {
+        let occupied = self.occupied().as_secs_f64();
+        let Some(report) = self.last().filter(|_| occupied > 0.0) else {
+            return false;
+        };
+        let ports = self.0.ports.iter().zip(&report.ports);
+        let of = |(settings, (_, counts)): (&Settings, &(String, Counts))| {
+            let stream = self.0.streams.iter().find(|s| s.from == settings.name);
+            let frame = stream.map_or(0, |stream| stream.frames[0].len());
+            let bytes = (counts.offered * frame as u64).max(counts.sent_bytes);
+            let frames = counts.offered.max(counts.sent);
+            (bytes + frames * LINK_OVERHEAD) as f64 * 8.0 / settings.rate.as_bps() as f64
+        };
+        ports.map(of).any(|busy| busy >= (1.0 - idle) * occupied)
+    }
+
+    /// How long the last trial kept the device occupied: until its last frame was out, and at least as long as the
+    /// core had work. Longer than the sending took where rings and queues filled meanwhile.
+    pub(super) fn occupied(&self) -> Time {
+        self.last().map_or(Time::ZERO, |report| {
+            let last_sent = report.ports.iter().map(|(_, counts)| counts.last_sent);
+            last_sent.max().unwrap_or(Time::ZERO).max(report.busy())
+        })
     }
 }
 
@@ -164,7 +197,9 @@ fn costs(
         let cost = Cost {
             call,
             packet: visit(&bare),
-            ..Cost::NONE
+            byte: 0.0,
+            // A call that finds nothing is a call all the same.
+            empty: call,
         };
         costs.names.insert(row.name, cost);
     }
