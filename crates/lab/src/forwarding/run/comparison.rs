@@ -48,6 +48,11 @@ impl Compared {
     }
 }
 
+/// A share in percent, without the noise of binary fractions.
+pub(super) fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
+}
+
 /// Frames a second of a prediction with the links in, from cycles of the processor.
 fn rate(at: &At, cycles: f64) -> f64 {
     let own = at.estimate.cpu_pps() * at.estimate.cycles.centre / cycles;
@@ -119,7 +124,7 @@ fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
     if let Some(sought) = simulated {
         for row in &sought.trials {
             let Some(share) = row.share else { continue };
-            let percent = share * 100.0;
+            let percent = percent(share);
             let latency = row.outcome.latency.as_ref();
             let simulated = |metric: String, unit, value: Option<f64>| Compared {
                 cell: n,

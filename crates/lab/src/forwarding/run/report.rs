@@ -17,6 +17,10 @@ const MOST_FIGURES: usize = 12;
 
 /// The engines in the order of columns and colours.
 const ENGINES: [Label; 3] = [Label::Predicted, Label::Simulated, Label::Measured];
+/// How each comes to its numbers, for legends.
+const WAYS: [&str; 3] = ["operations by machine", "virtual clock", "rings in memory"];
+/// The metrics that are laid side by side; those at given loads have a section of their own.
+const SIDE_BY_SIDE: [&str; 2] = ["throughput", "cost"];
 /// The colour of the links' line, after those of the engines.
 const LINK_COLOUR: usize = 5;
 
@@ -186,7 +190,7 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
             continue;
         }
         highest = points.iter().fold(highest, |most, (_, y)| most.max(*y));
-        let mut series = Series::new(label.words(), Mark::LinePoints, points)
+        let mut series = Series::new(WAYS[colour], Mark::LinePoints, points)
             .coloured(colour)
             .labelled(label);
         let band: Vec<(f64, f64)> = rows.iter().filter_map(|(_, one)| one.interval).collect();
@@ -295,7 +299,11 @@ fn side_by_side(outcome: &Outcome<'_>, compared: &[Compared]) -> Comparison {
             .collect(),
         reference,
         bounds: BOUNDS,
-        rows: compared.iter().map(row).collect(),
+        rows: compared
+            .iter()
+            .filter(|one| SIDE_BY_SIDE.contains(&one.metric.as_str()))
+            .map(row)
+            .collect(),
     }
 }
 

@@ -93,7 +93,7 @@ impl Shown<'_> {
     }
 }
 
-fn percent(value: Option<f64>) -> String {
+fn error(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{:+.1} %", 100.0 * value))
 }
 
@@ -102,9 +102,9 @@ const COLUMNS: &[Column] = &[
     ("", 6, |row| row.one.unit.to_owned()),
     ("predicted", 9, |row| row.number(row.one.predicted)),
     ("interval", 17, |row| row.interval()),
-    ("error", 8, |row| percent(row.errors.0)),
+    ("error", 8, |row| error(row.errors.0)),
     ("simulated", 9, |row| row.number(row.one.simulated)),
-    ("error", 8, |row| percent(row.errors.1)),
+    ("error", 8, |row| error(row.errors.1)),
     ("measured", 9, |row| row.number(row.one.measured)),
     ("published", 9, |row| row.number(row.one.published)),
     ("bound by", 8, |row| row.bound_by().to_owned()),
@@ -163,7 +163,7 @@ fn trials(cells: &[Cell]) -> String {
                 has_heading = true;
                 let loads = rows.iter().filter_map(|row| row.share);
                 let loads: String = loads
-                    .map(|share| format!(" {:>15}", format!("at {} %", round(100.0 * share))))
+                    .map(|share| format!(" {:>15}", format!("at {} %", comparison::percent(share))))
                     .collect();
                 let _ = writeln!(text, "\nsimulated {title}\n{:>6}{loads}", "frame");
             }
@@ -175,11 +175,6 @@ fn trials(cells: &[Cell]) -> String {
         }
     }
     text
-}
-
-/// Without the noise of binary fractions.
-fn round(percent: f64) -> f64 {
-    (percent * 1e6).round() / 1e6
 }
 
 fn result(row: &Row) -> String {
