@@ -35,8 +35,8 @@ size = [64, 512]
 [bench]
 tests = ['latency', 'frame-loss']
 latency_at = [0.5]
-loss_at = ['150 %']
-frames = 4000
+loss_at = ['200 %']
+frames = 8000
 ";
 
 /// A folder with Click files, lists and the scenario `f.toml`.
@@ -81,7 +81,8 @@ fn some_host() -> String {
 }
 
 fn rows<'a>(json: &'a Value, table: &str) -> &'a [Value] {
-    json[table].as_array().map_or(&[], Vec::as_slice)
+    let rows = json["tables"][table].as_array();
+    rows.unwrap_or_else(|| panic!("no table `{table}`"))
 }
 
 /// The faults of `text`, each its headline, reason and advice.
@@ -151,7 +152,6 @@ fn what_is_wrong_is_said_whole() {
             format!("{head}{device}{stream}flows = 100\nvary = 'ip.dts'\n"),
             &[
                 "`stream.vary` cannot be `ip.dts` | `ip.dts` is no field that flows differ in; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src",
-                "100 flows differ in nothing | `router.click` gets the same frame again and again | add `vary`, for example `vary = \"ip.dst\"`",
             ],
         ),
         (
@@ -172,12 +172,6 @@ fn what_is_wrong_is_said_whole() {
             &[
                 "there is no port 2 | the device's ports are 0 to 1 | raise `device.ports`, or give another port",
                 "`router.click` has no port 2 by which packets come in | there is port 0 only | ports are counted in the order of the Click file",
-            ],
-        ),
-        (
-            format!("{head}[device]\nmachine = 'xeon-e5-2690v3'\nfile = 'router.click'\n{stream}"),
-            &[
-                "`device.machine` cannot be used | no machine is called `xeon-e5-2690v3`; did you mean `xeon-e5-2690v2`?, `host` and paths that end in .toml | `trammel list machines` shows all",
             ],
         ),
         (
@@ -248,6 +242,14 @@ fn what_is_wrong_is_said_whole() {
 }
 
 #[test]
+fn an_unknown_machine_is_told_with_the_nearest() {
+    let text = SMALL.replace("2690v2", "2690v3");
+    let found = faults(&text);
+    let start = "`device.machine` cannot be used | no machine is called `xeon-e5-2690v3`; did you mean `xeon-e5-2690v2`?";
+    assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
+}
+
+#[test]
 fn a_wrong_click_file_is_shown_as_the_router_shows_it() {
     let text = "subject = 'forwarding'\n[device]\nfile = 'wrong.click'\n[[stream]]\nsize = 64\n";
     let (folder, path) = folder(text);
@@ -296,7 +298,7 @@ fn all_engines_stand_side_by_side() {
         "cost",
         "latency_p50_at_50",
         "latency_p99_at_50",
-        "loss_at_150",
+        "loss_at_200",
     ];
     assert_eq!(metrics, of_size.repeat(2));
     for row in comparison
@@ -312,19 +314,19 @@ fn all_engines_stand_side_by_side() {
         assert_eq!(row["reference"], "measured");
         assert!(number("predicted_low") <= predicted && predicted <= number("predicted_high"));
         let error = predicted / measured - 1.0;
-        assert!((number("predicted_error") - error).abs() < 1e-9, "{row}");
+        assert!((number("predicted_error") - error).abs() < 1e-6, "{row}");
         let error = number("simulated") / measured - 1.0;
-        assert!((number("simulated_error") - error).abs() < 1e-9, "{row}");
+        assert!((number("simulated_error") - error).abs() < 1e-6, "{row}");
     }
     let trials = rows(&json, "trials");
     assert!(trials.iter().all(|row| row["engine"] == "simulate"));
-    let loss = trials.iter().find(|row| row["load"] == 1.5).unwrap();
+    let loss = trials.iter().find(|row| row["load"] == 2.0).unwrap();
     assert!(loss["loss"].as_f64().unwrap() > 0.0, "{loss}");
 }
 
 #[test]
 fn the_simulated_maximum_is_the_estimate_where_the_processor_limits() {
-    let (folder, path) = folder(SMALL);
+    let (folder, path) = folder(&SMALL.replace("frames = 8000", "frames = 40000"));
     let output = trammel(folder.path(), None, &["run", &path, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("nothing is measured for `xeon-e5-2690v2`"));
@@ -339,7 +341,7 @@ fn the_simulated_maximum_is_the_estimate_where_the_processor_limits() {
         })
         .collect();
     assert_eq!(errors.len(), 2);
-    // A trial of 4,000 frames begins with small batches and ends with one; the search ends at half a percent.
+    // The search ends at half a percent, and 128 of 40,000 frames may be under way.
     assert!(errors.iter().all(|error| error.abs() < 0.01), "{errors:?}");
 }
 
@@ -351,6 +353,7 @@ fn links_limit_what_the_processor_does_not() {
     let (folder, path) = folder(&slow);
     let output = trammel(folder.path(), None, &["run", &path, "--json"]);
     let json = json(&output);
+    assert_eq!(rows(&json, "functions").len(), 4);
     for row in rows(&json, "functions") {
         assert_eq!(row["bound_by"], "link", "{row}");
         let frame = row["frame_bytes"].as_f64().unwrap();
@@ -443,7 +446,7 @@ source = 'a paper'
     // 35 for the frame's lines in, 10 for six bytes parsed, 39 out: a fact of the machine and the list.
     let error = printed["predicted"].as_f64().unwrap() / 100.0 - 1.0;
     assert!(
-        (printed["predicted_error"].as_f64().unwrap() - error).abs() < 1e-9,
+        (printed["predicted_error"].as_f64().unwrap() - error).abs() < 1e-6,
         "{printed}"
     );
     assert_eq!(printed["reference"], "published");
@@ -466,7 +469,8 @@ fn a_sweep_has_a_point_for_each_value_and_its_column() {
         .iter()
         .map(|row| row["machine"].as_str().unwrap());
     let machines: Vec<&str> = machines.collect();
-    let (fitted, printed) = ("xeon-e5-2690v2:paper-totals", "xeon-e5-2690v2:printed");
+    // The swept machine is called as the file calls it.
+    let (fitted, printed) = ("xeon-e5-2690v2", "xeon-e5-2690v2:printed");
     assert_eq!(machines, [fitted, fitted, printed, printed]);
 }
 

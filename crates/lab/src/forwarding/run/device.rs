@@ -127,6 +127,12 @@ impl Device {
         ports.map(of).any(|busy| busy >= (1.0 - idle) * occupied)
     }
 
+    /// Frames that may be under way where nothing queues up: a batch that is worked on, one that has come meanwhile,
+    /// and as much on the way out, at each port.
+    pub(super) fn under_way(&self) -> usize {
+        4 * BATCH * self.0.streams.len()
+    }
+
     /// How long the last trial kept the device occupied: until its last frame was out, and at least as long as the
     /// core had work. Longer than the sending took where rings and queues filled meanwhile.
     pub(super) fn occupied(&self) -> Time {

@@ -27,6 +27,8 @@ pub(super) struct Incoming {
     /// Where the number of flows stands, or the stream.
     span: Span,
     field: Option<Field>,
+    /// `vary` was given, but names nothing.
+    is_misspelt: bool,
     locality: Locality,
     samples: Option<Vec<Vec<u8>>>,
 }
@@ -89,6 +91,7 @@ pub(super) fn incoming(
         span: r
             .entry("flows")
             .map_or(r.span.clone(), |entry| entry.node.span.clone()),
+        is_misspelt: field.is_none() && r.entry("vary").is_some(),
         field,
         locality: locality?,
         samples,
@@ -435,7 +438,7 @@ fn feed(
     };
     for one in setting.incoming {
         let field = own_field.or(one.field);
-        if one.flows > 1 && field.is_none() {
+        if one.flows > 1 && field.is_none() && !one.is_misspelt {
             is_right = false;
             let what = format!("{} flows differ in nothing", one.flows);
             let why = format!("`{file}` gets the same frame again and again");
