@@ -1,7 +1,10 @@
 //! `trammel check`: reads scenario files and shows every fault.
 
 use super::{DONE, LACKS, USAGE, explain, out, say};
+#[cfg(target_os = "linux")]
+use crate::scenario::forwarding::{self, ForwardingFile};
 use crate::scenario::placement::{self, NoEstimator, PlacementFile};
+use crate::scenario::sweep::Swept;
 use crate::scenario::{File, ReadError, schema};
 use serde_json::json;
 use std::path::PathBuf;
@@ -47,11 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 let noun = if n == 1 { "point" } else { "points" };
                 say(&format!("{}: no fault, {n} {noun}", file.name));
                 points.extend(file.points.iter().map(|point| {
-                    let swept = point.swept.iter().map(|swept| {
-                        let value = swept.number.map_or_else(|| json!(swept.text), |n| json!(n));
-                        (swept.column.clone(), value)
-                    });
-                    let mut row: serde_json::Map<_, _> = swept.collect();
+                    let mut row = swept_cells(&point.swept);
                     row.insert("file".to_owned(), json!(file.name));
                     row.insert("point".to_owned(), json!(point.id));
                     row.insert("hash".to_owned(), json!(point.hash));
@@ -71,6 +70,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     code = USAGE;
                 }
             },
+            #[cfg(target_os = "linux")]
+            Err(ReadError::Elsewhere {
+                subject: forwarding::SUBJECT,
+                ..
+            }) => match ForwardingFile::read(path) {
+                Ok(file) => {
+                    let n = file.points.len();
+                    let noun = if n == 1 { "point" } else { "points" };
+                    say(&format!("{}: no fault, {n} {noun}", file.name));
+                    points.extend(file.points.iter().map(|point| {
+                        let mut row = swept_cells(&point.swept);
+                        row.insert("file".to_owned(), json!(file.name));
+                        row.insert("point".to_owned(), json!(point.id));
+                        row
+                    }));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
             Err(error) => {
                 let later = matches!(error, ReadError::Later { .. });
                 explain(&error.into());
@@ -83,6 +103,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         out(&json!({ "schema": "trammel/1", "points": points }).to_string())?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// The swept parameters of a point, by the columns that they have in tables.
+fn swept_cells(swept: &[Swept]) -> serde_json::Map<String, serde_json::Value> {
+    let cells = swept.iter().map(|swept| {
+        let value = swept.number.map_or_else(|| json!(swept.text), |n| json!(n));
+        (swept.column.clone(), value)
+    });
+    cells.collect()
 }
 
 /// Shows what is wrong with a configuration of the router; says whether it can run.

@@ -15,7 +15,7 @@ use trammel_tcp::models;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, preset, element
+    /// `scenario`, `forwarding`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, preset, element
     #[arg(value_name = "KIND")]
     kind: String,
     /// The name, as `trammel list KIND` shows it
@@ -26,9 +26,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match (args.kind.as_str(), args.name.as_deref()) {
         ("scenario", None) => return out(reference::page().trim_end()),
+        #[cfg(target_os = "linux")]
+        ("forwarding", None) => return out(reference::forwarding().trim_end()),
         ("placement", None) => return out(reference::placement().trim_end()),
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
-        ("scenario" | "placement" | "schema", Some(name)) => {
+        ("scenario" | "forwarding" | "placement" | "schema", Some(name)) => {
             anyhow::bail!("`{}` takes no name, not `{name}`", args.kind)
         }
         _ => {}
@@ -36,6 +38,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Ok(kind) = Listed::from_str(&args.kind, true) else {
         let words = [
             "scenario",
+            "forwarding",
             "placement",
             "schema",
             "variant",

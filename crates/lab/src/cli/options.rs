@@ -3,6 +3,8 @@
 use super::say;
 use crate::engine::run::Job;
 use crate::scenario::File;
+#[cfg(target_os = "linux")]
+use crate::scenario::forwarding::ForwardingFile;
 use crate::scenario::model::Engine;
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -49,6 +51,32 @@ pub(super) struct Planned {
     pub(super) lacks_engine: bool,
 }
 
+/// The engines of the command line; none where it leaves them to the file.
+fn asked(options: &Options) -> Vec<Engine> {
+    let asked = options.engine.iter().map(|name| match name {
+        EngineName::Predict => Engine::Predict,
+        EngineName::Simulate => Engine::Simulate,
+        EngineName::Measure => Engine::Measure,
+    });
+    let mut asked: Vec<Engine> = asked.collect();
+    asked.sort_unstable();
+    asked.dedup();
+    asked
+}
+
+/// The job of a forwarding scenario.
+#[cfg(target_os = "linux")]
+pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding::run::Job> {
+    Ok(crate::forwarding::run::Job {
+        file: ForwardingFile::read_seeded(&options.scenario, options.seed)?,
+        engines: asked(options),
+        out: options.out.clone(),
+        threads: options.threads.map(usize::from),
+        json: options.json,
+        interrupted: interrupted()?,
+    })
+}
+
 /// Reads the scenario and plans the job; says which engine is not built yet.
 pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
     let mut file = File::read(&options.scenario)?;
@@ -64,12 +92,7 @@ pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
     let mut engines = if options.engine.is_empty() {
         of_file()
     } else {
-        let asked = options.engine.iter().map(|name| match name {
-            EngineName::Predict => Engine::Predict,
-            EngineName::Simulate => Engine::Simulate,
-            EngineName::Measure => Engine::Measure,
-        });
-        asked.collect()
+        asked(options)
     };
     engines.sort_unstable();
     engines.dedup();

@@ -22,9 +22,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     carry_out(&args.options, false)
 }
 
+/// Whether the file was refused only because forwarding scenarios have a reader of their own.
+#[cfg(target_os = "linux")]
+fn is_forwarding(error: &anyhow::Error) -> bool {
+    use crate::scenario::{ReadError, forwarding};
+    let error = error.downcast_ref::<ReadError>();
+    matches!(error, Some(ReadError::Elsewhere { subject, .. }) if *subject == forwarding::SUBJECT)
+}
+
 /// Plans and does the job; a missing engine is told by the exit code once the others are done.
 pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitCode> {
-    let planned = plan(options, resume)?;
+    let planned = match plan(options, resume) {
+        #[cfg(target_os = "linux")]
+        Err(error) if is_forwarding(&error) => {
+            return crate::forwarding::run::run(&super::options::forwarding(options)?);
+        }
+        planned => planned?,
+    };
     if planned.job.engines.is_empty() {
         return Ok(ExitCode::from(LACKS));
     }

@@ -3,7 +3,7 @@
 //! A run knows its own rows only; `engine`, `point` and the swept parameters are put before them when the
 //! points of a file come together. Columns in which no row has a value are left out then.
 
-use crate::scenario::sweep::Point;
+use crate::scenario::sweep::{Point, Swept};
 use trammel_core::table::CellType::{self, Float, Int, Text};
 use trammel_core::table::{Cell, Column, Table};
 
@@ -167,11 +167,17 @@ pub fn leading_run(points: &[Point]) -> Vec<Column> {
 
 /// A column for each swept parameter: numbers where every value is one.
 pub fn swept(points: &[Point]) -> Vec<Column> {
+    let all: Vec<&[Swept]> = points.iter().map(|point| point.swept.as_slice()).collect();
+    swept_columns(&all)
+}
+
+/// The same of points of any kind, each by its swept parameters.
+pub fn swept_columns(points: &[&[Swept]]) -> Vec<Column> {
     let Some(first) = points.first() else {
         return Vec::new();
     };
-    let columns = first.swept.iter().enumerate().map(|(n, swept)| {
-        let is_number = points.iter().all(|point| point.swept[n].number.is_some());
+    let columns = first.iter().enumerate().map(|(n, swept)| {
+        let is_number = points.iter().all(|point| point[n].number.is_some());
         Column::new(swept.column.clone(), if is_number { Float } else { Text })
     });
     columns.collect()
@@ -179,9 +185,12 @@ pub fn swept(points: &[Point]) -> Vec<Column> {
 
 /// The cells of the swept parameters of `point`.
 pub fn swept_cells(point: &Point, points: &[Point]) -> Vec<Cell> {
-    let columns = swept(points);
+    cells_of(&point.swept, &swept(points))
+}
+
+/// The cells of a point's swept parameters, as its columns want them.
+pub fn cells_of(point: &[Swept], columns: &[Column]) -> Vec<Cell> {
     let cells = point
-        .swept
         .iter()
         .zip(columns)
         .map(|(swept, column)| match column.cell_type {

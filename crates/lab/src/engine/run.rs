@@ -235,7 +235,7 @@ fn subject(info: &RunInfo) -> Vec<(String, String)> {
 }
 
 /// Where a report's numbers come from; `subject` are facts on what was run.
-pub(super) fn provenance(info: &RunInfo, subject: Vec<(String, String)>) -> Provenance {
+pub(crate) fn provenance(info: &RunInfo, subject: Vec<(String, String)>) -> Provenance {
     let mut facts = vec![
         ("command".to_owned(), info.command.join(" ")),
         ("version".to_owned(), info.version.clone()),

@@ -4,6 +4,7 @@
 //! of its own. A source's own frames are the samples of its ring; a device's samples are the caller's. Elements that would end
 //! the run (`DriverManager`) are left out; ways out to devices become rings that only take.
 
+use super::frames::Field;
 use super::host::Workbench;
 use super::ring::{Ring, Shared, Tally};
 use super::traffic::{Stream, TEMPLATES, Traffic};
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use trammel_cost::residency::Locality;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::build::Options;
@@ -55,6 +57,35 @@ struct Inlet {
     /// The name of its ring: the element's.
     name: String,
     samples: Vec<Vec<u8>>,
+    /// It takes from a device, so its frames are the caller's.
+    is_device: bool,
+    /// Nothing comes in there.
+    is_silent: bool,
+    /// Its flows, where they are not those of the whole traffic.
+    flows: Option<Flows>,
+}
+
+/// Flows that come in at one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flows {
+    /// How many.
+    pub count: u32,
+    /// What tells them apart.
+    pub field: Option<Field>,
+    /// How often which comes.
+    pub locality: Locality,
+}
+
+impl Inlet {
+    /// What comes in here.
+    fn stream(&self, traffic: &Traffic) -> Result<Stream, Refused> {
+        let mut own = traffic.clone();
+        if let Some(flows) = self.flows {
+            (own.flows, own.field, own.locality) = (flows.count, flows.field, flows.locality);
+        }
+        Stream::new(&self.samples, &own)
+            .map_err(|why| Refused::Other(format!("'{}': {why}", self.name)))
+    }
 }
 
 /// A configuration on the workbench.
@@ -100,7 +131,8 @@ impl Bench {
                 flat.elements[at].class = "ToDevice".to_owned();
                 flat.elements[at].config = name;
             } else if gives && !takes && element.class != "Idle" {
-                let samples = if is_class(FROM_DEVICES) {
+                let is_device = is_class(FROM_DEVICES);
+                let samples = if is_device {
                     samples.to_vec()
                 } else {
                     sample(&element.class, &element.config).map_err(Refused::Other)?
@@ -113,7 +145,13 @@ impl Bench {
                 }
                 flat.elements[at].class = "FromDevice".to_owned();
                 flat.elements[at].config.clone_from(&name);
-                inlets.push(Inlet { name, samples });
+                inlets.push(Inlet {
+                    name,
+                    samples,
+                    is_device,
+                    is_silent: false,
+                    flows: None,
+                });
             }
         }
         if inlets.is_empty() {
@@ -130,9 +168,73 @@ impl Bench {
         })
     }
 
+    /// The configuration as it is run: its devices and sources are called by the names of [`inlets`](Self::inlets)
+    /// and [`outlets`](Self::outlets).
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The elements by which packets come in, in the order of the file; a port's number is its place here.
+    pub fn inlets(&self) -> Vec<&str> {
+        self.inlets
+            .iter()
+            .map(|inlet| inlet.name.as_str())
+            .collect()
+    }
+
+    /// The elements by which packets leave, in the order of the file.
+    pub fn outlets(&self) -> Vec<&str> {
+        self.outlets.iter().map(String::as_str).collect()
+    }
+
+    /// The places in [`inlets`](Self::inlets) at which packets come in.
+    pub fn active(&self) -> Vec<usize> {
+        let places = (0..self.inlets.len()).filter(|at| !self.inlets[*at].is_silent);
+        places.collect()
+    }
+
+    /// Has packets come in only at these places of [`inlets`](Self::inlets).
+    pub fn narrow(&mut self, active: &[usize]) {
+        for (at, inlet) in self.inlets.iter_mut().enumerate() {
+            inlet.is_silent = !active.contains(&at);
+        }
+    }
+
+    /// Gives the inlet at a place flows of its own, and other samples where it takes from a device. Nothing where
+    /// there is no such inlet.
+    pub fn feed(&mut self, at: usize, flows: Flows, samples: Option<&[Vec<u8>]>) {
+        let Some(inlet) = self.inlets.get_mut(at) else {
+            return;
+        };
+        inlet.flows = Some(flows);
+        if let Some(samples) = samples.filter(|_| inlet.is_device) {
+            inlet.samples = samples.to_vec();
+        }
+    }
+
+    /// The frames that come in at a place under `traffic`: a whole period of them, or the first `most`.
+    pub fn frames(
+        &self,
+        at: usize,
+        traffic: &Traffic,
+        most: usize,
+    ) -> Result<Vec<Vec<u8>>, Refused> {
+        let stream = self.inlets[at].stream(traffic)?;
+        let made = |at: usize| {
+            let (template, patch) = stream.packet(at as u64);
+            let mut frame = template.to_vec();
+            for (place, piece) in patch {
+                frame[place].copy_from_slice(piece);
+            }
+            frame
+        };
+        Ok((0..stream.period().min(most)).map(made).collect())
+    }
+
     /// The least frame that all samples can be cut to, in bytes with the FCS.
     pub fn least_frame(&self) -> usize {
-        let samples = self.inlets.iter().flat_map(|inlet| &inlet.samples);
+        let active = self.inlets.iter().filter(|inlet| !inlet.is_silent);
+        let samples = active.flat_map(|inlet| &inlet.samples);
         samples.map(|s| super::frames::least(s)).max().unwrap_or(64)
     }
 
@@ -144,9 +246,12 @@ impl Bench {
         }));
         let mut rings = BTreeMap::new();
         for inlet in &self.inlets {
-            let stream = Stream::new(&inlet.samples, traffic)
-                .map_err(|why| Refused::Other(format!("'{}': {why}", inlet.name)))?;
-            let ring = Ring::new(&inlet.name, Some(Arc::new(stream)), tally.clone());
+            let stream = if inlet.is_silent {
+                None
+            } else {
+                Some(Arc::new(inlet.stream(traffic)?))
+            };
+            let ring = Ring::new(&inlet.name, stream, tally.clone());
             rings.insert(inlet.name.clone(), ring);
         }
         for outlet in &self.outlets {

@@ -10,7 +10,7 @@ use trammel_router::cost_of::{Undeclared, cost_of};
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
 /// flows, so that tables fill.
-const SAMPLED: u64 = 4096;
+pub(super) const SAMPLED: u64 = 4096;
 const MOST_SAMPLED: u64 = 1 << 17;
 
 /// What is to be estimated.
@@ -113,7 +113,19 @@ impl Subject {
                 (cost.function, cost.undeclared)
             }
         };
-        let load = Load {
+        let load = self.load(frame, under);
+        let estimate = estimate::estimate(&function, machine, &load)
+            .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
+        Ok(At {
+            frame,
+            estimate,
+            undeclared,
+        })
+    }
+
+    /// What comes to it, in frames of `frame` bytes.
+    pub(super) fn load(&self, frame: f64, under: &Conditions) -> Load {
+        Load {
             frame,
             flows: match self {
                 // A list says how large its tables are; how many keys come, the caller.
@@ -124,15 +136,8 @@ impl Subject {
             remote: under.remote,
             cores: under.cores,
             ports: under.ports,
-            values,
-        };
-        let estimate = estimate::estimate(&function, machine, &load)
-            .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
-        Ok(At {
-            frame,
-            estimate,
-            undeclared,
-        })
+            values: under.values.iter().cloned().collect(),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod host;
 pub mod measure;
 pub mod middlebox;
 pub mod ring;
+pub mod run;
 pub mod samples;
 pub mod simulated;
 pub mod traffic;

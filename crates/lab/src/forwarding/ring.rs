@@ -24,8 +24,10 @@ pub struct Tally {
     pub most: u64,
     /// What each ring gave.
     pub each: Vec<Inflow>,
-    /// Packets sent.
+    /// Packets sent, and by which ring: in the order of `each`.
     pub sent: u64,
+    /// See `sent`.
+    pub sent_by: Vec<u64>,
     /// Ticks at each note, and the packets given by then.
     pub notes: Vec<(u64, u64)>,
 }
@@ -54,6 +56,7 @@ impl Ring {
             name: name.to_owned(),
             ..Inflow::default()
         });
+        shared.sent_by.push(0);
         drop(shared);
         Ring {
             name: name.to_owned(),
@@ -112,6 +115,7 @@ impl Device for Ring {
         self.counters.sent += count as u64;
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.sent += count as u64;
+        tally.sent_by[self.place] += count as u64;
         Ok(count)
     }
 

@@ -164,6 +164,11 @@ impl Stream {
         (self.places, self.stride, self.patches) = (places, stride, patches);
     }
 
+    /// Packets before they are repeated.
+    pub fn period(&self) -> usize {
+        self.period
+    }
+
     /// Frames that are there at a time.
     pub fn burst(&self) -> usize {
         self.burst

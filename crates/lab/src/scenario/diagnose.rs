@@ -28,6 +28,8 @@ pub struct Problems {
     pub text: String,
     /// The faults, in the order of the text.
     pub list: Vec<Problem>,
+    /// What is shown of files that this one names, each a text of its own.
+    pub beside: Vec<String>,
 }
 
 impl Problems {
@@ -44,6 +46,7 @@ impl Problems {
             file: file.to_owned(),
             text: text.to_owned(),
             list: seen,
+            beside: Vec::new(),
         }
     }
 
@@ -71,6 +74,10 @@ impl Problems {
                 group = group.element(Level::HELP.message(problem.help.as_str()));
             }
             out += &renderer.render(&[group]);
+            out += "\n\n";
+        }
+        for text in &self.beside {
+            out += text.trim_end_matches('\n');
             out += "\n\n";
         }
         let n = self.list.len();

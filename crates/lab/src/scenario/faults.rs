@@ -12,6 +12,8 @@ pub(super) struct Context<'a> {
     pub(super) problems: RefCell<Vec<Problem>>,
     /// The folder of the scenario file, for files that it names.
     pub(super) dir: &'a std::path::Path,
+    /// The keys that a file of this subject has.
+    pub(super) root: &'static Section,
 }
 
 impl Context<'_> {

@@ -84,6 +84,9 @@ pub enum Kind {
     Interval(f64, f64),
     /// A number with one of these units, in a range of base units; `Ratio` allows a bare number.
     Quantity(&'static [Dimension], f64, f64),
+    /// Numbers of this dimension in a range of base units, one or a list; bare ones are in base units. The text says
+    /// what they are.
+    Numbers(&'static str, Dimension, f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A list of these words.
@@ -98,6 +101,8 @@ pub enum Kind {
     WordOrTime(&'static [&'static str]),
     /// A time, or a table.
     TimeOr(&'static Section),
+    /// One of these words, or a table.
+    WordOr(&'static [&'static str], &'static Section),
     /// The name of a plug-in.
     Plugin(Family),
     /// The parameters of the plug-in named beside.
@@ -127,6 +132,7 @@ impl Kind {
                 format!("a number from {low} to {high}, or `[low, centre, high]`")
             }
             Kind::Quantity(dimensions, ..) => described(dimensions),
+            Kind::Numbers(what, ..) => format!("{what}, or a list of them"),
             Kind::Word(words) => format!("one of {}", quoted(words)),
             Kind::Words(words) => format!("a list of {}", quoted(words)),
             Kind::Names => "a list of names".into(),
@@ -143,6 +149,9 @@ impl Kind {
                     Dimension::Time.describe(),
                     section.name
                 )
+            }
+            Kind::WordOr(words, section) => {
+                format!("{} or a `{}` table", quoted(words), section.name)
             }
             Kind::Plugin(family) => format!("the name of a {}", family.catalogue().noun()),
             Kind::Params(family) => {
@@ -161,7 +170,10 @@ impl Kind {
     /// The section that a table under this key must be, if any.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
-            Kind::Table(section) | Kind::Tables(section) | Kind::TimeOr(section) => Some(section),
+            Kind::Table(section)
+            | Kind::Tables(section)
+            | Kind::TimeOr(section)
+            | Kind::WordOr(_, section) => Some(section),
             Kind::Distribution(_) => Some(&super::keys::RANDOM),
             _ => None,
         }

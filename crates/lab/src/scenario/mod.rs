@@ -9,6 +9,8 @@ pub mod check;
 pub mod diagnose;
 mod faults;
 pub mod flow;
+#[cfg(target_os = "linux")]
+pub mod forwarding;
 pub mod hash;
 pub mod keys;
 pub mod keys_kind;
@@ -33,6 +35,9 @@ use diagnose::{Problem, Problems};
 use std::cell::RefCell;
 use std::path::Path;
 use sweep::Point;
+
+/// Subjects that have readers of their own, and the command that takes their files.
+const ELSEWHERE: &[(&str, &str)] = &[(placement::SUBJECT, "place"), ("forwarding", "run")];
 
 /// A scenario file that was read without a fault.
 #[derive(Clone, Debug)]
@@ -112,22 +117,26 @@ impl File {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
         let mut root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
         let subject = root.as_table().and_then(|table| table.get("subject"));
-        if let Some(subject @ ("forwarding" | "traffic")) = subject.and_then(|s| s.node.as_text()) {
+        if let Some(subject @ "traffic") = subject.and_then(|s| s.node.as_text()) {
             return Err(ReadError::Later {
                 file: name.to_owned(),
                 subject: subject.to_owned(),
             });
         }
-        if subject.and_then(|s| s.node.as_text()) == Some(placement::SUBJECT) {
+        let elsewhere = ELSEWHERE
+            .iter()
+            .find(|(word, _)| subject.and_then(|s| s.node.as_text()) == Some(word));
+        if let Some((subject, command)) = elsewhere {
             return Err(ReadError::Elsewhere {
                 file: name.to_owned(),
-                subject: placement::SUBJECT,
-                command: "place",
+                subject,
+                command,
             });
         }
         let cx = faults::Context {
             problems: RefCell::new(Vec::new()),
             dir,
+            root: &keys::ROOT,
         };
         for (key, value) in set {
             let node = tree::Node {

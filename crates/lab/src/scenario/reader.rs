@@ -212,6 +212,43 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The numbers `name`, in base units, each with its place; none where it is not given and has no default.
+    pub(super) fn numbers(&self, name: &str) -> Vec<(f64, Span)> {
+        let key = self.section.key(name);
+        let Kind::Numbers(_, dimension, low, high) = key.kind else {
+            unreachable!("`{name}` is listed as another kind")
+        };
+        let read = |node: &Node| {
+            let number = match &node.value {
+                Value::Int(v) => *v as f64,
+                Value::Float(v) => *v,
+                Value::Text(_) => self.measured(name, node, &[dimension])?.value,
+                _ => {
+                    self.wrong(name, node);
+                    return None;
+                }
+            };
+            if (low..=high).contains(&number) {
+                return Some((number, node.span.clone()));
+            }
+            let what = format!("`{}` cannot be `{}`", self.dotted(name), node.brief());
+            let why = format!("must be from {low} to {high}");
+            self.cx.fault(&node.span, what, why, explained(key.help));
+            None
+        };
+        let all = self.with(name, |node| match &node.value {
+            Value::List(items) if items.is_empty() => {
+                let what = format!("`{}` is empty", self.dotted(name));
+                let help = format!("give {}", key.kind.describe());
+                self.cx.fault(&node.span, what, "an empty list", help);
+                None
+            }
+            Value::List(items) => Some(items.iter().filter_map(read).collect()),
+            _ => Some(read(node).into_iter().collect()),
+        });
+        all.unwrap_or_default()
+    }
+
     /// The number `name` with its ends: low, centre, high.
     pub(super) fn interval(&self, name: &str) -> Option<[f64; 3]> {
         self.with(name, |node| {

@@ -9,6 +9,12 @@ pub fn page() -> String {
     page_of("Scenario files", SECTIONS)
 }
 
+/// The page of forwarding scenarios.
+#[cfg(target_os = "linux")]
+pub fn forwarding() -> String {
+    page_of("Forwarding scenarios", super::forwarding::keys::SECTIONS)
+}
+
 /// The page of placement files.
 pub fn placement() -> String {
     page_of("Placement files", super::placement::keys::SECTIONS)

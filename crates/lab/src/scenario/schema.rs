@@ -72,6 +72,10 @@ fn shape(kind: &Kind) -> Value {
             let examples: Vec<_> = examples.collect();
             json!({ "type": ["string", "number"], "examples": examples })
         }
+        Kind::Numbers(..) => {
+            let one = json!({ "type": ["number", "string"] });
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
         Kind::Word(words) => json!({ "type": "string", "enum": words }),
         Kind::Words(words) => {
             json!({ "type": "array", "items": { "type": "string", "enum": words } })
@@ -85,6 +89,9 @@ fn shape(kind: &Kind) -> Value {
         }
         Kind::WordOrTime(words) => json!({ "type": "string", "examples": words }),
         Kind::TimeOr(section) => json!({ "anyOf": [{ "type": "string" }, reference(section)] }),
+        Kind::WordOr(words, section) => {
+            json!({ "anyOf": [{ "type": "string", "enum": words }, reference(section)] })
+        }
         Kind::Distribution(_) => {
             let section = kind.section().expect("a distribution may be a table");
             json!({ "anyOf": [{ "type": ["string", "number"] }, reference(section)] })

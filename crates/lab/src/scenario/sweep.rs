@@ -46,6 +46,30 @@ const MOST_FAULTS: usize = 100;
 
 /// Reads every point of the tree `root`; faults are noted in `cx`.
 pub(super) fn expand(cx: &Context<'_>, root: &Node) -> Vec<Point> {
+    let read = |root: &Node| {
+        let scenario = parse::scenario(cx, root);
+        (hash::of(&scenario), scenario)
+    };
+    let points = expand_with(cx, root, read);
+    let ids = ids(points
+        .iter()
+        .map(|(swept, (hash, _))| (swept.as_slice(), hash.as_str())));
+    let named = points.into_iter().zip(ids);
+    let point = |((swept, (hash, scenario)), id)| Point {
+        id,
+        swept,
+        scenario,
+        hash,
+    };
+    named.map(point).collect()
+}
+
+/// The swept values of every point of the tree `root`, and what `read` makes of its tree; faults are noted in `cx`.
+pub(super) fn expand_with<T>(
+    cx: &Context<'_>,
+    root: &Node,
+    read: impl Fn(&Node) -> T,
+) -> Vec<(Vec<Swept>, T)> {
     let mut base = root.clone();
     let mut axes = Vec::new();
     if let Some(top) = root.as_table() {
@@ -59,7 +83,7 @@ pub(super) fn expand(cx: &Context<'_>, root: &Node) -> Vec<Point> {
     name_columns(&mut axes);
     if axes.iter().any(|axis| axis.rows.is_empty()) || !cx.problems.borrow().is_empty() {
         // The rest of the file is still worth reading, unless the sweep fills in what it lacks.
-        parse::scenario(cx, &first_point(&base, &axes));
+        read(&first_point(&base, &axes));
         return Vec::new();
     }
     let total = axes
@@ -78,13 +102,13 @@ pub(super) fn expand(cx: &Context<'_>, root: &Node) -> Vec<Point> {
     };
     let mut points = Vec::with_capacity(total);
     for index in 0..total {
-        points.push(point(cx, &base, &axes, index));
+        let (swept, root) = point(cx, &base, &axes, index);
+        points.push((swept, read(&root)));
         dedup(&mut cx.problems.borrow_mut());
         if cx.problems.borrow().len() >= MOST_FAULTS {
             break;
         }
     }
-    name_points(&mut points);
     points
 }
 
@@ -115,7 +139,8 @@ fn first_point(base: &Node, axes: &[Axis]) -> Node {
     root
 }
 
-fn point(cx: &Context<'_>, base: &Node, axes: &[Axis], index: usize) -> Point {
+/// The swept values of a point, and its tree.
+fn point(cx: &Context<'_>, base: &Node, axes: &[Axis], index: usize) -> (Vec<Swept>, Node) {
     let mut root = base.clone();
     let mut swept = Vec::new();
     let mut rest = index;
@@ -146,44 +171,41 @@ fn point(cx: &Context<'_>, base: &Node, axes: &[Axis], index: usize) -> Point {
             });
         }
     }
-    let scenario = parse::scenario(cx, &root);
-    Point {
-        id: String::new(),
-        hash: hash::of(&scenario),
-        swept,
-        scenario,
-    }
+    (swept, root)
 }
 
 /// `column=value` of every swept parameter; where that is long or not unique, with part of the hash.
-fn name_points(points: &mut [Point]) {
+///
+/// Points come as their swept values and their hash.
+pub(super) fn ids<'a>(points: impl Iterator<Item = (&'a [Swept], &'a str)> + Clone) -> Vec<String> {
     const LONGEST: usize = 80;
     let slug = |text: &str| -> String {
         let safe = |c: &char| c.is_ascii_alphanumeric() || "+-._".contains(*c);
         text.chars().filter(safe).collect()
     };
-    let id = |point: &Point| -> String {
-        let parts = point.swept.iter().map(|swept| {
+    let id = |swept: &[Swept]| -> String {
+        let parts = swept.iter().map(|swept| {
             let units = swept.column.len().min(24);
             format!("{}={}", &swept.column[..units], slug(&swept.text))
         });
         parts.collect::<Vec<_>>().join(",")
     };
-    let ids: Vec<String> = points.iter().map(id).collect();
+    let ids: Vec<String> = points.clone().map(|(swept, _)| id(swept)).collect();
     let mut counts = std::collections::BTreeMap::new();
     for id in &ids {
         *counts.entry(id.clone()).or_insert(0) += 1;
     }
-    for (point, id) in points.iter_mut().zip(ids) {
-        point.id = if id.is_empty() {
+    let named = points.zip(ids).map(|((_, hash), id)| {
+        if id.is_empty() {
             "base".to_owned()
         } else if id.len() > LONGEST || counts[&id] > 1 {
             let short: String = id.chars().take(LONGEST - 9).collect();
-            format!("{short}~{}", &point.hash[..8])
+            format!("{short}~{}", &hash[..8])
         } else {
             id
-        };
-    }
+        }
+    });
+    named.collect()
 }
 
 /// A column is called by the last part of its key where that is unique and free, else by the whole key.

@@ -107,7 +107,7 @@ fn column(key: &str, span: &Span) -> Column {
 
 /// Whether a scenario has the key `key`; notes it if not.
 fn checked(cx: &Context<'_>, key: &str, span: &Span) -> bool {
-    let outcome = is_sweepable(key);
+    let outcome = is_sweepable(cx.root, key);
     let is_known = outcome.is_ok();
     if let Err(help) = outcome {
         cx.fault(

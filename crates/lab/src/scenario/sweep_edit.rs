@@ -2,8 +2,7 @@
 //!
 //! A part after `flow`, `link`, … is an index, the `name` of a table, or `*` for all of them.
 
-use super::keys::ROOT;
-use super::keys_kind::Kind;
+use super::keys_kind::{Kind, Section};
 use super::tree::{Node, Span, Table, Value};
 use trammel_core::units::nearest;
 
@@ -12,9 +11,9 @@ const NOT_SWEPT: &[&str] = &[
     "sweep", "matrix", "subject", "engines", "title", "question", "host",
 ];
 
-/// Whether a scenario may have the dotted key `key`; if not, what to do.
-pub(super) fn is_sweepable(key: &str) -> Result<(), String> {
-    let mut section = &ROOT;
+/// Whether a file whose keys are those of `root` may have the dotted key `key`; if not, what to do.
+pub(super) fn is_sweepable(root: &'static Section, key: &str) -> Result<(), String> {
+    let mut section = root;
     let mut parts = key.split('.').peekable();
     let mut done = String::new();
     if let Some(first) = parts.peek().filter(|first| NOT_SWEPT.contains(first)) {
@@ -126,6 +125,7 @@ fn empty(span: &Span) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use super::super::keys::ROOT;
     use super::*;
 
     #[test]
@@ -136,18 +136,18 @@ mod tests {
             "flow.0.params.beta",
             "flow.*.stack",
         ] {
-            assert_eq!(is_sweepable(key), Ok(()), "{key}");
+            assert_eq!(is_sweepable(&ROOT, key), Ok(()), "{key}");
         }
         assert_eq!(
-            is_sweepable("path.rtx"),
+            is_sweepable(&ROOT, "path.rtx"),
             Err("did you mean `path.rtt`?".to_owned())
         );
-        let error = is_sweepable("flow.variant").unwrap_err();
+        let error = is_sweepable(&ROOT, "flow.variant").unwrap_err();
         assert_eq!(
             error,
             "say which: `flow.0.variant`, or `flow.*.variant` for all"
         );
-        assert!(is_sweepable("path.rate.fast").is_err());
-        assert!(is_sweepable("title").is_err());
+        assert!(is_sweepable(&ROOT, "path.rate.fast").is_err());
+        assert!(is_sweepable(&ROOT, "title").is_err());
     }
 }

@@ -1,0 +1,213 @@
+//! A function as a simulated device under test: what its elements cost, its ports, and what counts as lost.
+//!
+//! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
+//! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
+
+use crate::forwarding::bench::{Bench, Refused};
+use crate::forwarding::estimate::{Conditions, Error, SAMPLED, Subject};
+use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
+use crate::forwarding::traffic::Traffic;
+use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_core::time::Time;
+use trammel_core::units::Rate;
+use trammel_cost::estimate::{Row, estimate};
+use trammel_cost::expr::Values;
+use trammel_cost::function::Function;
+use trammel_cost::machine::Machine;
+use trammel_router::cost_of::cost_of;
+use trammel_router::engine::core_clock::Cost;
+use trammel_router::memory_host::MemoryHost;
+use trammel_router::reason::Reason;
+use trammel_router::simulate::Report;
+use trammel_router::simulate::costs::Costs;
+use trammel_router::simulate::port::{Counts, Settings};
+
+/// Frames of a stream that are made: enough to vary, few enough to be copied for every trial.
+const MOST_FRAMES: usize = 8192;
+/// Links that do not limit: the simulated ports' rate where the scenario gives none.
+const NO_LINK: Rate = Rate::from_bps(1_000_000_000_000);
+/// Bytes of a frame on the link besides those in memory: checksum, preamble and gap.
+const LINK_OVERHEAD: u64 = 24;
+/// Frames that the driver gives at a time: the router's batch.
+const BATCH: usize = trammel_packet::batch::CAPACITY;
+/// Why packets end that a faster machine would have forwarded; whatever else ends them is the function's own work.
+const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendFailed];
+
+/// What the device is like besides the function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ports {
+    /// Bits a second of each; infinite where links do not limit.
+    pub(super) rate: f64,
+    /// Frames of a ring.
+    pub(super) ring: usize,
+    /// How frames come.
+    pub(super) pattern: Pattern,
+    pub(super) seed: u64,
+}
+
+/// A simulated device.
+#[derive(Clone, Debug)]
+pub(super) struct Device(SimulatedRouter);
+
+impl Device {
+    /// `bench` on `machine`, offered frames of `traffic`.
+    pub(super) fn new(
+        bench: &Bench,
+        machine: &Machine,
+        traffic: &Traffic,
+        under: &Conditions,
+        ports: Ports,
+    ) -> Result<Device, Error> {
+        let costs = costs(bench, machine, traffic, under)?;
+        let rate = if ports.rate.is_finite() {
+            Rate::from_bps(ports.rate as u64)
+        } else {
+            NO_LINK
+        };
+        let port = |name: &&str| Settings {
+            receive_ring: ports.ring,
+            transmit_ring: ports.ring,
+            batch: BATCH,
+            // The driver's cycles are in the costs of FromDevice and ToDevice.
+            ..Settings::ideal(name, rate)
+        };
+        let (ways_in, active) = (bench.inlets(), bench.active());
+        let share = 1.0 / active.len().max(1) as f64;
+        let stream = |at: &usize| -> Result<Stream, Refused> {
+            Ok(Stream {
+                from: ways_in[*at].to_owned(),
+                share,
+                frames: bench.frames(*at, traffic, MOST_FRAMES)?,
+                pattern: ports.pattern,
+            })
+        };
+        let streams = active.iter().map(stream).collect::<Result<_, _>>()?;
+        Ok(Device(SimulatedRouter {
+            config: bench.text().to_owned(),
+            name: bench.name.clone(),
+            hz: machine.clock_hz,
+            costs,
+            look_cycles: 0.0,
+            ports: ways_in.iter().chain(&bench.outlets()).map(port).collect(),
+            streams,
+            files: MemoryHost::new(),
+            seed: ports.seed,
+            last: None,
+        }))
+    }
+
+    /// What the last trial came to.
+    fn last(&self) -> Option<&Report> {
+        self.0.last.as_ref()
+    }
+
+    /// Cycles that the core worked on a frame in the last trial.
+    pub(super) fn cycles(&self) -> f64 {
+        self.last().map_or(0.0, |report| {
+            let frames: u64 = report.ports.iter().map(|(_, counts)| counts.received).sum();
+            report.busy().as_secs_f64() * self.0.hz / frames.max(1) as f64
+        })
+    }
+
+    /// Whether a link was in use all the time of the last trial, but for the share `idle`: where frames came in or, since
+    /// functions make frames longer, where they went out.
+    pub(super) fn fills_a_link(&self, idle: f64) -> bool {
+        let occupied = self.occupied().as_secs_f64();
+        let Some(report) = self.last().filter(|_| occupied > 0.0) else {
+            return false;
+        };
+        let ports = self.0.ports.iter().zip(&report.ports);
+        let of = |(settings, (_, counts)): (&Settings, &(String, Counts))| {
+            let stream = self.0.streams.iter().find(|s| s.from == settings.name);
+            let frame = stream.map_or(0, |stream| stream.frames[0].len());
+            let bytes = (counts.offered * frame as u64).max(counts.sent_bytes);
+            let frames = counts.offered.max(counts.sent);
+            (bytes + frames * LINK_OVERHEAD) as f64 * 8.0 / settings.rate.as_bps() as f64
+        };
+        ports.map(of).any(|busy| busy >= (1.0 - idle) * occupied)
+    }
+
+    /// Frames that may be under way where nothing queues up: a batch that is worked on, one that has come meanwhile,
+    /// and as much on the way out, at each port.
+    pub(super) fn under_way(&self) -> usize {
+        4 * BATCH * self.0.streams.len()
+    }
+
+    /// How long the last trial kept the device occupied: until its last frame was out, and at least as long as the
+    /// core had work. Longer than the sending took where rings and queues filled meanwhile.
+    pub(super) fn occupied(&self) -> Time {
+        self.last().map_or(Time::ZERO, |report| {
+            let last_sent = report.ports.iter().map(|(_, counts)| counts.last_sent);
+            last_sent.max().unwrap_or(Time::ZERO).max(report.busy())
+        })
+    }
+}
+
+impl Trial for Device {
+    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+        let outcome = self.0.run(load)?;
+        let lost = self.0.last.as_ref().map_or(0, lost);
+        // A function may copy packets, answer some and end others: what it did with them is no loss.
+        Ok(Outcome {
+            forwarded: outcome.offered.saturating_sub(lost),
+            ..outcome
+        })
+    }
+}
+
+/// Frames that rings, queues and buffers had no room for, and those that never came out of them.
+fn lost(report: &Report) -> u64 {
+    let balance = &report.balance;
+    let ended = balance.dropped.iter();
+    let ended = ended.filter(|(reason, _)| LOST.contains(reason));
+    let waiting = balance.in_receive_rings + balance.in_transmit_rings + balance.inside;
+    balance.lost + waiting + ended.map(|(_, count)| count).sum::<u64>()
+}
+
+/// What each element costs, from what the estimate says of it.
+fn costs(
+    bench: &Bench,
+    machine: &Machine,
+    traffic: &Traffic,
+    under: &Conditions,
+) -> Result<Costs, Error> {
+    let subject = Subject::Configuration(Box::new(bench.clone()));
+    let load = subject.load(traffic.frame as f64, under);
+    let (ctx, tally) = bench.run(traffic, SAMPLED)?;
+    let rows = |function: &Function| {
+        let estimate = estimate(function, machine, &load);
+        let estimate =
+            estimate.map_err(|error| Error::Other(format!("{}: {error}", bench.name)))?;
+        Ok::<_, Error>(estimate.rows)
+    };
+    let function = |values: &Values| cost_of(&ctx, &bench.name, &tally.each, values).function;
+    let full = function(&load.values);
+    let mut values = load.values.clone();
+    values.insert("calls".to_owned(), 0.0);
+    let mut bare = function(&values);
+    for step in &mut bare.steps {
+        // The router's own call is the first operation of every element.
+        if let Some(handed) = step.operations.first_mut() {
+            handed.args = vec![0.0.into()];
+        }
+    }
+    let mut costs = Costs::default();
+    for ((step, row), bare) in full.steps.iter().zip(rows(&full)?).zip(rows(&bare)?) {
+        let visit = |row: &Row| (row.core + row.memory.centre) / row.visits;
+        let handed = step.operations.first();
+        let calls = handed.and_then(|handed| handed.args.first()?.number());
+        let call = match calls {
+            Some(calls) if calls > 0.0 => ((visit(&row) - visit(&bare)) / calls).max(0.0),
+            _ => 0.0,
+        };
+        let cost = Cost {
+            call,
+            packet: visit(&bare),
+            byte: 0.0,
+            // A call that finds nothing is a call all the same.
+            empty: call,
+        };
+        costs.names.insert(row.name, cost);
+    }
+    Ok(costs)
+}

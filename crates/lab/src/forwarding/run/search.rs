@@ -1,0 +1,172 @@
+//! What a simulated device forwards at most, and what it does at shares of that.
+//!
+//! An overload tells about where the maximum is: a device that is offered too much forwards about what it can. Then a
+//! binary search looks there, and elsewhere only if it is not there.
+//!
+//! A load passes where no frame is lost and the device *keeps up*: when the last frame has come, it is done but for half
+//! of the resolution. Loss alone would not do, since rings and queues hide an overload by as many frames as they hold,
+//! which is 1 % of a trial of 100,000 for a ring of 1,024. Some batches are always under way, so short trials are less exact.
+
+use super::device::Device;
+use crate::forwarding::estimate::Error;
+use crate::scenario::forwarding::{Bench, Test};
+use trammel_bench::search::binary::{Binary, Found, Verdict};
+use trammel_bench::trial::{Load, Outcome, Trial};
+use trammel_core::time::Time;
+
+/// How far above the estimate the first trial goes.
+const OVERLOAD: f64 = 1.5;
+/// Around what an overload lets through, where the maximum is looked for first.
+const AROUND: (f64, f64) = (0.97, 1.02);
+/// The least share of that below which nothing is looked for.
+const LEAST: f64 = 0.01;
+
+/// A link that is idle for less of the time is what limits.
+const IDLE: f64 = 0.02;
+
+/// A trial that was made.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// What it was made for.
+    pub(super) test: Test,
+    /// Its load as a share of the throughput, where it was set so.
+    pub(super) share: Option<f64>,
+    /// Frames a second that were to be offered.
+    pub(super) intended: f64,
+    /// What became of it.
+    pub(super) outcome: Outcome,
+    /// Whether it lost nothing.
+    pub(super) passed: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub(super) struct Sought {
+    /// The most that was forwarded without loss, frames a second.
+    pub(super) pps: f64,
+    /// What limits it: `cpu` or `link`.
+    pub(super) bound_by: &'static str,
+    /// Cycles that the core worked on a frame at that load.
+    pub(super) cycles: f64,
+    /// Every trial.
+    pub(super) trials: Vec<Row>,
+}
+
+/// Seeks. `about` is what the processor is estimated to do and `line` what the links carry, frames a second.
+pub(super) fn seek(
+    device: &mut Device,
+    bench: &Bench,
+    about: f64,
+    line: f64,
+) -> Result<Sought, Error> {
+    let mut trials = Vec::new();
+    let length = |pps: f64| Time::from_secs_f64(bench.frames as f64 / pps);
+    let first = (OVERLOAD * about).min(line);
+    let outcome = offer(device, first, length(first))?;
+    let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+    let carried = outcome.forwarded as f64 / device.occupied().max(outcome.effective).as_secs_f64();
+    let carried = carried.max(first * LEAST);
+    trials.push(Row {
+        test: Test::Throughput,
+        share: None,
+        intended: first,
+        passed,
+        outcome,
+    });
+    let pps = if passed {
+        first
+    } else {
+        let around = (carried * AROUND.0, (carried * AROUND.1).min(first));
+        let mut found = search(device, bench, around, length(carried), &mut trials)?;
+        if found.verdict == Verdict::FailedAtLeast {
+            let below = (carried * LEAST, around.0);
+            found = search(device, bench, below, length(carried), &mut trials)?;
+        }
+        found.lower.ok_or_else(|| {
+            Error::Other(format!(
+                "the simulated device loses frames even at {:.0} frames/s: a queue or ring of its own is too small for any load",
+                carried * LEAST
+            ))
+        })?
+    };
+    // Once more, since the last trial of a search is seldom the one that decided.
+    offer(device, pps, length(pps))?;
+    let cycles = device.cycles();
+    let bound_by = if device.fills_a_link(IDLE) {
+        "link"
+    } else {
+        "cpu"
+    };
+    for (test, shares) in [
+        (Test::Latency, &bench.latency_at),
+        (Test::FrameLoss, &bench.loss_at),
+    ] {
+        let shares = shares.iter().filter(|_| bench.tests.contains(&test));
+        for share in shares.copied() {
+            let intended = (pps * share).min(line);
+            let outcome = offer(device, intended, length(intended))?;
+            trials.push(Row {
+                test,
+                share: Some(share),
+                intended,
+                passed: outcome.lost() == 0,
+                outcome,
+            });
+        }
+    }
+    Ok(Sought {
+        pps,
+        bound_by,
+        cycles,
+        trials,
+    })
+}
+
+/// Whether the device was done when the last frame had come, but for half of the resolution or the batches that are
+/// under way at any load near the maximum.
+fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
+    let sending = outcome.effective.as_secs_f64();
+    let under_way = device.under_way() as f64 / outcome.offered.max(1) as f64;
+    let late = under_way.max(bench.resolution / 2.0);
+    device.occupied().as_secs_f64() <= sending * (1.0 + late)
+}
+
+fn offer(device: &mut Device, pps: f64, length: Time) -> Result<Outcome, Error> {
+    let load = Load::new(pps, length)
+        .ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))?;
+    device
+        .run(load)
+        .map_err(|failure| Error::Other(failure.to_string()))
+}
+
+fn search(
+    device: &mut Device,
+    bench: &Bench,
+    (least, most): (f64, f64),
+    length: Time,
+    trials: &mut Vec<Row>,
+) -> Result<Found, Error> {
+    let settings = Binary {
+        width: bench.resolution,
+        ..Binary::new(least, most, length)
+    };
+    let mut tried = |load: Load| {
+        let outcome = device.run(load)?;
+        let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+        trials.push(Row {
+            test: Test::Throughput,
+            share: None,
+            intended: load.frames_per_second(),
+            passed,
+            outcome: outcome.clone(),
+        });
+        // To the search, who does not keep up loses.
+        let forwarded = outcome.forwarded - u64::from(!passed && outcome.lost() == 0);
+        Ok(Outcome {
+            forwarded,
+            ..outcome
+        })
+    };
+    let found = settings.search(&mut tried);
+    found.map_err(|error| Error::Other(error.to_string()))
+}

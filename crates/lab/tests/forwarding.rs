@@ -1,0 +1,518 @@
+//! Forwarding scenarios as a user meets them: faults, the three engines side by side, exit codes.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use trammel::scenario::ReadError;
+use trammel::scenario::forwarding::ForwardingFile;
+
+const ROUTER: &str = "\
+FromDevice(eth0) -> Strip(14) -> CheckIPHeader
+  -> rt :: RadixIPLookup(198.18.0.0/16 0, 198.19.0.0/16 1, 0.0.0.0/0 1);
+rt[0] -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue -> ToDevice(eth0);
+rt[1] -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:b) -> Queue -> ToDevice(eth1);
+";
+const WRONG: &str = "FromDevice(eth0) -> CheckIPHeadr -> Queue -> ToDevice(eth1);\n";
+const LISTS: &str = "\
+[[function]]
+name = 'basic'
+operations = ['io_mem(30, frame - 30)', 'parse(6)', 'mem_io(30, frame - 30)']
+[[function]]
+name = 'other'
+operations = ['parse(6)']
+";
+/// Short trials: the router is not optimised here.
+const SMALL: &str = "\
+subject = 'forwarding'
+[device]
+file = 'router.click'
+machine = 'xeon-e5-2690v2'
+[[stream]]
+from = 0
+to = 1
+size = [64, 512]
+[bench]
+tests = ['latency', 'frame-loss']
+latency_at = [0.5]
+loss_at = ['200 %']
+frames = 8000
+";
+
+/// A folder with Click files, lists and the scenario `f.toml`.
+fn folder(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("router.click", ROUTER),
+        ("wrong.click", WRONG),
+        ("lists.toml", LISTS),
+        ("f.toml", text),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().join("f.toml").display().to_string();
+    (folder, path)
+}
+
+/// Runs with a data folder of its own, in which this machine is `host` or was never calibrated.
+fn trammel(home: &Path, host: Option<&str>, args: &[&str]) -> Output {
+    if let Some(host) = host {
+        let machines = home.join("trammel/machines");
+        std::fs::create_dir_all(&machines).unwrap();
+        std::fs::write(machines.join("host.toml"), host).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.env("XDG_DATA_HOME", home).args(args);
+    command.output().expect("the binary was built")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {}", stderr(output)))
+}
+
+/// A machine that any host may be taken for: no number of it is checked here.
+fn some_host() -> String {
+    let machine = trammel_cost::machines::find("xeon-e5-2690v2").unwrap();
+    trammel_cost::machine_writer::write(&machine, &[])
+}
+
+fn rows<'a>(json: &'a Value, table: &str) -> &'a [Value] {
+    let rows = json["tables"][table].as_array();
+    rows.unwrap_or_else(|| panic!("no table `{table}`"))
+}
+
+/// The faults of `text`, each its headline, reason and advice.
+fn faults(text: &str) -> Vec<String> {
+    let (folder, _) = folder(text);
+    match ForwardingFile::parse("f.toml", text, folder.path(), None) {
+        Ok(_) => Vec::new(),
+        Err(ReadError::Faults(problems)) => {
+            let list = problems.list.iter();
+            let dir = format!("{}/", folder.path().display());
+            list.map(|p| format!("{} | {} | {}", p.what, p.why, p.help).replace(&dir, ""))
+                .collect()
+        }
+        Err(other) => vec![other.to_string()],
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_whole() {
+    let head = "subject = 'forwarding'\n";
+    let stream = "[[stream]]\nsize = 64\n";
+    let device = "[device]\nmachine = 'xeon-e5-2690v2'\nfile = 'router.click'\n";
+    for (text, expected) in [
+        (
+            head.to_owned(),
+            &[
+                "the file needs `stream` | what comes in | add `stream`, a list of `stream` tables",
+                "nothing forwards | no Click file and no list of operations | give `file` in `[device]`, or `[[function]]` tables",
+            ][..],
+        ),
+        (
+            format!("{head}{device}[[stream]]\nsize = 32\n"),
+            &[
+                "`stream.size` cannot be `32` | must be from 64 to 9216 | meaning: frame size, its check sequence included; of a list, each",
+            ],
+        ),
+        (
+            format!("{head}{device}[[stream]]\nsiz = 64\n"),
+            &[
+                "`stream` needs `size` | frame size, its check sequence included; of a list, each | add `size`, a frame size in bytes such as `64`, or a list of them",
+                "`stream` has no key `siz` | unknown key | did you mean `size`?",
+            ],
+        ),
+        (
+            format!("{head}{device}[[stream]]\nsize = '64 ms'\n"),
+            &[
+                "`stream.size` must be a size such as `64 KB` | `64 ms` is a time | meaning: frame size, its check sequence included; of a list, each",
+            ],
+        ),
+        (
+            format!("{head}{device}[[stream]]\nsize = []\n"),
+            &[
+                "`stream.size` is empty | an empty list | give a frame size in bytes such as `64`, or a list of them",
+            ],
+        ),
+        (
+            format!("{head}{device}[[stream]]\nsize = [64, 64]\n"),
+            &["the size 64 is there twice | each is tested once | leave one out"],
+        ),
+        (
+            format!("{head}{device}{stream}flows = 100\n"),
+            &[
+                "100 flows differ in nothing | `router.click` gets the same frame again and again | add `vary`, for example `vary = \"ip.dst\"`",
+            ],
+        ),
+        (
+            format!("{head}{device}{stream}flows = 100\nvary = 'ip.dts'\n"),
+            &[
+                "`stream.vary` cannot be `ip.dts` | `ip.dts` is no field that flows differ in; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src",
+            ],
+        ),
+        (
+            format!("{head}{device}{stream}flows = 2\nvary = 'mpls'\n"),
+            &[
+                "`router.click` cannot be tested | 'FromDevice@1': a sample frame has no `mpls` to tell flows apart | `frames` or `sample` say what comes in by devices",
+            ],
+        ),
+        (
+            format!("{head}{device}{stream}from = 1\nto = 2\n"),
+            &[
+                "`router.click` has no port 1 by which packets come in | there is port 0 only | ports are counted in the order of the Click file",
+                "`router.click` has no port 2 by which packets leave | there are 0 to 1 | ports are counted in the order of the Click file",
+            ],
+        ),
+        (
+            format!("{head}{device}ports = 2\n{stream}from = 2\n"),
+            &[
+                "there is no port 2 | the device's ports are 0 to 1 | raise `device.ports`, or give another port",
+                "`router.click` has no port 2 by which packets come in | there is port 0 only | ports are counted in the order of the Click file",
+            ],
+        ),
+        (
+            format!("{head}[device]\nfile = 'ruter.click'\n{stream}"),
+            &[
+                "`ruter.click` cannot be read | there is no such file | files are looked for beside this one: `ruter.click`",
+            ],
+        ),
+        (
+            format!("{head}[device]\nfile = 'wrong.click'\n{stream}"),
+            &["`wrong.click` cannot run | what the router says is below | mend it there"],
+        ),
+        (
+            format!("{head}[device]\nlist = 'lists.toml#basik'\n{stream}"),
+            &["`lists.toml` has no function `basik` | unknown name | did you mean `basic`?"],
+        ),
+        (
+            format!("{head}{device}list = 'lists.toml'\n{stream}"),
+            &[
+                "a function is either a Click file or a list | both are given | keep one of `file` and `list`",
+            ],
+        ),
+        (
+            format!("{head}{device}[[function]]\nlist = 'lists.toml'\n{stream}"),
+            &[
+                "`device` names a function, and `[[function]]` tables others | either one or several | move it to a `[[function]]` of its own",
+            ],
+        ),
+        (
+            format!(
+                "{head}{stream}[[function]]\nlist = 'lists.toml'\n[[function]]\nlist = 'lists.toml#basic'\n"
+            ),
+            &[
+                "two functions are called `basic` | tables name them apart | give one of them another `name`",
+            ],
+        ),
+        (
+            format!("{head}{device}frames = ['0200']\n{stream}"),
+            &["a frame of 2 bytes cannot be | an Ethernet header takes 14 | give the whole frame"],
+        ),
+        (
+            format!("{head}{device}{stream}[[stream]]\nfrom = 0\nsize = 128\n"),
+            &[
+                "this stream says no port | there are 2 streams | give each its own `from`; a single stream without one comes in at every port",
+                "streams differ in `size` | all have that of the first | give both the same; a mix of sizes is not simulated yet",
+            ],
+        ),
+        (
+            format!("{head}{device}{stream}[bench]\ntests = ['latncy']\n"),
+            &[
+                "`bench.tests` cannot be `latncy` | must be one of `throughput`, `latency`, `frame-loss` | did you mean `latency`?",
+            ],
+        ),
+        (
+            format!("{head}{device}{stream}[sweep]\n'device.rat' = ['1 Gbit/s']\n"),
+            &["`device.rat` cannot be swept | no such key | did you mean `device.rate`?"],
+        ),
+        (
+            format!(
+                "{head}{device}{stream}[[published]]\nfunction = 'ruter'\nsize = 64\nvalue = 3\nsource = 'here'\n"
+            ),
+            &["no function is called `ruter` | unknown name | did you mean `router`?"],
+        ),
+    ] {
+        let found = faults(&text);
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_machine_is_told_with_the_nearest() {
+    let text = SMALL.replace("2690v2", "2690v3");
+    let found = faults(&text);
+    let start = "`device.machine` cannot be used | no machine is called `xeon-e5-2690v3`; did you mean `xeon-e5-2690v2`?";
+    assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
+}
+
+#[test]
+fn a_wrong_click_file_is_shown_as_the_router_shows_it() {
+    let text = "subject = 'forwarding'\n[device]\nfile = 'wrong.click'\n[[stream]]\nsize = 64\n";
+    let (folder, path) = folder(text);
+    let output = trammel(folder.path(), None, &["check", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("`wrong.click` cannot run"), "{said}");
+    assert!(said.contains("wrong.click:1:21"), "{said}");
+    assert!(said.contains("CheckIPHeader"), "{said}");
+    assert!(said.trim_end().ends_with("f.toml: 1 fault"), "{said}");
+}
+
+#[test]
+fn all_engines_stand_side_by_side() {
+    let (folder, path) = folder(&SMALL.replace("xeon-e5-2690v2", "host"));
+    let host = some_host();
+    let output = trammel(folder.path(), Some(&host), &["run", &path, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json = json(&output);
+    assert_eq!(json["schema"], "trammel/1");
+    for engine in ["predict", "simulate", "measure"] {
+        let of_engine = rows(&json, "functions")
+            .iter()
+            .filter(|r| r["engine"] == engine);
+        let of_engine: Vec<&Value> = of_engine.collect();
+        assert_eq!(of_engine.len(), 2, "{engine}");
+        for row in of_engine {
+            assert_eq!(row["function"], "router");
+            assert!(row["rate_mpps"].as_f64().unwrap() > 0.0, "{row}");
+            assert!(row["cost_cycles"].as_f64().unwrap() > 0.0, "{row}");
+            let origin = if engine == "measure" {
+                "measured"
+            } else {
+                "fitted"
+            };
+            assert_eq!(row["origin"], origin);
+        }
+    }
+    let comparison = rows(&json, "comparison");
+    let metrics: Vec<&str> = comparison
+        .iter()
+        .filter_map(|r| r["metric"].as_str())
+        .collect();
+    let of_size = [
+        "throughput",
+        "cost",
+        "latency_p50_at_50",
+        "latency_p99_at_50",
+        "loss_at_200",
+    ];
+    assert_eq!(metrics, of_size.repeat(2));
+    for row in comparison
+        .iter()
+        .filter(|row| row["metric"] == "throughput")
+    {
+        let number = |name: &str| {
+            row[name]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{name}: {row}"))
+        };
+        let (measured, predicted) = (number("measured"), number("predicted"));
+        assert_eq!(row["reference"], "measured");
+        assert!(number("predicted_low") <= predicted && predicted <= number("predicted_high"));
+        let error = predicted / measured - 1.0;
+        assert!((number("predicted_error") - error).abs() < 1e-6, "{row}");
+        let error = number("simulated") / measured - 1.0;
+        assert!((number("simulated_error") - error).abs() < 1e-6, "{row}");
+    }
+    let trials = rows(&json, "trials");
+    assert!(trials.iter().all(|row| row["engine"] == "simulate"));
+    let loss = trials.iter().find(|row| row["load"] == 2.0).unwrap();
+    assert!(loss["loss"].as_f64().unwrap() > 0.0, "{loss}");
+}
+
+#[test]
+fn the_simulated_maximum_is_the_estimate_where_the_processor_limits() {
+    let (folder, path) = folder(&SMALL.replace("frames = 8000", "frames = 40000"));
+    let output = trammel(folder.path(), None, &["run", &path, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing is measured for `xeon-e5-2690v2`"));
+    let json = json(&output);
+    let rates = rows(&json, "comparison")
+        .iter()
+        .filter(|row| row["metric"] == "throughput");
+    let errors: Vec<f64> = rates
+        .map(|row| {
+            assert_eq!(row["reference"], "simulated");
+            row["predicted_error"].as_f64().unwrap()
+        })
+        .collect();
+    assert_eq!(errors.len(), 2);
+    // The search ends at half a percent, and 128 of 40,000 frames may be under way.
+    assert!(errors.iter().all(|error| error.abs() < 0.01), "{errors:?}");
+}
+
+#[test]
+fn links_limit_what_the_processor_does_not() {
+    let slow = SMALL
+        .replace("ports", "")
+        .replace("machine =", "rate = '100 Mbit/s'\nmachine =");
+    let (folder, path) = folder(&slow);
+    let output = trammel(folder.path(), None, &["run", &path, "--json"]);
+    let json = json(&output);
+    assert_eq!(rows(&json, "functions").len(), 4);
+    for row in rows(&json, "functions") {
+        assert_eq!(row["bound_by"], "link", "{row}");
+        let frame = row["frame_bytes"].as_f64().unwrap();
+        let line_mpps = 100.0 / ((frame + 20.0) * 8.0);
+        let rate = row["rate_mpps"].as_f64().unwrap();
+        assert!((rate / line_mpps - 1.0).abs() < 0.01, "{row}");
+    }
+}
+
+#[test]
+fn predict_and_simulate_are_the_same_twice_and_on_any_threads() {
+    let (folder, path) = folder(SMALL);
+    let run = |threads: &str| {
+        let args = [
+            "run",
+            &path,
+            "--json",
+            "--threads",
+            threads,
+            "-e",
+            "predict,simulate",
+        ];
+        let output = trammel(folder.path(), None, &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        output.stdout
+    };
+    let once = run("1");
+    assert!(once == run("2") && once == run("1"));
+}
+
+#[test]
+fn a_host_that_was_not_calibrated_is_measured_all_the_same() {
+    let one = SMALL
+        .replace("xeon-e5-2690v2", "host")
+        .replace("[64, 512]", "64");
+    let (folder, path) = folder(&one);
+    let output = trammel(folder.path(), None, &["run", &path, "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("run `trammel calibrate`"),
+        "{}",
+        stderr(&output)
+    );
+    let json = json(&output);
+    let engines: Vec<&str> = rows(&json, "functions")
+        .iter()
+        .filter_map(|r| r["engine"].as_str())
+        .collect();
+    assert_eq!(engines, ["measure"]);
+}
+
+#[test]
+fn measuring_another_machine_is_refused_where_it_was_asked() {
+    let (folder, path) = folder(SMALL);
+    let output = trammel(folder.path(), None, &["run", &path, "-e", "measure"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`machine = \"host\"` measures here"));
+}
+
+#[test]
+fn lists_are_predicted_and_stand_beside_what_was_printed() {
+    let text = "\
+subject = 'forwarding'
+[device]
+machine = 'xeon-e5-2690v2'
+[[stream]]
+size = 64
+[[function]]
+list = 'lists.toml'
+[[published]]
+function = 'basic'
+size = 64
+metric = 'cycles'
+value = 100
+source = 'a paper'
+";
+    let (folder, path) = folder(text);
+    let output = trammel(folder.path(), None, &["run", &path, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stderr(&output)
+            .contains("`basic`, `other` are predicted only: a list of operations cannot run")
+    );
+    let json = json(&output);
+    assert_eq!(rows(&json, "functions").len(), 2);
+    let printed = rows(&json, "comparison")
+        .iter()
+        .find(|row| row["published"] == 100.0)
+        .unwrap();
+    // 35 for the frame's lines in, 10 for six bytes parsed, 39 out: a fact of the machine and the list.
+    let error = printed["predicted"].as_f64().unwrap() / 100.0 - 1.0;
+    assert!(
+        (printed["predicted_error"].as_f64().unwrap() - error).abs() < 1e-6,
+        "{printed}"
+    );
+    assert_eq!(printed["reference"], "published");
+}
+
+#[test]
+fn a_sweep_has_a_point_for_each_value_and_its_column() {
+    let text = format!(
+        "{SMALL}[sweep]\n'device.machine' = ['xeon-e5-2690v2', 'xeon-e5-2690v2:printed']\n"
+    );
+    let (folder, path) = folder(&text);
+    let output = trammel(
+        folder.path(),
+        None,
+        &["run", &path, "--json", "-e", "predict"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json = json(&output);
+    let machines = rows(&json, "functions")
+        .iter()
+        .map(|row| row["machine"].as_str().unwrap());
+    let machines: Vec<&str> = machines.collect();
+    // The swept machine is called as the file calls it.
+    let (fitted, printed) = ("xeon-e5-2690v2", "xeon-e5-2690v2:printed");
+    assert_eq!(machines, [fitted, fitted, printed, printed]);
+}
+
+#[test]
+fn frames_that_go_elsewhere_are_told() {
+    let (folder, path) = folder(&SMALL.replace("to = 1", "to = 0"));
+    let output = trammel(folder.path(), None, &["run", &path, "-e", "predict"]);
+    assert!(
+        stderr(&output)
+            .contains("`router`: 100.0 % of 4096 frames leave by another port than `to` says"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_run_folder_has_tables_figures_and_a_report() {
+    let (folder, path) = folder(SMALL);
+    let out = folder.path().join("out").display().to_string();
+    let output = trammel(folder.path(), None, &["run", &path, "-o", &out]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for file in [
+        "run.json",
+        "functions.csv",
+        "trials.csv",
+        "comparison.csv",
+        "summary.csv",
+        "figures/throughput-0.svg",
+        "report.html",
+    ] {
+        assert!(Path::new(&out).join(file).is_file(), "{file}");
+    }
+    let report = std::fs::read_to_string(Path::new(&out).join("report.html")).unwrap();
+    assert!(report.contains("With frames of 64 bytes <code>router</code> is predicted to forward"));
+    assert!(report.contains("fitted"), "the machine's origin is told");
+}
+
+#[test]
+fn the_examples_read_without_a_fault() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for (name, functions) in [("bng.toml", 1), ("forwarding.toml", 6)] {
+        let file = ForwardingFile::read(&examples.join(name)).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(file.first().functions.len(), functions, "{name}");
+    }
+}
