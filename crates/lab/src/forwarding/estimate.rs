@@ -1,16 +1,18 @@
 //! Estimates of a configuration or of a list of operations, at several frame sizes and under what-ifs.
 
 use super::bench::{Bench, Refused};
+use super::ring::Tally;
 use super::traffic::Traffic;
 use trammel_cost::estimate::{self, Estimate, Load, Ports};
 use trammel_cost::function::{self, Function};
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
 use trammel_router::cost_of::{Undeclared, cost_of};
+use trammel_router::engine::Ctx;
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
 /// flows, so that tables fill.
-pub(super) const SAMPLED: u64 = 4096;
+const SAMPLED: u64 = 4096;
 const MOST_SAMPLED: u64 = 1 << 17;
 
 /// What is to be estimated.
@@ -83,6 +85,16 @@ pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Functi
     })
 }
 
+/// Runs a sample of `traffic` through; gives the router, what came in, and how many times its flows there are in all.
+pub(super) fn sample(bench: &Bench, traffic: &Traffic) -> Result<(Ctx, Tally, f64), Refused> {
+    let flows = f64::from(traffic.flows.max(1));
+    let packets = (4 * u64::from(traffic.flows)).clamp(SAMPLED, MOST_SAMPLED);
+    let (ctx, tally) = bench.run(traffic, packets)?;
+    // Of so many draws among the flows, these differ; the tables of a long run have them all.
+    let differ = flows * -f64::exp_m1(-(packets as f64) / flows);
+    Ok((ctx, tally, flows / differ))
+}
+
 impl Subject {
     /// Its name.
     pub fn name(&self) -> &str {
@@ -102,13 +114,7 @@ impl Subject {
                     frame: frame as usize,
                     ..under.traffic.clone()
                 };
-                let flows = u64::from(traffic.flows);
-                let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
-                let (ctx, tally) = bench.run(&traffic, packets)?;
-                let seen = packets as f64;
-                // Of so many draws among the flows, these differ; the tables of a long run have them all.
-                let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
-                let growth = flows as f64 / differ;
+                let (ctx, tally, growth) = sample(bench, &traffic)?;
                 let cost = cost_of(&ctx, &bench.name, &tally.each, growth, &values);
                 (cost.function, cost.undeclared)
             }

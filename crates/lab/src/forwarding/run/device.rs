@@ -4,7 +4,7 @@
 //! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
 
 use crate::forwarding::bench::{Bench, Refused};
-use crate::forwarding::estimate::{Conditions, Error, SAMPLED, Subject};
+use crate::forwarding::estimate::{Conditions, Error, Subject, sample};
 use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
@@ -173,14 +173,15 @@ fn costs(
 ) -> Result<Costs, Error> {
     let subject = Subject::Configuration(Box::new(bench.clone()));
     let load = subject.load(traffic.frame as f64, under);
-    let (ctx, tally) = bench.run(traffic, SAMPLED)?;
+    let (ctx, tally, growth) = sample(bench, traffic)?;
     let rows = |function: &Function| {
         let estimate = estimate(function, machine, &load);
         let estimate =
             estimate.map_err(|error| Error::Other(format!("{}: {error}", bench.name)))?;
         Ok::<_, Error>(estimate.rows)
     };
-    let function = |values: &Values| cost_of(&ctx, &bench.name, &tally.each, values).function;
+    let function =
+        |values: &Values| cost_of(&ctx, &bench.name, &tally.each, growth, values).function;
     let full = function(&load.values);
     let mut values = load.values.clone();
     values.insert("calls".to_owned(), 0.0);
