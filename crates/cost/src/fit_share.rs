@@ -7,7 +7,6 @@
 
 use crate::eo::LINE;
 use crate::machine::{Level, Pages};
-use crate::residency::{self, Locality, Population};
 
 /// Steps of a share, from one to a hundred hundredths.
 const STEPS: u32 = 100;
@@ -26,22 +25,12 @@ pub struct Behind<'a> {
 /// Cycles of a dependent load at a random place of so many bytes, as the estimate has it.
 pub fn expected(levels: &[Level], behind: Behind<'_>, bytes: f64) -> f64 {
     let lines = (bytes / LINE).max(1.0);
-    let population = Population {
-        rate: 1.0,
-        keys: lines,
-        lines,
-        per_line: 1.0,
-        locality: Locality::Uniform,
-    };
-    let caches: Vec<f64> = levels
-        .iter()
-        .map(|level| (level.bytes * level.share / LINE).max(1.0))
-        .collect();
-    let hits = residency::hits(&[population], &caches);
     let (mut cycles, mut below) = (0.0, 0.0);
-    for (level, hit) in levels.iter().zip(&hits[0]) {
+    for level in levels {
+        // Of lines that are all used alike a cache answers the share that it holds: `residency::hits`, solved.
+        let hit = ((level.bytes * level.share / LINE).max(1.0) / lines).min(1.0);
         cycles += (hit - below).max(0.0) * level.cycles;
-        below = below.max(*hit);
+        below = below.max(hit);
     }
     let walk = behind.pages.map_or(0.0, |pages| {
         pages.cycles * (1.0 - pages.bytes * pages.entries / bytes).max(0.0)
@@ -123,6 +112,45 @@ mod tests {
         for (found, known) in found.iter().zip(&known) {
             let error = found.share - known.share;
             assert!(error.abs() < 0.1, "{found:?} against {known:?}, seed 1");
+        }
+    }
+
+    #[test]
+    fn what_is_expected_is_what_the_residency_model_says() {
+        use crate::residency::{Locality, Population, hits};
+        let levels = levels([1.0, 0.8, 0.2]);
+        let behind = Behind {
+            memory_cycles: 450.0,
+            pages: None,
+        };
+        for power in 12..28 {
+            let bytes = f64::exp2(f64::from(power));
+            let population = Population {
+                rate: 1.0,
+                keys: bytes / LINE,
+                lines: bytes / LINE,
+                per_line: 1.0,
+                locality: Locality::Uniform,
+            };
+            let caches: Vec<f64> = levels.iter().map(|l| l.bytes * l.share / LINE).collect();
+            let found = &hits(&[population], &caches)[0];
+            let parts = [
+                found[0],
+                found[1] - found[0],
+                found[2] - found[1],
+                1.0 - found[2],
+            ];
+            let costs = [5.0, 14.0, 50.0, 450.0];
+            let cycles: f64 = parts
+                .iter()
+                .zip(costs)
+                .map(|(part, cost)| part * cost)
+                .sum();
+            let ours = expected(&levels, behind, bytes);
+            assert!(
+                (ours / cycles - 1.0).abs() < 1e-6,
+                "{bytes}: {ours} against {cycles}"
+            );
         }
     }
 

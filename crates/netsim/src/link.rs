@@ -156,6 +156,8 @@ pub struct Link {
     rate: Option<Rate>,
     service: Service,
     is_foreseen: bool,
+    /// The device that stands before it.
+    between: Option<u32>,
     pipe: Ring<InPipe>,
     spoil: Option<Box<Spoil>>,
     /// What is seen of it, where the link is crossed ahead of time.
@@ -216,6 +218,7 @@ impl Link {
             rate: spec.rate,
             service,
             is_foreseen,
+            between: None,
             pipe: Ring::new(),
             spoil,
             ahead: None,
@@ -232,6 +235,19 @@ impl Link {
             Service::Express(_) => None,
             Service::Served(served) => served.medium.map(|(medium, _)| medium as usize),
         }
+    }
+
+    /// Device `number` stands before this link: what comes to it, and when, only the device knows.
+    pub(crate) fn stand_behind(&mut self, number: u32) {
+        assert!(self.between.is_none(), "one device stands before a link");
+        self.is_foreseen = false;
+        self.between = Some(number);
+    }
+
+    /// The device that stands before this link.
+    #[inline]
+    pub(crate) fn between(&self) -> Option<usize> {
+        self.between.map(|number| number as usize)
     }
 
     /// The link's first rate.

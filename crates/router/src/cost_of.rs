@@ -42,9 +42,13 @@ pub struct Inflow {
     pub batches: u64,
 }
 
-/// What the elements of `ctx` do to a packet. `given` says what came in by which element; `known` are
-/// numbers that stand for names whatever the elements say: `routes` of a thought experiment.
-pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], known: &Values) -> CostOf {
+/// Entries from which on a table is taken for one that flows fill.
+const OF_FLOWS: f64 = 256.0;
+
+/// What the elements of `ctx` do to a packet. `given` says what came in by which element; `growth` how many times the
+/// flows of the sample will come in the end, whose tables are larger by that; `known` are numbers that stand for names
+/// whatever the elements say: `routes` of a thought experiment.
+pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], growth: f64, known: &Values) -> CostOf {
     let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
     let packets: u64 = given.iter().map(|inflow| inflow.packets).sum();
     for element in 0..ctx.elements() {
@@ -63,7 +67,7 @@ pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], known: &Values) -> CostO
             continue;
         }
         let mut operations = vec![Operation::new("call", &[Expr::from(calls)])];
-        match declared(ctx, element, calls, known) {
+        match declared(ctx, element, calls, growth, known) {
             Some(own) => operations.extend(own),
             None => undeclared.push(Undeclared {
                 name: name.clone(),
@@ -93,12 +97,21 @@ pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], known: &Values) -> CostO
 pub const PROVIDED: [&str; 3] = ["frame", "calls", "outputs"];
 
 /// The operations of an element's class with the numbers of the element.
-fn declared(ctx: &Ctx, element: ElementId, calls: f64, known: &Values) -> Option<Vec<Operation>> {
+fn declared(
+    ctx: &Ctx,
+    element: ElementId,
+    calls: f64,
+    growth: f64,
+    known: &Values,
+) -> Option<Vec<Operation>> {
     let ops = Operation::parse_all(ctx.entry(element).ops?);
     let mut values: Values = ctx
         .quantities(element)
         .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
+        .map(|(name, value)| match name {
+            "entries" if value >= OF_FLOWS => (name.to_owned(), value * growth),
+            name => (name.to_owned(), value),
+        })
         .collect();
     values.insert("calls".to_owned(), calls);
     let outputs = ctx.node(element).modes.outputs.len();

@@ -331,6 +331,7 @@ pub trait Element: Any + Send {
     ///
     /// | name | stands for |
     /// |---|---|
+    /// | `pieces` | fragments made of a packet, on average so far |
     /// | `routes` | routes of a table |
     /// | `levels` | accesses of a lookup in a tree that wait for one another, on average |
     /// | `bytes` | bytes of the structure that answers lookups |

@@ -85,8 +85,11 @@ fn insert(buffer: &mut [u8], params: &[f64], times: u32) -> u64 {
         let entry = &mut buffer[at..at + size];
         let mut value = 0_u64;
         for word in entry.chunks_exact_mut(8) {
-            value ^= <[u8; 8]>::try_from(&*word).map_or(0, u64::from_le_bytes);
-            word.copy_from_slice(&turn.to_le_bytes());
+            // Of a known length, so that it is a load and a store and no call.
+            if let Ok(word) = <&mut [u8; 8]>::try_from(word) {
+                value ^= u64::from_le_bytes(*word);
+                *word = turn.to_le_bytes();
+            }
         }
         found.wrapping_add(value.rotate_left((hash & 7) as u32))
     })

@@ -47,7 +47,10 @@ fn update(buffer: &mut [u8], params: &[f64], times: u32) -> u64 {
             let old = pair(field);
             let new = old.wrapping_sub(1) & 0xffff;
             sum += (!old & 0xffff) + new;
-            field.copy_from_slice(&(new as u16).to_be_bytes());
+            // Of a known length, so that it is a store and no call.
+            if let Ok(field) = <&mut [u8; 2]>::try_from(field) {
+                *field = (new as u16).to_be_bytes();
+            }
         }
         sum = (sum >> 16) + (sum & 0xffff);
         sum += sum >> 16;

@@ -12,6 +12,8 @@ pub(super) struct Touched {
     pub row: usize,
     /// Accesses a packet of the function's.
     pub rate: f64,
+    /// Those of them that may have to be waited for.
+    pub charged: f64,
     /// Bytes of the table and of an entry; nothing where it is the packet itself.
     pub size: Option<(f64, f64)>,
     /// Accesses under way at once.
@@ -26,6 +28,15 @@ pub(super) fn size(
     match &touch.of {
         Memory::Packet => Ok(None),
         Memory::Table { bytes, entry } => Ok(Some((value(bytes)?, value(entry)?.max(1.0)))),
+    }
+}
+
+/// Accesses that may have to be waited for, of so many at a visit: the first line of a packet is where its headers are,
+/// which were loaded when it came.
+pub(super) fn charged(accesses: f64, size: Option<(f64, f64)>) -> f64 {
+    match size {
+        Some(_) => accesses,
+        None => (accesses - 1.0).max(0.0),
     }
 }
 
@@ -75,11 +86,16 @@ pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: 
         let missed = 1.0 - below;
         waited += missed * (machine.memory_cycles() - first + walk(machine, touched));
         beyond += missed * touched.rate;
-        let waited = waited * touched.rate;
+        let waited = waited * touched.charged;
         let parallel = machine.memory.parallel;
+        // Lines of a packet follow one another, so the processor fetches them ahead.
+        let in_flight = match touched.size {
+            Some(_) => touched.in_flight.clamp(1.0, parallel),
+            None => parallel,
+        };
         let memory = &mut rows[touched.row].memory;
         memory.low += waited / parallel;
-        memory.centre += waited / touched.in_flight.clamp(1.0, parallel);
+        memory.centre += waited / in_flight;
         memory.high += waited;
     }
     beyond

@@ -84,6 +84,19 @@ pub struct Row {
     pub operations: Vec<(String, f64, f64)>,
 }
 
+/// A table that a function looks up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableUse {
+    /// Accesses a packet.
+    pub accesses: f64,
+    /// Bytes of the whole table.
+    pub bytes: f64,
+    /// Bytes that the keys that come touch.
+    pub hot_bytes: f64,
+    /// Accesses under way at once.
+    pub in_flight: f64,
+}
+
 /// What a function costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -99,6 +112,8 @@ pub struct Estimate {
     pub accesses: f64,
     /// Those that no cache answers.
     pub memory_accesses: f64,
+    /// The tables that are accessed.
+    pub tables: Vec<TableUse>,
     /// The rates at which something is used up, the lowest first, in packets a second.
     pub limits: Vec<Limit>,
 }
@@ -168,11 +183,12 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
             formula = formula + cycles * visits;
             accesses_formula = accesses_formula + accesses * visits;
             for touch in &cost.touches {
-                let rate = value(&touch.accesses, operation)? * times * visits;
+                let each = value(&touch.accesses, operation)?;
                 let size = memory::size(touch, &|expr| value(expr, operation))?;
                 touched.push(memory::Touched {
                     row: at,
-                    rate,
+                    rate: each * times * visits,
+                    charged: memory::charged(each, size) * times * visits,
                     size,
                     in_flight: operation.in_flight,
                 });
@@ -190,7 +206,19 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     };
     let accesses = sum(&|row| row.accesses);
     let limits = limits::limits(cycles.centre, memory_accesses, machine, load);
+    let tables = touched.iter().filter_map(|touched| {
+        let (bytes, entry) = touched.size?;
+        // A key touches its entry's line at least.
+        let hot = load.flows * entry.max(crate::eo::LINE);
+        Some(TableUse {
+            accesses: touched.rate,
+            bytes,
+            hot_bytes: bytes.min(hot),
+            in_flight: touched.in_flight,
+        })
+    });
     Ok(Estimate {
+        tables: tables.filter(|table| table.accesses > 0.0).collect(),
         rows,
         formula,
         accesses_formula,

@@ -37,20 +37,28 @@ pub fn shuffled(bytes: usize, rng: &mut Rng) -> Vec<usize> {
     lines
 }
 
-/// Lines of a working set of so many bytes, shuffled within blocks so that the TLB knows their pages, the blocks
-/// shuffled too. Every fourth line only: what a prefetcher fetches beside a line is not used.
-pub fn in_blocks(bytes: usize, block: usize, rng: &mut Rng) -> Vec<usize> {
-    const EVERY: usize = 4;
-    let per_block = (block / LINE_BYTES).max(EVERY);
-    let mut blocks: Vec<usize> = (0..bytes / LINE_BYTES / per_block).collect();
-    shuffle(&mut blocks, rng);
-    let mut lines = Vec::with_capacity(blocks.len() * per_block / EVERY);
-    for block in blocks {
-        let from = lines.len();
-        lines.extend((block * per_block..(block + 1) * per_block).step_by(EVERY));
-        shuffle(&mut lines[from..], rng);
+/// Pages of a group in `by_pages`: second-level TLBs know twice as many at least.
+pub const GROUP: usize = 512;
+
+/// Lines of a working set of so many bytes: a group of pages at a time, a few lines of each, in an order that
+/// prefetchers cannot foresee. A page is found in the TLB but for its first line, so that one load in
+/// `lines_a_page` walks, and no more.
+pub fn by_pages(bytes: usize, page_bytes: usize, lines_a_page: usize, rng: &mut Rng) -> Vec<usize> {
+    let lines = page_bytes / LINE_BYTES;
+    let apart = (lines / lines_a_page.max(1)).max(1);
+    let mut pages: Vec<usize> = (0..bytes / page_bytes.max(1)).collect();
+    shuffle(&mut pages, rng);
+    let mut order = Vec::with_capacity(pages.len() * lines_a_page);
+    for group in pages.chunks(GROUP) {
+        let from = order.len();
+        for page in group {
+            for part in (0..lines).step_by(apart).take(lines_a_page) {
+                order.push(page * lines + part + rng.below(apart as u64) as usize);
+            }
+        }
+        shuffle(&mut order[from..], rng);
     }
-    lines
+    order
 }
 
 /// Every order is as likely (Fisher and Yates).
@@ -150,7 +158,7 @@ mod tests {
         let mut buffer = vec![0; 1024 * LINE_WORDS];
         for places in [
             shuffled(1024 * LINE_BYTES, &mut rng),
-            in_blocks(1024 * LINE_BYTES, 4096, &mut rng),
+            by_pages(1024 * LINE_BYTES, 4096, 4, &mut rng),
         ] {
             lay(&mut buffer, 3, &places);
             let start = (places[0] * LINE_WORDS + 3) as u64;
@@ -165,14 +173,19 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_left_only_when_they_are_done() {
-        let mut rng = Rng::new(2, "blocks");
-        let lines = in_blocks(1 << 20, 8192, &mut rng);
-        assert_eq!(lines.len(), (1 << 20) / LINE_BYTES / 4);
-        for block in lines.chunks(8192 / LINE_BYTES / 4) {
-            let of = block[0] * LINE_BYTES / 8192;
-            assert!(block.iter().all(|line| line * LINE_BYTES / 8192 == of));
+    fn pages_are_left_only_when_their_lines_are_done() {
+        let mut rng = Rng::new(2, "pages");
+        let order = by_pages(4 << 20, 4096, 8, &mut rng);
+        assert_eq!(order.len(), 1024 * 8);
+        let mut pages_seen = std::collections::BTreeSet::new();
+        for group in order.chunks(512 * 8) {
+            let pages: std::collections::BTreeSet<_> = group.iter().map(|line| line / 64).collect();
+            assert_eq!(pages.len(), 512, "seed 2");
+            pages_seen.extend(pages);
         }
+        assert_eq!(pages_seen.len(), 1024);
+        let lines: std::collections::BTreeSet<_> = order.iter().collect();
+        assert_eq!(lines.len(), order.len(), "a line comes twice");
     }
 
     #[test]

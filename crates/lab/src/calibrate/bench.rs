@@ -23,7 +23,7 @@ pub(super) enum Work {
     Walk {
         /// Where it has come to.
         at: u64,
-        /// Loads that bring all of it into the cache; 0 where none is to be warm.
+        /// Loads that bring it into the cache, or its pages into the TLB.
         lap: u32,
     },
     /// Loads at random places.
@@ -86,13 +86,13 @@ impl Bench {
         self.words.as_ptr().addr() + self.len_bytes() / 2
     }
 
-    /// A way through the lines at `places`, in a lane of its own.
-    pub(super) fn walk(&mut self, lane: usize, places: &[usize], is_warmed: bool) -> Work {
+    /// A way through the lines at `places`, in a lane of its own; `lap` loads before any that are timed.
+    pub(super) fn walk(&mut self, lane: usize, places: &[usize], lap: usize) -> Work {
         loads::lay(&mut self.words, lane, places);
         let first = places.first().copied().unwrap_or(0);
         Work::Walk {
             at: (first * loads::LINE_WORDS + lane) as u64,
-            lap: if is_warmed { places.len() as u32 } else { 0 },
+            lap: lap as u32,
         }
     }
 
@@ -186,9 +186,13 @@ pub(super) fn way(bytes: usize, seed: u64, name: &str) -> Vec<usize> {
     loads::shuffled(bytes, &mut Rng::new(seed, name))
 }
 
-/// A way for latencies beyond what the TLB knows.
-pub(super) fn way_in_blocks(bytes: usize, page: usize, seed: u64, name: &str) -> Vec<usize> {
-    // Pages that any first-level TLB knows at once.
-    const PAGES: usize = 32;
-    loads::in_blocks(bytes, page * PAGES, &mut Rng::new(seed, name))
+/// A way for memory's latency, on which one load in `lines_a_page` has to find its page.
+pub(super) fn way_by_pages(
+    bytes: usize,
+    page_bytes: usize,
+    lines_a_page: usize,
+    seed: u64,
+) -> Vec<usize> {
+    let mut rng = Rng::new(seed, "memory");
+    loads::by_pages(bytes, page_bytes, lines_a_page, &mut rng)
 }

@@ -28,7 +28,7 @@ use trammel_cost::machine::{Factor, Machine, Origin, SPREAD};
 /// Decides on every order in which memory is walked through.
 const SEED: u64 = 1;
 /// Bytes of the buffer for loads, at least, where the machine has them.
-const LEAST_BUFFER: usize = 256 << 20;
+const LEAST_BUFFER: usize = 512 << 20;
 /// And at most, however large the last cache is.
 const MOST_BUFFER: usize = 2 << 30;
 /// The share of the budget that each of the first two passes has; the rest is for going on where they differ.
@@ -38,7 +38,7 @@ const GO_ON: Duration = Duration::from_millis(1500);
 
 /// How to calibrate.
 pub struct Options<'a> {
-    /// Wall time in all.
+    /// Wall time in all, but for what is under way when it ends.
     pub budget: Duration,
     /// Whether the user wants it to end.
     pub is_over: &'a dyn Fn() -> bool,
@@ -105,6 +105,17 @@ impl Calibration {
         &self.notes
     }
 
+    /// Whether more programs ran in the last minute than there are processors for, this one included: two passes
+    /// may agree on what both were slowed down by.
+    pub fn is_shared(&self) -> bool {
+        let minute = self
+            .load
+            .split(' ')
+            .next()
+            .and_then(|load| load.parse().ok());
+        minute.unwrap_or(0.0) > f64::from(self.machine.cores) + 0.5
+    }
+
     /// Why it should not be used, where the passes differ too much.
     pub fn refusal(&self) -> Option<String> {
         judge::refusal(&self.pairs, &self.load)
@@ -152,7 +163,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
                 return Err(Error::Interrupted);
             }
         }
-        let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes);
+        let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes, bytes);
         let both = of(&passes[0]).and_then(|first| Ok((first, of(&passes[1])?)));
         let both = both.map_err(Error::Lacks)?;
         let is_steady = !judge::pairs(&both.0, &both.1).iter().any(Pair::is_unsteady);
@@ -163,7 +174,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
         share = (left / 2).min((budget / 10).max(GO_ON));
     };
     let together = passes[0].with(&passes[1]);
-    let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes);
+    let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes, bytes);
     let whole = whole.map_err(Error::Lacks)?;
     let load = system::load();
     let pages = if is_huge {

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn private_things_are_taken_at_their_least_and_shared_ones_at_their_quartile() {
         let samples: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(typical(What::Memory, &samples), 1.0);
+        assert_eq!(typical(What::Level(0), &samples), 1.0);
         assert_eq!(typical(What::Set(1), &samples), 26.0);
         assert_eq!(typical(What::Set(1), &[]), 0.0);
     }

@@ -1,9 +1,9 @@
 //! The list of what is timed on this machine.
 
-use super::bench::{Bench, Work, ZERO_LANE, way, way_in_blocks};
+use super::bench::{Bench, Work, ZERO_LANE, way, way_by_pages};
 use super::system::Cache;
 use trammel_cost::eo;
-use trammel_cost::probes::loads::Scatter;
+use trammel_cost::probes::loads::{self, Scatter};
 
 /// What is timed, and the samples of it so far.
 pub(super) struct Quantity {
@@ -24,7 +24,7 @@ pub(super) enum What {
     Loop,
     /// A load from the cache of this index, each waiting for the one before.
     Level(usize),
-    /// A load from memory, each waiting for the one before, its page known.
+    /// A load from memory, each waiting for the one before; one in `LINES_A_PAGE` has to find its page.
     Memory,
     /// A dependent load at a random place of so many bytes.
     Set(usize),
@@ -44,12 +44,21 @@ pub(super) enum What {
 
 impl What {
     /// Whether the lower quartile of the samples is meant, not the least: what neighbours leave of a cache is not what
-    /// they leave in their quietest moment.
+    /// they leave in their quietest moment, and of far loads the least are those that luck found in the cache.
     pub(super) fn is_shared(self) -> bool {
-        matches!(self, What::Set(_))
+        matches!(
+            self,
+            What::Set(_)
+                | What::Memory
+                | What::FarDependent
+                | What::FarIndependent
+                | What::FarTogether
+        )
     }
 }
 
+/// Lines of a page that the walk through memory comes to while the TLB knows the page.
+pub(super) const LINES_A_PAGE: usize = 8;
 /// Pages and lines at which the TLB is looked at.
 const PAGES: &[usize] = &[
     256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384,
@@ -77,19 +86,22 @@ pub(super) fn all(
     for (at, cache) in caches.iter().enumerate() {
         let name = format!("L{}", cache.level);
         let inner = at.checked_sub(1).map(|inner| caches[inner].bytes);
-        // The first two fit into what the TLB knows; of the last, four times what the one before holds.
-        let places = match inner {
-            Some(inner) if at >= 2 => {
-                let bytes = (inner * 4).min(cache.bytes / 2).max(inner);
-                way_in_blocks(bytes, page_bytes.unwrap_or(4096), seed, &name)
-            }
-            _ => way(cache.bytes / 2, seed, &name),
+        // Of a cache that others share, what is little more than the one before holds: a walk through more would
+        // tell what neighbours have left of it, which is for the shares to say.
+        let bytes = match inner {
+            Some(inner) if at >= 2 => (inner * 3).min(cache.bytes / 2),
+            // Few enough that no two lines want the same place, or look alike to a predictor of ways.
+            _ => cache.bytes / 4,
         };
-        let work = bench.walk(at + 1, &places, true);
+        let places = way(bytes, seed, &name);
+        let work = bench.walk(at + 1, &places, places.len());
         all.push((What::Level(at), work));
     }
-    let places = way_in_blocks(whole, page_bytes.unwrap_or(4096), seed, "memory");
-    all.push((What::Memory, bench.walk(7, &places, false)));
+    let places = way_by_pages(whole, page_bytes.unwrap_or(4096), LINES_A_PAGE, seed);
+    all.push((
+        What::Memory,
+        bench.walk(7, &places, loads::GROUP * LINES_A_PAGE),
+    ));
     let far = Scatter::lines(whole, ZERO_LANE);
     all.push((What::FarDependent, scattered(far, true, false)));
     all.push((What::FarIndependent, scattered(far, false, false)));
@@ -125,7 +137,7 @@ pub(super) fn all(
         }
     }
     let quantity = |(what, mut work)| Quantity {
-        steps: steps(bench, &mut work),
+        steps: steps(bench, &mut work, what),
         what,
         work,
     };
@@ -149,14 +161,19 @@ fn working_sets(caches: &[Cache], whole: usize) -> Vec<usize> {
 }
 
 /// Steps for which a sample takes some tens of microseconds: long against the counter, short against a time slice.
-fn steps(bench: &mut Bench, work: &mut Work) -> u32 {
+/// Of memory ten times as much: of few loads the least would be those that found their lines in the last cache.
+fn steps(bench: &mut Bench, work: &mut Work, what: What) -> u32 {
     const SAMPLE_TICKS: u64 = 60_000;
     const MOST: u32 = 1 << 20;
+    let enough = match what {
+        what if what.is_shared() && !matches!(what, What::Set(_)) => 10 * SAMPLE_TICKS,
+        _ => SAMPLE_TICKS,
+    };
     let mut steps = 64;
     bench.warm(work, steps);
     while steps < MOST {
         let ticks = (0..3).map(|_| bench.sample(work, steps)).min();
-        if ticks.is_none_or(|ticks| ticks >= SAMPLE_TICKS) {
+        if ticks.is_none_or(|ticks| ticks >= enough) {
             break;
         }
         steps *= 2;

@@ -82,6 +82,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "calibrated in {took:.0} s; load average {}",
         calibration.load
     ));
+    if calibration.is_shared() {
+        say(
+            "note: other programs wait for this machine's processors; latencies may be theirs as well, so calibrate again when they have ended",
+        );
+    }
     print(&path.display().to_string())?;
     Ok(ExitCode::from(DONE))
 }

@@ -93,6 +93,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return refuse(&error),
     };
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
+    let mut timed = Vec::new();
     for subject in &subjects {
         let mut all = Vec::new();
         for frame in &args.frame_sizes {
@@ -128,7 +129,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         if args.measure {
             match measured(subject, args, &under) {
-                Ok(more) => text += &more,
+                Ok(found) => {
+                    text += &shown(&found);
+                    let name = subject.name();
+                    timed.extend(found.into_iter().map(|(frame, found)| (name, frame, found)));
+                }
                 Err(error) => return refuse(&error),
             }
         }
@@ -145,7 +150,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|(name, what, at)| (*name, *what, at))
             .collect();
-        let table = view::functions(&rows, &machine);
+        let mut table = view::functions(&rows, &machine);
+        for (name, frame, found) in &timed {
+            view::add_measured(&mut table, name, *frame, found);
+        }
         let mut json = Vec::new();
         trammel_core::table::write_json([&table], &mut json)?;
         out(String::from_utf8(json)?.trim_end())?;
@@ -249,18 +257,29 @@ fn undeclared(subject: &Subject, at: &crate::forwarding::estimate::At) -> String
 }
 
 /// What it costs on this machine, by frame size.
-fn measured(subject: &Subject, args: &Args, under: &Conditions) -> Result<String, Error> {
+fn measured(
+    subject: &Subject,
+    args: &Args,
+    under: &Conditions,
+) -> Result<Vec<(u32, measure::Measured)>, Error> {
     let Subject::Configuration(bench) = subject else {
         let text = "a list of operations cannot be measured; give a Click configuration";
         return Err(Error::Other(text.to_owned()));
     };
-    let mut text = "\nmeasured here, on rings in memory\n".to_owned();
-    for frame in &args.frame_sizes {
+    let each = args.frame_sizes.iter().map(|frame| {
         let traffic = Traffic {
             frame: *frame as usize,
             ..under.traffic.clone()
         };
-        let found = measure::measure(bench, &traffic)?;
+        Ok((*frame, measure::measure(bench, &traffic)?))
+    });
+    each.collect()
+}
+
+/// The same for a person.
+fn shown(all: &[(u32, measure::Measured)]) -> String {
+    let mut text = "\nmeasured here, on rings in memory\n".to_owned();
+    for (frame, found) in all {
         text += &format!(
             "{frame:>6} {:>9.1} cycles, {:.3} Mpps at {:.2} GHz; runs differ by {:.0} %, median slice {:.2} × the least\n",
             found.cycles,
@@ -270,7 +289,7 @@ fn measured(subject: &Subject, args: &Args, under: &Conditions) -> Result<String
             found.disturbance
         );
     }
-    Ok(text)
+    text
 }
 
 fn refuse(error: &Error) -> anyhow::Result<ExitCode> {

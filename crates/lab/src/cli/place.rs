@@ -1,7 +1,6 @@
 //! `trammel place`: chains of network functions on servers.
 
 use crate::placement::{Format, run as place};
-use crate::scenario::placement::NoEstimator;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,5 +45,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Shown::Json => Format::Json,
         Shown::Kubernetes => Format::Kubernetes,
     };
-    place(&args.scenario, format, args.seed, &NoEstimator)
+    #[cfg(target_os = "linux")]
+    let estimator = crate::forwarding::for_placement::ForPlacement;
+    // The router, whose configurations are estimated, is built for Linux only.
+    #[cfg(not(target_os = "linux"))]
+    let estimator = crate::scenario::placement::NoEstimator;
+    place(&args.scenario, format, args.seed, &estimator)
 }

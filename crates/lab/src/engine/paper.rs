@@ -8,7 +8,7 @@ use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 use crate::paper::experiment::{self, Done};
 use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
-use crate::paper::spec::Engine;
+use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
 use crate::paper::{Paper, library};
 use crate::run_folder::{RunFolder, RunInfo};
@@ -174,7 +174,8 @@ pub fn reproduce(
     };
     let mut runs = 0;
     // Every scenario is read before the first is run.
-    for experiment in &paper.spec.experiments {
+    let of_scenarios = |one: &&Experiment| one.estimate.is_none();
+    for experiment in paper.spec.experiments.iter().filter(of_scenarios) {
         let file = experiment::file(paper, experiment, is_full)?;
         runs += file
             .points
@@ -190,7 +191,11 @@ pub fn reproduce(
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
         let done = experiment::run(paper, at, is_full, threads, &watch)?;
-        let outcome = &done.outcome;
+        let Some(ran) = &done.ran else {
+            reproduced.done.push(done);
+            continue;
+        };
+        let outcome = &ran.outcome;
         reproduced.is_interrupted |= outcome.is_interrupted;
         if let Some(what) = &outcome.lacks {
             reproduced.lacks = true;
@@ -253,11 +258,9 @@ fn keyed(key: &str, table: &Table) -> Table {
 fn write_flows(out: &mut RunFolder, paper: &Paper, done: &[Done]) -> anyhow::Result<()> {
     for one in done {
         let id = &paper.spec.experiments[one.at].id;
-        for table in one
-            .outcome
-            .tables()
-            .filter(|table| table.name() != "comparison")
-        {
+        let of_runs = one.ran.iter().flat_map(|ran| ran.outcome.tables());
+        let of_runs = of_runs.filter(|table| table.name() != "comparison");
+        for table in of_runs.chain(&one.functions) {
             out.write(
                 &format!("experiments/{id}/{}.csv", table.name()),
                 table.to_csv().as_bytes(),
@@ -277,17 +280,16 @@ fn info(
     let scenarios: BTreeMap<&str, &str> = reproduced
         .done
         .iter()
-        .map(|one| {
-            (
-                paper.spec.experiments[one.at].scenario.as_str(),
-                one.file.text.as_str(),
-            )
+        .filter_map(|one| {
+            let name = paper.spec.experiments[one.at].scenario.as_str();
+            Some((name, one.ran.as_ref()?.file.text.as_str()))
         })
         .collect();
     let texts = scenarios
         .iter()
         .map(|(name, text)| format!("# {name}\n{text}"));
-    let most = reproduced.done.iter().flat_map(|one| &one.file.points);
+    let ran = reproduced.done.iter().filter_map(|one| one.ran.as_ref());
+    let most = ran.flat_map(|ran| &ran.file.points);
     let seeds = most
         .flat_map(|point| (0..point.scenario.repeat).map(|n| point.scenario.seed + u64::from(n)));
     let seeds: std::collections::BTreeSet<u64> = seeds.collect();

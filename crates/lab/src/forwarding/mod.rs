@@ -11,9 +11,11 @@
 
 pub mod bench;
 pub mod estimate;
+pub mod for_placement;
 pub mod frames;
 pub mod host;
 pub mod measure;
+pub mod middlebox;
 pub mod ring;
 pub mod run;
 pub mod samples;

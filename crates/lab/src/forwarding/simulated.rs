@@ -236,7 +236,7 @@ mod tests {
             let duration = Time::from_secs_f64(5e4 / expected);
             let search = Binary {
                 width: 0.002,
-                ..Binary::new(expected / 10.0, line, duration)
+                ..Binary::new(expected / 2.0, (2.0 * expected).min(line), duration)
             };
             let found = search.search(&mut router).expect("settings are right");
             prop_assert_eq!(found.verdict, Verdict::Between);
@@ -250,14 +250,14 @@ mod tests {
     fn a_core_that_is_faster_than_the_line_is_limited_by_it() {
         let mut router = router("dpdk-10g", 100.0, 1518, Pattern::Constant);
         let line = 10e9 / f64::from(1538 * 8);
-        let search = Binary::new(1e3, line, Time::from_ms(100));
+        let search = Binary::new(1e5, line, Time::from_ms(10));
         let found = search.search(&mut router).expect("settings are right");
         assert_eq!(
             (found.verdict, found.trials.len()),
             (Verdict::PassedAtMost, 1)
         );
         // More than the line cannot be offered, and the search knows whose limit that is.
-        let beyond = Binary::new(1e3, 1.2 * line, Time::from_ms(100));
+        let beyond = Binary::new(1e5, 1.2 * line, Time::from_ms(10));
         let found = beyond.search(&mut router).expect("settings are right");
         assert_eq!(found.verdict, Verdict::Tester);
         assert!((found.lower.expect("it passed") / line - 1.0).abs() < 0.006);

@@ -106,10 +106,26 @@ impl Stream {
             stride: 0,
             patches: Vec::new(),
         };
-        if let Some(field) = field {
-            stream.patch(field, &order(traffic));
+        match field {
+            Some(field) => stream.patch(field, &order(traffic)),
+            None => stream.patch_in_vain(),
         }
         Ok(stream)
+    }
+
+    /// Patches as large as those of an address and a checksum which change nothing, so that making a packet costs alike
+    /// whether flows differ or not.
+    fn patch_in_vain(&mut self) {
+        let end = self.templates[0].len();
+        self.places = [24..26, 30..34]
+            .map(|place| place.start.min(end)..place.end.min(end))
+            .into();
+        self.stride = self.places.iter().map(Range::len).sum();
+        for template in &self.templates {
+            for place in &self.places {
+                self.patches.extend_from_slice(&template[place.clone()]);
+            }
+        }
     }
 
     fn patch(&mut self, field: Field, order: &[u32]) {

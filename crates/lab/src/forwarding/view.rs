@@ -1,6 +1,7 @@
 //! Estimates as tables for people and for programs.
 
 use super::estimate::At;
+use super::measure::Measured;
 use std::fmt::Write;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Table};
@@ -56,6 +57,30 @@ pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
         table.push(cells).expect("the columns are those above");
     }
     table
+}
+
+/// Adds a measured row to `functions`: what the configuration took here.
+pub fn add_measured(table: &mut Table, function: &str, frame: u32, found: &Measured) {
+    let cells = vec![
+        Cell::from("measure"),
+        Cell::from("host"),
+        Cell::from("measured"),
+        Cell::from(function),
+        Cell::from(""),
+        Cell::Int(i128::from(frame)),
+        Cell::Float(found.cycles),
+        Cell::Float(found.cycles),
+        Cell::Float(found.cycles * (1.0 + found.spread)),
+        Cell::Empty,
+        Cell::Empty,
+        Cell::Float(found.pps / 1e6),
+        Cell::Float(line_bits(found.pps, f64::from(frame)) / 1e9),
+        Cell::from(""),
+        Cell::from(""),
+        Cell::Empty,
+        Cell::from(""),
+    ];
+    table.push(cells).expect("the columns are those above");
 }
 
 /// The same for a person: rates by frame size, and what limits them.

@@ -13,7 +13,8 @@ pub fn figure(paper: &Paper, done: &[Done], wanted: &Wanted) -> Option<Figure> {
     let one = done
         .iter()
         .find(|one| paper.spec.experiments[one.at].id == wanted.experiment)?;
-    let traces = one
+    let ran = one.ran.as_ref()?;
+    let traces = ran
         .outcome
         .traces
         .iter()
@@ -79,8 +80,9 @@ fn predicted(paper: &Paper, done: &[Done], id: &str, point: usize, flow: &str) -
         .iter()
         .find(|one| paper.spec.experiments[one.at].id == id)?;
     let model = paper.spec.experiments[one.at].model.as_deref()?;
-    let name = &one.file.points.get(point)?.id;
-    let mut rows = one
+    let ran = one.ran.as_ref()?;
+    let name = &ran.file.points.get(point)?.id;
+    let mut rows = ran
         .outcome
         .predictions
         .rows()

@@ -1,8 +1,8 @@
 //! Runs an experiment of a paper and takes the cells of its tables from what came.
 
-use super::Paper;
 use super::expression::Expression;
 use super::spec::{Answer, Experiment, Gather, Names};
+use super::{Paper, estimated};
 use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
 use crate::engine::trace_of::Samples;
 use crate::report::label::Label;
@@ -18,12 +18,21 @@ use trammel_core::table::Table;
 pub struct Done {
     /// Its place among the experiments of the paper.
     pub at: usize,
-    /// The file that was run.
+    /// The scenario that was run; nothing where functions were estimated.
+    pub ran: Option<Ran>,
+    /// The functions that were estimated; nothing where a scenario was run.
+    pub functions: Option<Table>,
+    /// The cells that it gives.
+    pub cells: Vec<Cell>,
+}
+
+/// A scenario that was run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The file.
     pub file: File,
     /// What came of it.
     pub outcome: Outcome,
-    /// The cells that it gives.
-    pub cells: Vec<Cell>,
 }
 
 /// One number of ours.
@@ -50,6 +59,16 @@ pub fn run(
     watch: &dyn Watch,
 ) -> anyhow::Result<Done> {
     let experiment = &paper.spec.experiments[at];
+    if let Some(wanted) = &experiment.estimate {
+        let (cells, functions) = estimated::run(paper, experiment, wanted)
+            .with_context(|| format!("experiment `{}`", experiment.id))?;
+        return Ok(Done {
+            at,
+            ran: None,
+            functions: Some(functions),
+            cells,
+        });
+    }
     let file = file(paper, experiment, is_full)?;
     let engine = match experiment.label {
         Label::Predicted => Engine::Predict,
@@ -65,8 +84,8 @@ pub fn run(
     let cells = cells.with_context(|| format!("experiment `{}`", experiment.id))?;
     Ok(Done {
         at,
-        file,
-        outcome,
+        ran: Some(Ran { file, outcome }),
+        functions: None,
         cells,
     })
 }

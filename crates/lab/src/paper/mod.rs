@@ -9,6 +9,7 @@
 //! fails only where it contradicts a verdict of `expected.csv`, in either direction.
 
 pub mod curves;
+pub mod estimated;
 pub mod expected;
 pub mod experiment;
 pub mod expression;

@@ -458,14 +458,22 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
     let mut table = Table::with("experiments", &columns);
     for one in done {
         let experiment = &paper.spec.experiments[one.at];
-        let first = one.file.points.first().map(|point| &point.scenario);
+        let points = one.ran.as_ref().map_or(&[][..], |ran| &ran.file.points);
+        let first = points.first().map(|point| &point.scenario);
+        let (of, count) = match &experiment.estimate {
+            Some(wanted) => (
+                format!("{} on {}", wanted.functions, wanted.machine),
+                wanted.frames.len(),
+            ),
+            None => (experiment.scenario.clone(), points.len()),
+        };
         let is_predicted = experiment.label == Label::Predicted;
         let row = vec![
             experiment.id.as_str().into(),
             experiment.label.words().into(),
             named(experiment).into(),
-            experiment.scenario.as_str().into(),
-            one.file.points.len().into(),
+            of.into(),
+            count.into(),
             first
                 .filter(|_| !is_predicted)
                 .map(|scenario| scenario.repeat)

@@ -70,6 +70,8 @@ pub struct Experiment {
     pub requires: Option<String>,
     /// The model, where it is predicted.
     pub model: Option<String>,
+    /// What is estimated in place of a scenario.
+    pub estimate: Option<Estimated>,
     /// Keys of the scenario that are set.
     pub set: Vec<(String, Value)>,
     /// Keys that are set for the two-minute choice.
@@ -78,6 +80,25 @@ pub struct Experiment {
     pub full: Vec<(String, Value)>,
     /// Which cells it gives.
     pub answers: Vec<Answer>,
+}
+
+/// Functions of a list, estimated on a machine at some frame sizes: an experiment that needs no scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimated {
+    /// The file of lists in the paper's folder.
+    pub functions: String,
+    /// The machine and its profile.
+    pub machine: String,
+    /// Bytes of frames, their FCS included.
+    pub frames: Vec<f64>,
+    /// Cores that run each function.
+    pub cores: f64,
+    /// Ports that receive.
+    pub ports: f64,
+    /// Gigabits a second of each port; infinite where links do not limit.
+    pub gbps: f64,
+    /// The share of packets that come by the other socket.
+    pub remote: f64,
 }
 
 /// Cells of one table.

@@ -1,7 +1,9 @@
 //! Reads `paper.toml` and notes every fault with its place.
 
 use super::expression::Expression;
-use super::spec::{Answer, Curve, Engine, Experiment, Figure, Gather, Names, Spec, TableText};
+use super::spec::{
+    Answer, Curve, Engine, Estimated, Experiment, Figure, Gather, Names, Spec, TableText,
+};
 use crate::report::label::Label;
 use crate::scenario::diagnose::{Problem, Problems};
 use crate::scenario::tree::{Entry, Node, Span, Table, Value};
@@ -26,6 +28,13 @@ const EXPERIMENT: &[&str] = &[
     "hypothesis",
     "engine",
     "model",
+    "functions",
+    "machine",
+    "frames",
+    "cores",
+    "ports",
+    "gbps",
+    "remote",
     "fitted",
     "judged",
     "requires",
@@ -148,8 +157,9 @@ fn table(r: &Reader<'_>) -> TableText {
 }
 
 fn experiment(r: &Reader<'_>) -> Experiment {
-    let is_predicted = r.word("engine", &["simulate", "predict"]) == Some(1);
-    let label = match (is_predicted, r.flag("fitted")) {
+    let engine = r.word("engine", &["simulate", "predict", "estimate"]);
+    let (is_predicted, is_estimated) = (engine == Some(1), engine == Some(2));
+    let label = match (is_predicted || is_estimated, r.flag("fitted")) {
         (_, Some(true)) => Label::Fitted,
         (true, _) => Label::Predicted,
         (false, _) => Label::Simulated,
@@ -161,11 +171,15 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     let is_judged = r.flag("judged").unwrap_or(true);
     Experiment {
         id: r.text("id"),
-        scenario: r.text("scenario"),
+        scenario: match is_estimated {
+            true => String::new(),
+            false => r.text("scenario"),
+        },
         hypothesis: r.text_or_none("hypothesis"),
         label,
         requires: r.entry("requires").map(|_| r.text("requires")),
         model: model.filter(|_| is_predicted),
+        estimate: is_estimated.then(|| estimated(r)),
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),
@@ -173,6 +187,33 @@ fn experiment(r: &Reader<'_>) -> Experiment {
             .each("answer", "`answer`", ANSWER)
             .filter_map(|one| answer(&one, is_judged))
             .collect(),
+    }
+}
+
+fn estimated(r: &Reader<'_>) -> Estimated {
+    let number = |key: &str, default: f64| match r.entry(key).map(|entry| &entry.node.value) {
+        Some(Value::Int(n)) => *n as f64,
+        Some(Value::Float(n)) => *n,
+        _ => default,
+    };
+    let frames = match r.entry("frames").map(|entry| &entry.node.value) {
+        Some(Value::List(list)) => list
+            .iter()
+            .filter_map(|node| match node.value {
+                Value::Int(n) => Some(n as f64),
+                _ => None,
+            })
+            .collect(),
+        _ => vec![64.0],
+    };
+    Estimated {
+        functions: r.text("functions"),
+        machine: r.text("machine"),
+        frames,
+        cores: number("cores", 1.0),
+        ports: number("ports", 1.0),
+        gbps: number("gbps", f64::INFINITY),
+        remote: number("remote", 0.0),
     }
 }
 

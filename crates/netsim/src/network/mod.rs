@@ -5,6 +5,7 @@ mod audit;
 mod gather;
 mod hosts;
 mod inspect;
+pub mod middlebox;
 pub(crate) mod reader;
 mod seldom;
 mod stretch;
@@ -71,6 +72,8 @@ pub struct Network {
     now: Time,
     links: Vec<Link>,
     mediums: Vec<SharedMedium>,
+    /// Devices between links.
+    betweens: Vec<middlebox::Between>,
     flows: Vec<Flow>,
     /// The applications that read in intervals.
     sinks: Vec<Sink>,
@@ -84,7 +87,7 @@ pub struct Network {
     /// Links that gather what access links bring, and where each link's timer is.
     gathers: Vec<Gather>,
     timers: Vec<Timer>,
-    /// One timer a link, one a medium, that of the events, then two a flow with open connections.
+    /// One timer a link, one a medium, one a device between links, that of the events, then two a flow with open connections.
     slots: Slots,
     /// The slot of the events.
     event_slot: usize,
@@ -115,6 +118,7 @@ impl Network {
             now: Time::ZERO,
             links: Vec::new(),
             mediums: Vec::new(),
+            betweens: Vec::new(),
             flows: Vec::new(),
             sinks: Vec::new(),
             streams: Vec::new(),
@@ -142,12 +146,13 @@ impl Network {
     fn start(&mut self) {
         self.started = true;
         self.find_stretches();
-        self.event_slot = self.links.len() + self.mediums.len();
+        self.event_slot = self.links.len() + self.mediums.len() + self.betweens.len();
         self.slots = Slots::new(self.event_slot + 1);
         for (number, shared) in self.mediums.iter().enumerate() {
             self.slots
                 .set(self.links.len() + number, shared.medium.next());
         }
+        self.start_middleboxes();
         if self.queue_interval.is_some() {
             self.queues = vec![QueueTrace::default(); self.links.len()];
         }
@@ -182,7 +187,11 @@ impl Network {
             } else if slot == self.event_slot {
                 self.on_event();
             } else {
-                self.on_medium(slot - self.links.len());
+                let number = slot - self.links.len();
+                match number.checked_sub(self.mediums.len()) {
+                    None => self.on_medium(number),
+                    Some(number) => self.on_middlebox(number),
+                }
             }
         }
         self.now = self.now.max(end);

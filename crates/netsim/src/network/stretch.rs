@@ -92,6 +92,17 @@ impl Routes {
         pairs.flatten().chain(&mut self.streams)
     }
 
+    /// The link that a packet is on or enters.
+    pub(super) fn link_of(&self, packet: &Packet) -> usize {
+        let index = packet.flow as usize;
+        let route = match packet.course {
+            Course::Forward => &self.flows[index][0],
+            Course::Backward => &self.flows[index][1],
+            Course::Datagram => &self.streams[index],
+        };
+        route.link(packet.hop)
+    }
+
     /// The route of a packet, and where on it it goes that has crossed one more link.
     #[inline]
     pub(super) fn target(&self, packet: &Packet) -> (&Route, Target) {

@@ -116,6 +116,9 @@ impl Network {
         let first = route.link(hop);
         if !self.links[first].is_foreseen() {
             let packet = Packet { hop, ..*packet };
+            if let Some(number) = self.links[first].between() {
+                return self.enter_middlebox(number, first, &packet);
+            }
             if self.links[first].accept(self.now, &packet) {
                 self.note_link(first);
             }

@@ -453,17 +453,25 @@ impl Ctx {
         self.spare.push(batch);
     }
 
+    /// Cycles so far: the simulated core's, or the machine's.
+    fn cycles(&self) -> u64 {
+        match &self.core {
+            Some(core) => core.cycles(),
+            None => trammel_packet::cpu::cycles(),
+        }
+    }
+
     /// As a push, with time charged, cycles counted and followed packets told of.
     #[cold]
     fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
         let element = self.me;
         self.trace_step(&batch, 0, element, Step::Pushed(port));
+        let start = self.cycles();
         if let Some(core) = &mut self.core {
             core.charge_call(element, &self.pool, &batch, 0);
         }
-        let start = trammel_packet::cpu::cycles();
         receiver.push(self, port, batch);
-        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
+        let spent = self.cycles().wrapping_sub(start);
         self.counters[element].cycles += spent;
     }
 
@@ -478,12 +486,14 @@ impl Ctx {
         into: &mut Packets,
     ) {
         let (element, before) = (self.me, into.len());
-        let start = trammel_packet::cpu::cycles();
+        let start = self.cycles();
         upstream.pull(self, port, max, into);
-        let spent = trammel_packet::cpu::cycles().wrapping_sub(start);
-        self.counters[element].cycles += spent;
         if let Some(core) = &mut self.core {
             core.charge_call(element, &self.pool, into, before);
+        }
+        let spent = self.cycles().wrapping_sub(start);
+        self.counters[element].cycles += spent;
+        if let Some(core) = &mut self.core {
             core.charge_puller(by, &self.pool, into, before);
         }
         self.trace_step(into, before, element, Step::Pulled(port));

@@ -108,6 +108,11 @@ impl SimulatedCore {
         self.meter.clock().now()
     }
 
+    /// The cycles that have passed since the clock was at zero, rounded down.
+    pub(super) fn cycles(&self) -> u64 {
+        self.meter.speed().cycles_in(self.now()) as u64
+    }
+
     /// The same as a time of day; whole nanoseconds, rounded down.
     pub(super) fn time_of_day(&self) -> Timestamp {
         self.start + Timestamp(self.now().as_ns() as i64)
@@ -239,10 +244,11 @@ impl Ctx {
     /// When the core will do something next: now, while tasks wait to run; none where it never will.
     pub fn core_next(&mut self) -> Option<Time> {
         let (readable, writable) = (self.watched_to(false), self.watched_to(true));
-        let (timer, is_vain) = (self.timers.next_at(), self.turns_in_vain(None));
+        let polls = self.tasks.any_scheduled();
+        let (timer, is_vain) = (self.timers.next_at(), polls && self.turns_in_vain(None));
         let core = self.core.as_ref()?;
         let (now, timer) = (core.now(), timer.map(|at| core.on_clock(at)));
-        if self.tasks.any_scheduled() && !is_vain {
+        if polls && !is_vain {
             return Some(now);
         }
         let outside = self.host.next_ready(&readable, &writable, is_vain);

@@ -172,7 +172,9 @@ impl Simulation {
     /// Runs whatever begins by `until`; what has begun is finished, so the core's time may be later afterwards.
     /// Where nothing is left to do before, time ends when the last frame is out, and says so by `Idle`.
     pub fn run_until(&mut self, until: Time) -> Progress {
-        let last = self.start + Timestamp(i64::try_from(until.as_ns()).unwrap_or(i64::MAX));
+        // Rounded up: what begins at `until` is run, or who asks for `next_at` would ask for ever.
+        let ns = until.as_ps().div_ceil(1000);
+        let last = self.start + Timestamp(i64::try_from(ns).unwrap_or(i64::MAX));
         let progress = self.router.run_until(Some(last));
         if progress == Progress::Idle {
             let out = self.ports.iter().filter_map(Port::all_out).max();

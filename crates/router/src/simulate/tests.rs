@@ -119,6 +119,17 @@ fn a_lone_frame_takes_the_sum_of_what_its_way_costs() {
 }
 
 #[test]
+fn elements_count_the_cycles_of_the_simulated_core() {
+    let mut run = load(PATH, Costs::uniform(polling(50.0)), two_ports());
+    let arrivals = offer::constant(1e6, Time::ZERO, Time::from_us(100)).expect("a rate");
+    run.offer("a", Offer::new(frames(1), arrivals).expect("a frame"));
+    run.run_until(Time::from_ms(1));
+    let router = run.router();
+    let counter = router.find("c", None).expect("it is declared");
+    assert_eq!(router.counters(counter).cycles, 100 * 50);
+}
+
+#[test]
 fn bytes_and_buses_take_their_time() {
     let costs = path_costs(
         Cost::NONE,
@@ -454,5 +465,36 @@ proptest! {
         let rate = report.port("b").expect("it exists").sent as f64 / report.now.as_secs_f64();
         let expected = most_per_second(cycles);
         prop_assert!((rate / expected - 1.0).abs() < 0.01, "{} {}", rate, expected);
+    }
+}
+
+#[test]
+fn a_run_in_steps_comes_to_an_end_and_to_the_same() {
+    let cost = Cost {
+        call: 100.0,
+        packet: 300.0,
+        byte: 0.3,
+        empty: 40.0,
+    };
+    for latency in [None, Some(Time::from_us(7))] {
+        let run = |in_steps| {
+            let mut ports = two_ports();
+            ports[0].notice = latency.map_or(Notice::Polled, Notice::Interrupt);
+            let mut run = load(PATH, Costs::uniform(cost), ports);
+            let arrivals = offer::poisson(1e5, Time::ZERO, Time::from_ms(5), 1, "steps");
+            let arrivals = arrivals.expect("a rate");
+            run.offer("a", Offer::new(frames(1), arrivals).expect("a frame"));
+            let mut steps = 0;
+            while let Some(at) = run.next_at().filter(|_| in_steps) {
+                run.run_until(at);
+                steps += 1;
+                assert!(steps < 1_000_000, "time stands still at {at}");
+            }
+            run.run_until(Time::from_ms(10));
+            let balance = run.report().balance;
+            assert!(balance.is_even());
+            (balance.offered, balance.sent)
+        };
+        assert_eq!(run(true), run(false));
     }
 }

@@ -226,7 +226,9 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
         (None, Some(entry)) => {
             let span = entry.node.span.clone();
             let list = r.text("list");
-            list.map_or(Vec::new(), |list| lists(r, name, &list, &span, setting))
+            list.map_or(Vec::new(), |list| {
+                lists(r, name.as_deref(), &list, &span, setting)
+            })
         }
         (None, None) => {
             let what = format!("this `{}` says nothing of what it does", r.section.name);
@@ -240,7 +242,7 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
 /// Functions of a file of lists.
 fn lists(
     r: &Reader<'_>,
-    name: Option<String>,
+    name: Option<&str>,
     list: &str,
     span: &Span,
     setting: &Setting<'_>,
@@ -277,10 +279,7 @@ fn lists(
     let is_one = functions.len() == 1;
     let flows = setting.incoming.iter().max_by_key(|one| one.flows);
     let tested = |function: function::Function| Tested {
-        name: name
-            .clone()
-            .filter(|_| is_one)
-            .unwrap_or_else(|| function.name.clone()),
+        name: name.filter(|_| is_one).unwrap_or(&function.name).to_owned(),
         subject: Subject::List(function),
         traffic: Traffic {
             flows: flows.map_or(1, |one| one.flows),
@@ -352,7 +351,6 @@ fn click(
         classes: Some(&BuiltIn),
         definitions: &definitions,
         expand_definitions: true,
-        ..lang::Options::default()
     };
     let said = load::check(&source.text, &source.name, &options);
     if said.has_errors() {
