@@ -14,6 +14,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/architecture.md",
     "docs/decisions.md",
     "docs/fidelity.md",
+    "docs/forwarding.md",
     "docs/linux-2.6.md",
     "docs/router.md",
     "docs/scenarios.md",

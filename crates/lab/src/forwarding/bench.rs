@@ -77,12 +77,13 @@ pub struct Flows {
 }
 
 impl Inlet {
-    /// What comes in here.
-    fn stream(&self, traffic: &Traffic) -> Result<Stream, Refused> {
+    /// What comes in here, of `most_flows` flows at most.
+    fn stream(&self, traffic: &Traffic, most_flows: u32) -> Result<Stream, Refused> {
         let mut own = traffic.clone();
         if let Some(flows) = self.flows {
             (own.flows, own.field, own.locality) = (flows.count, flows.field, flows.locality);
         }
+        own.flows = own.flows.min(most_flows);
         Stream::new(&self.samples, &own)
             .map_err(|why| Refused::Other(format!("'{}': {why}", self.name)))
     }
@@ -212,14 +213,16 @@ impl Bench {
         }
     }
 
-    /// The frames that come in at a place under `traffic`: a whole period of them, or the first `most`.
+    /// The frames that come in at a place under `traffic`: a whole period of them, or the first `most`, of no more
+    /// flows than that.
     pub fn frames(
         &self,
         at: usize,
         traffic: &Traffic,
         most: usize,
     ) -> Result<Vec<Vec<u8>>, Refused> {
-        let stream = self.inlets[at].stream(traffic)?;
+        let most_flows = u32::try_from(most).unwrap_or(u32::MAX);
+        let stream = self.inlets[at].stream(traffic, most_flows)?;
         let made = |at: usize| {
             let (template, patch) = stream.packet(at as u64);
             let mut frame = template.to_vec();
@@ -249,7 +252,7 @@ impl Bench {
             let stream = if inlet.is_silent {
                 None
             } else {
-                Some(Arc::new(inlet.stream(traffic)?))
+                Some(Arc::new(inlet.stream(traffic, u32::MAX)?))
             };
             let ring = Ring::new(&inlet.name, stream, tally.clone());
             rings.insert(inlet.name.clone(), ring);

@@ -444,7 +444,9 @@ fn about_undeclared(outcome: &mut Outcome<'_>) {
             ));
         }
     }
-    notes.into_iter().for_each(|note| outcome.note(note));
+    for note in notes {
+        outcome.note(note);
+    }
 }
 
 /// Notes that lists of operations are predicted only.
@@ -489,7 +491,9 @@ fn about_frames(outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
             Err(error) => fail(outcome, at, Error::Refused(error))?,
         }
     }
-    notes.into_iter().for_each(|note| outcome.note(note));
+    for note in notes {
+        outcome.note(note);
+    }
     Ok(())
 }
 

@@ -24,6 +24,9 @@ const SIDE_BY_SIDE: [&str; 2] = ["throughput", "cost"];
 /// The colour of the links' line, after those of the engines.
 const LINK_COLOUR: usize = 5;
 
+/// The relative errors of a prediction and of a simulation.
+type Errors = (Option<f64>, Option<f64>);
+
 /// A function at a point: its cells and its rows of the comparison.
 struct Part<'a> {
     name: String,
@@ -104,9 +107,10 @@ fn parts<'a>(outcome: &'a Outcome<'_>, compared: &'a [Compared]) -> Vec<Part<'a>
             .filter(|one| (start..end).contains(&one.cell))
             .collect();
         let (point, tested) = cells[0].of(outcome.file);
-        let name = match point.swept.is_empty() {
-            true => tested.name.clone(),
-            false => format!("{}, {}", tested.name, point.id.replace(',', ", ")),
+        let name = if point.swept.is_empty() {
+            tested.name.clone()
+        } else {
+            format!("{}, {}", tested.name, point.id.replace(',', ", "))
         };
         parts.push(Part { name, cells, rows });
         start = end;
@@ -427,9 +431,10 @@ fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
         };
         format!("; {what} limits it")
     });
-    let others = match parts.is_empty() {
-        true => String::new(),
-        false => format!("; {}", parts.join(", ")),
+    let others = if parts.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", parts.join(", "))
     };
     Answer {
         number: lead.0.clone(),
@@ -446,8 +451,8 @@ fn highlights(compared: &[Compared]) -> Vec<Highlight> {
     let rates = compared
         .iter()
         .filter(|one| one.metric == "throughput" && one.measured.is_some());
-    let rates: Vec<_> = rates.map(Compared::errors).collect();
-    let of = |name: &str, label, pick: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
+    let rates: Vec<Errors> = rates.map(Compared::errors).collect();
+    let of = |name: &str, label, pick: fn(&Errors) -> Option<f64>| {
         let mut sizes: Vec<f64> = rates.iter().filter_map(pick).map(f64::abs).collect();
         sizes.sort_by(f64::total_cmp);
         let worst = sizes.last()?;

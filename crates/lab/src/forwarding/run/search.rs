@@ -84,7 +84,7 @@ pub(super) fn seek(
         }
         found.lower.ok_or_else(|| {
             Error::Other(format!(
-                "the simulated device loses frames even at {:.0} frames/s: a queue or ring of its own is too small for any load",
+                "the simulated device loses frames even at {:.0} frames/s: a rate in the configuration is lower, or a queue too short for a batch",
                 carried * LEAST
             ))
         })?

@@ -41,9 +41,10 @@ pub(super) fn all(outcome: &Outcome<'_>) -> String {
 
 fn heading(outcome: &Outcome<'_>, cell: &Cell) -> String {
     let (point, tested) = cell.of(outcome.file);
-    let at = match point.swept.is_empty() {
-        true => String::new(),
-        false => format!(", {}", point.id.replace(',', ", ")),
+    let at = if point.swept.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", point.id.replace(',', ", "))
     };
     let flows = match tested.traffic.flows {
         1 => String::new(),

@@ -18,6 +18,9 @@ use trammel_cost::residency::Locality;
 use trammel_router::load::{self, BuiltIn};
 use trammel_router::{lang, voice};
 
+/// Flows with which a configuration is tried as its scenario is read: as few as differ.
+const FLOWS_OF_A_TRIAL: u32 = 2;
+
 /// A stream as the file gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Incoming {
@@ -226,7 +229,9 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
         (None, Some(entry)) => {
             let span = entry.node.span.clone();
             let list = r.text("list");
-            list.map_or(Vec::new(), |list| lists(r, name, &list, &span, setting))
+            list.map_or(Vec::new(), |list| {
+                lists(r, name.as_deref(), &list, &span, setting)
+            })
         }
         (None, None) => {
             let what = format!("this `{}` says nothing of what it does", r.section.name);
@@ -240,7 +245,7 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
 /// Functions of a file of lists.
 fn lists(
     r: &Reader<'_>,
-    name: Option<String>,
+    name: Option<&str>,
     list: &str,
     span: &Span,
     setting: &Setting<'_>,
@@ -277,10 +282,7 @@ fn lists(
     let is_one = functions.len() == 1;
     let flows = setting.incoming.iter().max_by_key(|one| one.flows);
     let tested = |function: function::Function| Tested {
-        name: name
-            .clone()
-            .filter(|_| is_one)
-            .unwrap_or_else(|| function.name.clone()),
+        name: name.filter(|_| is_one).unwrap_or(&function.name).to_owned(),
         subject: Subject::List(function),
         traffic: Traffic {
             flows: flows.map_or(1, |one| one.flows),
@@ -352,7 +354,6 @@ fn click(
         classes: Some(&BuiltIn),
         definitions: &definitions,
         expand_definitions: true,
-        ..lang::Options::default()
     };
     let said = load::check(&source.text, &source.name, &options);
     if said.has_errors() {
@@ -363,7 +364,9 @@ fn click(
     let mut bench = Bench::new(&source.text, &source.name, &definitions, &common)
         .map_err(refuse)
         .ok()?;
-    let leaves_by = feed(cx, file, &mut bench, own_field, setting)?;
+    let mut trial = bench.clone();
+    feed(cx, file, &mut trial, own_field, setting, FLOWS_OF_A_TRIAL)?;
+    let leaves_by = feed(cx, file, &mut bench, own_field, setting, u32::MAX)?;
     let most = setting.incoming.iter().max_by_key(|one| one.flows);
     let traffic = Traffic {
         flows: most.map_or(1, |one| one.flows),
@@ -390,7 +393,7 @@ fn click(
             frame: *size as usize,
             ..traffic.clone()
         };
-        bench.router(&first, 0).map_err(refuse).ok()?;
+        trial.router(&first, 0).map_err(refuse).ok()?;
     }
     let stem = Path::new(file).file_stem().unwrap_or_default();
     Some(Tested {
@@ -415,13 +418,14 @@ fn definitions(r: &Reader<'_>) -> Vec<(String, String)> {
     r.names("define").into_iter().filter_map(pair).collect()
 }
 
-/// Has each stream come in where it says; gives where streams are to leave.
+/// Has each stream come in where it says, with so many flows at most; gives where streams are to leave.
 fn feed(
     cx: &Context<'_>,
     file: &str,
     bench: &mut Bench,
     own_field: Option<Field>,
     setting: &Setting<'_>,
+    most_flows: u32,
 ) -> Option<Vec<usize>> {
     let (ways_in, ways_out) = (bench.inlets().len(), bench.outlets().len());
     let mut leaves_by = Vec::new();
@@ -455,7 +459,7 @@ fn feed(
             }
         }
         let flows = bench::Flows {
-            count: one.flows,
+            count: one.flows.min(most_flows),
             field,
             locality: one.locality,
         };
