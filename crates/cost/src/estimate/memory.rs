@@ -101,11 +101,21 @@ pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: 
     beyond
 }
 
-/// Cycles to find where the page is, for an access to memory.
+/// Bytes of a table of pages for each page.
+const PAGE_ENTRY: f64 = 8.0;
+
+/// Cycles to find where the page is, for an access to memory. The table of pages is looked up itself, and found in the
+/// level that it fits in; what was measured for a walk is its cost where it fits in none.
 fn walk(machine: &Machine, touched: &Touched) -> f64 {
     let (Some(pages), Some((bytes, _))) = (&machine.pages, touched.size) else {
         return 0.0;
     };
     let known = pages.bytes * pages.entries;
-    pages.cycles * (1.0 - known / bytes.max(1.0)).max(0.0)
+    let table = bytes / pages.bytes * PAGE_ENTRY;
+    let fits = machine
+        .levels
+        .iter()
+        .find(|level| table <= level.bytes * level.share);
+    let cycles = fits.map_or(pages.cycles, |level| level.cycles.min(pages.cycles));
+    cycles * (1.0 - known / bytes.max(1.0)).max(0.0)
 }

@@ -1,0 +1,169 @@
+"""How true estimates of this machine are: `python3 -m benches.accuracy [NAME …]`.
+
+Each function is estimated on `host`, whose constants come from graphs of single elements (`trammel calibrate`), and
+then measured on rings in memory; no function is predicted from its own counters. Beside the error stand that
+of a null model, one constant for every packet (the mean of the measured functions), and how far two measurements differ.
+Calibrate first, on a machine at rest: `trammel calibrate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from benches.measure import ROOT, Failure, say
+
+PROGRAM = ROOT / "target" / "release" / "trammel"
+SIZES = "64,1518"
+ENCAP = "EtherEncap(0x0800, 2:0:0:0:1:1, 2:0:0:0:1:2)"
+ADDRESSES = ["--vary", "ip.dst"]
+MACS = ["--vary", "ether.src"]
+
+
+def routes(count: int, seed: int = 1) -> str:
+    """So many /24 networks, and half of 198.19.0.0/16, to four ports."""
+    draw = random.Random(seed)
+    found = {f"198.19.{n}.0/24" for n in range(min(128, count // 2))}
+    while len(found) < count - 1:
+        found.add(f"{draw.randrange(1, 224)}.{draw.randrange(256)}.{draw.randrange(256)}.0/24")
+    lines = [f"{prefix} {n % 4}" for n, prefix in enumerate(sorted(found))]
+    return ", ".join(["0.0.0.0/0 3", *lines])
+
+
+def router(table: str, count: int) -> str:
+    """An IP router with four ports and so many routes."""
+    ports = "".join(f"rt[{n}] -> t{n} :: DecIPTTL -> e{n} :: {ENCAP} -> q; " for n in range(1, 4))
+    return (
+        "FromDevice(in) -> Classifier(12/0800) -> Strip(14) -> CheckIPHeader -> "
+        f"rt :: {table}({routes(count)}); "
+        f"rt[0] -> t0 :: DecIPTTL -> e0 :: {ENCAP} -> q :: Queue -> ToDevice(out); {ports}"
+    )
+
+
+def firewall(count: int) -> str:
+    """A filter whose rules do not match the packets but for the last."""
+    rules = ", ".join(
+        f"deny src net 10.{n % 250}.{n // 250}.0/24 and dst port {1000 + n}" for n in range(count - 1)
+    )
+    rules = f"IPFilter({rules}, allow all)"
+    return f"FromDevice(in) -> MarkIPHeader(14) -> {rules} -> Queue -> ToDevice(out);"
+
+
+SWITCH = (
+    "FromDevice(in) -> [0] s :: EtherSwitch; Idle -> [1] s; s[0] -> Queue -> ToDevice(o0); "
+    "s[1] -> Queue -> ToDevice(o1);"
+)
+NAT = (
+    "FromDevice(in) -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 0); "
+    f"rw[0] -> {ENCAP} -> Queue -> ToDevice(out);"
+)
+GRE = (
+    "FromDevice(in) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> GREEncap(PROTOCOL 0x0800) "
+    f"-> IPEncap(gre, 1.0.0.1, 1.0.0.2) -> {ENCAP} -> Queue -> ToDevice(out);"
+)
+IP6 = (
+    "FromDevice(in) -> Strip(14) -> IP6Encap(SRC 2001:db8::1, DST 2001:db8:1::2, PROTO 59, HLIM 64) -> CheckIP6Header "
+    "-> GetIP6Address(24) -> rt :: LookupIP6Route(2001:db8:1::/48 ::0 0, ::/0 ::0 0); "
+    "rt -> DecIP6HLIM -> EtherEncap(0x86dd, 2:0:0:0:1:1, 2:0:0:0:1:2) -> Queue -> ToDevice(out);"
+)
+COUNTERS = "FromDevice(in) -> Counter -> Paint(1) -> CheckPaint(1) -> Queue -> ToDevice(out);"
+MPLS = (
+    "FromDevice(in) -> Strip(14) -> MPLSPush(100) -> l :: MPLSLookup(100 200 0, 101 201 0); "
+    "l -> MPLSDecTTL -> EtherEncap(0x8847, 2:0:0:0:1:1, 2:0:0:0:1:2) -> Queue -> ToDevice(out);"
+)
+STATIC = (
+    "FromDevice(in) -> c :: Classifier(0/020000000001, 0/020000000003, -); c[0] -> Queue -> ToDevice(o0); "
+    "c[1] -> Queue -> ToDevice(o1); c[2] -> Discard;"
+)
+
+# The name, the configuration (a file of examples or a text), and what comes in.
+FUNCTIONS: list[tuple[str, str, list[str]]] = [
+    ("L2 switch, static", STATIC, []),
+    ("MPLS switch", MPLS, []),
+    ("counters", COUNTERS, []),
+    ("IP router, 8 routes", router("RadixIPLookup", 8), []),
+    ("IP router, 8 routes, 256 flows", router("StaticIPLookup", 8), ["--flows", "256", *ADDRESSES]),
+    ("IP router, 100 k routes", router("DirectIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
+    ("IP router, 100 k routes, radix", router("RadixIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
+    ("NAT", NAT, []),
+    ("NAT, 10 k flows", NAT, ["--flows", "10000", *ADDRESSES]),
+    ("firewall, 20 rules", firewall(20), []),
+    ("firewall, 1,000 rules", firewall(1000), []),
+    ("GRE encapsulation", GRE, []),
+    ("IPv6 router", IP6, []),
+    ("learning switch, 16", SWITCH, ["--flows", "16", *MACS]),
+    ("learning switch, 64 k", SWITCH, ["--flows", "65536", *MACS]),
+    ("learning switch, 2 M", SWITCH, ["--flows", "2000000", *MACS]),
+]
+
+
+def run(text: str, traffic: list[str]) -> list[dict]:
+    """The rows of the table `functions` for a configuration."""
+    with tempfile.NamedTemporaryFile("w", suffix=".click") as file:
+        file.write(text)
+        file.flush()
+        command = [str(PROGRAM), "estimate", file.name, "--machine", "host"]
+        command += ["--frame-sizes", SIZES, "--measure", "--json", *traffic]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1) or not done.stdout:
+        message = f"`trammel estimate` failed: {done.stderr.strip()[-400:]}"
+        raise Failure(message)
+    return json.loads(done.stdout)["tables"]["functions"]
+
+
+def main() -> None:
+    """Prints a row for each function and size, and what they come to."""
+    global PROGRAM  # noqa: PLW0603: one program for the whole run
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only functions with this in their name")
+    parser.add_argument("--program", type=Path, default=PROGRAM, help="the program to ask")
+    wanted = parser.parse_args()
+    PROGRAM = wanted.program
+    if not PROGRAM.is_file():
+        message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel-lab"
+        raise Failure(message)
+    say(f"{'function':<32} {'bytes':>5} {'low':>8} {'estimate':>8} {'high':>8} {'measured':>8} {'error':>8} {'runs':>6}")
+    errors, inside, widths, measured, repeats = [], [], [], [], []
+    for name, text, traffic in FUNCTIONS:
+        if wanted.names and not any(part in name for part in wanted.names):
+            continue
+        rows = run(text, traffic)
+        for size in sorted({row["frame_bytes"] for row in rows}):
+            ours = next(r for r in rows if r["engine"] == "predict" and r["frame_bytes"] == size)
+            here = next(r for r in rows if r["engine"] == "measure" and r["frame_bytes"] == size)
+            low, centre, high = (ours[key] for key in ("low_cycles", "cost_cycles", "high_cycles"))
+            seen = here["cost_cycles"]
+            repeat = here["high_cycles"] / seen - 1
+            errors.append(centre / seen - 1)
+            inside.append(low <= seen <= high)
+            widths.append(high / low)
+            measured.append(seen)
+            repeats.append(repeat)
+            say(
+                f"{name:<32} {size:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
+                f"{errors[-1]:>+8.1%} {repeat:>6.1%}"
+            )
+    if not errors:
+        message = "no function has such a name"
+        raise Failure(message)
+    size = [abs(error) for error in errors]
+    mean = statistics.mean(measured)
+    null = [abs(mean / seen - 1) for seen in measured]
+    say(
+        f"\n{len(errors)} cases: median error {statistics.median(size):.1%}, worst {max(size):.1%}; "
+        f"null model (one constant): median {statistics.median(null):.1%}, worst {max(null):.1%}\n"
+        f"in the interval: {sum(inside)} of {len(inside)}; median high/low {statistics.median(widths):.2f}; "
+        f"runs of the measurement differ by {statistics.median(repeats):.1%} (median), {max(repeats):.1%} at most"
+    )
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        raise SystemExit(f"error: {failure}") from failure
