@@ -140,7 +140,9 @@ pub fn operation(entry: &Entry, points: &[(&[f64], f64)]) -> Option<Fitted> {
     let is_constant = |at: usize| rows.iter().all(|(row, _)| row[at] == rows[0].0[at]);
     let lacks_fixed = rows.len() > width && !(0..width).any(is_constant);
     if lacks_fixed {
-        rows.iter_mut().for_each(|(row, _)| row.push(1.0));
+        for (row, _) in &mut rows {
+            row.push(1.0);
+        }
     }
     let mut fit = fit(&rows)?;
     let overhead = if lacks_fixed {

@@ -116,8 +116,8 @@ impl Scatter {
     /// The place of a turn.
     fn draw(self, turn: u64) -> usize {
         let mixed = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        ((mixed >> 32) * self.places as u64 >> 32) as usize
+        let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        (((mixed >> 32) * self.places as u64) >> 32) as usize
     }
 
     /// Words that a buffer must have for these places.

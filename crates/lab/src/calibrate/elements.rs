@@ -178,7 +178,7 @@ fn own_work(calibration: &mut Calibration) -> Result<(), Error> {
     let bare = bench("FromDevice(in) -> Discard;")?;
     let nulls = bench(&format!(
         "FromDevice(in) -> {} -> Discard;",
-        vec!["Null"; NULLS].join(" -> ")
+        ["Null"; NULLS].join(" -> ")
     ))?;
     let timed = time(&[
         (&bare, traffic(small, many)),

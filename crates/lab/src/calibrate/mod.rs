@@ -135,11 +135,11 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     let bytes = (last.bytes * 8).clamp(LEAST_BUFFER, MOST_BUFFER);
     let available = system::available_bytes().unwrap_or(bytes);
     // Whole pages of any size.
-    let bytes = bytes.min(available / 2) >> 21 << 21;
+    let bytes = (bytes.min(available / 2) >> 21) << 21;
     if bytes < last.bytes * 2 {
         return Err(Error::Lacks(format!(
             "memory is measured in a buffer of {} MiB, twice the last cache, and {} MiB are free",
-            last.bytes * 2 >> 20,
+            (last.bytes * 2) >> 20,
             available >> 20
         )));
     }

@@ -166,10 +166,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// What is estimated: the configuration, or every function of a list.
 fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
     let source = Source::read(&args.file).map_err(Error::Other)?;
-    let is_list = std::path::Path::new(&args.file)
-        .extension()
-        .is_some_and(|ext| ext == "toml");
-    if is_list {
+    if is_list(&args.file) {
         let all = functions(&source.text, &source.name, machine)?;
         return Ok(all.into_iter().map(Subject::List).collect());
     }
@@ -188,12 +185,19 @@ fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
     Ok(vec![Subject::Configuration(Box::new(bench))])
 }
 
+/// Whether a file is one of lists of operations, by its extension.
+fn is_list(file: &str) -> bool {
+    std::path::Path::new(file)
+        .extension()
+        .is_some_and(|ext| ext == "toml")
+}
+
 fn conditions(args: &Args) -> anyhow::Result<Conditions> {
     let field = args.vary.as_deref().map(traffic::field).transpose();
     let field = field.map_err(anyhow::Error::msg)?;
     if args.flows > 1 && field.is_none() {
         // Lists of operations know tables only; configurations need frames that differ.
-        let is_list = args.file.ends_with(".toml");
+        let is_list = is_list(&args.file);
         if !is_list {
             return Err(anyhow!(
                 "{} flows differ in nothing; say in what, for example --vary ip.dst",

@@ -4,10 +4,11 @@ use super::bench::{Bench, Refused};
 use super::ring::Tally;
 use super::traffic::Traffic;
 use trammel_cost::estimate::{self, Estimate, Load, Ports};
+use trammel_cost::expr::Values;
 use trammel_cost::function::{self, Function};
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
-use trammel_router::cost_of::{Undeclared, cost_of};
+use trammel_router::cost_of::{CostOf, Undeclared, cost_of};
 use trammel_router::engine::Ctx;
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
@@ -85,14 +86,34 @@ pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Functi
     })
 }
 
-/// Runs a sample of `traffic` through; gives the router, what came in, and how many times its flows there are in all.
-pub(super) fn sample(bench: &Bench, traffic: &Traffic) -> Result<(Ctx, Tally, f64), Refused> {
-    let flows = f64::from(traffic.flows.max(1));
-    let packets = (4 * u64::from(traffic.flows)).clamp(SAMPLED, MOST_SAMPLED);
-    let (ctx, tally) = bench.run(traffic, packets)?;
-    // Of so many draws among the flows, these differ; the tables of a long run have them all.
-    let differ = flows * -f64::exp_m1(-(packets as f64) / flows);
-    Ok((ctx, tally, flows / differ))
+/// A short run of a configuration, which tells how often packets visit which element.
+pub(super) struct Sampled {
+    ctx: Ctx,
+    tally: Tally,
+    /// By how much tables of a long run are larger.
+    growth: f64,
+}
+
+impl Sampled {
+    /// Runs `bench` under `traffic`.
+    pub(super) fn of(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
+        let flows = u64::from(traffic.flows);
+        let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
+        let (ctx, tally) = bench.run(traffic, packets)?;
+        let seen = packets as f64;
+        // Of so many draws among the flows, these differ; the tables of a long run have them all.
+        let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
+        Ok(Sampled {
+            ctx,
+            tally,
+            growth: flows as f64 / differ,
+        })
+    }
+
+    /// What its elements do; `values` stand for names whatever the elements say.
+    pub(super) fn cost(&self, name: &str, values: &Values) -> CostOf {
+        cost_of(&self.ctx, name, &self.tally.each, self.growth, values)
+    }
 }
 
 impl Subject {
@@ -114,8 +135,8 @@ impl Subject {
                     frame: frame as usize,
                     ..under.traffic.clone()
                 };
-                let (ctx, tally, growth) = sample(bench, &traffic)?;
-                let cost = cost_of(&ctx, &bench.name, &tally.each, growth, &values);
+                let sampled = Sampled::of(bench, &traffic)?;
+                let cost = sampled.cost(&bench.name, &values);
                 (cost.function, cost.undeclared)
             }
         };

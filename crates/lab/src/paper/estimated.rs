@@ -21,8 +21,11 @@ struct Found {
     estimate: Estimate,
 }
 
+/// What is read from an estimate.
+type Metric = fn(&Estimate) -> Option<f64>;
+
 /// The metrics of an estimate, by their names.
-const METRICS: &[(&str, fn(&Estimate) -> Option<f64>)] = &[
+const METRICS: &[(&str, Metric)] = &[
     ("cycles", |e| Some(e.cycles.centre)),
     ("accesses", |e| Some(e.accesses)),
     ("mpps", |e| Some(e.rate().pps / 1e6)),

@@ -171,9 +171,10 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     let is_judged = r.flag("judged").unwrap_or(true);
     Experiment {
         id: r.text("id"),
-        scenario: match is_estimated {
-            true => String::new(),
-            false => r.text("scenario"),
+        scenario: if is_estimated {
+            String::new()
+        } else {
+            r.text("scenario")
         },
         hypothesis: r.text_or_none("hypothesis"),
         label,

@@ -193,6 +193,6 @@ mod tests {
 
     #[test]
     fn a_quoted_text_stays_on_its_line() {
-        assert_eq!(quoted("a\n# b: \"c\""), r##""a\n# b: \"c\"""##);
+        assert_eq!(quoted("a\n# b: \"c\""), r#""a\n# b: \"c\"""#);
     }
 }

@@ -1,11 +1,10 @@
 //! A function as a simulated device under test: what its elements cost, its ports, and what counts as lost.
 //!
 //! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
-//! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the
-//! simulation part only where batches, rings, queues and links make a difference.
+//! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
 
 use crate::forwarding::bench::{Bench, Refused};
-use crate::forwarding::estimate::{Conditions, Error, Subject, sample};
+use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
 use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
@@ -15,7 +14,6 @@ use trammel_cost::estimate::{Row, estimate};
 use trammel_cost::expr::Values;
 use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
-use trammel_router::cost_of::cost_of;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::memory_host::MemoryHost;
 use trammel_router::reason::Reason;
@@ -174,15 +172,14 @@ fn costs(
 ) -> Result<Costs, Error> {
     let subject = Subject::Configuration(Box::new(bench.clone()));
     let load = subject.load(traffic.frame as f64, under);
-    let (ctx, tally, growth) = sample(bench, traffic)?;
+    let sampled = Sampled::of(bench, traffic)?;
     let rows = |function: &Function| {
         let estimate = estimate(function, machine, &load);
         let estimate =
             estimate.map_err(|error| Error::Other(format!("{}: {error}", bench.name)))?;
         Ok::<_, Error>(estimate.rows)
     };
-    let function =
-        |values: &Values| cost_of(&ctx, &bench.name, &tally.each, growth, values).function;
+    let function = |values: &Values| sampled.cost(&bench.name, values).function;
     let full = function(&load.values);
     let mut values = load.values.clone();
     values.insert("calls".to_owned(), 0.0);
