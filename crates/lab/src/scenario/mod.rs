@@ -79,7 +79,9 @@ pub enum ReadError {
         command: &'static str,
     },
     /// The subject is not built yet.
-    #[error("`{file}`: subject `{subject}` arrives in a later version; this one runs `transport` and `forwarding`")]
+    #[error(
+        "`{file}`: subject `{subject}` arrives in a later version; this one runs `transport` and `forwarding`"
+    )]
     Later {
         /// The file.
         file: String,
