@@ -52,18 +52,26 @@ impl<'a> Reader<'a> {
         number.map_err(|_| format!("a number is missing before `{}`", self.rest))
     }
 
-    /// `number *`, or nothing, which is once.
-    pub(crate) fn times(&mut self) -> Result<f64, String> {
-        if !self
-            .rest
-            .trim_start()
-            .starts_with(|c: char| c.is_ascii_digit())
+    /// `factor *` before the name of an operation, or nothing, which is once.
+    pub(crate) fn times(&mut self) -> Result<Expr, String> {
+        let before = self.rest;
+        if self.take('(')
+            || self
+                .rest
+                .trim_start()
+                .starts_with(|c: char| c.is_ascii_digit())
         {
-            return Ok(1.0);
+            self.rest = before;
+            let times = self.unsigned()?;
+            self.expect('*')?;
+            return Ok(times);
         }
-        let times = self.number()?;
-        self.expect('*')?;
-        Ok(times)
+        let name = self.take_while(|c| c.is_alphanumeric() || c == '_');
+        if !name.is_empty() && self.take('*') {
+            return Ok(Expr::name(name));
+        }
+        self.rest = before;
+        Ok(Expr::Number(1.0))
     }
 
     /// `by number`, or nothing, which is 1.

@@ -23,7 +23,7 @@ pub struct Operation {
     /// Its parameters, in the order of the entry's.
     pub args: Vec<Expr>,
     /// How often a packet that comes here has it done.
-    pub times: f64,
+    pub times: Expr,
     /// Accesses of it to memory that are under way at once: 1 where each waits for the one before.
     pub in_flight: f64,
 }
@@ -44,8 +44,8 @@ impl std::fmt::Display for Operation {
 impl PartialEq for Operation {
     fn eq(&self, other: &Operation) -> bool {
         std::ptr::eq(self.eo, other.eo)
-            && (&self.args, self.times, self.in_flight)
-                == (&other.args, other.times, other.in_flight)
+            && (&self.args, &self.times, self.in_flight)
+                == (&other.args, &other.times, other.in_flight)
     }
 }
 
@@ -60,7 +60,7 @@ impl Operation {
         Operation {
             eo,
             args: args.to_vec(),
-            times: 1.0,
+            times: Expr::Number(1.0),
             in_flight: 1.0,
         }
     }
@@ -68,7 +68,7 @@ impl Operation {
     /// So many times a packet.
     #[must_use]
     pub fn times(mut self, times: f64) -> Operation {
-        self.times = times;
+        self.times = Expr::Number(times);
         self
     }
 
@@ -85,6 +85,7 @@ impl Operation {
         for arg in &mut self.args {
             *arg = arg.with(values);
         }
+        self.times = self.times.with(values);
         self
     }
 
@@ -96,7 +97,7 @@ impl Operation {
             .collect()
     }
 
-    /// Reads `parse(6)`, `3 * parse(6)` for three times, or `trie_lookup(levels, bytes) by 8` where eight
+    /// Reads `parse(6)`, `3 * parse(6)` or `pieces * parse(6)` for so many times, or `trie_lookup(levels, bytes) by 8` where eight
     /// accesses are under way at once; the error is a sentence.
     pub fn parse(text: &str) -> Result<Operation, String> {
         let mut reader = Reader::new(text);
@@ -230,8 +231,13 @@ mod tests {
     #[test]
     fn operations_may_be_repeated_and_overlap() {
         let read = Operation::parse_all("0.5 * parse(1); array_access(4, 16M) by 8;").unwrap();
-        let numbers: Vec<_> = read.iter().map(|o| (o.times, o.in_flight)).collect();
-        assert_eq!(numbers, [(0.5, 1.0), (1.0, 8.0)]);
+        let numbers = |o: &Operation| (o.times.number(), o.in_flight);
+        let numbers: Vec<_> = read.iter().map(numbers).collect();
+        assert_eq!(numbers, [(Some(0.5), 1.0), (Some(1.0), 8.0)]);
+        let open = Operation::parse("summed * checksum(frame - 30)").unwrap();
+        assert_eq!(open.times, Expr::name("summed"));
+        let never = Values::from([("summed".to_owned(), 0.0)]);
+        assert_eq!(open.with(&never).times, Expr::Number(0.0));
         assert!(Operation::parse_all("parse(1) by").is_err());
         assert!(Operation::parse_all("2 parse(1)").is_err());
     }

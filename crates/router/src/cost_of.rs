@@ -154,7 +154,8 @@ mod tests {
             let names = own.iter().map(|(name, _)| *name).chain(PROVIDED);
             let values: Values = names.map(|name| (name.to_owned(), 2.0)).collect();
             for one in ops.into_iter().map(|one| one.with(&values)) {
-                let are_known = one.args.iter().all(|arg| arg.number().is_some());
+                let mut all = one.args.iter().chain([&one.times]);
+                let are_known = all.all(|arg| arg.number().is_some());
                 assert!(are_known, "{name}: {one}");
             }
             for (quantity, value) in own {

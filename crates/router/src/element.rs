@@ -331,6 +331,7 @@ pub trait Element: Any + Send {
     ///
     /// | name | stands for |
     /// |---|---|
+    /// | `summed` | the share of packets whose payload is summed up: 0 where it takes no checksum |
     /// | `pieces` | fragments made of a packet, on average so far |
     /// | `routes` | routes of a table |
     /// | `levels` | accesses of a lookup in a tree that wait for one another, on average |

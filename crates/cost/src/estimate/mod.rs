@@ -172,10 +172,11 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
         };
         for operation in &step.operations {
             let cost = cost(operation, machine, load)?;
-            let (times, visits) = (operation.times, step.visits);
-            let cycles = cost.cycles * (times * factor);
+            let (times, visits) = (operation.times.clone(), step.visits);
+            let cycles = cost.cycles * times.clone() * factor;
             let all: Expr = cost.touches.iter().map(|t| t.accesses.clone()).sum();
-            let accesses = all * times;
+            let accesses = all * times.clone();
+            let times = value(&times, operation)?;
             let (one, some) = (value(&cycles, operation)?, value(&accesses, operation)?);
             row.core += one * visits;
             row.accesses += some * visits;

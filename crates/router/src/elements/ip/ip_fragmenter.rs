@@ -59,7 +59,7 @@ pub static ENTRY: Entry = Entry::new("IPFragmenter", "cuts long packets into fra
         help: "room before fragments; there is always enough",
     },
 ])
-.ops("work(18 + 350 * pieces); copy(0.75 * pieces * frame)");
+.ops("work(18); pieces * work(350); pieces * copy(0.75 * frame)");
 
 #[derive(Debug, Default)]
 struct IpFragmenter {

@@ -31,12 +31,15 @@ pub static ENTRY: Entry = Entry::new(
     default: "true",
     help: "whether checksums are checked",
 }])
-.ops("parse(4); work(45)");
+.ops("parse(4); summed * checksum(frame - 34); work(45)");
 
 #[derive(Debug, Default)]
 struct CheckGreHeader {
     with_checksum: bool,
     drops: u64,
+    /// Packets that came, and those of them that carried a checksum.
+    packets: u64,
+    summed: u64,
 }
 
 impl Element for CheckGreHeader {
@@ -46,6 +49,11 @@ impl Element for CheckGreHeader {
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        for packet in batch.iter() {
+            let flags = ctx.pool()[packet].data().first().copied().unwrap_or(0);
+            self.summed += u64::from(flags >> 7);
+        }
+        self.packets += batch.len() as u64;
         batch.filter(
             |h| match gre_check::check(ctx.pool()[&h].data(), self.with_checksum) {
                 Ok(_) => Some(h),
@@ -56,6 +64,12 @@ impl Element for CheckGreHeader {
                 }
             },
         );
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let share = self.summed as f64 / self.packets.max(1) as f64;
+        let is_checked = f64::from(u8::from(self.with_checksum));
+        vec![("summed", share * is_checked)]
     }
 
     fn handlers(&self) -> Vec<Handler> {

@@ -62,7 +62,7 @@ pub static ENTRY: Entry = Entry::new("GREEncap", "puts a GRE header before packe
         help: "the annotation of keys",
     },
 ])
-.ops("deparse(8); work(35)");
+.ops("deparse(8); summed * checksum(frame - 14); work(35)");
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Key {
@@ -105,6 +105,10 @@ impl Element for GreEncap {
             })? as u32),
         };
         Ok(())
+    }
+
+    fn quantities(&self) -> Vec<(&'static str, f64)> {
+        vec![("summed", f64::from(u8::from(self.has_checksum)))]
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
