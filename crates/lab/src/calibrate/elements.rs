@@ -15,10 +15,12 @@ use trammel_cost::machine::{Factor, Machine};
 
 /// The graphs of one element.
 const ROWS: &str = include_str!("elements.toml");
-/// Packets of a run: some dozens of slices.
-const PACKETS: u64 = 1 << 17;
+/// Packets of a run: some slices.
+const PACKETS: u64 = 1 << 16;
 /// Runs of each graph, in turn.
-const RUNS: usize = 3;
+const RUNS: usize = 5;
+/// Runs of the graph that does nothing, at first.
+const REFERENCES: usize = 20;
 /// A factor says no more than this about code.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
 /// The half-width of a factor at least: code costs more or less beside other code.
@@ -50,13 +52,14 @@ pub fn learn(
 ) -> Result<(), Error> {
     let rows = rows();
     let steps = rows.len() + 1;
-    own_work(calibration)?;
+    let reference = Reference::new()?;
+    own_work(calibration, &reference)?;
     for (at, row) in rows.iter().enumerate() {
         if is_over() {
             return Err(Error::Interrupted);
         }
         progress((at + 1) as f64 / steps as f64);
-        let Some(factor) = factor(row, &calibration.machine())? else {
+        let Some(factor) = factor(row, &calibration.machine(), &reference)? else {
             continue;
         };
         for class in row.of.iter().chain(&row.r#as) {
@@ -152,27 +155,60 @@ fn traffic(frame: usize, burst: usize) -> Traffic {
     }
 }
 
-/// Times graphs in turn, so that a noisy second hits all alike.
-fn time(benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
-    let mut least = vec![Vec::new(); benches.len()];
-    for _ in 0..RUNS {
-        for ((bench, traffic), least) in benches.iter().zip(&mut least) {
-            let found = measure_for(bench, traffic, PACKETS, 1).map_err(wrong)?;
-            least.push(found.cycles);
+/// A graph that does nothing, by which it is seen how fast the machine is at the moment: who shares a processor's core
+/// slows everything alike.
+struct Reference {
+    bench: Bench,
+    traffic: Traffic,
+    /// Cycles a packet when nothing slowed it.
+    least: f64,
+}
+
+impl Reference {
+    fn new() -> Result<Reference, Error> {
+        let (bench, traffic) = (bench("FromDevice(in) -> Discard;")?, traffic(64, 32));
+        let mut least = f64::INFINITY;
+        for _ in 0..REFERENCES {
+            least = least.min(cycles(&bench, &traffic)?);
         }
+        Ok(Reference {
+            bench,
+            traffic,
+            least,
+        })
     }
-    let timed = |mut least: Vec<f64>| {
-        least.sort_by(f64::total_cmp);
-        Timed {
-            cycles: least[0],
-            spread: least[1] - least[0],
+
+    /// Times graphs in turn, each as if nothing had slowed the machine.
+    fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
+        let mut all = vec![Vec::new(); benches.len()];
+        for _ in 0..RUNS {
+            for ((bench, traffic), all) in benches.iter().zip(&mut all) {
+                let before = cycles(&self.bench, &self.traffic)?;
+                let found = cycles(bench, traffic)?;
+                let after = cycles(&self.bench, &self.traffic)?;
+                all.push(found * self.least / f64::midpoint(before, after));
+            }
         }
-    };
-    Ok(least.into_iter().map(timed).collect())
+        // The middle one: a change of pace between two runs errs to either side.
+        let timed = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            Timed {
+                cycles: all[RUNS / 2],
+                spread: (all[RUNS - 1] - all[0]) / 2.0,
+            }
+        };
+        Ok(all.into_iter().map(timed).collect())
+    }
+}
+
+/// The least slice of a run.
+fn cycles(bench: &Bench, traffic: &Traffic) -> Result<f64, Error> {
+    let found = measure_for(bench, traffic, PACKETS, 1).map_err(wrong)?;
+    Ok(found.cycles)
 }
 
 /// `call` and `driver`.
-fn own_work(calibration: &mut Calibration) -> Result<(), Error> {
+fn own_work(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
     const NULLS: usize = 8;
     let (small, large, few, many) = (64, 1518, 8, 32);
     let bare = bench("FromDevice(in) -> Discard;")?;
@@ -180,7 +216,7 @@ fn own_work(calibration: &mut Calibration) -> Result<(), Error> {
         "FromDevice(in) -> {} -> Discard;",
         ["Null"; NULLS].join(" -> ")
     ))?;
-    let timed = time(&[
+    let timed = reference.time(&[
         (&bare, traffic(small, many)),
         (&bare, traffic(large, many)),
         (&bare, traffic(small, few)),
@@ -235,11 +271,11 @@ fn own_work(calibration: &mut Calibration) -> Result<(), Error> {
 /// What the row's code costs against its operations; nothing where they cost nothing.
 ///
 /// What else differs between the two graphs is taken at what was learnt of it before, so rows stand after those that they need.
-fn factor(row: &Row, machine: &Machine) -> Result<Option<Factor>, Error> {
+fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<Factor>, Error> {
     let (without, with, times) = row.graphs();
     let (without, with) = (bench(&without)?, bench(&with)?);
     let usual = traffic(64, 32);
-    let timed = time(&[(&without, usual.clone()), (&with, usual.clone())])?;
+    let timed = reference.time(&[(&without, usual.clone()), (&with, usual.clone())])?;
     let mut plain = machine.clone();
     for class in &row.of {
         plain.factors.remove(class);
