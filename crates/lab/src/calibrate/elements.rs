@@ -7,9 +7,10 @@
 use super::{Calibration, Error};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Subject};
-use crate::forwarding::measure::measure_for;
+use crate::forwarding::measure::{Clock, least_ticks};
 use crate::forwarding::samples;
 use crate::forwarding::traffic::Traffic;
+use std::time::{Duration, Instant};
 use toml_edit::{Document, Item, Table};
 use trammel_cost::machine::{Factor, Machine};
 
@@ -44,19 +45,29 @@ struct Timed {
     spread: f64,
 }
 
-/// Adds what the router itself and its elements cost to a calibration of this machine.
+/// Adds what the router itself and its elements cost to a calibration of this machine, in about `budget`; classes for which
+/// there was no time stay as their operations say, and a note tells how many.
 pub fn learn(
     calibration: &mut Calibration,
+    budget: Duration,
     is_over: &dyn Fn() -> bool,
     progress: &dyn Fn(f64),
 ) -> Result<(), Error> {
     let rows = rows();
     let steps = rows.len() + 1;
-    let reference = Reference::new()?;
+    let started = Instant::now();
+    let reference = Reference::new(2 * rows.len(), budget)?;
     own_work(calibration, &reference)?;
     for (at, row) in rows.iter().enumerate() {
         if is_over() {
             return Err(Error::Interrupted);
+        }
+        if started.elapsed() > 2 * budget {
+            calibration.note(format!(
+                "Of {} graphs of elements there was time for {at}; the classes of the others have no factor.",
+                rows.len()
+            ));
+            break;
         }
         progress((at + 1) as f64 / steps as f64);
         let Some(factor) = factor(row, &calibration.machine(), &reference)? else {
@@ -162,30 +173,49 @@ struct Reference {
     traffic: Traffic,
     /// Cycles a packet when nothing slowed it.
     least: f64,
+    clock: Clock,
+    /// Runs of each graph.
+    runs: usize,
 }
 
 impl Reference {
-    fn new() -> Result<Reference, Error> {
-        let (bench, traffic) = (bench("FromDevice(in) -> Discard;")?, traffic(64, 32));
-        let mut least = f64::INFINITY;
-        for _ in 0..REFERENCES {
-            least = least.min(cycles(&bench, &traffic)?);
+    /// As many runs of each graph, up to `RUNS`, as fit `graphs` of them into `budget`.
+    fn new(graphs: usize, budget: Duration) -> Result<Reference, Error> {
+        let mut reference = Reference {
+            bench: bench("FromDevice(in) -> Discard;")?,
+            traffic: traffic(64, 32),
+            least: f64::INFINITY,
+            clock: Clock::measure(),
+            runs: 1,
+        };
+        let started = Instant::now();
+        let mut made = 0;
+        while made < REFERENCES && started.elapsed() < budget / 10 || made == 0 {
+            let found = reference.cycles(&reference.bench, &reference.traffic)?;
+            reference.least = reference.least.min(found);
+            made += 1;
         }
-        Ok(Reference {
-            bench,
-            traffic,
-            least,
-        })
+        let each = started.elapsed().as_secs_f64() / made as f64;
+        // Each graph is run with the one that does nothing before and after it.
+        let fit = budget.as_secs_f64() / (each * 3.0 * graphs as f64);
+        reference.runs = (fit as usize).clamp(1, RUNS);
+        Ok(reference)
+    }
+
+    /// Cycles a packet of the least slice of a run.
+    fn cycles(&self, bench: &Bench, traffic: &Traffic) -> Result<f64, Error> {
+        let ticks = least_ticks(bench, traffic, PACKETS).map_err(wrong)?;
+        Ok(ticks * self.clock.cycles_a_tick)
     }
 
     /// Times graphs in turn, each as if nothing had slowed the machine.
     fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
         let mut all = vec![Vec::new(); benches.len()];
-        for _ in 0..RUNS {
+        for _ in 0..self.runs {
             for ((bench, traffic), all) in benches.iter().zip(&mut all) {
-                let before = cycles(&self.bench, &self.traffic)?;
-                let found = cycles(bench, traffic)?;
-                let after = cycles(&self.bench, &self.traffic)?;
+                let before = self.cycles(&self.bench, &self.traffic)?;
+                let found = self.cycles(bench, traffic)?;
+                let after = self.cycles(&self.bench, &self.traffic)?;
                 all.push(found * self.least / f64::midpoint(before, after));
             }
         }
@@ -193,18 +223,12 @@ impl Reference {
         let timed = |mut all: Vec<f64>| {
             all.sort_by(f64::total_cmp);
             Timed {
-                cycles: all[RUNS / 2],
-                spread: (all[RUNS - 1] - all[0]) / 2.0,
+                cycles: all[all.len() / 2],
+                spread: (all[all.len() - 1] - all[0]) / 2.0,
             }
         };
         Ok(all.into_iter().map(timed).collect())
     }
-}
-
-/// The least slice of a run.
-fn cycles(bench: &Bench, traffic: &Traffic) -> Result<f64, Error> {
-    let found = measure_for(bench, traffic, PACKETS, 1).map_err(wrong)?;
-    Ok(found.cycles)
 }
 
 /// `call` and `driver`.

@@ -100,6 +100,11 @@ impl Calibration {
         machine
     }
 
+    /// Adds a line for people, about how it was measured.
+    pub fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
     /// Lines for people, about how it was measured.
     pub fn notes(&self) -> &[String] {
         &self.notes

@@ -103,12 +103,13 @@ fn calibrate(args: &Args, interrupted: &AtomicBool) -> Result<Calibration, Error
     });
     #[cfg(target_os = "linux")]
     let measured = measured.and_then(|mut calibration| {
+        let left = args.budget.mul_f64(1.0 - OPERATIONS);
         let is_over = || interrupted.load(Ordering::SeqCst);
         let progress = |share: f64| {
             let share = OPERATIONS + share * (1.0 - OPERATIONS);
             bar.set_position((share * STEPS as f64) as u64);
         };
-        crate::calibrate::elements::learn(&mut calibration, &is_over, &progress)?;
+        crate::calibrate::elements::learn(&mut calibration, left, &is_over, &progress)?;
         Ok(calibration)
     });
     bar.finish_and_clear();

@@ -81,26 +81,13 @@ pub fn measure_for(
     let (mut least, mut slices, mut packets) = (Vec::new(), Vec::new(), 0);
     let mut clock = Clock::measure();
     for _ in 0..runs.max(1) {
-        let (_, tally) = bench.run(traffic, each)?;
+        let (ticks, given) = slices_of(bench, traffic, each)?;
         let now = Clock::measure();
         // The clock that was highest is the one that the least slice ran at.
         clock.cycles_a_tick = clock.cycles_a_tick.max(now.cycles_a_tick);
-        let notes = tally.notes.get(WARM..).unwrap_or_default();
-        let each = notes.windows(2).map(|pair| {
-            let (ticks, given) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
-            ticks as f64 / given as f64
-        });
-        let mut each: Vec<f64> = each.collect();
-        each.sort_by(f64::total_cmp);
-        let Some(first) = each.first() else {
-            return Err(Refused::Other(format!(
-                "{} packets in a minute are too few to be timed",
-                tally.given
-            )));
-        };
-        least.push(*first);
-        packets += tally.given;
-        slices.extend(each);
+        least.push(ticks[0]);
+        packets += given;
+        slices.extend(ticks);
     }
     slices.sort_by(f64::total_cmp);
     least.sort_by(f64::total_cmp);
@@ -115,4 +102,28 @@ pub fn measure_for(
         clock_hz,
         packets,
     })
+}
+
+/// Ticks a packet of the least slice of one run.
+pub fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<f64, Refused> {
+    Ok(slices_of(bench, traffic, packets)?.0[0])
+}
+
+/// Ticks a packet of each slice of a run, the least first, at least one; and the packets that came in.
+fn slices_of(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<(Vec<f64>, u64), Refused> {
+    let (_, tally) = bench.run(traffic, packets)?;
+    let notes = tally.notes.get(WARM..).unwrap_or_default();
+    let each = notes.windows(2).map(|pair| {
+        let (ticks, given) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        ticks as f64 / given as f64
+    });
+    let mut each: Vec<f64> = each.collect();
+    each.sort_by(f64::total_cmp);
+    if each.is_empty() {
+        return Err(Refused::Other(format!(
+            "{} packets in a minute are too few to be timed",
+            tally.given
+        )));
+    }
+    Ok((each, tally.given))
 }
