@@ -25,7 +25,7 @@ const BLOCK_SLOTS: usize = 4096;
 /// The ownership of one packet.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a handle that is dropped loses its slot: give the packet on, or to `Pool::free`"]
-pub struct Handle(u32);
+pub struct Handle(pub(crate) u32);
 
 impl Handle {
     pub(crate) const VACANT: Handle = Handle(u32::MAX);

@@ -6,8 +6,10 @@ use crate::classify::Program;
 use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::reason::Reason;
-use trammel_packet::batch::{Batch, CAPACITY};
+use trammel_packet::batch::{Batch, CAPACITY, Packets};
+use trammel_packet::pool::Pool;
 
 /// The arguments of such elements.
 pub const PARAMS: &[Param] = &[Param {
@@ -20,34 +22,26 @@ pub const PARAMS: &[Param] = &[Param {
 
 /// Sends a batch by a program.
 #[inline]
-pub fn push(program: &Program, ctx: &mut Ctx, mut batch: Batch) {
-    let count = batch.len();
+pub fn push(program: &Program, ctx: &mut Ctx, batch: Batch) {
     let mut outputs = [Program::DROPPED; CAPACITY];
     program.classify_batch(ctx.pool(), &batch, &mut outputs);
-    let first = outputs[0];
-    let differing = outputs[..count].iter();
-    if differing.fold(0, |all, output| all | (output ^ first)) == 0 {
-        if first == Program::DROPPED {
-            ctx.drop_all(&mut batch, Reason::NoMatch);
-            ctx.recycle(batch);
-        } else {
-            ctx.emit_all(first as usize, batch);
-        }
-        return;
+    ctx.part(batch, &outputs, Reason::NoMatch);
+}
+
+/// Tells how many steps the packets of a batch take, and whether they part.
+pub fn study(program: &Program, pool: &Pool, batch: &Packets, study: &mut Study) {
+    let mut outputs = [Program::DROPPED; CAPACITY];
+    program.classify_batch(pool, batch, &mut outputs);
+    study.ways(&outputs[..batch.len()]);
+    for packet in batch {
+        study.mean("steps", program.steps_of(&pool[packet]), 1);
     }
-    for (packet, output) in batch.drain().zip(outputs) {
-        match output {
-            Program::DROPPED => ctx.drop(packet, Reason::NoMatch),
-            output => ctx.emit(output as usize, packet),
-        }
-    }
-    ctx.recycle(batch);
 }
 
 /// What the operations of such elements call by names.
 pub fn quantities(program: Option<&Program>) -> Vec<(&'static str, f64)> {
     let (steps, rules) = program.map_or((0.0, 0), |program| (program.steps(), program.rules()));
-    vec![("steps", steps), ("rules", rules as f64)]
+    vec![("steps", steps), ("rules", rules as f64), ("ways", 0.0)]
 }
 
 /// One rule is wanted for each output.

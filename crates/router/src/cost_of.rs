@@ -116,6 +116,14 @@ fn declared(
     values.insert("calls".to_owned(), calls);
     let outputs = ctx.node(element).modes.outputs.len();
     values.insert("outputs".to_owned(), outputs as f64);
+    if let Some(study) = ctx.studied(element) {
+        values.extend(study.means().map(|(name, value)| (name.to_owned(), value)));
+        let counts = study.counts().map(|(name, count)| match count {
+            count if count >= OF_FLOWS => (name.to_owned(), count * growth),
+            count => (name.to_owned(), count),
+        });
+        values.extend(counts);
+    }
     for (name, value) in known {
         values.insert(name.clone(), *value);
     }
@@ -127,6 +135,7 @@ fn declared(
 mod tests {
     use super::*;
     use crate::elements;
+    use crate::ip_packet::set_destination;
     use crate::probe::Probe;
 
     /// Classes that packets may come to whose work nobody can say, with the reasons.
@@ -179,9 +188,38 @@ mod tests {
         assert_eq!(routes[..2], [("routes", 2.0), ("levels", 1.5)]);
         // The type alone decides.
         let classes = of("Classifier(12/0800, 12/0806, -)", 3);
-        assert_eq!(classes, [("steps", 1.0), ("rules", 3.0)]);
+        assert_eq!(classes[..2], [("steps", 1.0), ("rules", 3.0)]);
         // Type and operation are compared at once, and nothing is asked after them.
         let classes = of("Classifier(12/0806 20/0002, -)", 2);
-        assert_eq!(classes, [("steps", 2.0), ("rules", 2.0)]);
+        assert_eq!(classes[..2], [("steps", 2.0), ("rules", 2.0)]);
+    }
+
+    #[test]
+    fn a_studied_run_tells_what_its_packets_ask_for() {
+        let mut probe = Probe::new("DirectIPLookup(10.0.0.0/8 0, 10.1.2.0/25 1)", 2);
+        probe.run.ctx.study();
+        let found = probe.run.ctx.find("x", None).expect("it is there");
+        let mut send = |addresses: &[[u8; 4]]| {
+            let packets = addresses.iter().map(|address| {
+                let h = probe.run.ctx.pool().alloc_with(&[0; 60]).expect("room");
+                set_destination(&mut probe.run.ctx.pool()[&h], *address);
+                h
+            });
+            let packets = packets.collect();
+            for (_, h) in probe.run.ctx.pass_to(found, 0, packets) {
+                probe.run.ctx.pool().free(h);
+            }
+            let study = probe.run.ctx.studied(found).expect("it is studied");
+            let means = study.means().chain(study.counts());
+            means.collect::<std::collections::BTreeMap<_, _>>()
+        };
+        // One address is asked for once, and its cell is split.
+        let learnt = send(&[[10, 1, 2, 3]; 4]);
+        assert_eq!((learnt["asked"], learnt["levels"]), (0.25, 2.0));
+        assert_eq!((learnt["ways"], learnt["lines"]), (0.0, 2.0));
+        // Then two, each for itself, to both outputs: of three look-ups two had two levels.
+        let learnt = send(&[[10, 1, 2, 4], [10, 2, 0, 1]]);
+        assert_eq!((learnt["asked"], learnt["ways"]), (0.5, 2.0 / 3.0));
+        assert!((learnt["levels"] - 5.0 / 3.0).abs() < 1e-9);
     }
 }

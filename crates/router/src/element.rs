@@ -5,10 +5,12 @@ use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
 use crate::engine::notify::Provided;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use std::any::Any;
 use std::borrow::Cow;
 use trammel_core::entry::About;
 use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// What a class says of itself.
 pub struct Entry {
@@ -338,11 +340,22 @@ pub trait Element: Any + Send {
     /// | `bytes` | bytes of the structure that answers lookups |
     /// | `rules` | rules that packets are told apart by |
     /// | `steps` | fields compared and branches taken for a packet, on average over the branches |
+    /// | `asked` | look-ups a packet: a batch to one address is one |
+    /// | `ways` | outputs that the packets of a batch take, on average; 0 for one where all take the same |
+    /// | `lines` | cache lines of a structure that look-ups go to |
+    /// | `pages` | pages of 4 KiB in which these lie |
     /// | `entries` | entries of a table that are there now |
+    /// | `destinations` | entries of a table that destinations ask for |
     /// | `capacity` | entries that a table has room for |
     /// | `length` | bytes that are stored, compared, printed or sent, as configured |
     fn quantities(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    /// Tells how its work depends on the packets that are about to be pushed: values of names that `quantities` has too,
+    /// which take their place in the estimate of a run that was studied.
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        let _ = (pool, batch, study);
     }
 
     /// Packets for it were lost on their way from another thread, since it had no room for them.

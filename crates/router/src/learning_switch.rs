@@ -5,12 +5,13 @@ use crate::args::times::parse_seconds_in;
 use crate::args::{Args, Kind, Need, Param};
 use crate::element::Handler;
 use crate::engine::Ctx;
+use crate::engine::study::Study;
 use crate::neighbours::Key;
 use crate::reason::Reason;
 use std::collections::BTreeMap;
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::headers::ether::Ether;
-use trammel_packet::pool::Handle;
+use trammel_packet::pool::{Handle, Pool};
 use trammel_packet::timestamp::Timestamp;
 
 /// `TIMEOUT`.
@@ -59,6 +60,18 @@ impl Switch {
     /// How many addresses it knows.
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// What the operations of such elements call by names.
+    pub fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let entries = self.count as f64;
+        vec![("entries", entries), ("destinations", entries)]
+    }
+
+    /// Tells how many addresses are asked for: often fewer than are learnt.
+    pub fn study(pool: &Pool, batch: &Packets, study: &mut Study) {
+        let headers = batch.iter().filter_map(|h| Ether::read(pool[h].data()));
+        headers.for_each(|header| study.different("destinations", key(header.dst)));
     }
 
     fn place(&self, key: u64) -> usize {

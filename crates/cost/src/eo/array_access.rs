@@ -38,6 +38,7 @@ pub static ENTRY: Entry = Entry {
             of: Memory::Table {
                 bytes: entry.clone() * entries.clone(),
                 entry: entry.clone(),
+                span: entry.clone() * entries.clone(),
             },
         }]
     },

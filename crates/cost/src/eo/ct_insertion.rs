@@ -59,6 +59,7 @@ pub static ENTRY: Entry = Entry {
             of: Memory::Table {
                 bytes: args[1].clone() * args[2].clone(),
                 entry: args[1].clone(),
+                span: args[1].clone() * args[2].clone(),
             },
         }]
     },

@@ -40,6 +40,7 @@ pub static ENTRY: Entry = Entry {
             of: Memory::Table {
                 bytes: args[1].clone() * entries,
                 entry: args[1].clone(),
+                span: args[1].clone() * entries,
             },
         };
         vec![touch(lines.clone(), FIRST), touch(lines * second, 255.0)]

@@ -63,6 +63,8 @@ pub enum Memory {
         bytes: Expr,
         /// The bytes of an entry.
         entry: Expr,
+        /// The bytes of memory over which these lie; pages of it are looked up.
+        span: Expr,
     },
     /// The packet itself, beyond the headers that were loaded already.
     Packet,

@@ -1,7 +1,7 @@
 //! The longest prefix that matches, in a trie: each level waits for the one before.
 //!
 //! # Cost
-//! `fixed + level·levels`, and an access a level to tables of `bytes` bytes together.
+//! `fixed + level·levels`, and an access a level to tables of `bytes` bytes together, in pages of `span`.
 //!
 //! # References
 //! Ours.
@@ -16,7 +16,8 @@ pub static ENTRY: Entry = Entry {
         OURS,
         &[
             param("levels", "", "levels that are asked, on average"),
-            param("bytes", "B", "bytes of all its nodes"),
+            param("bytes", "B", "bytes of the nodes that are asked"),
+            param("span", "B", "bytes of memory over which these lie"),
         ],
     ),
     constants: &[
@@ -37,11 +38,16 @@ pub static ENTRY: Entry = Entry {
             of: Memory::Table {
                 bytes: args[1].clone(),
                 entry: 8.0.into(),
+                span: args[2].clone(),
             },
         }]
     },
     probe: Some(Probe {
-        points: &[&[1.0, 8192.0], &[3.0, 8192.0], &[6.0, 8192.0]],
+        points: &[
+            &[1.0, 8192.0, 8192.0],
+            &[3.0, 8192.0, 8192.0],
+            &[6.0, 8192.0, 8192.0],
+        ],
         run: descend,
     }),
 };

@@ -14,26 +14,38 @@ pub(super) struct Touched {
     pub rate: f64,
     /// Those of them that may have to be waited for.
     pub charged: f64,
-    /// Bytes of the table and of an entry; nothing where it is the packet itself.
-    pub size: Option<(f64, f64)>,
+    /// The table; nothing where it is the packet itself.
+    pub size: Option<Size>,
     /// Accesses under way at once.
     pub in_flight: f64,
 }
 
-/// The bytes of the table that is touched and of an entry.
+/// The bytes of a table, of an entry, and of the memory over which they lie.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub bytes: f64,
+    pub entry: f64,
+    pub span: f64,
+}
+
+/// The size of the table that is touched.
 pub(super) fn size(
     touch: &Touch,
     value: &impl Fn(&Expr) -> Result<f64, Error>,
-) -> Result<Option<(f64, f64)>, Error> {
+) -> Result<Option<Size>, Error> {
     match &touch.of {
         Memory::Packet => Ok(None),
-        Memory::Table { bytes, entry } => Ok(Some((value(bytes)?, value(entry)?.max(1.0)))),
+        Memory::Table { bytes, entry, span } => Ok(Some(Size {
+            bytes: value(bytes)?,
+            entry: value(entry)?.max(1.0),
+            span: value(span)?,
+        })),
     }
 }
 
 /// Accesses that may have to be waited for, of so many at a visit: the first line of a packet is where its headers are,
 /// which were loaded when it came.
-pub(super) fn charged(accesses: f64, size: Option<(f64, f64)>) -> f64 {
+pub(super) fn charged(accesses: f64, size: Option<Size>) -> f64 {
     match size {
         Some(_) => accesses,
         None => (accesses - 1.0).max(0.0),
@@ -46,7 +58,7 @@ pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: 
         return touched.iter().map(|touched| touched.rate).sum();
     }
     let population = |touched: &Touched| match touched.size {
-        Some((bytes, entry)) => Population {
+        Some(Size { bytes, entry, .. }) => Population {
             rate: touched.rate,
             keys: load.flows.min(bytes / entry).max(1.0),
             lines: (bytes / LINE).max(1.0),
@@ -107,15 +119,15 @@ const PAGE_ENTRY: f64 = 8.0;
 /// Cycles to find where the page is, for an access to memory. The table of pages is looked up itself, and found in the
 /// level that it fits in; what was measured for a walk is its cost where it fits in none.
 fn walk(machine: &Machine, touched: &Touched) -> f64 {
-    let (Some(pages), Some((bytes, _))) = (&machine.pages, touched.size) else {
+    let (Some(pages), Some(Size { span, .. })) = (&machine.pages, touched.size) else {
         return 0.0;
     };
     let known = pages.bytes * pages.entries;
-    let table = bytes / pages.bytes * PAGE_ENTRY;
+    let table = span / pages.bytes * PAGE_ENTRY;
     let fits = machine
         .levels
         .iter()
         .find(|level| table <= level.bytes * level.share);
     let cycles = fits.map_or(pages.cycles, |level| level.cycles.min(pages.cycles));
-    cycles * (1.0 - known / bytes.max(1.0)).max(0.0)
+    cycles * (1.0 - known / span.max(1.0)).max(0.0)
 }

@@ -208,7 +208,7 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     let accesses = sum(&|row| row.accesses);
     let limits = limits::limits(cycles.centre, memory_accesses, machine, load);
     let tables = touched.iter().filter_map(|touched| {
-        let (bytes, entry) = touched.size?;
+        let memory::Size { bytes, entry, .. } = touched.size?;
         // A key touches its entry's line at least.
         let hot = load.flows * entry.max(crate::eo::LINE);
         Some(TableUse {

@@ -9,7 +9,7 @@ use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::measure::{Clock, least_ticks};
 use crate::forwarding::samples;
-use crate::forwarding::traffic::Traffic;
+use crate::forwarding::traffic::{Traffic, field};
 use std::time::{Duration, Instant};
 use toml_edit::{Document, Item, Table};
 use trammel_cost::machine::{Factor, Machine};
@@ -27,7 +27,7 @@ const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
 /// The half-width of a factor at least: code costs more or less beside other code.
 const LEAST_SPREAD: f64 = 0.05;
 
-/// A graph of one element, or of several that cannot stand alone.
+/// A graph of one element, and what comes in, or of several that cannot stand alone.
 struct Row {
     before: String,
     element: String,
@@ -36,6 +36,7 @@ struct Row {
     without: Option<String>,
     of: Vec<String>,
     r#as: Vec<String>,
+    traffic: Traffic,
 }
 
 /// A cost in cycles a packet and how much runs of it differ.
@@ -113,6 +114,11 @@ fn row(table: &Table) -> Row {
         without: text("without"),
         of,
         r#as: list("as"),
+        traffic: Traffic {
+            flows: table.get("flows").and_then(Item::as_integer).unwrap_or(1) as u32,
+            field: text("vary").map(|name| field(&name).expect("a test reads it")),
+            ..traffic(64, 32)
+        },
         element,
     }
 }
@@ -298,14 +304,16 @@ fn own_work(calibration: &mut Calibration, reference: &Reference) -> Result<(), 
 fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<Factor>, Error> {
     let (without, with, times) = row.graphs();
     let (without, with) = (bench(&without)?, bench(&with)?);
-    let usual = traffic(64, 32);
-    let timed = reference.time(&[(&without, usual.clone()), (&with, usual.clone())])?;
+    let timed = reference.time(&[
+        (&without, row.traffic.clone()),
+        (&with, row.traffic.clone()),
+    ])?;
     let mut plain = machine.clone();
     for class in &row.of {
         plain.factors.remove(class);
     }
     let under = Conditions {
-        traffic: usual,
+        traffic: row.traffic.clone(),
         ..Conditions::default()
     };
     // What the row's own classes cost by their operations, and all others as they are known.

@@ -276,7 +276,18 @@ impl Bench {
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
     pub fn run(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
+        self.drive(self.router(traffic, packets)?)
+    }
+
+    /// The same, and elements tell how their work depends on the packets; slower.
+    pub fn study(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
         let (mut ctx, tally) = self.router(traffic, packets)?;
+        ctx.study();
+        self.drive((ctx, tally))
+    }
+
+    fn drive(&self, router: (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
+        let (mut ctx, tally) = router;
         let is_given = || {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             tally.given == tally.most

@@ -99,7 +99,7 @@ impl Sampled {
     pub(super) fn of(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
         let flows = u64::from(traffic.flows);
         let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
-        let (ctx, tally) = bench.run(traffic, packets)?;
+        let (ctx, tally) = bench.study(traffic, packets)?;
         let seen = packets as f64;
         // Of so many draws among the flows, these differ; the tables of a long run have them all.
         let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);

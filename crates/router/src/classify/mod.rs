@@ -175,6 +175,14 @@ impl Program {
         self.machine.expected_steps(self.whole)
     }
 
+    /// The same for a packet.
+    pub fn steps_of(&self, packet: &Packet) -> f64 {
+        let frame = Program::frame(packet);
+        let has_all = frame.has(&self.needs);
+        self.machine
+            .steps_of(if has_all { self.whole } else { self.short }, &frame)
+    }
+
     /// How many rules it was made of.
     pub fn rules(&self) -> usize {
         self.rules

@@ -203,30 +203,41 @@ impl Machine {
         if let Some(steps) = known[from as usize] {
             return steps;
         }
-        let (own, targets) = match op {
-            Op::One(exact) => (1.0, exact.targets(&self.cases)),
-            Op::Two(exact) => (2.0, exact.targets(&self.cases)),
-            Op::Three(exact) => (3.0, exact.targets(&self.cases)),
+        let targets = match op {
+            Op::One(exact) => exact.targets(&self.cases),
+            Op::Two(exact) => exact.targets(&self.cases),
+            Op::Three(exact) => exact.targets(&self.cases),
             &Op::Search { count, targets, .. } => {
                 let all = self.targets.iter().skip(targets as usize);
-                let targets = all.take(count as usize + 1).copied().collect();
-                (1.0 + comparisons(count as usize), targets)
+                all.take(count as usize + 1).copied().collect()
             }
             &Op::Many(at) => {
                 let many = &self.many[at as usize];
                 let rules = many.rules.iter().map(|&(_, to)| to);
-                let searches = many.vectors.columns().map(|lasts| 1.0 + comparisons(lasts));
-                // Of each field the line in which the first rule stands is joined with the others'.
-                let lines = many.vectors.columns().count() as f64;
-                let targets = rules.chain([many.no]).collect();
-                (searches.sum::<f64>() + lines, targets)
+                rules.chain([many.no]).collect()
             }
         };
         let count = targets.len().max(1) as f64;
         let further: f64 = targets.into_iter().map(|to| self.expect(to, known)).sum();
-        let steps = own + further / count;
+        let steps = self.own_steps(op) + further / count;
         known[from as usize] = Some(steps);
         steps
+    }
+
+    /// Fields that a step loads and compares, and its comparisons.
+    fn own_steps(&self, op: &Op) -> f64 {
+        match op {
+            Op::One(_) => 1.0,
+            Op::Two(_) => 2.0,
+            Op::Three(_) => 3.0,
+            &Op::Search { count, .. } => 1.0 + comparisons(count as usize),
+            &Op::Many(at) => {
+                let vectors = &self.many[at as usize].vectors;
+                let searches = vectors.columns().map(|lasts| 1.0 + comparisons(lasts));
+                // Of each field the line in which the first rule stands is joined with the others'.
+                searches.sum::<f64>() + vectors.columns().count() as f64
+            }
+        }
     }
 
     #[inline]
@@ -254,34 +265,50 @@ impl Machine {
     #[inline]
     pub(crate) fn run(&self, mut target: Target, frame: &Frame<'_>) -> Target {
         while let Some(op) = self.ops.get(target as usize) {
-            target = match op {
-                Op::One(exact) => self.look(exact, frame),
-                Op::Two(exact) => self.look(exact, frame),
-                Op::Three(exact) => self.look(exact, frame),
-                &Op::Search {
-                    at,
-                    mask,
-                    first,
-                    count,
-                    targets,
-                } => {
-                    let word = frame.word(at) & mask;
-                    let all = self.thresholds.get(first as usize..).unwrap_or_default();
-                    let all = all.get(..count as usize).unwrap_or_default();
-                    let passed = if count == 1 {
-                        usize::from(word > all[0])
-                    } else {
-                        all.partition_point(|&threshold| threshold < word)
-                    };
-                    self.targets
-                        .get(targets as usize + passed)
-                        .copied()
-                        .unwrap_or(DROP)
-                }
-                &Op::Many(at) => self.first(at, frame),
-            };
+            target = self.next(op, frame);
         }
         target
+    }
+
+    /// The steps of that way, counted as by [`expected_steps`](Self::expected_steps).
+    pub(crate) fn steps_of(&self, mut target: Target, frame: &Frame<'_>) -> f64 {
+        let mut steps = 0.0;
+        while let Some(op) = self.ops.get(target as usize) {
+            steps += self.own_steps(op);
+            target = self.next(op, frame);
+        }
+        steps
+    }
+
+    /// Where a step leads.
+    #[inline]
+    fn next(&self, op: &Op, frame: &Frame<'_>) -> Target {
+        match op {
+            Op::One(exact) => self.look(exact, frame),
+            Op::Two(exact) => self.look(exact, frame),
+            Op::Three(exact) => self.look(exact, frame),
+            &Op::Search {
+                at,
+                mask,
+                first,
+                count,
+                targets,
+            } => {
+                let word = frame.word(at) & mask;
+                let all = self.thresholds.get(first as usize..).unwrap_or_default();
+                let all = all.get(..count as usize).unwrap_or_default();
+                let passed = if count == 1 {
+                    usize::from(word > all[0])
+                } else {
+                    all.partition_point(|&threshold| threshold < word)
+                };
+                self.targets
+                    .get(targets as usize + passed)
+                    .copied()
+                    .unwrap_or(DROP)
+            }
+            &Op::Many(at) => self.first(at, frame),
+        }
     }
 
     /// Where the first rule leads that has all its bits, and whose check holds.

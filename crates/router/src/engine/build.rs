@@ -12,7 +12,7 @@ use super::setup::Setup;
 use super::task::Tasks;
 use super::threads::plan::{Wishes, plan};
 use super::timer::Timers;
-use super::{Counters, Ctx, ElementId, Node, Target};
+use super::{Counters, Ctx, ElementId, Node, Target, Way};
 use crate::args::Args;
 use crate::args::definitions::Definitions;
 use crate::args::text::split_args;
@@ -197,14 +197,17 @@ pub fn build(
         counters: vec![Counters::default(); made.len()],
         slots: made.into_iter().map(Some).collect(),
         pool: Pool::new(options.packets, options.most_packets),
+        // One more, for outputs that are not there.
+        latest: vec![0; targets.len() + 1],
+        ways: ways(&first_output, &targets),
         first_output,
         first_input,
-        targets,
         sources,
         pending: Vec::new(),
         mark: 0,
         spare: Vec::new(),
         observed: options.profiled,
+        studies: Vec::new(),
         traced: None,
         nodes,
         flat,
@@ -457,6 +460,21 @@ fn wiring(
         };
     }
     (first, targets)
+}
+
+/// Outputs with their lanes: that of the element's first output which leads to the same input.
+fn ways(first_output: &[u32], targets: &[Target]) -> Vec<Way> {
+    let of = |bounds: &[u32]| {
+        let (first, end) = (bounds[0] as usize, bounds[1] as usize);
+        let mut lanes = BTreeMap::new();
+        let lane = move |at: usize| {
+            let to = targets[at];
+            let lane = *lanes.entry((to.element, to.port)).or_insert(at as u32);
+            Way { to, lane }
+        };
+        (first..end).map(lane).collect::<Vec<Way>>()
+    };
+    first_output.windows(2).flat_map(of).collect()
 }
 
 impl Ctx {

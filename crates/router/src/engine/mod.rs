@@ -21,6 +21,7 @@ pub mod search;
 mod services;
 pub mod setup;
 pub mod simulated_core;
+pub mod study;
 pub mod task;
 pub mod threads;
 pub mod timer;
@@ -42,8 +43,13 @@ use task::Tasks;
 use timer::Timers;
 use trace::{Step, Trace};
 use trammel_core::rng::Rng;
-use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::{Handle, Pool};
+
+/// No output.
+pub const NOWHERE: u32 = u32::MAX;
+/// Outputs that packets of a batch are gathered for one after the other.
+const MOST_TURNS: usize = 4;
 
 /// The number of an element: its place in the flat configuration.
 pub type ElementId = usize;
@@ -59,6 +65,22 @@ impl Target {
     const NONE: Target = Target {
         element: u32::MAX,
         port: 0,
+    };
+}
+
+/// An output: where it leads, and which place of `latest` tells of the batch that goes there; outputs of an element
+/// that lead to one input share it, so that packets keep their order.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    to: Target,
+    lane: u32,
+}
+
+impl Way {
+    /// An output that is not there; the first lane, with which it shares its number, is never that of such a target.
+    const NONE: Way = Way {
+        to: Target::NONE,
+        lane: 0,
     };
 }
 
@@ -116,10 +138,12 @@ pub struct Ctx {
     me: ElementId,
     slots: Vec<Option<Box<dyn Element>>>,
     pool: Pool,
-    /// The first output and input of each element in `targets` and `sources`.
+    /// The first output and input of each element in `ways` and `sources`.
     first_output: Vec<u32>,
     first_input: Vec<u32>,
-    targets: Vec<Target>,
+    ways: Vec<Way>,
+    /// For each lane of `ways` where in `pending` its last batch was put, which may have gone since.
+    latest: Vec<u32>,
     sources: Vec<Target>,
     pending: Vec<Pending>,
     /// Where the emissions of the running element begin in `pending`.
@@ -129,6 +153,8 @@ pub struct Ctx {
     counters: Vec<Counters>,
     /// Whether calls are watched: cycles counted, packets followed, a core's time charged.
     observed: bool,
+    /// What was learnt of each element; empty where the run is not studied.
+    studies: Vec<study::Study>,
     /// The trace in progress.
     traced: Option<Trace>,
     nodes: Vec<Node>,
@@ -205,46 +231,108 @@ impl Ctx {
     }
 
     #[inline]
-    fn target(&self, output: usize) -> Target {
+    fn way(&self, output: usize) -> Way {
         let at = self.first_output[self.me] as usize + output;
         if at < self.first_output[self.me + 1] as usize {
-            self.targets[at]
+            self.ways[at]
         } else {
-            Target::NONE
+            Way::NONE
         }
     }
 
-    /// Sends a packet out by `output`.
+    /// Sends a packet out by `output`. No branch depends on which output it is: packets that go to several in no
+    /// order would mispredict it.
     #[inline]
     pub fn emit(&mut self, output: usize, packet: Handle) {
-        let to = self.target(output);
-        for waiting in self.pending[self.mark..].iter_mut().rev() {
-            if waiting.to == to && !waiting.batch.is_full() {
-                waiting.batch.push(packet);
-                return;
-            }
+        let way = self.way(output);
+        let latest = self.latest[way.lane as usize] as usize;
+        if latest >= self.mark
+            && let Some(waiting) = self.pending.get_mut(latest)
+            && waiting.to == way.to
+            && !waiting.batch.is_full()
+        {
+            waiting.batch.push(packet);
+            return;
         }
-        if to == Target::NONE {
+        self.emit_first(way, packet);
+    }
+
+    /// The first packet that goes this way, or the first after a full batch.
+    fn emit_first(&mut self, way: Way, packet: Handle) {
+        if way.to == Target::NONE {
             self.drop(packet, Reason::NoPort);
             return;
         }
         let mut batch = self.batch();
         batch.push(packet);
-        self.pending.push(Pending { to, batch });
+        self.send(way, batch);
+    }
+
+    #[inline]
+    fn send(&mut self, way: Way, batch: Batch) {
+        self.latest[way.lane as usize] = self.pending.len() as u32;
+        self.pending.push(Pending { to: way.to, batch });
     }
 
     /// Sends all packets of `batch` out by `output`.
     #[inline]
     pub fn emit_all(&mut self, output: usize, mut batch: Batch) {
-        let to = self.target(output);
+        let way = self.way(output);
         if batch.is_empty() {
             self.spare.push(batch);
-        } else if to == Target::NONE {
+        } else if way.to == Target::NONE {
             self.drop_all(&mut batch, Reason::NoPort);
             self.spare.push(batch);
         } else {
-            self.pending.push(Pending { to, batch });
+            self.send(way, batch);
         }
+    }
+
+    /// Sends each packet of `batch` out by its output; those of [`NOWHERE`] or of outputs that are not there end for `reason`.
+    pub fn part(&mut self, mut batch: Batch, outputs: &[u32; CAPACITY], reason: Reason) {
+        let count = batch.len();
+        if outputs[..count]
+            .iter()
+            .fold(0, |all, output| all | (output ^ outputs[0]))
+            == 0
+        {
+            if (outputs[0] as usize) < self.outputs() {
+                self.emit_all(outputs[0] as usize, batch);
+            } else {
+                self.drop_all(&mut batch, reason);
+                self.spare.push(batch);
+            }
+            return;
+        }
+        let (first, end) = (self.first_output[self.me], self.first_output[self.me + 1]);
+        let ways = &self.ways[first as usize..end as usize];
+        let mut keys = [NOWHERE; CAPACITY];
+        for (key, output) in keys.iter_mut().zip(&outputs[..count]) {
+            // Outputs that lead to one input are one, so that packets keep their order.
+            let way = ways.get(*output as usize);
+            *key = way.map_or(NOWHERE, |way| way.lane - first);
+        }
+        // An output takes all of its packets in a turn that guesses nothing; many outputs have few packets a turn.
+        for _ in 0..MOST_TURNS {
+            if batch.is_empty() {
+                break;
+            }
+            let (output, mut taken) = (keys[0], self.batch());
+            batch.part(&mut keys, output, &mut taken);
+            if output == NOWHERE {
+                self.drop_all(&mut taken, reason);
+                self.spare.push(taken);
+            } else {
+                self.emit_all(output as usize, taken);
+            }
+        }
+        for (packet, output) in batch.drain().zip(keys) {
+            match output {
+                NOWHERE => self.drop(packet, reason),
+                output => self.emit(output as usize, packet),
+            }
+        }
+        self.spare.push(batch);
     }
 
     /// Sends a packet out by `output` where there is such an output, and drops it otherwise.
@@ -466,6 +554,9 @@ impl Ctx {
     fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
         let element = self.me;
         self.trace_step(&batch, 0, element, Step::Pushed(port));
+        if let Some(study) = self.studies.get_mut(element) {
+            receiver.study(&self.pool, &batch, study);
+        }
         let start = self.cycles();
         if let Some(core) = &mut self.core {
             core.charge_call(element, &self.pool, &batch, 0);
@@ -527,7 +618,7 @@ impl Ctx {
         self.slots[element] = Some(one);
         let mut left = Vec::new();
         for Pending { to, mut batch } in self.pending.split_off(self.mark) {
-            let port = (0..self.outputs()).find(|port| self.target(*port) == to);
+            let port = (0..self.outputs()).find(|port| self.way(*port).to == to);
             let port = port.expect("it was emitted by an output");
             left.extend(batch.drain().map(|packet| (port, packet)));
             self.spare.push(batch);

@@ -8,7 +8,7 @@
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
-use super::{Address, BATCH, NextHop, Prefix, Table, mean_levels};
+use super::{Address, BATCH, NextHop, Prefix, Table};
 use trammel_packet::cpu::prefetch;
 
 /// Bits that index the table.
@@ -152,10 +152,12 @@ impl Table<u32> for Direct {
         self.rib.len()
     }
 
-    fn levels(&self) -> f64 {
-        mean_levels(self.rib.iter(), |addr| {
-            1 + (self.cells[addr.field(0, WIDTH)] >> 31)
-        })
+    fn path(&self, addr: u32, visit: &mut dyn FnMut(usize)) {
+        let cell = addr.field(0, WIDTH);
+        visit(4 * cell);
+        if self.cells[cell] & SPLIT != 0 {
+            visit(4 * (self.cells.len() + Chunks::at(self.cells[cell], addr)));
+        }
     }
 
     fn bytes(&self) -> usize {

@@ -31,6 +31,7 @@ pub mod radix;
 pub mod rib;
 pub mod routes;
 pub mod short;
+pub mod study;
 
 pub use prefix::{Address, Prefix};
 pub use routes::{Route, Routes};
@@ -137,15 +138,28 @@ pub trait Table<A: Address> {
         self.len() == 0
     }
 
+    /// The places, in bytes from its beginning, that a lookup of `addr` reads one after the other.
+    fn path(&self, addr: A, visit: &mut dyn FnMut(usize));
+
     /// Accesses of a lookup that wait for one another, on average over the ends of all routes.
-    fn levels(&self) -> f64;
+    fn levels(&self) -> f64 {
+        mean_levels(self.iter(), |addr| {
+            let mut levels = 0;
+            self.path(addr, &mut |_| levels += 1);
+            levels
+        })
+    }
 
     /// Its size, as operations call it by names.
     fn quantities(&self) -> Vec<(&'static str, f64)> {
+        let bytes = self.bytes() as f64;
         vec![
             ("routes", self.len() as f64),
             ("levels", self.levels()),
-            ("bytes", self.bytes() as f64),
+            ("asked", 1.0),
+            ("ways", 0.0),
+            ("lines", (bytes / 64.0).ceil()),
+            ("pages", (bytes / 4096.0).ceil()),
         ]
     }
 

@@ -17,7 +17,7 @@
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
-use super::{Address, BATCH, NextHop, Prefix, Table, mean_levels};
+use super::{Address, BATCH, NextHop, Prefix, Table};
 use trammel_packet::cpu::prefetch;
 
 /// Marks a word that is the place of a node rather than a next hop.
@@ -221,17 +221,15 @@ impl<A: Address> Table<A> for Poptrie<A> {
         self.rib.len()
     }
 
-    fn levels(&self) -> f64 {
-        mean_levels(self.rib.iter(), |addr| {
-            let mut word = self.root[addr.field(0, self.width)];
-            let (mut depth, mut levels) = (self.width, 1);
-            while word & NODE != 0 {
-                word = self.nodes.step(word, addr.field(depth, STRIDE));
-                depth += STRIDE;
-                levels += 1;
-            }
-            levels
-        })
+    fn path(&self, addr: A, visit: &mut dyn FnMut(usize)) {
+        let slot = addr.field(0, self.width);
+        visit(4 * slot);
+        let (mut word, mut depth) = (self.root[slot], self.width);
+        while word & NODE != 0 {
+            visit(4 * (self.root.len() + (word & !NODE) as usize));
+            word = self.nodes.step(word, addr.field(depth, STRIDE));
+            depth += STRIDE;
+        }
     }
 
     fn bytes(&self) -> usize {

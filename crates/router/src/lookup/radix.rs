@@ -110,11 +110,11 @@ impl Table<u32> for Radix {
         self.trie.len()
     }
 
-    fn levels(&self) -> f64 {
+    fn path(&self, addr: u32, visit: &mut dyn FnMut(usize)) {
         if self.list.is_empty() {
-            self.trie.levels()
+            self.trie.path(addr, visit);
         } else {
-            self.list.levels()
+            self.list.path(addr, visit);
         }
     }
 

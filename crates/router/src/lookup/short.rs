@@ -1,6 +1,7 @@
 //! Prefixes of few bits, kept aside: a default route is one word here and everything elsewhere.
 
 use super::{Address, NextHop, Prefix};
+use std::hint::select_unpredictable;
 
 /// The longest prefix that stands here, in bits.
 pub const SHORT: u8 = 8;
@@ -28,7 +29,8 @@ impl Short {
     #[inline]
     pub(super) fn or<A: Address>(&self, word: u32, addr: A) -> Option<NextHop> {
         let here = self.slots[addr.field(0, SHORT)];
-        NextHop::from_word(if word == 0 { here } else { word })
+        // Whether a longer prefix is there is often anyone's guess.
+        NextHop::from_word(select_unpredictable(word == 0, here, word))
     }
 
     /// Sets or removes the route of a prefix of at most [`SHORT`] bits.

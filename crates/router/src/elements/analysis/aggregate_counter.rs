@@ -77,7 +77,7 @@ pub static ENTRY: Entry = Entry::new("AggregateCounter", "counts packets by aggr
     ),
     limit("BANNER", Kind::Text, "a line at the head of files"),
 ])
-.ops("trie_lookup(levels, bytes); work(40 * levels + 140)");
+.ops("trie_lookup(levels, bytes, bytes); work(40 * levels + 140)");
 
 const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
     Param {

@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(&[NOTIFIER])
-.ops("trie_lookup(levels, bytes); work(25 * levels + 100)");
+.ops("trie_lookup(levels, bytes, bytes); work(25 * levels + 100)");
 
 #[derive(Debug, Default)]
 struct AggregateFirst {

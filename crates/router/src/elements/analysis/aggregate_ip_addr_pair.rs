@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "seconds between searches for pairs that are over",
     },
 ])
-.ops("parse(8); trie_lookup(levels, bytes); work(60 * levels + 130)");
+.ops("parse(8); trie_lookup(levels, bytes, bytes); work(60 * levels + 130)");
 
 #[derive(Debug)]
 struct Pair {

@@ -94,7 +94,7 @@ pub static ENTRY: Entry = Entry::new("AggregateIPFlows", "numbers the flows of p
         "whether fragments wait; not where packets are pulled",
     ),
 ])
-.ops("parse(20); parse(14); trie_lookup(levels, bytes); work(50 * levels + 350)");
+.ops("parse(20); parse(14); trie_lookup(levels, bytes, bytes); work(50 * levels + 350)");
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {

@@ -40,7 +40,7 @@ pub static ENTRY: Entry = Entry::new(
         help: "whether the driver stops when `clear` was written",
     },
 ])
-.ops("trie_lookup(levels, bytes); work(50 * levels + 250)");
+.ops("trie_lookup(levels, bytes, bytes); work(50 * levels + 250)");
 
 #[derive(Debug, Default)]
 struct AggregateLast {

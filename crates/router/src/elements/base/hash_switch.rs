@@ -9,9 +9,12 @@ use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, NOWHERE};
 use crate::engine::setup::Setup;
-use trammel_packet::batch::Batch;
+use crate::engine::study::Study;
+use crate::reason::Reason;
+use trammel_packet::batch::{Batch, CAPACITY, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of bytes", || {
@@ -34,46 +37,58 @@ pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of b
         help: "how many bytes",
     },
 ])
-.ops("parse(length); work(2 * length + 100)");
+.ops("parse(length); work(2 * length + 33 + 28 * ways)");
 
 #[derive(Debug, Default)]
 struct HashSwitch {
     offset: usize,
     length: usize,
+    outputs: usize,
 }
 
 impl Element for HashSwitch {
-    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         self.offset = args.uint("OFFSET") as usize;
         self.length = args.uint("LENGTH") as usize;
+        self.outputs = setup.outputs.len();
         if self.length == 0 {
             return Err(Diagnostics::of("length must be > 0"));
         }
         Ok(())
     }
 
-    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
-        let outputs = ctx.outputs();
-        let end = self.offset.saturating_add(self.length);
-        for packet in batch.drain() {
-            let bytes = ctx.pool()[&packet].data().get(self.offset..end);
-            let sum = bytes
-                .unwrap_or(&[])
-                .iter()
-                .map(|b| usize::from(*b))
-                .sum::<usize>();
-            let output = match outputs {
-                _ if bytes.is_none() => 0,
-                2 | 4 | 8 => (sum ^ (sum >> 4)) & (outputs - 1),
-                _ => sum % outputs,
-            };
-            ctx.emit(output, packet);
-        }
-        ctx.recycle(batch);
+    fn push(&mut self, ctx: &mut Ctx, _: usize, batch: Batch) {
+        let ways = self.ways(ctx.pool(), &batch);
+        ctx.part(batch, &ways, Reason::NoPort);
+    }
+
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        study.ways(&self.ways(pool, batch)[..batch.len()]);
     }
 
     fn quantities(&self) -> Vec<(&'static str, f64)> {
-        vec![("length", self.length as f64)]
+        vec![("length", self.length as f64), ("ways", 0.0)]
+    }
+}
+
+impl HashSwitch {
+    /// The outputs of packets, by the sum of their bytes.
+    #[inline]
+    fn ways(&self, pool: &Pool, batch: &Packets) -> [u32; CAPACITY] {
+        let end = self.offset.saturating_add(self.length);
+        let mut ways = [NOWHERE; CAPACITY];
+        for (packet, way) in batch.iter().zip(&mut ways) {
+            let bytes = pool[packet].data().get(self.offset..end);
+            let each = bytes.unwrap_or(&[]).iter();
+            let sum: usize = each.map(|b| usize::from(*b)).sum();
+            let output = match self.outputs {
+                _ if bytes.is_none() => 0,
+                2 | 4 | 8 => (sum ^ (sum >> 4)) & (self.outputs - 1),
+                _ => sum % self.outputs,
+            };
+            *way = output as u32;
+        }
+        ways
     }
 }
 

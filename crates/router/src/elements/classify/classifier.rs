@@ -17,8 +17,10 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::reason::Reason;
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Classifier", "sends packets by their bytes", || {
@@ -27,7 +29,7 @@ pub static ENTRY: Entry = Entry::new("Classifier", "sends packets by their bytes
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(35)");
+.ops("classify(steps); work(35 + 28 * ways)");
 
 #[derive(Debug, Default)]
 struct Classifier {
@@ -61,6 +63,12 @@ impl Element for Classifier {
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
         let text = self.program.as_ref().map(Program::text);
         Ok(text.unwrap_or_default().to_owned())
+    }
+
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        if let Some(program) = &self.program {
+            classifying::study(program, pool, batch, study);
+        }
     }
 
     fn quantities(&self) -> Vec<(&'static str, f64)> {

@@ -20,8 +20,10 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::reason::Reason;
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filters", || {
@@ -30,7 +32,7 @@ pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filt
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(60)");
+.ops("classify(steps); work(60 + 28 * ways)");
 
 #[derive(Debug, Default)]
 struct IpClassifier {
@@ -90,6 +92,12 @@ impl Element for IpClassifier {
         let program = compile(&patterns, &ctx.names()).map_err(|said| said.click())?;
         (self.patterns, self.program) = (patterns, Some(program));
         Ok(())
+    }
+
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        if let Some(program) = &self.program {
+            classifying::study(program, pool, batch, study);
+        }
     }
 
     fn quantities(&self) -> Vec<(&'static str, f64)> {

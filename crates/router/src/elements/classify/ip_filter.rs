@@ -18,8 +18,10 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::reason::Reason;
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rules", || {
@@ -28,7 +30,7 @@ pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rule
 .ports("1/-", "h/h")
 .live()
 .params(PARAMS)
-.ops("classify(steps); work(60)");
+.ops("classify(steps); work(60 + 28 * ways)");
 
 #[derive(Debug, Default)]
 struct IpFilter {
@@ -62,6 +64,12 @@ impl Element for IpFilter {
     fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
         let text = self.program.as_ref().map(Program::text);
         Ok(text.unwrap_or_default().to_owned())
+    }
+
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        if let Some(program) = &self.program {
+            classifying::study(program, pool, batch, study);
+        }
     }
 
     fn quantities(&self) -> Vec<(&'static str, f64)> {

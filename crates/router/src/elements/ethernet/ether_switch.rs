@@ -13,8 +13,10 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::learning_switch::{self, Switch};
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("EtherSwitch", "a switch that learns", || {
@@ -26,7 +28,7 @@ pub static ENTRY: Entry = Entry::new("EtherSwitch", "a switch that learns", || {
 .params(&[learning_switch::TIMEOUT])
 .ops(
     "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * entries, 0) by 4; work(155)",
+     ht_lookup(1, 24, 3 * destinations, 0) by 4; work(155)",
 );
 
 #[derive(Debug, Default)]
@@ -56,8 +58,12 @@ impl Element for EtherSwitch {
         self.switch.write(value)
     }
 
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        Switch::study(pool, batch, study);
+    }
+
     fn quantities(&self) -> Vec<(&'static str, f64)> {
-        vec![("entries", self.switch.count() as f64)]
+        self.switch.quantities()
     }
 }
 

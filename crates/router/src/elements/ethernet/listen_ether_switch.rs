@@ -12,8 +12,10 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
 use crate::learning_switch::{self, Switch};
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -27,7 +29,7 @@ pub static ENTRY: Entry = Entry::new(
 .params(&[learning_switch::TIMEOUT])
 .ops(
     "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * entries, 0) by 4; copy(frame); work(300)",
+     ht_lookup(1, 24, 3 * destinations, 0) by 4; copy(frame); work(300)",
 );
 
 #[derive(Debug, Default)]
@@ -57,7 +59,11 @@ impl Element for ListenEtherSwitch {
         self.switch.write(value)
     }
 
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        Switch::study(pool, batch, study);
+    }
+
     fn quantities(&self) -> Vec<(&'static str, f64)> {
-        vec![("entries", self.switch.count() as f64)]
+        self.switch.quantities()
     }
 }

@@ -7,7 +7,7 @@
 //! `rt :: DirectIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
 
 use crate::elements::Entry;
-use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::direct::Direct;
 
 /// The class.
@@ -21,4 +21,4 @@ pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks routes up in a lar
 })
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
-.ops("trie_lookup(levels, bytes) by 8; work(110)");
+.ops(OPS);

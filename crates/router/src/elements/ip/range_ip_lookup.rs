@@ -7,7 +7,7 @@
 //! `rt :: RangeIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
 
 use crate::elements::Entry;
-use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::radix::Radix;
 
 /// The class.
@@ -25,4 +25,4 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
-.ops("trie_lookup(levels, bytes) by 8; work(80)");
+.ops(OPS);

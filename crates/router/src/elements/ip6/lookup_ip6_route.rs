@@ -11,14 +11,17 @@ use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, NOWHERE};
 use crate::engine::setup::Setup;
+use crate::engine::study::Study;
+use crate::ip_lookup;
 use crate::ip6_packet;
 use crate::lookup::poptrie::Poptrie;
-use crate::lookup::{Prefix, Route, Routes, Table};
+use crate::lookup::{self, BATCH, Prefix, Route, Routes, Table};
 use crate::reason::Reason;
 use std::net::Ipv6Addr;
-use trammel_packet::batch::Batch;
+use trammel_packet::batch::{Batch, CAPACITY, Packets};
+use trammel_packet::pool::Pool;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -35,7 +38,7 @@ pub static ENTRY: Entry = Entry::new(
     default: "",
     help: "`DST/MASK [GW] OUTPUT`",
 }])
-.ops("trie_lookup(levels, bytes); work(90)");
+.ops(ip_lookup::OPS);
 
 #[derive(Debug)]
 struct LookupIp6Route {
@@ -98,21 +101,43 @@ impl Element for LookupIp6Route {
         if said.has_errors() { Err(said) } else { Ok(()) }
     }
 
-    fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
-        for h in batch.drain() {
-            let packet = &mut ctx.pool()[&h];
-            let address = u128::from_be_bytes(ip6_packet::destination(packet));
-            let Some(hop) = self.routes.table().lookup(address) else {
-                ctx.drop(h, Reason::NoRoute);
-                continue;
-            };
+    fn push(&mut self, ctx: &mut Ctx, _: usize, batch: Batch) {
+        let (mut addresses, mut hops) = ([0; BATCH], [None; BATCH]);
+        let count = batch.len();
+        let pool = ctx.pool();
+        for (packet, address) in batch.iter().zip(&mut addresses) {
+            *address = u128::from_be_bytes(ip6_packet::destination(&pool[packet]));
+        }
+        // One address asks once; several ask together, level by level, so that no look-up waits for another's memory.
+        if count > 0 && addresses[1..count].iter().all(|other| *other == addresses[0]) {
+            hops[..count].fill(self.routes.table().lookup(addresses[0]));
+        } else {
+            let table = self.routes.table();
+            table.lookup_batch(&addresses[..count], &mut hops[..count]);
+        }
+        if let Some(hop) = hops[0]
+            && hops[..count].iter().all(|other| *other == hops[0])
+        {
             let (gateway, port) = self.routes.hop(hop);
             if gateway != 0 {
-                ip6_packet::set_destination(packet, gateway.to_be_bytes());
+                let pool = ctx.pool();
+                for packet in batch.iter() {
+                    ip6_packet::set_destination(&mut pool[packet], gateway.to_be_bytes());
+                }
             }
-            ctx.emit(port as usize, h);
+            return ctx.emit_all(port as usize, batch);
         }
-        ctx.recycle(batch);
+        let mut outputs = [NOWHERE; CAPACITY];
+        for ((packet, hop), output) in batch.iter().zip(hops).zip(&mut outputs) {
+            let Some((gateway, port)) = hop.map(|hop| self.routes.hop(hop)) else {
+                continue;
+            };
+            if gateway != 0 {
+                ip6_packet::set_destination(&mut ctx.pool()[packet], gateway.to_be_bytes());
+            }
+            *output = port;
+        }
+        ctx.part(batch, &outputs, Reason::NoRoute);
     }
 
     fn handlers(&self) -> Vec<Handler> {
@@ -161,6 +186,12 @@ impl Element for LookupIp6Route {
             _ => return Err("bad command, should be `add' or `remove'".to_owned()),
         }
         Ok(())
+    }
+
+    fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
+        let each = batch.iter();
+        let addresses = each.map(|h| u128::from_be_bytes(ip6_packet::destination(&pool[h])));
+        lookup::study::study(&self.routes, &addresses.collect::<Vec<u128>>(), study);
     }
 
     fn quantities(&self) -> Vec<(&'static str, f64)> {
