@@ -614,7 +614,11 @@ impl Ctx {
         }
         let mut one = self.slots[element].take().expect("nothing runs");
         (self.me, self.mark) = (element, self.pending.len());
-        one.push(self, input, batch);
+        if self.observed {
+            self.push_observed(one.as_mut(), input, batch);
+        } else {
+            one.push(self, input, batch);
+        }
         self.slots[element] = Some(one);
         let mut left = Vec::new();
         for Pending { to, mut batch } in self.pending.split_off(self.mark) {
