@@ -5,7 +5,9 @@
 
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
-use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
+use crate::forwarding::arrivals::Pattern;
+use crate::forwarding::lost::LOST;
+use crate::forwarding::simulated::{SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
@@ -16,21 +18,19 @@ use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::memory_host::MemoryHost;
-use trammel_router::reason::Reason;
 use trammel_router::simulate::Report;
 use trammel_router::simulate::costs::Costs;
-use trammel_router::simulate::port::{Counts, Settings};
+use trammel_router::simulate::port::{Counts, Passage, Settings};
 
 /// Frames of a stream that are made: enough to vary, few enough to be copied for every trial.
 const MOST_FRAMES: usize = 8192;
 /// Links that do not limit: the simulated ports' rate where the scenario gives none.
-const NO_LINK: Rate = Rate::from_bps(1_000_000_000_000);
+/// So fast that a frame takes no picosecond, since rings in memory have no link at all.
+const NO_LINK: Rate = Rate::from_bps(u64::MAX);
 /// Bytes of a frame on the link besides those in memory: checksum, preamble and gap.
 const LINK_OVERHEAD: u64 = 24;
 /// Frames that the driver gives at a time: the router's batch.
 const BATCH: usize = trammel_packet::batch::CAPACITY;
-/// Why packets end that a faster machine would have forwarded; whatever else ends them is the function's own work.
-const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendFailed];
 
 /// What the device is like besides the function.
 #[derive(Clone, Copy, Debug)]
@@ -142,15 +142,32 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Offers `loads` one after the other: the outcome, when each frame came and left, and when a receive ring was full last.
+    pub(super) fn offer_all(
+        &mut self,
+        loads: &[Load],
+    ) -> Result<(Outcome, Vec<Passage>, Option<Time>), Failure> {
+        let (outcome, passages) = self.0.offer_all(loads, true)?;
+        let ports = self.last().into_iter().flat_map(|report| &report.ports);
+        let last_lost = ports.filter_map(|(_, counts)| counts.last_lost).max();
+        Ok((self.judged(outcome), passages, last_lost))
+    }
+
+    /// A function may copy packets, answer some and end others: what it did with them is no loss.
+    fn judged(&self, outcome: Outcome) -> Outcome {
+        let lost = self.last().map_or(0, lost);
+        Outcome {
+            forwarded: outcome.offered.saturating_sub(lost),
+            ..outcome
+        }
+    }
+}
+
 impl Trial for Device {
     fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
         let outcome = self.0.run(load)?;
-        let lost = self.0.last.as_ref().map_or(0, lost);
-        // A function may copy packets, answer some and end others: what it did with them is no loss.
-        Ok(Outcome {
-            forwarded: outcome.offered.saturating_sub(lost),
-            ..outcome
-        })
+        Ok(self.judged(outcome))
     }
 }
 

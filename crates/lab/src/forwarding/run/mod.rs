@@ -9,7 +9,9 @@
 
 mod comparison;
 mod device;
+mod live;
 mod report;
+mod row;
 mod search;
 mod tables;
 mod text;
@@ -24,10 +26,12 @@ use crate::engine::{Lacks, machine as this_machine};
 use crate::machines;
 use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::ReadError;
-use crate::scenario::forwarding::{ForwardingFile, Point, Tested};
+use crate::scenario::forwarding::{ForwardingFile, Point, Test, Tested};
 use crate::scenario::model::Engine;
 use device::{Device, Ports};
 use rayon::prelude::*;
+use live::Live;
+use row::Row;
 use search::Sought;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -78,6 +82,8 @@ struct Cell {
     predicted: Option<At>,
     simulated: Option<Sought>,
     measured: Option<Measured>,
+    /// What this machine did under loads, where that was asked.
+    live: Option<Live>,
 }
 
 /// What came of everything.
@@ -98,6 +104,16 @@ impl Cell {
     fn of<'a>(&self, file: &'a ForwardingFile) -> (&'a Point, &'a Tested) {
         let point = &file.points[self.point];
         (point, &point.scenario.functions[self.function])
+    }
+
+    /// Trials by the engines that make them.
+    fn trials(&self) -> [(&'static str, &[Row]); 2] {
+        let simulated = self.simulated.as_ref().map(|sought| &sought.trials[..]);
+        let measured = self.live.as_ref().map(|live| &live.trials[..]);
+        [
+            (Engine::Simulate.name(), simulated.unwrap_or_default()),
+            (Engine::Measure.name(), measured.unwrap_or_default()),
+        ]
     }
 }
 
@@ -263,6 +279,7 @@ fn cells(file: &ForwardingFile) -> Vec<Cell> {
                     predicted: None,
                     simulated: None,
                     measured: None,
+                    live: None,
                 });
             }
         }
@@ -392,7 +409,17 @@ fn measure_all(
                             .to_owned(),
                     );
                 }
+                let (scenario, about) = (&point.scenario, measured.pps);
                 outcome.cells[at].measured = Some(measured);
+                if scenario.bench.tests.iter().any(|t| *t != Test::Throughput) {
+                    let traffic = traffic(tested, outcome.cells[at].frame);
+                    let (pattern, ring) = (scenario.pattern, scenario.ring);
+                    let asked = &scenario.bench;
+                    match live::measure(bench, &traffic, pattern, ring, asked, about) {
+                        Ok(live) => outcome.cells[at].live = Some(live),
+                        Err(error) => fail(outcome, at, error)?,
+                    }
+                }
             }
             Err(error) => fail(outcome, at, Error::Refused(error))?,
         }

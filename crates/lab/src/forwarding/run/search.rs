@@ -8,14 +8,16 @@
 //! which is 1 % of a trial of 100,000 for a ring of 1,024. Some batches are always under way, so short trials are less exact.
 
 use super::device::Device;
+use super::row::Row;
 use crate::forwarding::estimate::Error;
+use crate::forwarding::recovery::{OVERLOAD, REDUCED, recovery};
 use crate::scenario::forwarding::{Bench, Test};
 use trammel_bench::search::binary::{Binary, Found, Verdict};
-use trammel_bench::trial::{Load, Outcome, Trial};
+use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
 
 /// How far above the estimate the first trial goes.
-const OVERLOAD: f64 = 1.5;
+const EXCESS: f64 = 1.5;
 /// Around what an overload lets through, where the maximum is looked for first.
 const AROUND: (f64, f64) = (0.97, 1.02);
 /// The least share of that below which nothing is looked for.
@@ -23,21 +25,6 @@ const LEAST: f64 = 0.01;
 
 /// A link that is idle for less of the time is what limits.
 const IDLE: f64 = 0.02;
-
-/// A trial that was made.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// What it was made for.
-    pub(super) test: Test,
-    /// Its load as a share of the throughput, where it was set so.
-    pub(super) share: Option<f64>,
-    /// Frames a second that were to be offered.
-    pub(super) intended: f64,
-    /// What became of it.
-    pub(super) outcome: Outcome,
-    /// Whether it lost nothing.
-    pub(super) passed: bool,
-}
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -61,17 +48,14 @@ pub(super) fn seek(
 ) -> Result<Sought, Error> {
     let mut trials = Vec::new();
     let length = |pps: f64| Time::from_secs_f64(bench.frames as f64 / pps);
-    let first = (OVERLOAD * about).min(line);
+    let first = (EXCESS * about).min(line);
     let outcome = offer(device, first, length(first))?;
     let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
     let carried = outcome.forwarded as f64 / device.occupied().max(outcome.effective).as_secs_f64();
     let carried = carried.max(first * LEAST);
     trials.push(Row {
-        test: Test::Throughput,
-        share: None,
-        intended: first,
         passed,
-        outcome,
+        ..Row::of(Test::Throughput, None, first, &outcome)
     });
     let pps = if passed {
         first
@@ -105,20 +89,34 @@ pub(super) fn seek(
         for share in shares.copied() {
             let intended = (pps * share).min(line);
             let outcome = offer(device, intended, length(intended))?;
-            trials.push(Row {
-                test,
-                share: Some(share),
-                intended,
-                passed: outcome.lost() == 0,
-                outcome,
-            });
+            trials.push(Row::of(test, Some(share), intended, &outcome));
         }
+    }
+    if bench.tests.contains(&Test::Recovery) {
+        trials.push(recover(device, (pps * OVERLOAD).min(line), bench)?);
     }
     Ok(Sought {
         pps,
         bound_by,
         cycles,
         trials,
+    })
+}
+
+/// An overload, then less than the device can do.
+fn recover(device: &mut Device, overload: f64, bench: &Bench) -> Result<Row, Error> {
+    let wrong = |failure: Failure| Error::Other(failure.to_string());
+    let reduced = overload * REDUCED;
+    let length = |pps: f64| Time::from_secs_f64(bench.frames as f64 / pps);
+    let usual = offer(device, reduced, length(reduced))?.latency;
+    let usual = usual.and_then(|latency| latency.quantile_time(0.99));
+    let loads = [overload, reduced].map(|pps| load(pps, length(pps)));
+    let [high, low] = loads;
+    let (outcome, passages, last_lost) = device.offer_all(&[high?, low?]).map_err(wrong)?;
+    let usual = usual.unwrap_or(Time::ZERO);
+    Ok(Row {
+        recovery: Some(recovery(&passages, length(overload), last_lost, usual)),
+        ..Row::of(Test::Recovery, Some(OVERLOAD), overload, &outcome)
     })
 }
 
@@ -132,11 +130,13 @@ fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
 }
 
 fn offer(device: &mut Device, pps: f64, length: Time) -> Result<Outcome, Error> {
-    let load = Load::new(pps, length)
-        .ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))?;
     device
-        .run(load)
+        .run(load(pps, length)?)
         .map_err(|failure| Error::Other(failure.to_string()))
+}
+
+fn load(pps: f64, length: Time) -> Result<Load, Error> {
+    Load::new(pps, length).ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))
 }
 
 fn search(
@@ -153,12 +153,10 @@ fn search(
     let mut tried = |load: Load| {
         let outcome = device.run(load)?;
         let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+        let intended = load.frames_per_second();
         trials.push(Row {
-            test: Test::Throughput,
-            share: None,
-            intended: load.frames_per_second(),
             passed,
-            outcome: outcome.clone(),
+            ..Row::of(Test::Throughput, None, intended, &outcome)
         });
         // To the search, who does not keep up loses.
         let forwarded = outcome.forwarded - u64::from(!passed && outcome.lost() == 0);

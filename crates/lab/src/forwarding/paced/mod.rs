@@ -1,0 +1,212 @@
+//! A configuration on this machine under a load: throughput, losses and latencies on rings in memory.
+//!
+//! Frames are due at instants that are fixed beforehand, by the same plan as in simulated time. The router asks its
+//! rings as it would ask devices, and finds what has fallen due by then; so the core that is measured makes its own load,
+//! and no other core, device or interrupt has a part in it. Latency is from the instant at which a frame was due to that
+//! at which a ring took it.
+//!
+//! A *window* is one such load. Others on the machine make a window longer, never shorter; whoever asks takes several and
+//! keeps those in which the machine was at its own pace.
+
+mod ring;
+
+use super::arrivals::{Part, Pattern};
+use super::bench::{Bench, Refused};
+use super::lost;
+use super::measure::Clock;
+use super::traffic::Traffic;
+use ring::{PacedRing, Shared, Way, lock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use trammel_bench::trial::{Failure, Load};
+use trammel_core::time::Time;
+use trammel_packet::cpu::cycles;
+use trammel_packet::device::Device;
+use trammel_router::engine::Ctx;
+use trammel_router::engine::driver::Progress;
+use trammel_router::simulate::port::Passage;
+
+/// Rounds of the driver between two looks at whether all frames have come.
+const ROUNDS: u64 = 16;
+/// Rounds in which what is inside comes out when no more comes in.
+const LAST_ROUNDS: u64 = 64;
+/// The longest that a window takes beyond its load.
+const LONGEST: Duration = Duration::from_secs(10);
+/// From arming a window to its first instant.
+const LEAD: Time = Time::from_us(20);
+
+/// What became of a window's frames.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Frames that were due.
+    pub offered: u64,
+    /// Frames that rings, queues and buffers had no room for.
+    pub lost: u64,
+    /// When the last frame that a ring had no room for was due, from the window's start.
+    pub last_lost: Option<Time>,
+    /// When each frame that came out was due and was out, from the window's start.
+    pub passages: Vec<Passage>,
+    /// Frames that the router took a second, from the first to the last.
+    pub taken_per_s: f64,
+    /// Times that it took any, and that it asked in vain.
+    pub batches: u64,
+    /// See `batches`.
+    pub polls: u64,
+}
+
+/// A configuration that has been loaded, to be offered one window after the other.
+#[derive(Debug)]
+pub struct Bed {
+    router: Ctx,
+    /// The ways by which frames come, and those by which they only leave.
+    ways_in: Vec<Shared>,
+    ways_out: Vec<Shared>,
+    pattern: Pattern,
+    seed: u64,
+    ticks_per_ps: f64,
+}
+
+impl Bed {
+    /// `bench` on rings of so many frames.
+    pub fn new(
+        bench: &Bench,
+        traffic: &Traffic,
+        pattern: Pattern,
+        capacity: usize,
+    ) -> Result<Bed, Refused> {
+        let way = || -> Shared { Arc::new(Mutex::new(Way::new(capacity))) };
+        let mut devices: BTreeMap<String, Box<dyn Device>> = BTreeMap::new();
+        let (mut ways_in, mut ways_out) = (Vec::new(), Vec::new());
+        let active = bench.active();
+        for (at, name) in bench.inlets().into_iter().enumerate() {
+            let way = way();
+            let is_active = active.contains(&at);
+            let stream = is_active.then(|| bench.stream(at, traffic)).transpose()?;
+            let ring = PacedRing::new(name, stream, way.clone());
+            devices.insert(name.to_owned(), Box::new(ring));
+            if is_active {
+                ways_in.push(way);
+            } else {
+                ways_out.push(way);
+            }
+        }
+        for name in bench.outlets() {
+            let way = way();
+            let ring = PacedRing::new(name, None, way.clone());
+            devices.insert(name.to_owned(), Box::new(ring));
+            ways_out.push(way);
+        }
+        Ok(Bed {
+            router: bench.load(devices, traffic.seed)?,
+            ways_in,
+            ways_out,
+            pattern,
+            seed: traffic.seed,
+            ticks_per_ps: Clock::measure().ticks_per_s / 1e12,
+        })
+    }
+
+    /// Offers `loads` one after the other, waits for what is inside, and says what became of all.
+    pub fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure> {
+        let plans = self.plans(loads)?;
+        let offered = plans.iter().map(|plan| plan.len() as u64).sum();
+        for way in &self.ways_out {
+            let mut way = lock(way);
+            way.arm(Vec::new());
+            way.out.reserve(offered as usize);
+        }
+        let lost_before = lost::in_elements(&self.router);
+        let start = cycles() + self.ticks(LEAD);
+        for (way, plan) in self.ways_in.iter().zip(plans) {
+            let due = plan.into_iter().map(|ticks| start + ticks).collect();
+            lock(way).arm(due);
+        }
+        self.run(loads)?;
+        let mut window = Window {
+            offered,
+            lost: lost::in_elements(&self.router) - lost_before,
+            last_lost: None,
+            passages: Vec::new(),
+            taken_per_s: 0.0,
+            batches: 0,
+            polls: 0,
+        };
+        let (mut taken, mut first, mut last) = (0, u64::MAX, 0);
+        let since = |tick: u64| {
+            let ps = tick.saturating_sub(start) as f64 / self.ticks_per_ps;
+            Time::from_ps(ps as u64)
+        };
+        for way in &self.ways_in {
+            let way = lock(way);
+            window.lost += way.lost;
+            window.last_lost = window.last_lost.max(way.last_lost.map(since));
+            window.batches += way.batches;
+            window.polls += way.polls;
+            if way.taken > 0 {
+                // The last batch was taken at the end of the time, so it is not of it.
+                taken += way.taken - way.last_batch;
+                (first, last) = (first.min(way.first_taken), last.max(way.last_taken));
+            }
+        }
+        let seconds = last.saturating_sub(first) as f64 / self.ticks_per_ps / 1e12;
+        if seconds > 0.0 {
+            window.taken_per_s = taken as f64 / seconds;
+        }
+        for way in self.ways_in.iter().chain(&self.ways_out) {
+            let way = lock(way);
+            let passages = way.out.iter().map(|(due, out)| Passage {
+                came: since(*due),
+                left: since(*out),
+            });
+            window.passages.extend(passages);
+        }
+        Ok(window)
+    }
+
+    fn ticks(&self, time: Time) -> u64 {
+        (time.as_ps() as f64 * self.ticks_per_ps) as u64
+    }
+
+    /// When the frames of each way are due, in ticks from the start.
+    fn plans(&self, loads: &[Load]) -> Result<Vec<Vec<u64>>, Failure> {
+        let share = 1.0 / self.ways_in.len().max(1) as f64;
+        let plan = |number: usize| {
+            let part = Part {
+                share,
+                number,
+                seed: self.seed,
+            };
+            let arrivals = self.pattern.arrivals(part, loads).map_err(|per_second| {
+                format!("stream {number}: {per_second} frames/s cannot be offered")
+            })?;
+            Ok(arrivals.map(|at| self.ticks(at)).collect())
+        };
+        (0..self.ways_in.len()).map(plan).collect()
+    }
+
+    /// Runs the router until every frame has come and what can come out is out.
+    fn run(&mut self, loads: &[Load]) -> Result<(), Failure> {
+        let load: f64 = loads.iter().map(|load| load.duration().as_secs_f64()).sum();
+        let (started, longest) = (Instant::now(), LONGEST + Duration::from_secs_f64(load));
+        while !self.ways_in.iter().all(|way| lock(way).is_over()) {
+            if self.router.run_rounds(None, ROUNDS) != Progress::Running {
+                return Err("the router stopped before all frames had come".into());
+            }
+            if started.elapsed() > longest {
+                return Err(format!(
+                    "frames were left {} s after the last had come: a task never runs",
+                    LONGEST.as_secs()
+                )
+                .into());
+            }
+        }
+        for _ in 0..LAST_ROUNDS {
+            if self.router.packets_inside() == 0 {
+                break;
+            }
+            self.router.run_rounds(None, 1);
+        }
+        Ok(())
+    }
+}
