@@ -5,9 +5,11 @@
 //! and no other core, device or interrupt has a part in it. Latency is from the instant at which a frame was due to that
 //! at which a ring took it.
 //!
-//! A *window* is one such load. Others on the machine make a window longer, never shorter; whoever asks takes several and
-//! keeps those in which the machine was at its own pace.
+//! A *window* is one such load. Time is the core's own: gaps in which others had the core are cut out and told. What others do
+//! to its caches and its pace is not; whoever asks takes several windows and keeps those in which the machine was at its own
+//! pace.
 
+mod core_time;
 mod ring;
 
 use super::arrivals::{Part, Pattern};
@@ -15,13 +17,14 @@ use super::bench::{Bench, Refused};
 use super::lost;
 use super::measure::Clock;
 use super::traffic::Traffic;
+use core_time::CoreTime;
 use ring::{PacedRing, Shared, Way, lock};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
-use trammel_packet::cpu::cycles;
+use trammel_packet::batch::CAPACITY;
 use trammel_packet::device::Device;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::driver::Progress;
@@ -33,6 +36,10 @@ const ROUNDS: u64 = 16;
 const LAST_ROUNDS: u64 = 64;
 /// The longest that a window takes beyond its load.
 const LONGEST: Duration = Duration::from_secs(10);
+/// The least gap between two calls of rings that is the work of others on the machine: longer than an interrupt.
+const LEAST_GAP: Time = Time::from_us(25);
+/// The same in batches.
+const BATCHES: f64 = 8.0;
 /// From arming a window to its first instant.
 const LEAD: Time = Time::from_us(20);
 
@@ -53,6 +60,10 @@ pub struct Window {
     pub batches: u64,
     /// See `batches`.
     pub polls: u64,
+    /// For how long the core was taken away, which is in none of the times, and how often.
+    pub away: Time,
+    /// See `away`.
+    pub gaps: u64,
 }
 
 /// A configuration that has been loaded, to be offered one window after the other.
@@ -65,6 +76,9 @@ pub struct Bed {
     pattern: Pattern,
     seed: u64,
     ticks_per_ps: f64,
+    time: CoreTime,
+    /// The longest that a batch takes.
+    longest: Time,
 }
 
 impl Bed {
@@ -78,12 +92,12 @@ impl Bed {
         let way = || -> Shared { Arc::new(Mutex::new(Way::new(capacity))) };
         let mut devices: BTreeMap<String, Box<dyn Device>> = BTreeMap::new();
         let (mut ways_in, mut ways_out) = (Vec::new(), Vec::new());
-        let active = bench.active();
+        let (active, time) = (bench.active(), CoreTime::default());
         for (at, name) in bench.inlets().into_iter().enumerate() {
             let way = way();
             let is_active = active.contains(&at);
             let stream = is_active.then(|| bench.stream(at, traffic)).transpose()?;
-            let ring = PacedRing::new(name, stream, way.clone());
+            let ring = PacedRing::new(name, stream, way.clone(), time.clone());
             devices.insert(name.to_owned(), Box::new(ring));
             if is_active {
                 ways_in.push(way);
@@ -93,7 +107,7 @@ impl Bed {
         }
         for name in bench.outlets() {
             let way = way();
-            let ring = PacedRing::new(name, None, way.clone());
+            let ring = PacedRing::new(name, None, way.clone(), time.clone());
             devices.insert(name.to_owned(), Box::new(ring));
             ways_out.push(way);
         }
@@ -104,7 +118,15 @@ impl Bed {
             pattern,
             seed: traffic.seed,
             ticks_per_ps: Clock::measure().ticks_per_s / 1e12,
+            time,
+            longest: LEAST_GAP,
         })
+    }
+
+    /// Takes gaps that are many times as long as a batch at `pps` frames a second for the work of others.
+    pub fn expect(&mut self, pps: f64) {
+        let batch = Time::from_secs_f64(BATCHES * CAPACITY as f64 / pps);
+        self.longest = batch.max(LEAST_GAP);
     }
 
     /// Offers `loads` one after the other, waits for what is inside, and says what became of all.
@@ -117,7 +139,7 @@ impl Bed {
             way.out.reserve(offered as usize);
         }
         let lost_before = lost::in_elements(&self.router);
-        let start = cycles() + self.ticks(LEAD);
+        let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
         for (way, plan) in self.ways_in.iter().zip(plans) {
             let due = plan.into_iter().map(|ticks| start + ticks).collect();
             lock(way).arm(due);
@@ -131,6 +153,8 @@ impl Bed {
             taken_per_s: 0.0,
             batches: 0,
             polls: 0,
+            away: Time::ZERO,
+            gaps: 0,
         };
         let (mut taken, mut first, mut last) = (0, u64::MAX, 0);
         let since = |tick: u64| {
@@ -149,6 +173,9 @@ impl Bed {
                 (first, last) = (first.min(way.first_taken), last.max(way.last_taken));
             }
         }
+        let (away, gaps) = self.time.away();
+        window.away = Time::from_ps((away as f64 / self.ticks_per_ps) as u64);
+        window.gaps = gaps;
         let seconds = last.saturating_sub(first) as f64 / self.ticks_per_ps / 1e12;
         if seconds > 0.0 {
             window.taken_per_s = taken as f64 / seconds;

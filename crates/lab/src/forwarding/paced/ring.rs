@@ -1,12 +1,13 @@
 //! A device in memory whose frames fall due at instants that are fixed beforehand.
 //!
-//! When the router asks, the ring looks at the time-stamp counter and takes in what has fallen due since it was asked
+//! When the router asks, the ring looks at the core's time and takes in what has fallen due since it was asked
 //! last, as far as it has room; what finds it full is lost. Nothing but the router empties it, so that is the same as
 //! taking in each frame when it is due. The same rule stands in the simulated port (`router/src/simulate/port/inward.rs`).
 //!
 //! A packet carries the instant at which it was due as the annotation `PERFCTR`, as in simulated time. It is out when the
 //! ring that it is given to has taken the whole batch.
 
+use super::core_time::CoreTime;
 use crate::forwarding::traffic::Stream;
 use std::collections::VecDeque;
 use std::io;
@@ -14,11 +15,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use trammel_packet::anno::PERFCTR;
 use trammel_packet::batch::Packets;
-use trammel_packet::cpu::cycles;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
-/// What a ring has to give and what became of it, in ticks of the counter.
+/// What a ring has to give and what became of it, in ticks of the core's time.
 #[derive(Debug, Default)]
 pub(super) struct Way {
     /// When its frames are due, ascending.
@@ -134,16 +134,18 @@ pub(super) struct PacedRing {
     name: String,
     stream: Option<Stream>,
     way: Shared,
+    time: CoreTime,
     counters: DeviceCounters,
 }
 
 impl PacedRing {
     /// A ring that gives frames of `stream`, or only takes.
-    pub(super) fn new(name: &str, stream: Option<Stream>, way: Shared) -> PacedRing {
+    pub(super) fn new(name: &str, stream: Option<Stream>, way: Shared, time: CoreTime) -> PacedRing {
         PacedRing {
             name: name.to_owned(),
             stream,
             way,
+            time,
             counters: DeviceCounters::default(),
         }
     }
@@ -159,7 +161,7 @@ impl Device for PacedRing {
             return Ok(0);
         };
         let mut way = lock(&self.way);
-        let now = cycles();
+        let now = self.time.now();
         way.admit(now);
         let most = (stream.burst() as u64).min(way.held as u64);
         let mut count = 0;
@@ -199,7 +201,7 @@ impl Device for PacedRing {
             batch.push(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
             pool.free(packet);
         }
-        let now = cycles();
+        let now = self.time.now();
         // What the function made itself was never due.
         let due = batch.iter().filter(|due| **due != 0);
         way.out.extend(due.map(|due| (*due, now)));

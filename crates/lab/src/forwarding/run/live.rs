@@ -63,6 +63,7 @@ pub(super) fn measure(
         about,
         best: 0.0,
     };
+    machine.bed.expect(about);
     seek(&mut machine, bench).map_err(|failure| Error::Other(failure.to_string()))
 }
 
