@@ -21,6 +21,9 @@ use crate::residency::Locality;
 
 pub use limits::{Limit, Ports};
 
+/// The operation that tells how many calls there are a packet.
+const CALL: &str = "call";
+
 /// What comes to a function, and how it is run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
@@ -160,7 +163,8 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     let (mut rows, mut touched) = (Vec::new(), Vec::new());
     let (mut formula, mut accesses_formula) = (Expr::from(0.0), Expr::from(0.0));
     for (at, step) in function.steps.iter().enumerate() {
-        let factor = machine.factors.get(&step.class).map_or(1.0, |f| f.ratio);
+        let learnt = machine.factors.get(&step.class);
+        let factor = learnt.map_or(1.0, |learnt| learnt.ratio);
         let mut row = Row {
             name: step.name.clone(),
             class: step.class.clone(),
@@ -194,6 +198,13 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
                     in_flight: operation.in_flight,
                 });
             }
+        }
+        let calls = step.operations.iter().find(|one| one.eo.about.name == CALL);
+        let calls = calls.and_then(|one| one.args.first()?.number());
+        if let (Some(learnt), Some(calls)) = (learnt, calls) {
+            let beside = learnt.beside(calls) * step.visits;
+            row.core += beside;
+            formula = formula + beside;
         }
         rows.push(row);
     }

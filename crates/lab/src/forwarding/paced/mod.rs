@@ -76,6 +76,7 @@ pub struct Bed {
     pattern: Pattern,
     seed: u64,
     ticks_per_ps: f64,
+    cycles_a_tick: f64,
     time: CoreTime,
     /// The longest that a batch takes.
     longest: Time,
@@ -111,13 +112,15 @@ impl Bed {
             devices.insert(name.to_owned(), Box::new(ring));
             ways_out.push(way);
         }
+        let clock = Clock::measure();
         Ok(Bed {
             router: bench.load(devices, traffic.seed)?,
             ways_in,
             ways_out,
             pattern,
             seed: traffic.seed,
-            ticks_per_ps: Clock::measure().ticks_per_s / 1e12,
+            ticks_per_ps: clock.ticks_per_s / 1e12,
+            cycles_a_tick: clock.cycles_a_tick,
             time,
             longest: LEAST_GAP,
         })
@@ -137,6 +140,7 @@ impl Bed {
             let mut way = lock(way);
             way.arm(Vec::new());
             way.out.reserve(offered as usize);
+            way.out_at.reserve(offered as usize);
         }
         let lost_before = lost::in_elements(&self.router);
         let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
@@ -182,9 +186,9 @@ impl Bed {
         }
         for way in self.ways_in.iter().chain(&self.ways_out) {
             let way = lock(way);
-            let passages = way.out.iter().map(|(due, out)| Passage {
-                came: since(*due),
-                left: since(*out),
+            let passages = way.passages().map(|(due, out)| Passage {
+                came: since(due),
+                left: since(out),
             });
             window.passages.extend(passages);
         }
@@ -210,6 +214,28 @@ impl Bed {
             Ok(arrivals.map(|at| self.ticks(at)).collect())
         };
         (0..self.ways_in.len()).map(plan).collect()
+    }
+
+    /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come for `time`.
+    pub fn idle(&mut self, time: Time) -> Result<f64, Failure> {
+        let start = self.time.begin(self.ticks(self.longest));
+        for way in &self.ways_out {
+            lock(way).arm(Vec::new());
+        }
+        for way in &self.ways_in {
+            lock(way).arm(vec![start + self.ticks(time)]);
+        }
+        self.run(&[])?;
+        let mut polls = 0;
+        let mut end = start;
+        for way in &self.ways_in {
+            let way = lock(way);
+            (polls, end) = (polls + way.polls_before, end.max(way.first_taken));
+        }
+        if polls == 0 {
+            return Err("the router never asked its rings".into());
+        }
+        Ok((end - start) as f64 / polls as f64 * self.cycles_a_tick)
     }
 
     /// Runs the router until every frame has come and what can come out is out.

@@ -40,13 +40,15 @@ pub(super) struct Way {
     /// Times that it took any, and that it asked in vain.
     pub(super) batches: u64,
     pub(super) polls: u64,
+    /// See `polls`: those before the first frame was taken.
+    pub(super) polls_before: u64,
     /// Frames that found the ring full, and when the last of these was due.
     pub(super) lost: u64,
     pub(super) last_lost: Option<u64>,
-    /// Frames that were given to this ring: when they were due and when they were out.
-    pub(super) out: Vec<(u64, u64)>,
-    /// The instants of the batch that is being taken.
-    batch: Vec<u64>,
+    /// When the frames were due that were given to this ring, and for each batch of them how many there were by then and
+    /// when it was out.
+    pub(super) out: Vec<u64>,
+    pub(super) out_at: Vec<(usize, u64)>,
 }
 
 impl Way {
@@ -60,20 +62,17 @@ impl Way {
 
     /// Forgets what became of the frames before and takes new ones, due at `due`.
     pub(super) fn arm(&mut self, due: Vec<u64>) {
-        let capacity = self.capacity;
-        let first_frame = self.first_frame + self.due.len() as u64;
-        let (mut out, mut waiting) = (std::mem::take(&mut self.out), std::mem::take(&mut self.waiting));
-        out.clear();
-        waiting.clear();
-        *self = Way {
+        let mut fresh = Way {
             due,
-            capacity,
-            first_frame,
-            out,
-            waiting,
-            batch: std::mem::take(&mut self.batch),
-            ..Way::default()
+            first_frame: self.first_frame + self.due.len() as u64,
+            // Memory that was used before need not be asked for again.
+            out: std::mem::take(&mut self.out),
+            out_at: std::mem::take(&mut self.out_at),
+            ..Way::new(self.capacity)
         };
+        fresh.out.clear();
+        fresh.out_at.clear();
+        *self = fresh;
     }
 
     /// Takes in what has fallen due.
@@ -101,17 +100,33 @@ impl Way {
         }
     }
 
-    /// The first that waits, out of the ring.
+    /// The first that wait, one after the other, so many at most.
     #[inline]
-    fn take_first(&mut self) -> Option<usize> {
-        let first = self.waiting.front_mut()?;
-        let at = first.start;
-        first.start += 1;
-        if first.start == first.end {
-            self.waiting.pop_front();
+    fn first(&self, most: usize) -> Range<usize> {
+        let first = self.waiting.front().cloned().unwrap_or_default();
+        first.start..first.end.min(first.start + most)
+    }
+
+    /// Takes the first so many out of the ring, none beyond [`Way::first`].
+    #[inline]
+    fn take_first(&mut self, count: usize) {
+        if let Some(first) = self.waiting.front_mut() {
+            first.start += count;
+            if first.start == first.end {
+                self.waiting.pop_front();
+            }
+            self.held -= count;
         }
-        self.held -= 1;
-        Some(at)
+    }
+
+    /// When each frame that was given to this ring was due and was out. What the function made itself was never due.
+    pub(super) fn passages(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut first = 0;
+        let batches = self.out_at.iter().flat_map(move |(end, at)| {
+            let batch = &self.out[std::mem::replace(&mut first, *end)..*end];
+            batch.iter().map(|due| (*due, *at))
+        });
+        batches.filter(|(due, _)| *due != 0)
     }
 
     /// Whether every frame has come and none waits.
@@ -140,7 +155,12 @@ pub(super) struct PacedRing {
 
 impl PacedRing {
     /// A ring that gives frames of `stream`, or only takes.
-    pub(super) fn new(name: &str, stream: Option<Stream>, way: Shared, time: CoreTime) -> PacedRing {
+    pub(super) fn new(
+        name: &str,
+        stream: Option<Stream>,
+        way: Shared,
+        time: CoreTime,
+    ) -> PacedRing {
         PacedRing {
             name: name.to_owned(),
             stream,
@@ -163,27 +183,33 @@ impl Device for PacedRing {
         let mut way = lock(&self.way);
         let now = self.time.now();
         way.admit(now);
-        let most = (stream.burst() as u64).min(way.held as u64);
+        let most = stream.burst().min(into.room());
         let mut count = 0;
-        while count < most && !into.is_full() {
-            // A frame stays in the ring where the pool has no room for it.
-            let Some(at) = way.waiting.front().map(|first| first.start) else {
+        while count < most {
+            let first = way.first(most - count);
+            let mut made = 0;
+            for at in first.clone() {
+                let Some(handle) = stream.make(way.first_frame + at as u64, pool) else {
+                    break;
+                };
+                pool[&handle].set_anno_bytes(PERFCTR, way.due[at].to_ne_bytes());
+                into.push(handle);
+                made += 1;
+            }
+            way.take_first(made);
+            count += made;
+            // Nothing waits, or the pool has no room: then frames stay in the ring.
+            if made < first.len() || made == 0 {
                 break;
-            };
-            let Some(handle) = stream.make(way.first_frame + at as u64, pool) else {
-                break;
-            };
-            way.take_first();
-            pool[&handle].set_anno_bytes(PERFCTR, way.due[at].to_ne_bytes());
-            into.push(handle);
-            count += 1;
+            }
         }
+        let count = count as u64;
         if count == 0 {
             way.polls += 1;
             return Ok(0);
         }
         if way.taken == 0 {
-            way.first_taken = now;
+            (way.first_taken, way.polls_before) = (now, way.polls);
         }
         (way.last_taken, way.last_batch) = (now, count);
         way.taken += count;
@@ -195,17 +221,13 @@ impl Device for PacedRing {
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
         let count = from.len();
         let mut way = lock(&self.way);
-        let mut batch = std::mem::take(&mut way.batch);
-        batch.clear();
         for packet in from.drain() {
-            batch.push(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
+            way.out
+                .push(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
             pool.free(packet);
         }
-        let now = self.time.now();
-        // What the function made itself was never due.
-        let due = batch.iter().filter(|due| **due != 0);
-        way.out.extend(due.map(|due| (*due, now)));
-        way.batch = batch;
+        let out = (way.out.len(), self.time.now());
+        way.out_at.push(out);
         self.counters.sent += count as u64;
         Ok(count)
     }
@@ -225,14 +247,18 @@ mod tests {
         way.arm((1..=10).collect());
         way.admit(5);
         assert_eq!((way.held, way.lost, way.last_lost), (3, 2, Some(5)));
-        assert_eq!((way.take_first(), way.take_first()), (Some(0), Some(1)));
+        assert_eq!(way.first(2), 0..2);
+        way.take_first(2);
         way.admit(6);
         assert_eq!((way.held, way.lost), (2, 2));
-        assert_eq!((way.take_first(), way.take_first()), (Some(2), Some(5)));
+        assert_eq!(way.first(9), 2..3);
+        way.take_first(1);
+        assert_eq!(way.first(9), 5..6);
         assert!(!way.is_over());
         way.admit(100);
-        assert_eq!((way.held, way.lost, way.last_lost), (3, 3, Some(10)));
-        while way.take_first().is_some() {}
+        assert_eq!((way.held, way.lost, way.last_lost), (3, 4, Some(10)));
+        way.take_first(way.first(9).len());
+        way.take_first(way.first(9).len());
         assert!(way.is_over());
     }
 }

@@ -3,9 +3,9 @@
 //! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
 //! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
 
+use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
-use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::lost::LOST;
 use crate::forwarding::simulated::{SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
@@ -207,6 +207,8 @@ fn costs(
             handed.args = vec![0.0.into()];
         }
     }
+    let poll = machine.constants.get("poll");
+    let poll = poll.and_then(|poll| poll.get("empty")).copied();
     let mut costs = Costs::default();
     for ((step, row), bare) in full.steps.iter().zip(rows(&full)?).zip(rows(&bare)?) {
         let visit = |row: &Row| (row.core + row.memory.centre) / row.visits;
@@ -216,12 +218,20 @@ fn costs(
             Some(calls) if calls > 0.0 => ((visit(&row) - visit(&bare)) / calls).max(0.0),
             _ => 0.0,
         };
+        // What a call takes is never so much that nothing is left for its packets.
+        let packet = visit(&bare).max(0.0);
+        let asks = step
+            .operations
+            .iter()
+            .any(|one| one.eo.about.name == "driver");
         let cost = Cost {
-            call,
-            packet: visit(&bare),
+            call: calls.map_or(call, |calls| {
+                ((visit(&row) - packet) / calls.max(f64::MIN_POSITIVE)).max(0.0)
+            }),
+            packet,
             byte: 0.0,
-            // A call that finds nothing is a call all the same.
-            empty: call,
+            // Of machines on which polls were not measured: a call that finds nothing is a call all the same.
+            empty: poll.filter(|_| asks).unwrap_or(call),
         };
         costs.names.insert(row.name, cost);
     }
