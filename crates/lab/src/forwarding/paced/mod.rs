@@ -263,3 +263,63 @@ impl Bed {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forwarding::samples;
+
+    fn bed(text: &str, capacity: usize) -> Bed {
+        let bench = Bench::new(text, "x", &[], &[samples::plain()]).expect("it is right");
+        Bed::new(&bench, &Traffic::default(), Pattern::Constant, capacity).expect("it loads")
+    }
+
+    fn load(pps: f64, frames: f64) -> Load {
+        Load::new(pps, Time::from_secs_f64(frames / pps)).expect("above 0")
+    }
+
+    #[test]
+    fn what_comes_slowly_comes_out_in_order_and_takes_time() {
+        let mut bed = bed("FromDevice(a) -> Queue -> ToDevice(b);", 512);
+        for _ in 0..2 {
+            let window = bed.offer(&[load(2e4, 400.0)]).expect("it runs");
+            assert_eq!((window.offered, window.lost), (400, 0));
+            assert_eq!((window.passages.len(), window.last_lost), (400, None));
+            let came = window.passages.iter().map(|one| one.came.as_secs_f64() * 1e6);
+            for (at, came) in came.enumerate() {
+                let due = 50.0 * (at + 1) as f64;
+                assert!((came - due).abs() < 0.1, "{came} us for {due}");
+            }
+            assert!(window.passages.iter().all(|one| one.left > one.came));
+            assert!(window.polls > window.batches);
+        }
+    }
+
+    #[test]
+    fn what_comes_too_fast_is_lost_at_the_ring() {
+        let mut bed = bed("FromDevice(a) -> Queue -> ToDevice(b);", 8);
+        let window = bed.offer(&[load(1e9, 20_000.0)]).expect("it runs");
+        assert!(window.lost > 0);
+        assert_eq!(window.lost + window.passages.len() as u64, window.offered);
+        assert!(window.last_lost.is_some() && window.taken_per_s < 1e9);
+    }
+
+    #[test]
+    fn what_a_queue_has_no_room_for_is_lost_and_what_a_rule_ends_is_not() {
+        // The queue is read by nobody fast enough: a shaper lets few through.
+        let text = "FromDevice(a) -> Queue(4) -> Shaper(1) -> ToDevice(b);";
+        let window = bed(text, 512).offer(&[load(1e6, 500.0)]).expect("it runs");
+        assert!(window.lost >= 400, "{}", window.lost);
+        let window = bed("FromDevice(a) -> Discard;", 512)
+            .offer(&[load(2e4, 100.0)])
+            .expect("it runs");
+        assert_eq!((window.lost, window.passages.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_turn_in_vain_takes_some_cycles() {
+        let mut bed = bed("FromDevice(a) -> Discard;", 8);
+        let cycles = bed.idle(Time::from_us(200)).expect("it runs");
+        assert!(cycles > 1.0 && cycles < 1e6, "{cycles}");
+    }
+}
