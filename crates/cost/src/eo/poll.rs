@@ -11,7 +11,12 @@ use super::{Constant, Entry, OURS, about, nothing};
 
 /// The operation in the table of operations.
 pub static ENTRY: Entry = Entry {
-    about: about("poll", "a device asked for packets that has none", OURS, &[]),
+    about: about(
+        "poll",
+        "a device asked for packets that has none",
+        OURS,
+        &[],
+    ),
     constants: &[Constant {
         name: "empty",
         help: "a turn of the router's loop that finds nothing",

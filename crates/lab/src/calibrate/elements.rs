@@ -14,7 +14,7 @@ use crate::forwarding::samples;
 use crate::forwarding::traffic::Traffic;
 use std::time::{Duration, Instant};
 use toml_edit::{Document, Item, Table};
-use trammel_bench::trial::Failure;
+use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
 use trammel_cost::machine::{Factor, Machine};
 
@@ -32,6 +32,9 @@ const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
 const IDLE_WINDOWS: usize = 50;
 const IDLE: Time = Time::from_us(500);
 const IDLE_RING: usize = 64;
+/// Frames of a window by which pacing is timed, and of its ring.
+const PACE_FRAMES: f64 = 32_768.0;
+const PACE_RING: usize = 1024;
 /// The half-width of a factor at least: code costs more or less beside other code.
 const LEAST_SPREAD: f64 = 0.05;
 
@@ -56,7 +59,6 @@ struct Timed {
 /// What a poll in vain costs, on a ring that paces its frames: `poll`.
 fn idle(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
     let bare = &reference.bench;
-    let lacks = |failure: Failure| Error::Lacks(failure.to_string());
     let bed = Bed::new(bare, &reference.traffic, Pattern::Constant, IDLE_RING).map_err(wrong);
     let mut bed = bed?;
     let each: Result<Vec<f64>, Error> = (0..IDLE_WINDOWS)
@@ -67,6 +69,43 @@ fn idle(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
     let (least, middle) = (each[0], each[each.len() / 2]);
     calibration.add("poll", &[("empty", least)], middle / least - 1.0);
     Ok(())
+}
+
+/// What pacing and stamping cost: `pace`. The same graph is run as fast as it can on rings that do either and on rings that do
+/// not, with many packets in a batch and with one.
+fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
+    let through = bench("FromDevice(in) -> ToDevice(out);")?;
+    let cycles_a_second = reference.clock.cycles_a_tick * reference.clock.ticks_per_s;
+    let more = |burst: usize| -> Result<Timed, Error> {
+        let traffic = traffic(64, burst);
+        let plain = reference.time(&[(&through, traffic.clone())])?[0];
+        let bed = Bed::new(&through, &traffic, Pattern::Constant, PACE_RING).map_err(wrong);
+        let mut bed = bed?;
+        // Twice what it does without: more than it can do with.
+        let pps = 2.0 * cycles_a_second / plain.cycles;
+        let load = Load::new(pps, Time::from_secs_f64(PACE_FRAMES / pps));
+        let load = load.ok_or_else(|| Error::Lacks("a graph takes no time".to_owned()))?;
+        let mut all = Vec::new();
+        for _ in 0..IDLE_WINDOWS {
+            let window = bed.offer(&[load]).map_err(lacks)?;
+            all.push(cycles_a_second / window.taken_per_s);
+        }
+        all.sort_by(f64::total_cmp);
+        Ok(Timed {
+            cycles: (all[0] - plain.cycles).max(0.0),
+            spread: (all[all.len() / 2] - all[0]) / all[0],
+        })
+    };
+    let (many, one) = (more(32)?, more(1)?);
+    let call = ((one.cycles - many.cycles) / (1.0 - 1.0 / Factor::BATCH)).max(0.0);
+    let packet = (many.cycles - call / Factor::BATCH).max(0.0);
+    let spread = many.spread.max(one.spread).max(LEAST_SPREAD);
+    calibration.add("pace", &[("packet", packet), ("call", call)], spread);
+    Ok(())
+}
+
+fn lacks(failure: Failure) -> Error {
+    Error::Lacks(failure.to_string())
 }
 
 /// Adds what the router itself and its elements cost to a calibration of this machine, in about `budget`; classes for which
@@ -83,6 +122,7 @@ pub fn learn(
     let reference = Reference::new(2 * rows.len(), budget)?;
     own_work(calibration, &reference)?;
     idle(calibration, &reference)?;
+    pace(calibration, &reference)?;
     for (at, row) in rows.iter().enumerate() {
         if is_over() {
             return Err(Error::Interrupted);

@@ -10,7 +10,9 @@ pub const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendF
 pub fn in_elements(router: &Ctx) -> u64 {
     let of = |element| {
         let drops = &router.counters(element).drops;
-        LOST.iter().map(|reason| drops[*reason as usize]).sum::<u64>()
+        LOST.iter()
+            .map(|reason| drops[*reason as usize])
+            .sum::<u64>()
     };
     (0..router.elements()).map(of).sum()
 }

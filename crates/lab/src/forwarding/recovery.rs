@@ -2,7 +2,7 @@
 //!
 //! Two times, both from the instant at which the load is reduced. RFC 2544 asks for that of the last loss. A device whose
 //! rings drain loses nothing any more as soon as less comes than it can do, while what has gathered still makes
-//! frames wait; so the second is that of the first frame which takes no longer than is usual at the lower load.
+//! frames wait; so the second is that of the first frame which takes no longer than twice the median at the lower load.
 
 use trammel_core::time::Time;
 use trammel_router::simulate::port::Passage;
@@ -17,6 +17,9 @@ pub const OVERLOAD: f64 = 1.1;
 //# At Timestamp A reduce the frame rate to 50% of the above rate and record the time of the last frame lost (Timestamp B).
 pub const REDUCED: f64 = 0.5;
 
+/// How many times the median a frame may take that is not held up any more.
+const USUAL: u64 = 2;
+
 /// The times from the reduction on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
@@ -27,15 +30,15 @@ pub struct Recovery {
 }
 
 /// What a device did whose load was reduced at `reduced`: `passages` in any order, the instant of the last loss, and
-/// the latency that is usual at the lower load.
+/// the median latency at the lower load.
 pub fn recovery(
     passages: &[Passage],
     reduced: Time,
     last_lost: Option<Time>,
-    usual: Time,
+    median: Time,
 ) -> Recovery {
     let after = passages.iter().filter(|one| one.came >= reduced);
-    let usual = after.filter(|one| one.latency() <= usual);
+    let usual = after.filter(|one| one.latency() <= median * USUAL);
     Recovery {
         last_loss: last_lost.map_or(Time::ZERO, |at| at.saturating_sub(reduced)),
         delay: usual.map(|one| one.came).min().map(|came| came - reduced),
@@ -53,10 +56,15 @@ mod tests {
             came: us(came),
             left: us(came + took),
         };
-        let passages = [passage(90, 1), passage(100, 9), passage(110, 5), passage(120, 2)];
-        let found = recovery(&passages, us(100), Some(us(103)), us(2));
+        let passages = [
+            passage(90, 1),
+            passage(100, 9),
+            passage(110, 5),
+            passage(120, 2),
+        ];
+        let found = recovery(&passages, us(100), Some(us(103)), us(1));
         assert_eq!((found.last_loss, found.delay), (us(3), Some(us(20))));
-        let found = recovery(&passages, us(100), Some(us(99)), us(1));
+        let found = recovery(&passages, us(100), Some(us(99)), Time::from_ns(900));
         assert_eq!((found.last_loss, found.delay), (Time::ZERO, None));
     }
 }

@@ -36,10 +36,12 @@ const ROUNDS: u64 = 16;
 const LAST_ROUNDS: u64 = 64;
 /// The longest that a window takes beyond its load.
 const LONGEST: Duration = Duration::from_secs(10);
-/// The least gap between two calls of rings that is the work of others on the machine: longer than an interrupt.
-const LEAST_GAP: Time = Time::from_us(25);
-/// The same in batches.
+/// A gap between two calls of rings is the work of others on the machine, interrupts included, if it is as long as so many
+/// batches at least, and as this.
 const BATCHES: f64 = 8.0;
+const LEAST_GAP: Time = Time::from_us(5);
+/// The same while nothing is known of the function.
+const FIRST_GAP: Time = Time::from_us(100);
 /// From arming a window to its first instant.
 const LEAD: Time = Time::from_us(20);
 
@@ -122,7 +124,7 @@ impl Bed {
             ticks_per_ps: clock.ticks_per_s / 1e12,
             cycles_a_tick: clock.cycles_a_tick,
             time,
-            longest: LEAST_GAP,
+            longest: FIRST_GAP,
         })
     }
 
@@ -285,7 +287,10 @@ mod tests {
             let window = bed.offer(&[load(2e4, 400.0)]).expect("it runs");
             assert_eq!((window.offered, window.lost), (400, 0));
             assert_eq!((window.passages.len(), window.last_lost), (400, None));
-            let came = window.passages.iter().map(|one| one.came.as_secs_f64() * 1e6);
+            let came = window
+                .passages
+                .iter()
+                .map(|one| one.came.as_secs_f64() * 1e6);
             for (at, came) in came.enumerate() {
                 let due = 50.0 * (at + 1) as f64;
                 assert!((came - due).abs() < 0.1, "{came} us for {due}");

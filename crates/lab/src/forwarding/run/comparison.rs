@@ -3,8 +3,8 @@
 //! Errors are relative to what was measured; where nothing was, to what was printed; where that is not either, the
 //! prediction's is relative to the simulation. The column `reference` says which.
 
-use super::{Cell as Found, Outcome};
 use super::row::{Row, us};
+use super::{Cell as Found, Outcome};
 use crate::forwarding::estimate::At;
 use crate::scenario::forwarding::{Metric, Test};
 use trammel_core::stats::relative_error;
@@ -169,9 +169,9 @@ fn at_loads(n: usize, cell: &Found, has_link: bool) -> Vec<Compared> {
         };
         for (name, unit, value) in asked(row.test) {
             let simulated = of(simulated, *value);
-            // What is beyond the rate is lost, in the long run.
+            // What is beyond the rate is lost, in the long run; each engine is at shares of its own rate.
             let rate = cell.predicted.as_ref().map(|at| at.estimate.rate().pps);
-            let lost = rate.map(|pps| (1.0 - pps / row.intended).max(0.0));
+            let lost = rate.map(|pps| (1.0 - pps / (share * pps).min(cell.line)).max(0.0));
             rows.push(Compared {
                 cell: n,
                 metric: format!("{name}_{}", percent(share)),

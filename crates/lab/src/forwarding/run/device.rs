@@ -48,7 +48,32 @@ pub(super) struct Ports {
 #[derive(Clone, Debug)]
 pub(super) struct Device(SimulatedRouter);
 
+/// What pacing and stamping cost each way on this machine, where it is known: what latency is measured with on rings in
+/// memory, which the simulated rings then cost as well.
+fn pace(machine: &Machine) -> Option<Cost> {
+    let pace = machine.constants.get("pace")?;
+    let half = |name: &str| Some(pace.get(name)? / 2.0);
+    Some(Cost {
+        call: half("call")?,
+        packet: half("packet")?,
+        ..Cost::NONE
+    })
+}
+
 impl Device {
+    /// The same with the cost of measuring latency in memory; none where that is not known, or where ports have links.
+    pub(super) fn stamped(&self, machine: &Machine) -> Option<Device> {
+        let cost = pace(machine)?;
+        let mut stamped = self.clone();
+        for port in &mut stamped.0.ports {
+            if port.rate != NO_LINK {
+                return None;
+            }
+            (port.receive, port.transmit) = (cost, cost);
+        }
+        Some(stamped)
+    }
+
     /// `bench` on `machine`, offered frames of `traffic`.
     pub(super) fn new(
         bench: &Bench,

@@ -1,8 +1,8 @@
 //! What this machine does under load: losses, latencies and recovery at shares of its own maximum.
 //!
 //! Every load is offered in several short windows. Before and after each the machine forwards as much as it can for some
-//! milliseconds; the load is a share of what it did before. Windows in which it did less than at its best, since
-//! others had a part of the core, are set aside, and of the rest the median counts, each quantity by itself.
+//! milliseconds; the load is a share of what it did before. Windows in which it did less than at its best, or
+//! in which others had the core for a while, are set aside, and of the rest the median counts, each quantity by itself.
 
 use super::row::{Row, Windows};
 use crate::forwarding::arrivals::Pattern;
@@ -17,7 +17,7 @@ use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 
 /// Windows of each load, and the least of them that are kept.
-const WINDOWS: usize = 9;
+const WINDOWS: usize = 15;
 const LEAST_KEPT: usize = 3;
 /// How much less than at its best the machine may forward beside a window that is kept.
 const PACE: f64 = 0.05;
@@ -95,7 +95,9 @@ fn load(pps: f64, frames: f64) -> Result<Load, Failure> {
 impl Machine {
     /// What it forwards at most now, frames a second.
     fn maximum(&mut self) -> Result<f64, Failure> {
-        let window = self.bed.offer(&[load(EXCESS * self.about, MAXIMUM_FRAMES)?])?;
+        let window = self
+            .bed
+            .offer(&[load(EXCESS * self.about, MAXIMUM_FRAMES)?])?;
         if window.taken_per_s <= 0.0 {
             return Err("no frame was taken".into());
         }
@@ -139,9 +141,15 @@ impl Machine {
             let pace = pps.min(self.maximum()?);
             all.push(Tried { window, pps, pace });
         }
-        all.sort_by(|a, b| b.pace.total_cmp(&a.pace));
+        // Those at the machine's own pace and without a gap first, and of others the fastest.
         let least = self.best * (1.0 - PACE);
-        let kept = all.iter().filter(|one| one.pace >= least).count();
+        let is_right = |one: &Tried| one.pace >= least && one.window.gaps == 0;
+        let is_worse = |one: &Tried| (!is_right(one), -one.pace);
+        all.sort_by(|a, b| {
+            let (a, b) = (is_worse(a), is_worse(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
+        let kept = all.iter().filter(|one| is_right(one)).count();
         all.truncate(kept.max(LEAST_KEPT));
         Ok(all)
     }
@@ -172,10 +180,13 @@ impl Machine {
     fn recover(&mut self, frames: u64) -> Result<Row, Failure> {
         let frames = frames as f64;
         let low = OVERLOAD * REDUCED;
-        let usual = self.at(Test::Recovery, low, frames as u64)?.p99;
+        let usual = self.at(Test::Recovery, low, frames as u64)?.p50;
         let usual = usual.unwrap_or(Time::ZERO);
         let all = self.windows(|pps| {
-            Ok(vec![load(OVERLOAD * pps, frames)?, load(low * pps, frames)?])
+            Ok(vec![
+                load(OVERLOAD * pps, frames)?,
+                load(low * pps, frames)?,
+            ])
         })?;
         let each = all.iter().map(|one| {
             let reduced = Time::from_secs_f64(frames / (OVERLOAD * one.pps));
@@ -210,16 +221,13 @@ fn latencies(window: &Window) -> Histogram {
 }
 
 /// What rows of all tests have.
-fn row(
-    test: Test,
-    share: f64,
-    all: &[Tried],
-    loss: Option<Middle>,
-    spread: Option<Middle>,
-) -> Row {
+fn row(test: Test, share: f64, all: &[Tried], loss: Option<Middle>, spread: Option<Middle>) -> Row {
     let middle = |of: fn(&Tried) -> f64| Middle::of(all.iter().map(of)).map_or(0.0, |m| m.median);
     let loss = loss.map_or(0.0, |loss| loss.median);
-    let (offered, pps) = (middle(|one| one.window.offered as f64), middle(|one| one.pps));
+    let (offered, pps) = (
+        middle(|one| one.window.offered as f64),
+        middle(|one| one.pps),
+    );
     Row {
         test,
         share: Some(share),

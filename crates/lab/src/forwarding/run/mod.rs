@@ -29,8 +29,8 @@ use crate::scenario::ReadError;
 use crate::scenario::forwarding::{ForwardingFile, Point, Test, Tested};
 use crate::scenario::model::Engine;
 use device::{Device, Ports};
-use rayon::prelude::*;
 use live::Live;
+use rayon::prelude::*;
 use row::Row;
 use search::Sought;
 use std::collections::BTreeMap;
@@ -370,7 +370,8 @@ fn simulate(
     let traffic = traffic(tested, cell.frame);
     let mut device = Device::new(bench, machine, &traffic, under, ports)?;
     let about = at.estimate.cpu_pps();
-    search::seek(&mut device, &scenario.bench, about, cell.line)
+    let stamped = device.stamped(machine);
+    search::seek(&mut device, stamped, &scenario.bench, about, cell.line)
 }
 
 fn traffic(tested: &Tested, frame: u32) -> Traffic {

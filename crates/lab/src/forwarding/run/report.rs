@@ -341,7 +341,7 @@ fn trials(tables: &[Table]) -> Option<Section> {
         text: "At shares of the throughput that each engine found for itself. Simulated latency is from the last bit in to the first bit out; \
                measured on rings in memory it is from the instant a frame was due to that at which the ring behind had taken its batch, with no device and no \
                interrupt, as the median of several windows. Recovery is from the instant at which 110 % become half of that: until the last loss, and until \
-               a frame takes no longer than 99 % of them do at the lower load."
+               a frame takes no longer than twice the median at the lower load."
             .to_owned(),
         blocks: vec![Block::Table(TableView {
             title: "At shares of the throughput".to_owned(),

@@ -171,7 +171,10 @@ fn trials(cells: &[Cell]) -> String {
                 let word = if test == Test::Recovery { "from" } else { "at" };
                 let loads: String = loads
                     .map(|share| {
-                        format!(" {:>15}", format!("{word} {} %", comparison::percent(share)))
+                        format!(
+                            " {:>15}",
+                            format!("{word} {} %", comparison::percent(share))
+                        )
                     })
                     .collect();
                 let _ = writeln!(text, "\n{title}\n{:>6} {:<8}{loads}", "frame", "");
