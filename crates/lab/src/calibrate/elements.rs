@@ -9,7 +9,7 @@ use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::measure::{Clock, least_ticks};
-use crate::forwarding::paced::Bed;
+use crate::forwarding::paced::{Bed, UnderLoad};
 use crate::forwarding::samples;
 use crate::forwarding::traffic::Traffic;
 use std::time::{Duration, Instant};

@@ -25,4 +25,6 @@ pub mod run;
 pub mod samples;
 pub mod simulated;
 pub mod traffic;
+#[cfg(target_os = "linux")]
+pub mod veth;
 pub mod view;

@@ -46,7 +46,7 @@ const FIRST_GAP: Time = Time::from_us(100);
 const LEAD: Time = Time::from_us(20);
 
 /// What became of a window's frames.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Window {
     /// Frames that were due.
     pub offered: u64,
@@ -66,6 +66,15 @@ pub struct Window {
     pub away: Time,
     /// See `away`.
     pub gaps: u64,
+}
+
+/// What can be offered one window after the other.
+pub trait UnderLoad {
+    /// Offers `loads` one after the other, waits for what is inside, and says what became of all.
+    fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure>;
+
+    /// Hears about how many frames a second it does at most.
+    fn expect(&mut self, _pps: f64) {}
 }
 
 /// A configuration that has been loaded, to be offered one window after the other.
@@ -126,75 +135,6 @@ impl Bed {
             time,
             longest: FIRST_GAP,
         })
-    }
-
-    /// Takes gaps that are many times as long as a batch at `pps` frames a second for the work of others.
-    pub fn expect(&mut self, pps: f64) {
-        let batch = Time::from_secs_f64(BATCHES * CAPACITY as f64 / pps);
-        self.longest = batch.max(LEAST_GAP);
-    }
-
-    /// Offers `loads` one after the other, waits for what is inside, and says what became of all.
-    pub fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure> {
-        let plans = self.plans(loads)?;
-        let offered = plans.iter().map(|plan| plan.len() as u64).sum();
-        for way in &self.ways_out {
-            let mut way = lock(way);
-            way.arm(Vec::new());
-            way.out.reserve(offered as usize);
-            way.out_at.reserve(offered as usize);
-        }
-        let lost_before = lost::in_elements(&self.router);
-        let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
-        for (way, plan) in self.ways_in.iter().zip(plans) {
-            let due = plan.into_iter().map(|ticks| start + ticks).collect();
-            lock(way).arm(due);
-        }
-        self.run(loads)?;
-        let mut window = Window {
-            offered,
-            lost: lost::in_elements(&self.router) - lost_before,
-            last_lost: None,
-            passages: Vec::new(),
-            taken_per_s: 0.0,
-            batches: 0,
-            polls: 0,
-            away: Time::ZERO,
-            gaps: 0,
-        };
-        let (mut taken, mut first, mut last) = (0, u64::MAX, 0);
-        let since = |tick: u64| {
-            let ps = tick.saturating_sub(start) as f64 / self.ticks_per_ps;
-            Time::from_ps(ps as u64)
-        };
-        for way in &self.ways_in {
-            let way = lock(way);
-            window.lost += way.lost;
-            window.last_lost = window.last_lost.max(way.last_lost.map(since));
-            window.batches += way.batches;
-            window.polls += way.polls;
-            if way.taken > 0 {
-                // The last batch was taken at the end of the time, so it is not of it.
-                taken += way.taken - way.last_batch;
-                (first, last) = (first.min(way.first_taken), last.max(way.last_taken));
-            }
-        }
-        let (away, gaps) = self.time.away();
-        window.away = Time::from_ps((away as f64 / self.ticks_per_ps) as u64);
-        window.gaps = gaps;
-        let seconds = last.saturating_sub(first) as f64 / self.ticks_per_ps / 1e12;
-        if seconds > 0.0 {
-            window.taken_per_s = taken as f64 / seconds;
-        }
-        for way in self.ways_in.iter().chain(&self.ways_out) {
-            let way = lock(way);
-            let passages = way.passages().map(|(due, out)| Passage {
-                came: since(due),
-                left: since(out),
-            });
-            window.passages.extend(passages);
-        }
-        Ok(window)
     }
 
     fn ticks(&self, time: Time) -> u64 {
@@ -263,6 +203,69 @@ impl Bed {
             self.router.run_rounds(None, 1);
         }
         Ok(())
+    }
+}
+
+impl UnderLoad for Bed {
+    fn expect(&mut self, pps: f64) {
+        let batch = Time::from_secs_f64(BATCHES * CAPACITY as f64 / pps);
+        self.longest = batch.max(LEAST_GAP);
+    }
+
+    fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure> {
+        let plans = self.plans(loads)?;
+        let offered = plans.iter().map(|plan| plan.len() as u64).sum();
+        for way in &self.ways_out {
+            let mut way = lock(way);
+            way.arm(Vec::new());
+            way.out.reserve(offered as usize);
+            way.out_at.reserve(offered as usize);
+        }
+        let lost_before = lost::in_elements(&self.router);
+        let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
+        for (way, plan) in self.ways_in.iter().zip(plans) {
+            let due = plan.into_iter().map(|ticks| start + ticks).collect();
+            lock(way).arm(due);
+        }
+        self.run(loads)?;
+        let mut window = Window {
+            offered,
+            lost: lost::in_elements(&self.router) - lost_before,
+            ..Window::default()
+        };
+        let (mut taken, mut first, mut last) = (0, u64::MAX, 0);
+        let since = |tick: u64| {
+            let ps = tick.saturating_sub(start) as f64 / self.ticks_per_ps;
+            Time::from_ps(ps as u64)
+        };
+        for way in &self.ways_in {
+            let way = lock(way);
+            window.lost += way.lost;
+            window.last_lost = window.last_lost.max(way.last_lost.map(since));
+            window.batches += way.batches;
+            window.polls += way.polls;
+            if way.taken > 0 {
+                // The last batch was taken at the end of the time, so it is not of it.
+                taken += way.taken - way.last_batch;
+                (first, last) = (first.min(way.first_taken), last.max(way.last_taken));
+            }
+        }
+        let (away, gaps) = self.time.away();
+        window.away = Time::from_ps((away as f64 / self.ticks_per_ps) as u64);
+        window.gaps = gaps;
+        let seconds = last.saturating_sub(first) as f64 / self.ticks_per_ps / 1e12;
+        if seconds > 0.0 {
+            window.taken_per_s = taken as f64 / seconds;
+        }
+        for way in self.ways_in.iter().chain(&self.ways_out) {
+            let way = lock(way);
+            let passages = way.passages().map(|(due, out)| Passage {
+                came: since(due),
+                left: since(out),
+            });
+            window.passages.extend(passages);
+        }
+        Ok(window)
     }
 }
 

@@ -131,9 +131,10 @@ fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
 }
 
 /// What is compared of a trial: its name, its unit, and where it stands in a row.
-type Asked = (&'static str, &'static str, fn(&Row) -> Option<f64>);
+pub(super) type Asked = (&'static str, &'static str, fn(&Row) -> Option<f64>);
 
-fn asked(test: Test) -> &'static [Asked] {
+/// What is compared of a test.
+pub(super) fn asked(test: Test) -> &'static [Asked] {
     match test {
         Test::Throughput => &[],
         Test::Latency => &[

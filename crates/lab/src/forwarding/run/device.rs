@@ -74,6 +74,21 @@ impl Device {
         Some(stamped)
     }
 
+    /// Has its ports cost what these drivers do, besides what elements cost: receiving, sending, and having sent, of which a
+    /// call and each frame cost.
+    pub(super) fn drive(&mut self, receive: Cost, transmit: Cost, flush: (f64, f64)) {
+        for port in &mut self.0.ports {
+            port.receive = receive;
+            // Each frame is sent once: it costs the same whether it is charged when it is handed over or when it is sent.
+            port.transmit = Cost {
+                packet: transmit.packet + flush.1,
+                ..transmit
+            };
+            port.flush_cycles = flush.0;
+            port.gathers = true;
+        }
+    }
+
     /// `bench` on `machine`, offered frames of `traffic`.
     pub(super) fn new(
         bench: &Bench,

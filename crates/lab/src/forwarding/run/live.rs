@@ -8,7 +8,7 @@ use super::row::{Row, Windows};
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::Bench as Workbench;
 use crate::forwarding::estimate::Error;
-use crate::forwarding::paced::{Bed, Window};
+use crate::forwarding::paced::{Bed, UnderLoad, Window};
 use crate::forwarding::recovery::{OVERLOAD, REDUCED, recovery};
 use crate::forwarding::traffic::Traffic;
 use crate::scenario::forwarding::{Bench, Test};
@@ -42,8 +42,8 @@ struct Tried {
     pace: f64,
 }
 
-struct Machine {
-    bed: Bed,
+struct Machine<B> {
+    bed: B,
     /// About what it forwards at most, and the most that it did.
     about: f64,
     best: f64,
@@ -58,8 +58,13 @@ pub(super) fn measure(
     bench: &Bench,
     about: f64,
 ) -> Result<Live, Error> {
+    measure_on(Bed::new(function, traffic, pattern, ring)?, bench, about)
+}
+
+/// The same on any bed.
+pub(super) fn measure_on<B: UnderLoad>(bed: B, bench: &Bench, about: f64) -> Result<Live, Error> {
     let mut machine = Machine {
-        bed: Bed::new(function, traffic, pattern, ring)?,
+        bed,
         about,
         best: 0.0,
     };
@@ -67,7 +72,7 @@ pub(super) fn measure(
     seek(&mut machine, bench).map_err(|failure| Error::Other(failure.to_string()))
 }
 
-fn seek(machine: &mut Machine, bench: &Bench) -> Result<Live, Failure> {
+fn seek<B: UnderLoad>(machine: &mut Machine<B>, bench: &Bench) -> Result<Live, Failure> {
     let mut trials = vec![machine.most()?];
     for (test, shares) in [
         (Test::Latency, &bench.latency_at),
@@ -92,7 +97,7 @@ fn load(pps: f64, frames: f64) -> Result<Load, Failure> {
     load.ok_or_else(|| format!("{pps} frames/s cannot be offered").into())
 }
 
-impl Machine {
+impl<B: UnderLoad> Machine<B> {
     /// What it forwards at most now, frames a second.
     fn maximum(&mut self) -> Result<f64, Failure> {
         let window = self

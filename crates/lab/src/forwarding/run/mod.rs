@@ -15,6 +15,8 @@ mod row;
 mod search;
 mod tables;
 mod text;
+#[cfg(target_os = "linux")]
+pub mod veth;
 
 use super::bench::Bench as Workbench;
 use super::estimate::{At, Conditions, Error, Subject};
