@@ -388,6 +388,33 @@ mod tests {
     }
 
     #[test]
+    fn a_class_s_calls_count_more_where_batches_are_small_and_not_in_whole_ones() {
+        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let free = [("packet".to_owned(), 0.0), ("call".to_owned(), 64.0)];
+        machine.constants.insert("call".to_owned(), free.into());
+        machine.whole_cycles = false;
+        let factor = crate::machine::Factor {
+            ratio: 0.5,
+            spread: 0.1,
+            call: 100.0,
+        };
+        let at = |packets: f64, is_known: bool| {
+            let mut machine = machine.clone();
+            if is_known {
+                machine.factors.insert("C".to_owned(), factor);
+            }
+            let mut one = function(&["parse(6)"]);
+            one.steps[0].class = "C".to_owned();
+            let call = Operation::new("call", &[Expr::from(1.0 / packets)]);
+            one.steps[0].operations = vec![call];
+            let found = estimate(&one, &machine, &Load::default()).expect("a cost");
+            found.cycles.centre
+        };
+        assert_eq!((at(32.0, false), at(32.0, true)), (2.0, 1.0));
+        assert!((at(1.0, true) - (32.0 + 100.0 * 31.0 / 32.0)).abs() < 1e-9);
+    }
+
+    #[test]
     fn the_interval_has_the_overlapped_end_below_and_the_dependent_end_above() {
         let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
         machine.memory.is_counted_only = false;
