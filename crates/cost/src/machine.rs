@@ -77,6 +77,19 @@ pub struct Factor {
     pub ratio: f64,
     /// The relative half-width of repeated measurements.
     pub spread: f64,
+    /// Cycles that a call takes beyond what the ratio makes of its operations, or less than that. The ratio is that of
+    /// batches of [`Factor::BATCH`], for which this makes no difference.
+    pub call: f64,
+}
+
+impl Factor {
+    /// Packets of a batch for which a ratio holds.
+    pub const BATCH: f64 = 32.0;
+
+    /// Cycles a packet that are to be added where a call is made for every `1 / calls` packets.
+    pub fn beside(&self, calls: f64) -> f64 {
+        self.call * (calls - 1.0 / Factor::BATCH)
+    }
 }
 
 /// A machine in one profile.

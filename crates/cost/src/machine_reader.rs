@@ -207,15 +207,35 @@ impl File<'_> {
                 "eo" => self.constants(item, machine)?,
                 "factor" => {
                     for (class, item) in self.table(item, key)?.iter() {
-                        let [ratio, spread] = self.numbers(item, class, ["ratio", "spread"])?;
-                        let factor = Factor { ratio, spread };
-                        machine.factors.insert(class.to_owned(), factor);
+                        machine
+                            .factors
+                            .insert(class.to_owned(), self.factor(item, class)?);
                     }
                 }
                 _ => return Err(self.unknown(item, key, KEYS)),
             }
         }
         Ok(())
+    }
+
+    /// `call` may be left out: files from before it was measured lack it.
+    fn factor(&self, whole: &Item, class: &str) -> Result<Factor, Fault> {
+        let table = self.table(whole, class)?;
+        let keys = ["ratio", "spread", "call"];
+        if let Some((key, item)) = table.iter().find(|(key, _)| !keys.contains(key)) {
+            return Err(self.unknown(item, key, &keys));
+        }
+        let of = |key: &str| {
+            let item = table.get(key);
+            item.ok_or_else(|| self.at(whole, format!("`{class}` lacks `{key}`")))
+        };
+        Ok(Factor {
+            ratio: self.number(of("ratio")?, "ratio")?,
+            spread: self.number(of("spread")?, "spread")?,
+            call: table
+                .get("call")
+                .map_or(Ok(0.0), |item| self.finite(item, "call"))?,
+        })
     }
 
     fn constants(&self, item: &Item, machine: &mut Machine) -> Result<(), Fault> {
@@ -302,11 +322,13 @@ impl File<'_> {
     }
 
     fn number(&self, item: &Item, key: &str) -> Result<f64, Fault> {
-        let number = item
-            .as_float()
-            .or_else(|| item.as_integer().map(|whole| whole as f64));
-        let right = number.filter(|number| number.is_finite() && *number >= 0.0);
+        let right = number(item).filter(|number| *number >= 0.0);
         right.ok_or_else(|| self.at(item, format!("`{key}` is a number from 0 on")))
+    }
+
+    /// A number that may be below 0.
+    fn finite(&self, item: &Item, key: &str) -> Result<f64, Fault> {
+        number(item).ok_or_else(|| self.at(item, format!("`{key}` is a number")))
     }
 
     fn numbers<const N: usize>(
@@ -330,6 +352,13 @@ impl File<'_> {
         }
         Ok(numbers)
     }
+}
+
+/// A finite number.
+fn number(item: &Item) -> Option<f64> {
+    let whole = || item.as_integer().map(|whole| whole as f64);
+    let number = item.as_float().or_else(whole);
+    number.filter(|number| number.is_finite())
 }
 
 /// What no machine can be.

@@ -88,6 +88,9 @@ fn table_of(machine: &Machine) -> Table {
             let mut row = InlineTable::new();
             row.insert("ratio", factor.ratio.into());
             row.insert("spread", factor.spread.into());
+            if factor.call != 0.0 {
+                row.insert("call", factor.call.into());
+            }
             (class, row)
         });
         table["factor"] = dotted(rows.collect());
@@ -192,7 +195,16 @@ mod tests {
                     }),
                     constants: all,
                     factors: factor
-                        .map(|ratio| ("Counter".to_owned(), Factor { ratio, spread }))
+                        .map(|ratio| {
+                            (
+                                "Counter".to_owned(),
+                                Factor {
+                                    ratio,
+                                    spread,
+                                    call: first - 2.0,
+                                },
+                            )
+                        })
                         .into_iter()
                         .collect(),
                     pcie_bytes_per_s: limits.1.unwrap_or(f64::INFINITY),

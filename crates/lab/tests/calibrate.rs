@@ -50,6 +50,13 @@ fn this_machine_is_written_where_host_is_looked_for() {
         assert!(machine.spread_of(entry) > 0.0);
     }
 
+    // What only a router can tell: its calls, its turns in vain, and what pacing costs.
+    for (operation, constant) in [("call", "call"), ("driver", "call"), ("poll", "empty")] {
+        let cycles = machine.constants[operation][constant];
+        assert!(cycles > 0.0, "{operation}.{constant} is {cycles}");
+    }
+    assert!(machine.constants.contains_key("pace"));
+
     let listed = trammel(&["list", "machines"], folder.path());
     let listed = String::from_utf8(listed.stdout).unwrap();
     let host = listed.lines().find(|line| line.starts_with("host "));

@@ -33,7 +33,7 @@ from = 0
 to = 1
 size = [64, 512]
 [bench]
-tests = ['latency', 'frame-loss']
+tests = ['latency', 'frame-loss', 'recovery']
 latency_at = [0.5]
 loss_at = ['200 %']
 frames = 8000
@@ -299,6 +299,8 @@ fn all_engines_stand_side_by_side() {
         "latency_p50_at_50",
         "latency_p99_at_50",
         "loss_at_200",
+        "recovery_loss_from_110",
+        "recovery_delay_from_110",
     ];
     assert_eq!(metrics, of_size.repeat(2));
     for row in comparison
@@ -318,10 +320,30 @@ fn all_engines_stand_side_by_side() {
         let error = number("simulated") / measured - 1.0;
         assert!((number("simulated_error") - error).abs() < 1e-6, "{row}");
     }
-    let trials = rows(&json, "trials");
-    assert!(trials.iter().all(|row| row["engine"] == "simulate"));
-    let loss = trials.iter().find(|row| row["load"] == 2.0).unwrap();
-    assert!(loss["loss"].as_f64().unwrap() > 0.0, "{loss}");
+    for engine in ["simulate", "measure"] {
+        let trials = rows(&json, "trials").iter();
+        let trials: Vec<&Value> = trials.filter(|row| row["engine"] == engine).collect();
+        let at = |test: &str, load: f64| {
+            let row = trials
+                .iter()
+                .find(|row| row["test"] == test && row["load"] == load);
+            row.unwrap_or_else(|| panic!("{engine} {test} {load}"))
+        };
+        let number = |row: &Value, name: &str| row[name].as_f64().unwrap_or(-1.0);
+        // Twice as much as can be done: half of it is lost, but for what rings hold.
+        let loss = number(at("frame-loss", 2.0), "loss");
+        assert!((0.3..0.55).contains(&loss), "{engine} {loss}");
+        let latency = at("latency", 0.5);
+        let (p50, p99) = (
+            number(latency, "latency_p50_us"),
+            number(latency, "latency_p99_us"),
+        );
+        assert!(0.0 < p50 && p50 <= p99, "{latency}");
+        let recovery = at("recovery", 1.1);
+        assert!(number(recovery, "recovery_loss_us") >= 0.0, "{recovery}");
+        // Windows tell what was measured from what was simulated once.
+        assert_eq!(recovery["windows"].is_number(), engine == "measure");
+    }
 }
 
 #[test]

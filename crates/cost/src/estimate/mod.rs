@@ -21,6 +21,9 @@ use crate::residency::Locality;
 
 pub use limits::{Limit, Ports};
 
+/// The operation that tells how many calls there are a packet.
+const CALL: &str = "call";
+
 /// What comes to a function, and how it is run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
@@ -160,7 +163,8 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     let (mut rows, mut touched) = (Vec::new(), Vec::new());
     let (mut formula, mut accesses_formula) = (Expr::from(0.0), Expr::from(0.0));
     for (at, step) in function.steps.iter().enumerate() {
-        let factor = machine.factors.get(&step.class).map_or(1.0, |f| f.ratio);
+        let learnt = machine.factors.get(&step.class);
+        let factor = learnt.map_or(1.0, |learnt| learnt.ratio);
         let mut row = Row {
             name: step.name.clone(),
             class: step.class.clone(),
@@ -194,6 +198,13 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
                     in_flight: operation.in_flight,
                 });
             }
+        }
+        let calls = step.operations.iter().find(|one| one.eo.about.name == CALL);
+        let calls = calls.and_then(|one| one.args.first()?.number());
+        if let (Some(learnt), Some(calls)) = (learnt, calls) {
+            let beside = learnt.beside(calls) * step.visits;
+            row.core += beside;
+            formula = formula + beside;
         }
         rows.push(row);
     }
@@ -374,6 +385,33 @@ mod tests {
             said.unwrap_err().to_string(),
             "`tag` in parse(tag) stands for no number; give it as --what-if \"tag=…\""
         );
+    }
+
+    #[test]
+    fn a_class_s_calls_count_more_where_batches_are_small_and_not_in_whole_ones() {
+        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let free = [("packet".to_owned(), 0.0), ("call".to_owned(), 64.0)];
+        machine.constants.insert("call".to_owned(), free.into());
+        machine.whole_cycles = false;
+        let factor = crate::machine::Factor {
+            ratio: 0.5,
+            spread: 0.1,
+            call: 100.0,
+        };
+        let at = |packets: f64, is_known: bool| {
+            let mut machine = machine.clone();
+            if is_known {
+                machine.factors.insert("C".to_owned(), factor);
+            }
+            let mut one = function(&["parse(6)"]);
+            one.steps[0].class = "C".to_owned();
+            let call = Operation::new("call", &[Expr::from(1.0 / packets)]);
+            one.steps[0].operations = vec![call];
+            let found = estimate(&one, &machine, &Load::default()).expect("a cost");
+            found.cycles.centre
+        };
+        assert_eq!((at(32.0, false), at(32.0, true)), (2.0, 1.0));
+        assert!((at(1.0, true) - (32.0 + 100.0 * 31.0 / 32.0)).abs() < 1e-9);
     }
 
     #[test]

@@ -5,13 +5,17 @@
 //! configuration is estimated from these, never from its own counters.
 
 use super::{Calibration, Error};
+use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::measure::{Clock, least_ticks};
+use crate::forwarding::paced::{Bed, UnderLoad};
 use crate::forwarding::samples;
 use crate::forwarding::traffic::{Traffic, field};
 use std::time::{Duration, Instant};
 use toml_edit::{Document, Item, Table};
+use trammel_bench::trial::{Failure, Load};
+use trammel_core::time::Time;
 use trammel_cost::machine::{Factor, Machine};
 
 /// The graphs of one element.
@@ -24,6 +28,13 @@ const RUNS: usize = 5;
 const REFERENCES: usize = 20;
 /// A factor says no more than this about code.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
+/// Windows in which nothing comes, their length, and frames of the ring that is asked.
+const IDLE_WINDOWS: usize = 50;
+const IDLE: Time = Time::from_us(500);
+const IDLE_RING: usize = 64;
+/// Frames of a window by which pacing is timed, and of its ring.
+const PACE_FRAMES: f64 = 32_768.0;
+const PACE_RING: usize = 1024;
 /// The half-width of a factor at least: code costs more or less beside other code.
 const LEAST_SPREAD: f64 = 0.05;
 
@@ -46,6 +57,58 @@ struct Timed {
     spread: f64,
 }
 
+/// What a poll in vain costs, on a ring that paces its frames: `poll`.
+fn idle(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
+    let bare = &reference.bench;
+    let bed = Bed::new(bare, &reference.traffic, Pattern::Constant, IDLE_RING).map_err(wrong);
+    let mut bed = bed?;
+    let each: Result<Vec<f64>, Error> = (0..IDLE_WINDOWS)
+        .map(|_| bed.idle(IDLE).map_err(lacks))
+        .collect();
+    let mut each = each?;
+    each.sort_by(f64::total_cmp);
+    let (least, middle) = (each[0], each[each.len() / 2]);
+    calibration.add("poll", &[("empty", least)], middle / least - 1.0);
+    Ok(())
+}
+
+/// What pacing and stamping cost: `pace`. The same graph is run as fast as it can on rings that do either and on rings that do
+/// not, with many packets in a batch and with one.
+fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
+    let through = bench("FromDevice(in) -> ToDevice(out);")?;
+    let cycles_a_second = reference.clock.cycles_a_tick * reference.clock.ticks_per_s;
+    let more = |burst: usize| -> Result<Timed, Error> {
+        let traffic = traffic(64, burst);
+        let plain = reference.time(&[(&through, traffic.clone())])?[0];
+        let bed = Bed::new(&through, &traffic, Pattern::Constant, PACE_RING).map_err(wrong);
+        let mut bed = bed?;
+        // Twice what it does without: more than it can do with.
+        let pps = 2.0 * cycles_a_second / plain.cycles;
+        let load = Load::new(pps, Time::from_secs_f64(PACE_FRAMES / pps));
+        let load = load.ok_or_else(|| Error::Lacks("a graph takes no time".to_owned()))?;
+        let mut all = Vec::new();
+        for _ in 0..IDLE_WINDOWS {
+            let window = bed.offer(&[load]).map_err(lacks)?;
+            all.push(cycles_a_second / window.taken_per_s);
+        }
+        all.sort_by(f64::total_cmp);
+        Ok(Timed {
+            cycles: (all[0] - plain.cycles).max(0.0),
+            spread: (all[all.len() / 2] - all[0]) / all[0],
+        })
+    };
+    let (many, one) = (more(32)?, more(1)?);
+    let call = ((one.cycles - many.cycles) / (1.0 - 1.0 / Factor::BATCH)).max(0.0);
+    let packet = (many.cycles - call / Factor::BATCH).max(0.0);
+    let spread = many.spread.max(one.spread).max(LEAST_SPREAD);
+    calibration.add("pace", &[("packet", packet), ("call", call)], spread);
+    Ok(())
+}
+
+fn lacks(failure: Failure) -> Error {
+    Error::Lacks(failure.to_string())
+}
+
 /// Adds what the router itself and its elements cost to a calibration of this machine, in about `budget`; classes for which
 /// there was no time stay as their operations say, and a note tells how many.
 pub fn learn(
@@ -59,6 +122,8 @@ pub fn learn(
     let started = Instant::now();
     let reference = Reference::new(2 * rows.len(), budget)?;
     own_work(calibration, &reference)?;
+    idle(calibration, &reference)?;
+    pace(calibration, &reference)?;
     for (at, row) in rows.iter().enumerate() {
         if is_over() {
             return Err(Error::Interrupted);
@@ -240,7 +305,8 @@ impl Reference {
 /// `call` and `driver`.
 fn own_work(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
     const NULLS: usize = 8;
-    let (small, large, few, many) = (64, 1518, 8, 32);
+    // One packet is the batch in which a call shows most, and that of a router with little to do.
+    let (small, large, few, many) = (64, 1518, 1, 32);
     let bare = bench("FromDevice(in) -> Discard;")?;
     let nulls = bench(&format!(
         "FromDevice(in) -> {} -> Discard;",
@@ -304,47 +370,84 @@ fn own_work(calibration: &mut Calibration, reference: &Reference) -> Result<(), 
 fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<Factor>, Error> {
     let (without, with, times) = row.graphs();
     let (without, with) = (bench(&without)?, bench(&with)?);
+    let usual = row.traffic.clone();
+    let single = Traffic {
+        burst: 1,
+        ..usual.clone()
+    };
     let timed = reference.time(&[
-        (&without, row.traffic.clone()),
-        (&with, row.traffic.clone()),
+        (&without, usual.clone()),
+        (&with, usual.clone()),
+        (&without, single.clone()),
+        (&with, single.clone()),
     ])?;
     let mut plain = machine.clone();
     for class in &row.of {
         plain.factors.remove(class);
     }
-    let under = Conditions {
-        traffic: row.traffic.clone(),
-        ..Conditions::default()
-    };
-    // What the row's own classes cost by their operations, and all others as they are known.
-    let split = |bench: Bench| {
-        let subject = Subject::Configuration(Box::new(bench));
+    // What the row's own classes cost by their operations, and all others as they are known; and how often a packet comes
+    // to the own ones.
+    let split = |bench: &Bench, traffic: &Traffic| {
+        let subject = Subject::Configuration(Box::new(bench.clone()));
+        let under = Conditions {
+            traffic: traffic.clone(),
+            ..Conditions::default()
+        };
         let at = subject
             .at(64.0, &plain, &under)
             .map_err(|error| match error {
                 crate::forwarding::estimate::Error::Refused(refused) => wrong(refused),
                 crate::forwarding::estimate::Error::Other(text) => Error::Lacks(text),
             })?;
-        let sum = |is_own: bool| {
-            let rows = at.estimate.rows.iter();
-            let rows = rows.filter(|r| row.of.contains(&r.class) == is_own);
-            rows.map(|r| r.core + r.memory.centre).sum::<f64>()
-        };
-        Ok((sum(true), sum(false)))
+        let mut sums = Split::default();
+        for one in &at.estimate.rows {
+            let cycles = one.core + one.memory.centre;
+            if row.of.contains(&one.class) {
+                sums.own += cycles;
+                sums.visits += one.visits;
+            } else {
+                sums.others += cycles;
+            }
+        }
+        Ok(sums)
     };
-    let (more, less) = (split(with)?, split(without)?);
-    let estimated = (more.0 - less.0) / times as f64;
-    if estimated <= 0.0 {
+    let times = times as f64;
+    let beside = |traffic: &Traffic| -> Result<Split, Error> {
+        let (more, less) = (split(&with, traffic)?, split(&without, traffic)?);
+        Ok(Split {
+            own: (more.own - less.own) / times,
+            others: (more.others - less.others) / times,
+            visits: (more.visits - less.visits) / times,
+        })
+    };
+    let in_batches = beside(&usual)?;
+    if in_batches.own <= 0.0 {
         return Ok(None);
     }
-    let others = more.1 - less.1;
-    let measured = (timed[1].cycles - timed[0].cycles - others) / times as f64;
-    let ratio = (measured / estimated).clamp(*FACTORS.start(), *FACTORS.end());
-    let noise = (timed[0].spread + timed[1].spread) / times as f64;
+    let cycles = |without: usize, others: f64| {
+        (timed[without + 1].cycles - timed[without].cycles) / times - others
+    };
+    let measured = cycles(0, in_batches.others);
+    let ratio = (measured / in_batches.own).clamp(*FACTORS.start(), *FACTORS.end());
+    let alone = beside(&single)?;
+    // By how much more a packet that is alone costs than the ratio says, over the calls that it has more.
+    let more = cycles(2, alone.others) - measured - ratio * (alone.own - in_batches.own);
+    let calls = alone.visits * (1.0 - 1.0 / Factor::BATCH);
+    let call = if calls > 0.0 { more / calls } else { 0.0 };
+    let noise = (timed[0].spread + timed[1].spread) / times;
     Ok(Some(Factor {
         ratio,
         spread: (noise / measured.abs().max(1.0)).clamp(LEAST_SPREAD, 1.0),
+        call: (call * 10.0).round() / 10.0,
     }))
+}
+
+/// An estimate by whose it is: cycles a packet, and visits of a packet to the own classes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Split {
+    own: f64,
+    others: f64,
+    visits: f64,
 }
 
 #[cfg(test)]

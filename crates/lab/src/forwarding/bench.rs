@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_cost::residency::Locality;
+use trammel_packet::device::Device;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::build::Options;
@@ -255,23 +256,38 @@ impl Bench {
                 Some(Arc::new(inlet.stream(traffic, u32::MAX)?))
             };
             let ring = Ring::new(&inlet.name, stream, tally.clone());
-            rings.insert(inlet.name.clone(), ring);
+            rings.insert(inlet.name.clone(), Box::new(ring) as Box<dyn Device>);
         }
         for outlet in &self.outlets {
-            rings.insert(outlet.clone(), Ring::new(outlet, None, tally.clone()));
+            let ring = Ring::new(outlet, None, tally.clone());
+            rings.insert(outlet.clone(), Box::new(ring));
         }
-        let host = Workbench::new(self.directory.clone(), rings);
+        Ok((self.load(rings, traffic.seed)?, tally))
+    }
+
+    /// A router whose devices are `devices`, by the names of inlets and outlets.
+    pub fn load(
+        &self,
+        devices: BTreeMap<String, Box<dyn Device>>,
+        seed: u64,
+    ) -> Result<Ctx, Refused> {
+        let host = Workbench::new(self.directory.clone(), devices);
         let options = lang::Options {
             classes: Some(&BuiltIn),
             ..lang::Options::default()
         };
         let run = Options {
-            seed: traffic.seed,
+            seed,
             ..Options::default()
         };
         let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
         let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
-        Ok((ctx, tally))
+        Ok(ctx)
+    }
+
+    /// What comes in at a place under `traffic`.
+    pub fn stream(&self, at: usize, traffic: &Traffic) -> Result<Stream, Refused> {
+        self.inlets[at].stream(traffic, u32::MAX)
     }
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.

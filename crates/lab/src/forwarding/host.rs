@@ -9,8 +9,6 @@ use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
 
-use super::ring::Ring;
-
 /// The longest that the workbench sleeps at a time.
 const LONGEST: Duration = Duration::from_millis(1);
 
@@ -20,13 +18,13 @@ pub struct Workbench {
     /// Where the configuration's files are.
     pub directory: PathBuf,
     /// Rings by the names of devices.
-    pub rings: BTreeMap<String, Ring>,
+    pub rings: BTreeMap<String, Box<dyn Device>>,
     started: Instant,
 }
 
 impl Workbench {
     /// A workbench with these rings.
-    pub fn new(directory: PathBuf, rings: BTreeMap<String, Ring>) -> Workbench {
+    pub fn new(directory: PathBuf, rings: BTreeMap<String, Box<dyn Device>>) -> Workbench {
         Workbench {
             directory,
             rings,
@@ -67,7 +65,7 @@ impl Host for Workbench {
         _: &mut Pool,
     ) -> Result<Box<dyn Device>, Refusal> {
         match self.rings.remove(&request.name) {
-            Some(ring) => Ok(Box::new(ring)),
+            Some(ring) => Ok(ring),
             None => Err(Refusal {
                 text: format!("{}: no such ring on the workbench", request.name),
                 mend: None,

@@ -9,16 +9,22 @@
 //!                        └─ time    ──> cycles a packet on this one
 //! ```
 
+pub mod arrivals;
 pub mod bench;
 pub mod estimate;
 pub mod for_placement;
 pub mod frames;
 pub mod host;
+pub mod lost;
 pub mod measure;
 pub mod middlebox;
+pub mod paced;
+pub mod recovery;
 pub mod ring;
 pub mod run;
 pub mod samples;
 pub mod simulated;
 pub mod traffic;
+#[cfg(target_os = "linux")]
+pub mod veth;
 pub mod view;

@@ -82,14 +82,9 @@ impl Device for Ring {
         let left = ((tally.most - tally.given) as usize).min(stream.burst());
         let mut count = 0;
         while count < left && !into.is_full() {
-            let (template, patch) = stream.packet(self.next);
-            let Some(handle) = pool.alloc_with(template) else {
+            let Some(handle) = stream.make(self.next, pool) else {
                 break;
             };
-            let data = pool[&handle].data_mut();
-            for (place, piece) in patch {
-                data[place].copy_from_slice(piece);
-            }
             into.push(handle);
             self.next += 1;
             count += 1;

@@ -3,6 +3,7 @@
 //! Each trial loads the configuration anew on a machine at rest, offers the streams, and waits two seconds of the
 //! router's time for what is on its way.
 
+use super::arrivals::{Part, Pattern};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
@@ -13,25 +14,14 @@ use trammel_router::lang;
 use trammel_router::load::BuiltIn;
 use trammel_router::memory_host::MemoryHost;
 use trammel_router::simulate::costs::Costs;
-use trammel_router::simulate::offer::{self, Offer};
-use trammel_router::simulate::port::{Notice, Settings};
+use trammel_router::simulate::offer::Offer;
+use trammel_router::simulate::port::{Notice, Passage, Port, Settings};
 use trammel_router::simulate::{Machine, Report, Simulation};
 
 /// How long residual frames are waited for.
 //= rfc2544 §23
 //# d) Wait for two seconds for any residual frames to be received.
 const RESIDUE: Time = Time::from_secs(2);
-
-/// When the frames of a stream come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pattern {
-    /// At equal gaps.
-    Constant,
-    /// At random, independently of one another.
-    Poisson,
-    /// So many at a time, at the link's rate.
-    Bursts(u32),
-}
 
 /// Frames that are offered to one port.
 #[derive(Clone, Debug)]
@@ -100,21 +90,13 @@ pub fn port_of(profile: &DeviceProfile, name: &str) -> Settings {
 }
 
 impl SimulatedRouter {
-    fn offer(&self, stream: &Stream, number: usize, load: Load) -> Result<Offer, String> {
-        let per_second = load.frames_per_second() * stream.share;
-        let end = load.duration();
-        let arrivals = match stream.pattern {
-            Pattern::Constant => offer::constant(per_second, Time::ZERO, end),
-            Pattern::Poisson => {
-                let entity = format!("stream {number}");
-                offer::poisson(per_second, Time::ZERO, end, self.seed, &entity)
-            }
-            // The link spreads them.
-            Pattern::Bursts(frames) => {
-                offer::bursts(frames, Time::ZERO, per_second, Time::ZERO, end)
-            }
+    fn offer(&self, stream: &Stream, number: usize, loads: &[Load]) -> Result<Offer, String> {
+        let part = Part {
+            share: stream.share,
+            number,
+            seed: self.seed,
         };
-        let arrivals = arrivals.ok_or_else(|| {
+        let arrivals = stream.pattern.arrivals(part, loads).map_err(|per_second| {
             format!(
                 "stream {number} from `{}`: {per_second} frames/s cannot be offered; give a rate and a share above 0",
                 stream.from
@@ -147,19 +129,31 @@ impl SimulatedRouter {
     }
 }
 
-impl Trial for SimulatedRouter {
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+impl SimulatedRouter {
+    /// Offers `loads` one after the other and waits for what is left; with when each frame came and left where
+    /// `notes` asks for it.
+    pub fn offer_all(
+        &mut self,
+        loads: &[Load],
+        notes: bool,
+    ) -> Result<(Outcome, Vec<Passage>), Failure> {
         let mut simulation = self.load()?;
         for (number, stream) in self.streams.iter().enumerate() {
-            let offer = self.offer(stream, number, load)?;
+            let offer = self.offer(stream, number, loads)?;
             if !simulation.offer(&stream.from, offer) {
                 return Err(format!("stream {number}: there is no port `{}`", stream.from).into());
             }
         }
-        simulation.run_until(load.duration().saturating_add(RESIDUE));
+        if notes {
+            simulation.ports().iter().for_each(Port::note_passages);
+        }
+        let duration = loads
+            .iter()
+            .fold(Time::ZERO, |sum, load| sum.saturating_add(load.duration()));
+        simulation.run_until(duration.saturating_add(RESIDUE));
         let report = simulation.report();
         let mut latency = Histogram::of_times();
-        let mut effective = load.duration();
+        let mut effective = duration;
         for (_, counts) in &report.ports {
             latency.merge(&counts.latency);
             effective = effective.max(counts.last_offered);
@@ -171,7 +165,14 @@ impl Trial for SimulatedRouter {
             latency: Some(latency),
         };
         self.last = Some(report);
-        Ok(outcome)
+        let passages = simulation.ports().iter().flat_map(Port::passages);
+        Ok((outcome, passages.collect()))
+    }
+}
+
+impl Trial for SimulatedRouter {
+    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+        Ok(self.offer_all(&[load], false)?.0)
     }
 }
 

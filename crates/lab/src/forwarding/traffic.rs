@@ -5,6 +5,7 @@ use std::ops::Range;
 use trammel_core::rng::Rng;
 use trammel_cost::residency::Locality;
 use trammel_packet::batch::CAPACITY;
+use trammel_packet::pool::{Handle, Pool};
 
 /// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
 /// each; they are repeated from the first on.
@@ -184,6 +185,20 @@ impl Stream {
             (place.clone(), piece)
         });
         (&self.templates[at % self.templates.len()], pieces)
+    }
+}
+
+impl Stream {
+    /// The `at`-th packet in a buffer of `pool`; none where it has none.
+    #[inline]
+    pub fn make(&self, at: u64, pool: &mut Pool) -> Option<Handle> {
+        let (template, patch) = self.packet(at);
+        let handle = pool.alloc_with(template)?;
+        let data = pool[&handle].data_mut();
+        for (place, piece) in patch {
+            data[place].copy_from_slice(piece);
+        }
+        Some(handle)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Errors are relative to what was measured; where nothing was, to what was printed; where that is not either, the
 //! prediction's is relative to the simulation. The column `reference` says which.
 
+use super::row::{Row, us};
 use super::{Cell as Found, Outcome};
 use crate::forwarding::estimate::At;
 use crate::scenario::forwarding::{Metric, Test};
@@ -121,44 +122,68 @@ fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
             published: printed(Metric::Cycles),
         },
     ];
-    if let Some(sought) = simulated {
-        for row in &sought.trials {
-            let Some(share) = row.share else { continue };
-            let percent = percent(share);
-            let latency = row.outcome.latency.as_ref();
-            let simulated = |metric: String, unit, value: Option<f64>| Compared {
-                cell: n,
-                metric,
-                unit,
-                predicted: None,
-                interval: None,
-                simulated: value,
-                measured: None,
-                published: None,
-            };
-            if row.test == Test::Latency {
-                for (name, quantile) in [("p50", 0.5), ("p99", 0.99)] {
-                    let us = latency.and_then(|histogram| histogram.quantile(quantile));
-                    let us = us.map(|ps| ps as f64 / 1e6);
-                    rows.push(simulated(format!("latency_{name}_at_{percent}"), "us", us));
-                }
-            } else {
-                let mut one = simulated(
-                    format!("loss_at_{percent}"),
-                    "1",
-                    Some(row.outcome.loss_ratio()),
-                );
-                // What is beyond the rate is lost, in the long run.
-                one.predicted = predicted
-                    .as_ref()
-                    .map(|at| (1.0 - at.estimate.rate().pps / row.intended).max(0.0));
-                rows.push(one);
-            }
-        }
-    }
+    rows.extend(at_loads(n, cell, point.scenario.rate.is_finite()));
     let is_known = |row: &Compared| {
         row.predicted.is_some() || row.simulated.is_some() || row.measured.is_some()
     };
     rows.retain(is_known);
+    rows
+}
+
+/// What is compared of a trial: its name, its unit, and where it stands in a row.
+pub(super) type Asked = (&'static str, &'static str, fn(&Row) -> Option<f64>);
+
+/// What is compared of a test.
+pub(super) fn asked(test: Test) -> &'static [Asked] {
+    match test {
+        Test::Throughput => &[],
+        Test::Latency => &[
+            ("latency_p50_at", "us", |row| row.p50.map(us)),
+            ("latency_p99_at", "us", |row| row.p99.map(us)),
+        ],
+        Test::FrameLoss => &[("loss_at", "1", |row| Some(row.loss))],
+        Test::Recovery => &[
+            ("recovery_loss_from", "us", |row| {
+                row.recovery.map(|found| us(found.last_loss))
+            }),
+            ("recovery_delay_from", "us", |row| {
+                row.recovery.and_then(|found| found.delay).map(us)
+            }),
+        ],
+    }
+}
+
+/// What trials at shares of the maximum came to. Rings in memory have no link, so where the simulated device has one
+/// what was measured does not stand beside it.
+fn at_loads(n: usize, cell: &Found, has_link: bool) -> Vec<Compared> {
+    let [(_, simulated), (_, measured)] = cell.trials();
+    let is_at = |a: &Row, b: &Row| a.test == b.test && a.share == b.share;
+    let alone = measured
+        .iter()
+        .filter(|row| !simulated.iter().any(|other| is_at(row, other)));
+    let all = simulated.iter().chain(alone);
+    let mut rows = Vec::new();
+    for row in all {
+        let Some(share) = row.share else { continue };
+        let of = |rows: &[Row], value: fn(&Row) -> Option<f64>| {
+            rows.iter().find(|other| is_at(row, other)).and_then(value)
+        };
+        for (name, unit, value) in asked(row.test) {
+            let simulated = of(simulated, *value);
+            // What is beyond the rate is lost, in the long run; each engine is at shares of its own rate.
+            let rate = cell.predicted.as_ref().map(|at| at.estimate.rate().pps);
+            let lost = rate.map(|pps| (1.0 - pps / (share * pps).min(cell.line)).max(0.0));
+            rows.push(Compared {
+                cell: n,
+                metric: format!("{name}_{}", percent(share)),
+                unit,
+                predicted: lost.filter(|_| row.test == Test::FrameLoss && simulated.is_some()),
+                interval: None,
+                simulated,
+                measured: of(measured, *value).filter(|_| !has_link || simulated.is_none()),
+                published: None,
+            });
+        }
+    }
     rows
 }

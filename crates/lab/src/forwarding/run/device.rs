@@ -3,9 +3,11 @@
 //! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
 //! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
 
+use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
-use crate::forwarding::simulated::{Pattern, SimulatedRouter, Stream};
+use crate::forwarding::lost::LOST;
+use crate::forwarding::simulated::{SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
@@ -16,21 +18,19 @@ use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::memory_host::MemoryHost;
-use trammel_router::reason::Reason;
 use trammel_router::simulate::Report;
 use trammel_router::simulate::costs::Costs;
-use trammel_router::simulate::port::{Counts, Settings};
+use trammel_router::simulate::port::{Counts, Passage, Settings};
 
 /// Frames of a stream that are made: enough to vary, few enough to be copied for every trial.
 const MOST_FRAMES: usize = 8192;
 /// Links that do not limit: the simulated ports' rate where the scenario gives none.
-const NO_LINK: Rate = Rate::from_bps(1_000_000_000_000);
+/// So fast that a frame takes no picosecond, since rings in memory have no link at all.
+const NO_LINK: Rate = Rate::from_bps(u64::MAX);
 /// Bytes of a frame on the link besides those in memory: checksum, preamble and gap.
 const LINK_OVERHEAD: u64 = 24;
 /// Frames that the driver gives at a time: the router's batch.
 const BATCH: usize = trammel_packet::batch::CAPACITY;
-/// Why packets end that a faster machine would have forwarded; whatever else ends them is the function's own work.
-const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendFailed];
 
 /// What the device is like besides the function.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,47 @@ pub(super) struct Ports {
 #[derive(Clone, Debug)]
 pub(super) struct Device(SimulatedRouter);
 
+/// What pacing and stamping cost each way on this machine, where it is known: what latency is measured with on rings in
+/// memory, which the simulated rings then cost as well.
+fn pace(machine: &Machine) -> Option<Cost> {
+    let pace = machine.constants.get("pace")?;
+    let half = |name: &str| Some(pace.get(name)? / 2.0);
+    Some(Cost {
+        call: half("call")?,
+        packet: half("packet")?,
+        ..Cost::NONE
+    })
+}
+
 impl Device {
+    /// The same with the cost of measuring latency in memory; none where that is not known, or where ports have links.
+    pub(super) fn stamped(&self, machine: &Machine) -> Option<Device> {
+        let cost = pace(machine)?;
+        let mut stamped = self.clone();
+        for port in &mut stamped.0.ports {
+            if port.rate != NO_LINK {
+                return None;
+            }
+            (port.receive, port.transmit) = (cost, cost);
+        }
+        Some(stamped)
+    }
+
+    /// Has its ports cost what these drivers do, besides what elements cost: receiving, sending, and having sent, of which a
+    /// call and each frame cost.
+    pub(super) fn drive(&mut self, receive: Cost, transmit: Cost, flush: (f64, f64)) {
+        for port in &mut self.0.ports {
+            port.receive = receive;
+            // Each frame is sent once: it costs the same whether it is charged when it is handed over or when it is sent.
+            port.transmit = Cost {
+                packet: transmit.packet + flush.1,
+                ..transmit
+            };
+            port.flush_cycles = flush.0;
+            port.gathers = true;
+        }
+    }
+
     /// `bench` on `machine`, offered frames of `traffic`.
     pub(super) fn new(
         bench: &Bench,
@@ -142,15 +182,32 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Offers `loads` one after the other: the outcome, when each frame came and left, and when a receive ring was full last.
+    pub(super) fn offer_all(
+        &mut self,
+        loads: &[Load],
+    ) -> Result<(Outcome, Vec<Passage>, Option<Time>), Failure> {
+        let (outcome, passages) = self.0.offer_all(loads, true)?;
+        let ports = self.last().into_iter().flat_map(|report| &report.ports);
+        let last_lost = ports.filter_map(|(_, counts)| counts.last_lost).max();
+        Ok((self.judged(outcome), passages, last_lost))
+    }
+
+    /// A function may copy packets, answer some and end others: what it did with them is no loss.
+    fn judged(&self, outcome: Outcome) -> Outcome {
+        let lost = self.last().map_or(0, lost);
+        Outcome {
+            forwarded: outcome.offered.saturating_sub(lost),
+            ..outcome
+        }
+    }
+}
+
 impl Trial for Device {
     fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
         let outcome = self.0.run(load)?;
-        let lost = self.0.last.as_ref().map_or(0, lost);
-        // A function may copy packets, answer some and end others: what it did with them is no loss.
-        Ok(Outcome {
-            forwarded: outcome.offered.saturating_sub(lost),
-            ..outcome
-        })
+        Ok(self.judged(outcome))
     }
 }
 
@@ -190,6 +247,8 @@ fn costs(
             handed.args = vec![0.0.into()];
         }
     }
+    let poll = machine.constants.get("poll");
+    let poll = poll.and_then(|poll| poll.get("empty")).copied();
     let mut costs = Costs::default();
     for ((step, row), bare) in full.steps.iter().zip(rows(&full)?).zip(rows(&bare)?) {
         let visit = |row: &Row| (row.core + row.memory.centre) / row.visits;
@@ -199,12 +258,20 @@ fn costs(
             Some(calls) if calls > 0.0 => ((visit(&row) - visit(&bare)) / calls).max(0.0),
             _ => 0.0,
         };
+        // What a call takes is never so much that nothing is left for its packets.
+        let packet = visit(&bare).max(0.0);
+        let asks = step
+            .operations
+            .iter()
+            .any(|one| one.eo.about.name == "driver");
         let cost = Cost {
-            call,
-            packet: visit(&bare),
+            call: calls.map_or(call, |calls| {
+                ((visit(&row) - packet) / calls.max(f64::MIN_POSITIVE)).max(0.0)
+            }),
+            packet,
             byte: 0.0,
-            // A call that finds nothing is a call all the same.
-            empty: call,
+            // Of machines on which polls were not measured: a call that finds nothing is a call all the same.
+            empty: poll.filter(|_| asks).unwrap_or(call),
         };
         costs.names.insert(row.name, cost);
     }

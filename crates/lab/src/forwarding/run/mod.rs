@@ -9,10 +9,14 @@
 
 mod comparison;
 mod device;
+mod live;
 mod report;
+mod row;
 mod search;
 mod tables;
 mod text;
+#[cfg(target_os = "linux")]
+pub mod veth;
 
 use super::bench::Bench as Workbench;
 use super::estimate::{At, Conditions, Error, Subject};
@@ -24,10 +28,12 @@ use crate::engine::{Lacks, machine as this_machine};
 use crate::machines;
 use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::ReadError;
-use crate::scenario::forwarding::{ForwardingFile, Point, Tested};
+use crate::scenario::forwarding::{ForwardingFile, Point, Test, Tested};
 use crate::scenario::model::Engine;
 use device::{Device, Ports};
+use live::Live;
 use rayon::prelude::*;
+use row::Row;
 use search::Sought;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -78,6 +84,8 @@ struct Cell {
     predicted: Option<At>,
     simulated: Option<Sought>,
     measured: Option<Measured>,
+    /// What this machine did under loads, where that was asked.
+    live: Option<Live>,
 }
 
 /// What came of everything.
@@ -98,6 +106,16 @@ impl Cell {
     fn of<'a>(&self, file: &'a ForwardingFile) -> (&'a Point, &'a Tested) {
         let point = &file.points[self.point];
         (point, &point.scenario.functions[self.function])
+    }
+
+    /// Trials by the engines that make them.
+    fn trials(&self) -> [(&'static str, &[Row]); 2] {
+        let simulated = self.simulated.as_ref().map(|sought| &sought.trials[..]);
+        let measured = self.live.as_ref().map(|live| &live.trials[..]);
+        [
+            (Engine::Simulate.name(), simulated.unwrap_or_default()),
+            (Engine::Measure.name(), measured.unwrap_or_default()),
+        ]
     }
 }
 
@@ -263,6 +281,7 @@ fn cells(file: &ForwardingFile) -> Vec<Cell> {
                     predicted: None,
                     simulated: None,
                     measured: None,
+                    live: None,
                 });
             }
         }
@@ -353,7 +372,8 @@ fn simulate(
     let traffic = traffic(tested, cell.frame);
     let mut device = Device::new(bench, machine, &traffic, under, ports)?;
     let about = at.estimate.cpu_pps();
-    search::seek(&mut device, &scenario.bench, about, cell.line)
+    let stamped = device.stamped(machine);
+    search::seek(&mut device, stamped, &scenario.bench, about, cell.line)
 }
 
 fn traffic(tested: &Tested, frame: u32) -> Traffic {
@@ -392,7 +412,17 @@ fn measure_all(
                             .to_owned(),
                     );
                 }
+                let (scenario, about) = (&point.scenario, measured.pps);
                 outcome.cells[at].measured = Some(measured);
+                if scenario.bench.tests.iter().any(|t| *t != Test::Throughput) {
+                    let traffic = traffic(tested, outcome.cells[at].frame);
+                    let (pattern, ring) = (scenario.pattern, scenario.ring);
+                    let asked = &scenario.bench;
+                    match live::measure(bench, &traffic, pattern, ring, asked, about) {
+                        Ok(live) => outcome.cells[at].live = Some(live),
+                        Err(error) => fail(outcome, at, error)?,
+                    }
+                }
             }
             Err(error) => fail(outcome, at, Error::Refused(error))?,
         }

@@ -311,7 +311,7 @@ fn side_by_side(outcome: &Outcome<'_>, compared: &[Compared]) -> Comparison {
     }
 }
 
-/// Latency and loss at shares of the throughput, as the simulation has them.
+/// Latency, loss and recovery at shares of the throughput.
 fn trials(tables: &[Table]) -> Option<Section> {
     let trials = tables.iter().find(|table| table.name() == "trials")?;
     let at_loads = trials.filter(|row| row.float("load").is_some());
@@ -319,6 +319,7 @@ fn trials(tables: &[Table]) -> Option<Section> {
         return None;
     }
     let names = [
+        "engine",
         "function",
         "frame_bytes",
         "test",
@@ -327,14 +328,23 @@ fn trials(tables: &[Table]) -> Option<Section> {
         "loss",
         "latency_p50_us",
         "latency_p99_us",
+        "recovery_loss_us",
+        "recovery_delay_us",
+        "windows",
+        "spread",
     ];
+    let has = |name: &&str| at_loads.columns().iter().any(|column| column.name == *name);
+    let names: Vec<&str> = names.into_iter().filter(has).collect();
     let table = at_loads.select(&names).ok()?;
     Some(Section {
-        heading: "Latency and loss".to_owned(),
-        text: "Of the simulated device, at shares of the throughput that was found for it. Latency is from the last bit in to the first bit out."
+        heading: "Latency, loss and recovery".to_owned(),
+        text: "At shares of the throughput that each engine found for itself. Simulated latency is from the last bit in to the first bit out; \
+               measured on rings in memory it is from the instant a frame was due to that at which the ring behind had taken its batch, with no device and no \
+               interrupt, as the median of several windows. Recovery is from the instant at which 110 % become half of that: until the last loss, and until \
+               a frame takes no longer than twice the median at the lower load."
             .to_owned(),
         blocks: vec![Block::Table(TableView {
-            title: "Simulated at shares of the throughput".to_owned(),
+            title: "At shares of the throughput".to_owned(),
             table,
             is_open: true,
         })],

@@ -8,14 +8,16 @@
 //! which is 1 % of a trial of 100,000 for a ring of 1,024. Some batches are always under way, so short trials are less exact.
 
 use super::device::Device;
+use super::row::Row;
 use crate::forwarding::estimate::Error;
+use crate::forwarding::recovery::{OVERLOAD, REDUCED, recovery};
 use crate::scenario::forwarding::{Bench, Test};
 use trammel_bench::search::binary::{Binary, Found, Verdict};
-use trammel_bench::trial::{Load, Outcome, Trial};
+use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
 
 /// How far above the estimate the first trial goes.
-const OVERLOAD: f64 = 1.5;
+const EXCESS: f64 = 1.5;
 /// Around what an overload lets through, where the maximum is looked for first.
 const AROUND: (f64, f64) = (0.97, 1.02);
 /// The least share of that below which nothing is looked for.
@@ -23,21 +25,6 @@ const LEAST: f64 = 0.01;
 
 /// A link that is idle for less of the time is what limits.
 const IDLE: f64 = 0.02;
-
-/// A trial that was made.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// What it was made for.
-    pub(super) test: Test,
-    /// Its load as a share of the throughput, where it was set so.
-    pub(super) share: Option<f64>,
-    /// Frames a second that were to be offered.
-    pub(super) intended: f64,
-    /// What became of it.
-    pub(super) outcome: Outcome,
-    /// Whether it lost nothing.
-    pub(super) passed: bool,
-}
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -52,51 +39,88 @@ pub(super) struct Sought {
     pub(super) trials: Vec<Row>,
 }
 
-/// Seeks. `about` is what the processor is estimated to do and `line` what the links carry, frames a second.
+/// Seeks. `about` is what the processor is estimated to do and `line` what the links carry, frames a second; `stamped` is
+/// the device as latency is measured on it, where that differs.
 pub(super) fn seek(
     device: &mut Device,
+    stamped: Option<Device>,
     bench: &Bench,
     about: f64,
     line: f64,
 ) -> Result<Sought, Error> {
     let mut trials = Vec::new();
-    let length = |pps: f64| Time::from_secs_f64(bench.frames as f64 / pps);
-    let first = (OVERLOAD * about).min(line);
-    let outcome = offer(device, first, length(first))?;
-    let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
-    let carried = outcome.forwarded as f64 / device.occupied().max(outcome.effective).as_secs_f64();
-    let carried = carried.max(first * LEAST);
-    trials.push(Row {
-        test: Test::Throughput,
-        share: None,
-        intended: first,
-        passed,
-        outcome,
-    });
-    let pps = if passed {
-        first
-    } else {
-        let around = (carried * AROUND.0, (carried * AROUND.1).min(first));
-        let mut found = search(device, bench, around, length(carried), &mut trials)?;
-        if found.verdict == Verdict::FailedAtLeast {
-            let below = (carried * LEAST, around.0);
-            found = search(device, bench, below, length(carried), &mut trials)?;
-        }
-        found.lower.ok_or_else(|| {
-            Error::Other(format!(
-                "the simulated device loses frames even at {:.0} frames/s: a rate in the configuration is lower, or a queue too short for a batch",
-                carried * LEAST
-            ))
-        })?
-    };
+    let pps = maximum(device, bench, (about, line), &mut trials)?;
     // Once more, since the last trial of a search is seldom the one that decided.
-    offer(device, pps, length(pps))?;
+    offer(device, pps, length(bench, pps))?;
     let cycles = device.cycles();
     let bound_by = if device.fills_a_link(IDLE) {
         "link"
     } else {
         "cpu"
     };
+    let asks_more = bench.tests.iter().any(|test| *test != Test::Throughput);
+    match stamped.filter(|_| asks_more) {
+        Some(mut stamped) => {
+            let pps = maximum(&mut stamped, bench, (pps, line), &mut Vec::new())?;
+            at_shares(&mut stamped, bench, pps, line, &mut trials)?;
+        }
+        None => at_shares(device, bench, pps, line, &mut trials)?,
+    }
+    Ok(Sought {
+        pps,
+        bound_by,
+        cycles,
+        trials,
+    })
+}
+
+/// How long a trial is at a rate.
+fn length(bench: &Bench, pps: f64) -> Time {
+    Time::from_secs_f64(bench.frames as f64 / pps)
+}
+
+/// The most that passes, frames a second; `about` and `line` as in [`seek`].
+fn maximum(
+    device: &mut Device,
+    bench: &Bench,
+    (about, line): (f64, f64),
+    trials: &mut Vec<Row>,
+) -> Result<f64, Error> {
+    let first = (EXCESS * about).min(line);
+    let outcome = offer(device, first, length(bench, first))?;
+    let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+    let carried = outcome.forwarded as f64 / device.occupied().max(outcome.effective).as_secs_f64();
+    let carried = carried.max(first * LEAST);
+    trials.push(Row {
+        passed,
+        ..Row::of(Test::Throughput, None, first, &outcome)
+    });
+    if passed {
+        return Ok(first);
+    }
+    let length = length(bench, carried);
+    let around = (carried * AROUND.0, (carried * AROUND.1).min(first));
+    let mut found = search(device, bench, around, length, trials)?;
+    if found.verdict == Verdict::FailedAtLeast {
+        let below = (carried * LEAST, around.0);
+        found = search(device, bench, below, length, trials)?;
+    }
+    found.lower.ok_or_else(|| {
+        Error::Other(format!(
+            "the simulated device loses frames even at {:.0} frames/s: a rate in the configuration is lower, or a queue too short for a batch",
+            carried * LEAST
+        ))
+    })
+}
+
+/// What the device does at shares of `pps`.
+fn at_shares(
+    device: &mut Device,
+    bench: &Bench,
+    pps: f64,
+    line: f64,
+    trials: &mut Vec<Row>,
+) -> Result<(), Error> {
     for (test, shares) in [
         (Test::Latency, &bench.latency_at),
         (Test::FrameLoss, &bench.loss_at),
@@ -104,21 +128,30 @@ pub(super) fn seek(
         let shares = shares.iter().filter(|_| bench.tests.contains(&test));
         for share in shares.copied() {
             let intended = (pps * share).min(line);
-            let outcome = offer(device, intended, length(intended))?;
-            trials.push(Row {
-                test,
-                share: Some(share),
-                intended,
-                passed: outcome.lost() == 0,
-                outcome,
-            });
+            let outcome = offer(device, intended, length(bench, intended))?;
+            trials.push(Row::of(test, Some(share), intended, &outcome));
         }
     }
-    Ok(Sought {
-        pps,
-        bound_by,
-        cycles,
-        trials,
+    if bench.tests.contains(&Test::Recovery) {
+        trials.push(recover(device, (pps * OVERLOAD).min(line), bench)?);
+    }
+    Ok(())
+}
+
+/// An overload, then less than the device can do.
+fn recover(device: &mut Device, overload: f64, bench: &Bench) -> Result<Row, Error> {
+    let wrong = |failure: Failure| Error::Other(failure.to_string());
+    let reduced = overload * REDUCED;
+    let usual = offer(device, reduced, length(bench, reduced))?.latency;
+    let usual = usual.and_then(|latency| latency.quantile_time(0.5));
+    let loads = [overload, reduced].map(|pps| load(pps, length(bench, pps)));
+    let [high, low] = loads;
+    let (outcome, passages, last_lost) = device.offer_all(&[high?, low?]).map_err(wrong)?;
+    let usual = usual.unwrap_or(Time::ZERO);
+    let at = length(bench, overload);
+    Ok(Row {
+        recovery: Some(recovery(&passages, at, last_lost, usual)),
+        ..Row::of(Test::Recovery, Some(OVERLOAD), overload, &outcome)
     })
 }
 
@@ -132,11 +165,13 @@ fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
 }
 
 fn offer(device: &mut Device, pps: f64, length: Time) -> Result<Outcome, Error> {
-    let load = Load::new(pps, length)
-        .ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))?;
     device
-        .run(load)
+        .run(load(pps, length)?)
         .map_err(|failure| Error::Other(failure.to_string()))
+}
+
+fn load(pps: f64, length: Time) -> Result<Load, Error> {
+    Load::new(pps, length).ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))
 }
 
 fn search(
@@ -153,12 +188,10 @@ fn search(
     let mut tried = |load: Load| {
         let outcome = device.run(load)?;
         let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+        let intended = load.frames_per_second();
         trials.push(Row {
-            test: Test::Throughput,
-            share: None,
-            intended: load.frames_per_second(),
             passed,
-            outcome: outcome.clone(),
+            ..Row::of(Test::Throughput, None, intended, &outcome)
         });
         // To the search, who does not keep up loses.
         let forwarded = outcome.forwarded - u64::from(!passed && outcome.lost() == 0);

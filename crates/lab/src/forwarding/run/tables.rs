@@ -1,7 +1,8 @@
 //! The tables of a forwarding run: `functions`, `trials`, `comparison`, `summary`.
 
 use super::comparison::{self, Compared};
-use super::search::{Row, Sought};
+use super::row::{Row, us};
+use super::search::Sought;
 use super::{Cell as Found, Outcome};
 use crate::engine::columns::{cells_of, swept_columns, without_empty_columns};
 use crate::forwarding::estimate::At;
@@ -190,21 +191,26 @@ const TRIALS: &[(&str, CellType)] = &[
     ("loss", Float),
     ("latency_p50_us", Float),
     ("latency_p99_us", Float),
+    ("recovery_loss_us", Float),
+    ("recovery_delay_us", Float),
     ("passed", CellType::Bool),
+    ("windows", Int),
+    ("spread", Float),
 ];
 
-/// A row for each trial of the simulated device.
+/// A row for each trial of the simulated device and of this machine.
 pub(super) fn trials(outcome: &Outcome<'_>) -> Table {
     let lead = Lead::of(outcome);
     let mut table = lead.table("trials", true, TRIALS);
     for cell in &outcome.cells {
-        let trials = cell.simulated.iter().flat_map(|sought| &sought.trials);
-        for row in trials {
-            let lead = lead.cells(outcome, Some("simulate"), cell);
-            push(&mut table, lead, TRIALS, trial(row));
+        for (engine, rows) in cell.trials() {
+            for row in rows {
+                let lead = lead.cells(outcome, Some(engine), cell);
+                push(&mut table, lead, TRIALS, trial(row));
+            }
         }
     }
-    table
+    without_empty_columns(&table)
 }
 
 /// The word of a test.
@@ -213,22 +219,23 @@ pub(super) fn word(test: Test) -> &'static str {
 }
 
 fn trial(row: &Row) -> Vec<Cell> {
-    let outcome = &row.outcome;
-    let us = |fraction: f64| {
-        let ps = outcome.latency.as_ref()?.quantile(fraction)?;
-        Some(ps as f64 / 1e6)
-    };
+    let delay = row.recovery.and_then(|found| found.delay);
     vec![
         Cell::from(word(row.test)),
         Cell::from(row.share),
         Cell::Float(row.intended),
-        Cell::Float(outcome.effective.as_secs_f64()),
-        Cell::Int(i128::from(outcome.offered)),
-        Cell::Int(i128::from(outcome.forwarded)),
-        Cell::Float(outcome.loss_ratio()),
-        Cell::from(us(0.5)),
-        Cell::from(us(0.99)),
+        Cell::Float(row.effective.as_secs_f64()),
+        Cell::Int(i128::from(row.offered)),
+        Cell::Int(i128::from(row.forwarded)),
+        Cell::Float(row.loss),
+        Cell::from(row.p50.map(us)),
+        Cell::from(row.p99.map(us)),
+        Cell::from(row.recovery.map(|found| us(found.last_loss))),
+        Cell::from(delay.map(us)),
         Cell::Bool(row.passed),
+        row.windows
+            .map_or(Cell::Empty, |all| Cell::Int(all.kept as i128)),
+        Cell::from(row.windows.and_then(|all| all.spread)),
     ]
 }
 

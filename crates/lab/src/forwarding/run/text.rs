@@ -1,11 +1,12 @@
 //! The comparison for a person at a terminal.
 
 use super::comparison::{self, Compared};
-use super::search::Row;
+use super::row::{Row, us};
 use super::{Cell, Outcome};
 use crate::forwarding::view::source;
 use crate::scenario::forwarding::Test;
 use std::fmt::Write;
+use trammel_core::time::Time;
 
 /// Every point and function: rates by frame size with errors, then what trials at given loads came to.
 pub(super) fn all(outcome: &Outcome<'_>) -> String {
@@ -141,7 +142,7 @@ fn rates(outcome: &Outcome<'_>, rows: &[&Compared]) -> String {
     text
 }
 
-/// Latency and loss at shares of the throughput, a row a frame size.
+/// Latency, loss and recovery at shares of the throughput: a row a frame size and engine.
 fn trials(cells: &[Cell]) -> String {
     let mut text = String::new();
     for (test, title) in [
@@ -150,10 +151,14 @@ fn trials(cells: &[Cell]) -> String {
             "latency in us, half of the frames / 99 % of them",
         ),
         (Test::FrameLoss, "share of frames lost"),
+        (
+            Test::Recovery,
+            "recovery in us, until the last loss / until frames take no longer than usual",
+        ),
     ] {
         let mut has_heading = false;
-        for cell in cells {
-            let rows = cell.simulated.iter().flat_map(|sought| &sought.trials);
+        for (cell, engine, all) in cells.iter().flat_map(of_engines) {
+            let rows = all.iter();
             let rows: Vec<&Row> = rows
                 .filter(|row| row.test == test && row.share.is_some())
                 .collect();
@@ -163,29 +168,42 @@ fn trials(cells: &[Cell]) -> String {
             if !has_heading {
                 has_heading = true;
                 let loads = rows.iter().filter_map(|row| row.share);
+                let word = if test == Test::Recovery { "from" } else { "at" };
                 let loads: String = loads
-                    .map(|share| format!(" {:>15}", format!("at {} %", comparison::percent(share))))
+                    .map(|share| {
+                        format!(
+                            " {:>15}",
+                            format!("{word} {} %", comparison::percent(share))
+                        )
+                    })
                     .collect();
-                let _ = writeln!(text, "\nsimulated {title}\n{:>6}{loads}", "frame");
+                let _ = writeln!(text, "\n{title}\n{:>6} {:<8}{loads}", "frame", "");
             }
             let each: String = rows
                 .iter()
                 .map(|row| format!(" {:>15}", result(row)))
                 .collect();
-            let _ = writeln!(text, "{:>6}{each}", cell.frame);
+            let _ = writeln!(text, "{:>6} {engine:<8}{each}", cell.frame);
         }
     }
     text
 }
 
+fn of_engines(cell: &Cell) -> impl Iterator<Item = (&Cell, &'static str, &[Row])> {
+    let all = cell.trials().into_iter();
+    all.map(move |(engine, rows)| (cell, engine, rows))
+}
+
 fn result(row: &Row) -> String {
-    if row.test == Test::FrameLoss {
-        return format!("{:.2} %", 100.0 * row.outcome.loss_ratio());
-    }
-    let latency = row.outcome.latency.as_ref();
-    let us = |fraction: f64| Some(latency?.quantile(fraction)? as f64 / 1e6);
-    match (us(0.5), us(0.99)) {
-        (Some(half), Some(most)) => format!("{half:.2} / {most:.2}"),
-        _ => "–".to_owned(),
+    let pair = |one: Option<Time>, other: Option<Time>| {
+        let shown = |time: Option<Time>| {
+            time.map_or_else(|| "–".to_owned(), |time| format!("{:.2}", us(time)))
+        };
+        format!("{} / {}", shown(one), shown(other))
+    };
+    match (row.test, row.recovery) {
+        (Test::FrameLoss, _) => format!("{:.2} %", 100.0 * row.loss),
+        (Test::Recovery, Some(found)) => pair(Some(found.last_loss), found.delay),
+        _ => pair(row.p50, row.p99),
     }
 }

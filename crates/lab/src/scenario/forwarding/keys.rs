@@ -7,7 +7,7 @@ use crate::scenario::keys_kind::{Fallback::*, Kind, Kind::*, Section, k};
 use trammel_core::units::Dimension as D;
 
 /// The words of `tests`, in the order of the model's.
-pub const TESTS: &[&str] = &["throughput", "latency", "frame-loss"];
+pub const TESTS: &[&str] = &["throughput", "latency", "frame-loss", "recovery"];
 /// The words of `distribution`.
 pub const DISTRIBUTIONS: &[&str] = &["constant", "exponential", "bursts"];
 /// The words of `metric`.
@@ -45,7 +45,7 @@ pub static ROOT: Section = Section {
         k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and what runs on it where that is one function"),
         k("function", Tables(&FUNCTION), Absent, "", "one of several functions that are compared"),
         k("stream", Tables(&STREAM), Required, "", "what comes in"),
-        k("bench", Table(&BENCH), Absent, "", "what the simulated device is asked"),
+        k("bench", Table(&BENCH), Absent, "", "what the simulated device and, on rings in memory, this machine are asked"),
         k("published", Tables(&PUBLISHED), Absent, "", "a number that was printed somewhere, to stand beside ours"),
         k("sweep", Sweep, Absent, "", "dotted keys with the values that they take"),
     ],
@@ -63,7 +63,7 @@ pub static DEVICE: Section = Section {
         k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
         k("ports", Whole(1, 1024), See("as many as `from` and `to` name"), "", "its ports"),
         k("rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s", "rate of each port, both ways; without it links do not limit"),
-        k("ring", Whole(1, 1 << 20), Is("1024"), "", "frames that a simulated port's ring holds, each way"),
+        k("ring", Whole(1, 1 << 20), Is("1024"), "", "frames that a port's ring holds, each way where it is simulated"),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
         k("vary", Text, Absent, "", "what flows differ in, in place of the stream's"),
         k("sample", Text, Absent, "", "a capture with the frames that come in by devices"),
@@ -98,7 +98,7 @@ pub static STREAM: Section = Section {
         k("from", Whole(0, 1023), See("every port"), "", "the port: 0 is the first FromDevice or source of the Click file"),
         k("to", Whole(0, 1023), Absent, "", "where it is to leave: 0 is the first ToDevice; a note tells of frames that do not"),
         k("size", SIZES, Required, "bytes", "frame size, its check sequence included; of a list, each"),
-        k("gap", Table(&GAP), Absent, "", "how frames come at the simulated device"),
+        k("gap", Table(&GAP), Absent, "", "how frames come under a load"),
         k("flows", Whole(1, MOST_FLOWS), Is("1"), "", "flows that frames belong to"),
         k("vary", Text, Absent, "", "what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src"),
         k("locality", WordOr(&["uniform"], &LOCALITY), Is("uniform"), "", "how often which flow comes"),
@@ -111,7 +111,7 @@ pub static STREAM: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static GAP: Section = Section {
     name: "gap",
-    help: "how frames come at the simulated device; `bench` says how many",
+    help: "how frames come under a load; `bench` says how many",
     extra: None,
     keys: &[
         k("distribution", Word(DISTRIBUTIONS), Is("constant"), "", "equal gaps, random ones, or bursts at the line's rate"),
@@ -135,10 +135,10 @@ pub static LOCALITY: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static BENCH: Section = Section {
     name: "bench",
-    help: "what the simulated device is asked",
+    help: "what the simulated device and, on rings in memory, this machine are asked",
     extra: None,
     keys: &[
-        k("tests", Words(TESTS), See("throughput"), "", "throughput is always sought: the others are at shares of it"),
+        k("tests", Words(TESTS), See("throughput"), "", "throughput is always sought: the others are at shares of it; recovery is from 110 % of it"),
         k("latency_at", LOADS, See("10, 50 and 90 %"), "", "loads of the latency test"),
         k("loss_at", LOADS, See("90, 100, 110 and 150 %"), "", "loads of the frame-loss test"),
         k("frames", Whole(1_000, 100_000_000), Is("100000"), "", "frames of a trial"),

@@ -14,8 +14,8 @@ use super::faults::Context;
 use super::model::Engine;
 use super::sweep::{self, Swept};
 use super::{ReadError, tree_of, unreadable};
+use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::estimate::Subject;
-use crate::forwarding::simulated::Pattern;
 use crate::forwarding::traffic::Traffic;
 use std::cell::RefCell;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub struct Tested {
     pub leaves_by: Vec<usize>,
 }
 
-/// A test of the simulated device.
+/// A test of the simulated device, or of this machine on rings in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Test {
     /// The most that it forwards without loss (RFC 2544 §26.1).
@@ -47,9 +47,11 @@ pub enum Test {
     Latency,
     /// What it loses at shares of that (§26.3).
     FrameLoss,
+    /// How long it takes to recover from more than that (§26.5).
+    Recovery,
 }
 
-/// What the simulated device is asked.
+/// What the device is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bench {
     /// Which tests.
@@ -101,13 +103,13 @@ pub struct Forwarding {
     pub machine: String,
     /// Bits a second of each port; infinite where links do not limit.
     pub rate: f64,
-    /// Frames of a simulated port's ring.
+    /// Frames of a port's ring.
     pub ring: usize,
     /// What is tested.
     pub functions: Vec<Tested>,
     /// Frame sizes, bytes with the FCS.
     pub sizes: Vec<u32>,
-    /// How frames come at the simulated device.
+    /// How frames come under a load.
     pub pattern: Pattern,
     /// What it is asked.
     pub bench: Bench,

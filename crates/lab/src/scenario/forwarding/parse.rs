@@ -4,7 +4,7 @@ use super::functions::{self, Incoming};
 use super::keys::{DISTRIBUTIONS, METRICS, ROOT, TESTS};
 use super::{Bench, Forwarding, Metric, Published, Test};
 use crate::engine::Lacks;
-use crate::forwarding::simulated::Pattern;
+use crate::forwarding::arrivals::Pattern;
 use crate::machines;
 use crate::scenario::faults::Context;
 use crate::scenario::keys::ENGINES;
@@ -206,7 +206,14 @@ fn bench(r: &Reader<'_>) -> Bench {
             .iter()
             .filter_map(|(_, node)| bench.word_of("tests", node, TESTS));
         words
-            .map(|n| [Test::Throughput, Test::Latency, Test::FrameLoss][n])
+            .map(|n| {
+                [
+                    Test::Throughput,
+                    Test::Latency,
+                    Test::FrameLoss,
+                    Test::Recovery,
+                ][n]
+            })
             .collect()
     });
     let loads = |name: &str, default: &[f64]| {

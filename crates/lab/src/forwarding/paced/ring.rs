@@ -1,0 +1,264 @@
+//! A device in memory whose frames fall due at instants that are fixed beforehand.
+//!
+//! When the router asks, the ring looks at the core's time and takes in what has fallen due since it was asked
+//! last, as far as it has room; what finds it full is lost. Nothing but the router empties it, so that is the same as
+//! taking in each frame when it is due. The same rule stands in the simulated port (`router/src/simulate/port/inward.rs`).
+//!
+//! A packet carries the instant at which it was due as the annotation `PERFCTR`, as in simulated time. It is out when the
+//! ring that it is given to has taken the whole batch.
+
+use super::core_time::CoreTime;
+use crate::forwarding::traffic::Stream;
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use trammel_packet::anno::PERFCTR;
+use trammel_packet::batch::Packets;
+use trammel_packet::device::{Device, DeviceCounters};
+use trammel_packet::pool::Pool;
+
+/// What a ring has to give and what became of it, in ticks of the core's time.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// When its frames are due, ascending.
+    due: Vec<u64>,
+    /// The first that has not fallen due.
+    next: usize,
+    /// Those that wait, and how many they are.
+    waiting: VecDeque<Range<usize>>,
+    held: usize,
+    /// How many may wait.
+    capacity: usize,
+    /// The place of the first frame in the stream.
+    first_frame: u64,
+    /// Frames that the router took, when it took the first and the last, and how many it took last.
+    pub(super) taken: u64,
+    pub(super) first_taken: u64,
+    pub(super) last_taken: u64,
+    pub(super) last_batch: u64,
+    /// Times that it took any, and that it asked in vain.
+    pub(super) batches: u64,
+    pub(super) polls: u64,
+    /// See `polls`: those before the first frame was taken.
+    pub(super) polls_before: u64,
+    /// Frames that found the ring full, and when the last of these was due.
+    pub(super) lost: u64,
+    pub(super) last_lost: Option<u64>,
+    /// When the frames were due that were given to this ring, and for each batch of them how many there were by then and
+    /// when it was out.
+    pub(super) out: Vec<u64>,
+    pub(super) out_at: Vec<(usize, u64)>,
+}
+
+impl Way {
+    /// A way on which so many frames may wait.
+    pub(super) fn new(capacity: usize) -> Way {
+        Way {
+            capacity,
+            ..Way::default()
+        }
+    }
+
+    /// Forgets what became of the frames before and takes new ones, due at `due`.
+    pub(super) fn arm(&mut self, due: Vec<u64>) {
+        let mut fresh = Way {
+            due,
+            first_frame: self.first_frame + self.due.len() as u64,
+            // Memory that was used before need not be asked for again.
+            out: std::mem::take(&mut self.out),
+            out_at: std::mem::take(&mut self.out_at),
+            ..Way::new(self.capacity)
+        };
+        fresh.out.clear();
+        fresh.out_at.clear();
+        *self = fresh;
+    }
+
+    /// Takes in what has fallen due.
+    #[inline]
+    fn admit(&mut self, now: u64) {
+        let first = self.next;
+        while self.due.get(self.next).is_some_and(|due| *due <= now) {
+            self.next += 1;
+        }
+        let came = self.next - first;
+        if came == 0 {
+            return;
+        }
+        let taken = came.min(self.capacity - self.held);
+        if taken > 0 {
+            match self.waiting.back_mut() {
+                Some(last) if last.end == first => last.end += taken,
+                _ => self.waiting.push_back(first..first + taken),
+            }
+            self.held += taken;
+        }
+        if came > taken {
+            self.lost += (came - taken) as u64;
+            self.last_lost = Some(self.due[self.next - 1]);
+        }
+    }
+
+    /// The first that wait, one after the other, so many at most.
+    #[inline]
+    fn first(&self, most: usize) -> Range<usize> {
+        let first = self.waiting.front().cloned().unwrap_or_default();
+        first.start..first.end.min(first.start + most)
+    }
+
+    /// Takes the first so many out of the ring, none beyond [`Way::first`].
+    #[inline]
+    fn take_first(&mut self, count: usize) {
+        if let Some(first) = self.waiting.front_mut() {
+            first.start += count;
+            if first.start == first.end {
+                self.waiting.pop_front();
+            }
+            self.held -= count;
+        }
+    }
+
+    /// When each frame that was given to this ring was due and was out. What the function made itself was never due.
+    pub(super) fn passages(&self) -> impl Iterator<Item = (u64, u64)> {
+        let mut first = 0;
+        let batches = self.out_at.iter().flat_map(move |(end, at)| {
+            let batch = &self.out[std::mem::replace(&mut first, *end)..*end];
+            batch.iter().map(|due| (*due, *at))
+        });
+        batches.filter(|(due, _)| *due != 0)
+    }
+
+    /// Whether every frame has come and none waits.
+    pub(super) fn is_over(&self) -> bool {
+        self.next == self.due.len() && self.held == 0
+    }
+}
+
+/// A way as its ring and the bed share it.
+pub(super) type Shared = Arc<Mutex<Way>>;
+
+/// The ring's end or the bed's of a way.
+pub(super) fn lock(way: &Shared) -> MutexGuard<'_, Way> {
+    way.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A ring.
+#[derive(Debug)]
+pub(super) struct PacedRing {
+    name: String,
+    stream: Option<Stream>,
+    way: Shared,
+    time: CoreTime,
+    counters: DeviceCounters,
+}
+
+impl PacedRing {
+    /// A ring that gives frames of `stream`, or only takes.
+    pub(super) fn new(
+        name: &str,
+        stream: Option<Stream>,
+        way: Shared,
+        time: CoreTime,
+    ) -> PacedRing {
+        PacedRing {
+            name: name.to_owned(),
+            stream,
+            way,
+            time,
+            counters: DeviceCounters::default(),
+        }
+    }
+}
+
+impl Device for PacedRing {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> io::Result<usize> {
+        let Some(stream) = &self.stream else {
+            return Ok(0);
+        };
+        let mut way = lock(&self.way);
+        let now = self.time.now();
+        way.admit(now);
+        let most = stream.burst().min(into.room());
+        let mut count = 0;
+        while count < most {
+            let first = way.first(most - count);
+            let mut made = 0;
+            for at in first.clone() {
+                let Some(handle) = stream.make(way.first_frame + at as u64, pool) else {
+                    break;
+                };
+                pool[&handle].set_anno_bytes(PERFCTR, way.due[at].to_ne_bytes());
+                into.push(handle);
+                made += 1;
+            }
+            way.take_first(made);
+            count += made;
+            // Nothing waits, or the pool has no room: then frames stay in the ring.
+            if made < first.len() || made == 0 {
+                break;
+            }
+        }
+        let count = count as u64;
+        if count == 0 {
+            way.polls += 1;
+            return Ok(0);
+        }
+        if way.taken == 0 {
+            (way.first_taken, way.polls_before) = (now, way.polls);
+        }
+        (way.last_taken, way.last_batch) = (now, count);
+        way.taken += count;
+        way.batches += 1;
+        self.counters.received += count;
+        Ok(count as usize)
+    }
+
+    fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
+        let count = from.len();
+        let mut way = lock(&self.way);
+        for packet in from.drain() {
+            way.out
+                .push(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
+            pool.free(packet);
+        }
+        let out = (way.out.len(), self.time.now());
+        way.out_at.push(out);
+        self.counters.sent += count as u64;
+        Ok(count)
+    }
+
+    fn counters(&self) -> DeviceCounters {
+        self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_the_ring_full_is_lost_and_the_rest_comes_in_order() {
+        let mut way = Way::new(3);
+        way.arm((1..=10).collect());
+        way.admit(5);
+        assert_eq!((way.held, way.lost, way.last_lost), (3, 2, Some(5)));
+        assert_eq!(way.first(2), 0..2);
+        way.take_first(2);
+        way.admit(6);
+        assert_eq!((way.held, way.lost), (2, 2));
+        assert_eq!(way.first(9), 2..3);
+        way.take_first(1);
+        assert_eq!(way.first(9), 5..6);
+        assert!(!way.is_over());
+        way.admit(100);
+        assert_eq!((way.held, way.lost, way.last_lost), (3, 4, Some(10)));
+        way.take_first(way.first(9).len());
+        way.take_first(way.first(9).len());
+        assert!(way.is_over());
+    }
+}

@@ -1,0 +1,210 @@
+//! A function between virtual Ethernet devices: simulated with what such devices cost here, and measured.
+//!
+//! What the devices cost is learnt from a graph that does nothing: each call of the router's packet sockets is timed, and what
+//! the same call of a ring in memory takes is taken off, since that is in the costs of elements. What the kernel takes
+//! from the tester to the router and back is the latency of that graph at a tenth of its maximum less the simulated one.
+//! Nothing is learnt from the function.
+
+use super::device::{Device, Ports};
+use super::row::{Row, us};
+use super::{live, search};
+use crate::forwarding::arrivals::Pattern;
+use crate::forwarding::bench::{Bench as Workbench, Refused};
+use crate::forwarding::estimate::{Conditions, Error};
+use crate::forwarding::measure::Clock;
+use crate::forwarding::paced::UnderLoad;
+use crate::forwarding::samples;
+use crate::forwarding::traffic::Traffic;
+use crate::forwarding::veth::{Bed, NoBed, Ticks, ring_ticks};
+use crate::scenario::forwarding::{Bench, Test};
+use trammel_bench::trial::{Failure, Load};
+use trammel_core::time::Time;
+use trammel_cost::machine::Machine;
+use trammel_router::engine::core_clock::Cost;
+
+/// The graph that does nothing.
+const NULL: &str = "FromDevice(in) -> ToDevice(out);";
+/// Frames that the kernel's ring for a packet socket holds, about: 2 MB of short ones.
+const RING: usize = 8192;
+/// Loads by which devices are timed: few frames at a time, and as many as there can be. Frames a second, and frames.
+const TIMED: [(f64, f64); 3] = [(2e4, 2e3), (2e5, 2e4), (2e6, 1e5)];
+/// About what packet sockets forward a second, where nothing is known yet.
+const ABOUT: f64 = 4e5;
+
+/// What virtual devices cost on this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Veth {
+    /// Cycles of the driver, beyond those of a ring in memory.
+    pub receive: Cost,
+    /// See `receive`.
+    pub transmit: Cost,
+    /// Cycles of having frames sent: a call, and each frame.
+    pub flush: (f64, f64),
+    /// The kernel's way from the tester to the router and back.
+    pub path: Time,
+}
+
+/// A metric of a function between virtual devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Both {
+    /// Its name and unit.
+    pub metric: String,
+    /// See `metric`.
+    pub unit: &'static str,
+    /// What each engine says.
+    pub simulated: Option<f64>,
+    /// See `simulated`.
+    pub measured: Option<f64>,
+}
+
+fn no_bed(no: NoBed) -> Error {
+    match no {
+        NoBed::Refused(refused) => Error::Refused(refused),
+        NoBed::Kernel(error) => Error::Other(error.to_string()),
+    }
+}
+
+fn other(failure: Failure) -> Error {
+    Error::Other(failure.to_string())
+}
+
+fn null() -> Result<Workbench, Refused> {
+    Workbench::new(NULL, "null", &[], &[samples::plain()])
+}
+
+/// What is asked of a graph, with so many frames.
+fn asked(tests: &[Test], frames: u64) -> Bench {
+    Bench {
+        tests: tests.to_vec(),
+        latency_at: vec![0.1, 0.5, 0.9],
+        loss_at: vec![0.9, 1.0, 1.1],
+        frames,
+        resolution: 0.005,
+    }
+}
+
+impl Veth {
+    /// Learns it from the graph that does nothing, with frames of so many bytes.
+    pub fn learn(machine: &Machine, frame: usize) -> Result<Veth, Error> {
+        let (null, traffic) = (
+            null()?,
+            Traffic {
+                frame,
+                ..Traffic::default()
+            },
+        );
+        let mut bed = Bed::new(&null, &traffic, Pattern::Constant, true).map_err(no_bed)?;
+        for (pps, frames) in TIMED {
+            let load = Load::new(pps, Time::from_secs_f64(frames / pps)).expect("they are above 0");
+            bed.offer(&[load]).map_err(other)?;
+        }
+        let (device, ring) = (bed.device_ticks(), ring_ticks(&null, &traffic)?);
+        drop(bed);
+        let cycles = Clock::measure().cycles_a_tick;
+        let mut veth = Veth::of(&device, &ring, cycles);
+        // The median at a tenth of the maximum, as measured and as simulated without any way.
+        let bench = asked(&[Test::Latency], 10_000);
+        let rows = veth.both(&null, &traffic, machine, &bench)?;
+        let median = rows.iter().find(|one| one.metric == "latency_p50_at_10");
+        let found = median.and_then(|one| Some(one.measured? - one.simulated?));
+        veth.path = Time::from_secs_f64(found.unwrap_or(0.0).max(0.0) / 1e6);
+        Ok(veth)
+    }
+
+    fn of(device: &Ticks, ring: &Ticks, cycles: f64) -> Veth {
+        let beyond = |device: f64, ring: f64| ((device - ring) * cycles).max(0.0);
+        let cost = |device: (f64, f64), ring: (f64, f64), empty: f64| Cost {
+            call: beyond(device.0, ring.0),
+            packet: beyond(device.1, ring.1),
+            byte: 0.0,
+            empty,
+        };
+        Veth {
+            receive: cost(
+                device.receive,
+                ring.receive,
+                beyond(device.empty, ring.empty),
+            ),
+            transmit: cost(device.transmit, ring.transmit, 0.0),
+            flush: (device.flush.0 * cycles, device.flush.1 * cycles),
+            path: Time::ZERO,
+        }
+    }
+
+    /// `function` simulated with these devices, and measured.
+    pub fn compare(
+        &self,
+        function: &Workbench,
+        traffic: &Traffic,
+        machine: &Machine,
+        frames: u64,
+    ) -> Result<Vec<Both>, Error> {
+        let tests = [Test::Latency, Test::FrameLoss, Test::Recovery];
+        self.both(function, traffic, machine, &asked(&tests, frames))
+    }
+
+    fn both(
+        &self,
+        function: &Workbench,
+        traffic: &Traffic,
+        machine: &Machine,
+        bench: &Bench,
+    ) -> Result<Vec<Both>, Error> {
+        let under = Conditions {
+            traffic: traffic.clone(),
+            ..Conditions::default()
+        };
+        let ports = Ports {
+            rate: f64::INFINITY,
+            ring: RING,
+            pattern: Pattern::Constant,
+            seed: traffic.seed,
+        };
+        let mut device = Device::new(function, machine, traffic, &under, ports)?;
+        device.drive(self.receive, self.transmit, self.flush);
+        let sought = search::seek(&mut device, None, bench, ABOUT, f64::INFINITY)?;
+        let bed = Bed::new(function, traffic, Pattern::Constant, false).map_err(no_bed)?;
+        let live = live::measure_on(bed, bench, sought.pps)?;
+        let most = live.trials.first().map(|row| row.intended / 1e6);
+        let mut all = vec![Both {
+            metric: "throughput".to_owned(),
+            unit: "Mpps",
+            simulated: Some(sought.pps / 1e6),
+            measured: most,
+        }];
+        for row in &live.trials {
+            let same = |other: &&Row| other.test == row.test && other.share == row.share;
+            let Some(simulated) = sought
+                .trials
+                .iter()
+                .find(same)
+                .filter(|_| row.share.is_some())
+            else {
+                continue;
+            };
+            all.extend(self.of_row(simulated, row));
+        }
+        Ok(all)
+    }
+
+    /// The metrics of a trial in both engines; the kernel's way counts with the simulated latency.
+    fn of_row(&self, simulated: &Row, measured: &Row) -> Vec<Both> {
+        super::comparison::asked(measured.test)
+            .iter()
+            .map(|(name, unit, value)| {
+                let share = super::comparison::percent(measured.share.unwrap_or_default());
+                let path = if measured.test == Test::Latency {
+                    us(self.path)
+                } else {
+                    0.0
+                };
+                Both {
+                    metric: format!("{name}_{share}"),
+                    unit,
+                    simulated: value(simulated).map(|value| value + path),
+                    measured: value(measured),
+                }
+            })
+            .collect()
+    }
+}
