@@ -3,6 +3,8 @@
 use super::{DONE, FAILED, USAGE, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
+use crate::forwarding::refine::file::Counted;
+use crate::forwarding::refine::{self, Refined};
 use crate::forwarding::traffic::{self, Traffic};
 use crate::forwarding::{measure, samples, view};
 use crate::router::command::Source;
@@ -20,7 +22,8 @@ use trammel_router::voice;
 #[command(after_help = "Examples:
   trammel estimate examples/router/mpls-switch.click --frame-sizes 64,512,1518
   trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
-  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares")]
+  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares
+  trammel router router.click --counters run.toml; trammel estimate router.click --machine host --refine run.toml")]
 pub(super) struct Args {
     /// A Click configuration (`-`: standard input), or a .toml file of operations
     #[arg(value_name = "FILE")]
@@ -63,6 +66,9 @@ pub(super) struct Args {
     /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be repeated)
     #[arg(long, value_name = "NAME=VALUE")]
     what_if: Vec<String>,
+    /// Correct the estimate at the first frame size by RUN, which `trammel router --counters` wrote, and show what that changes
+    #[arg(long, value_name = "RUN")]
+    refine: Option<String>,
     /// Show which element costs what
     #[arg(long)]
     shares: bool,
@@ -93,7 +99,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return refuse(&error),
     };
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
-    let mut timed = Vec::new();
+    let (mut timed, mut refined) = (Vec::new(), Vec::new());
+    let run = args.refine.as_deref().map(counted).transpose()?;
     for subject in &subjects {
         let mut all = Vec::new();
         for frame in &args.frame_sizes {
@@ -127,6 +134,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for (what, at) in &changed {
             text += &format!("  {}", view::change(what, first, at));
         }
+        if let (Some(counted), Some(run)) = (&run, &args.refine) {
+            match corrected(subject, counted, run, first.frame, &machine, &under) {
+                Ok(found) => {
+                    text += &format!("\nAt {} bytes, ", first.frame);
+                    text += &refine::view::text(&found, run, counted.visits.packets);
+                    text += &format!(
+                        "\ncorrected\n{}",
+                        view::lines(std::slice::from_ref(&found.after))
+                    );
+                    refined.push((subject.name(), found));
+                }
+                Err(error) => return refuse(&error),
+            }
+        }
         if args.measure {
             match measured(subject, args, &under) {
                 Ok(found) => {
@@ -146,21 +167,51 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     if args.json {
-        let rows: Vec<_> = rows
+        let after = refined
             .iter()
-            .map(|(name, what, at)| (*name, *what, at))
-            .collect();
+            .map(|(name, found)| (*name, REFINED, &found.after));
+        let rows = rows.iter().map(|(name, what, at)| (*name, *what, at));
+        let rows: Vec<_> = rows.chain(after).collect();
         let mut table = view::functions(&rows, &machine);
         for (name, frame, found) in &timed {
             view::add_measured(&mut table, name, *frame, found);
         }
+        let refined: Vec<_> = refined.iter().map(|(name, found)| (*name, found)).collect();
+        let changes = refine::view::table(&refined);
+        let tables = [Some(&table), run.as_ref().map(|_| &changes)];
         let mut json = Vec::new();
-        trammel_core::table::write_json([&table], &mut json)?;
+        trammel_core::table::write_json(tables.into_iter().flatten(), &mut json)?;
         out(String::from_utf8(json)?.trim_end())?;
     } else {
         out(text.trim_end())?;
     }
     Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
+}
+
+/// What `what_if` says of an estimate that a run has corrected.
+const REFINED: &str = "refine";
+
+/// What a run has counted.
+fn counted(path: &str) -> anyhow::Result<Counted> {
+    let text = Source::read(path).map_err(anyhow::Error::msg)?.text;
+    refine::file::read(&text, path).map_err(anyhow::Error::msg)
+}
+
+/// An estimate as the run corrects it.
+fn corrected(
+    subject: &Subject,
+    counted: &Counted,
+    run: &str,
+    frame: f64,
+    machine: &Machine,
+    under: &Conditions,
+) -> Result<Refined, Error> {
+    let Subject::Configuration(bench) = subject else {
+        return Err(Error::Other(format!(
+            "{run}: a list of operations has no elements that a run counts; give the Click configuration"
+        )));
+    };
+    refine::refine(bench, counted, run, frame, machine, under)
 }
 
 /// What is estimated: the configuration, or every function of a list.

@@ -98,6 +98,7 @@ pub struct Bench {
     text: String,
     inlets: Vec<Inlet>,
     outlets: Vec<String>,
+    declared: Vec<(String, String)>,
 }
 
 impl Bench {
@@ -119,6 +120,9 @@ impl Bench {
             return Err(Refused::Configuration(said));
         }
         let directory = Path::new(name).parent().map(Into::into);
+        let declared = flat.elements.iter();
+        let declared = declared.map(|one| (one.name.clone(), one.class.clone()));
+        let declared = declared.collect();
         let (mut inlets, mut outlets) = (Vec::new(), Vec::new());
         leave_out(&mut flat);
         for at in 0..flat.elements.len() {
@@ -166,6 +170,7 @@ impl Bench {
             text: flatten::router(&flat),
             inlets,
             outlets,
+            declared,
         })
     }
 
@@ -173,6 +178,11 @@ impl Bench {
     /// and [`outlets`](Self::outlets).
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Every element's name and class, as the configuration has them.
+    pub fn declared(&self) -> &[(String, String)] {
+        &self.declared
     }
 
     /// The elements by which packets come in, in the order of the file; a port's number is its place here.
@@ -243,6 +253,16 @@ impl Bench {
 
     /// A router that gets `packets` packets of `traffic` when it runs, and the tally of its rings.
     pub fn router(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Shared), Refused> {
+        self.load(traffic, packets, false)
+    }
+
+    /// The same; `profiled` where bytes are to be counted at each element.
+    fn load(
+        &self,
+        traffic: &Traffic,
+        packets: u64,
+        profiled: bool,
+    ) -> Result<(Ctx, Shared), Refused> {
         let tally: Shared = Arc::new(Mutex::new(Tally {
             most: packets,
             ..Tally::default()
@@ -267,6 +287,7 @@ impl Bench {
         };
         let run = Options {
             seed: traffic.seed,
+            profiled,
             ..Options::default()
         };
         let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
@@ -276,28 +297,37 @@ impl Bench {
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
     pub fn run(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
-        let (mut ctx, tally) = self.router(traffic, packets)?;
-        let is_given = || {
-            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.given == tally.most
-        };
-        let started = Instant::now();
-        let mut progress = Progress::Running;
-        while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
-            progress = ctx.run_rounds(None, ROUNDS);
-        }
-        // What is still in queues comes out too.
-        if progress == Progress::Running {
-            ctx.run_rounds(None, ROUNDS);
-        }
-        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let tally = std::mem::take(&mut *tally);
-        if tally.given == 0 {
-            let text = "no packet came in within a minute: its tasks never ran".to_owned();
-            return Err(Refused::Other(text));
-        }
-        Ok((ctx, tally))
+        run(self.router(traffic, packets)?)
     }
+
+    /// The same, with bytes counted at each element.
+    pub fn count(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
+        run(self.load(traffic, packets, true)?)
+    }
+}
+
+/// Runs a router until its rings have given all their packets.
+fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
+    let is_given = || {
+        let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.given == tally.most
+    };
+    let started = Instant::now();
+    let mut progress = Progress::Running;
+    while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
+        progress = ctx.run_rounds(None, ROUNDS);
+    }
+    // What is still in queues comes out too.
+    if progress == Progress::Running {
+        ctx.run_rounds(None, ROUNDS);
+    }
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let tally = std::mem::take(&mut *tally);
+    if tally.given == 0 {
+        let text = "no packet came in within a minute: its tasks never ran".to_owned();
+        return Err(Refused::Other(text));
+    }
+    Ok((ctx, tally))
 }
 
 /// Takes elements out that are not connected and would end the run.

@@ -8,7 +8,7 @@ use trammel_cost::expr::Values;
 use trammel_cost::function::{self, Function};
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
-use trammel_router::cost_of::{CostOf, Undeclared, cost_of};
+use trammel_router::cost_of::{CostOf, Undeclared, Visits, cost_of, visits};
 use trammel_router::engine::Ctx;
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
@@ -87,32 +87,36 @@ pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Functi
 }
 
 /// A short run of a configuration, which tells how often packets visit which element.
-pub(super) struct Sampled {
-    ctx: Ctx,
-    tally: Tally,
-    /// By how much tables of a long run are larger.
-    growth: f64,
-}
+pub(super) struct Sampled(pub(super) Visits);
 
 impl Sampled {
     /// Runs `bench` under `traffic`.
     pub(super) fn of(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
+        Sampled::from(bench, traffic, Bench::run)
+    }
+
+    /// The same, with the bytes counted that come to each element.
+    pub(super) fn with_bytes(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
+        Sampled::from(bench, traffic, Bench::count)
+    }
+
+    fn from(
+        bench: &Bench,
+        traffic: &Traffic,
+        run: impl FnOnce(&Bench, &Traffic, u64) -> Result<(Ctx, Tally), Refused>,
+    ) -> Result<Sampled, Refused> {
         let flows = u64::from(traffic.flows);
         let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
-        let (ctx, tally) = bench.run(traffic, packets)?;
+        let (ctx, tally) = run(bench, traffic, packets)?;
         let seen = packets as f64;
         // Of so many draws among the flows, these differ; the tables of a long run have them all.
         let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
-        Ok(Sampled {
-            ctx,
-            tally,
-            growth: flows as f64 / differ,
-        })
+        Ok(Sampled(visits(&ctx, &tally.each, flows as f64 / differ)))
     }
 
     /// What its elements do; `values` stand for names whatever the elements say.
     pub(super) fn cost(&self, name: &str, values: &Values) -> CostOf {
-        cost_of(&self.ctx, name, &self.tally.each, self.growth, values)
+        cost_of(name, &self.0, values)
     }
 }
 
@@ -140,6 +144,18 @@ impl Subject {
                 (cost.function, cost.undeclared)
             }
         };
+        self.cost(function, undeclared, frame, machine, under)
+    }
+
+    /// What `function` costs on `machine`, which is this one as somebody found it to be.
+    pub(super) fn cost(
+        &self,
+        function: Function,
+        undeclared: Vec<Undeclared>,
+        frame: f64,
+        machine: &Machine,
+        under: &Conditions,
+    ) -> Result<At, Error> {
         let load = self.load(frame, under);
         let estimate = estimate::estimate(&function, machine, &load)
             .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;

@@ -5,7 +5,7 @@
 //! estimate learns from a short run how often packets visit which element, the measurement times a long one.
 //!
 //! ```text
-//! FILE.click ──> bench ──┬─ visits ──> cost_of ──> estimate on any machine
+//! FILE.click ──> bench ──┬─ visits ──> cost_of ──> estimate on any machine, refined by a live router's visits
 //!                        └─ time    ──> cycles a packet on this one
 //! ```
 
@@ -16,6 +16,7 @@ pub mod frames;
 pub mod host;
 pub mod measure;
 pub mod middlebox;
+pub mod refine;
 pub mod ring;
 pub mod run;
 pub mod samples;

@@ -205,6 +205,7 @@ pub fn build(
         mark: 0,
         spare: Vec::new(),
         observed: options.profiled,
+        nested: 0,
         traced: None,
         nodes,
         flat,

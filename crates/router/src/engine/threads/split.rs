@@ -107,6 +107,7 @@ impl Ctx {
             spare: Vec::new(),
             counters: vec![Counters::default(); self.slots.len()],
             observed: self.observed,
+            nested: 0,
             traced: None,
             nodes: self.nodes.clone(),
             flat: self.flat.clone(),
