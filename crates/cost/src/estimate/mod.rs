@@ -13,7 +13,7 @@
 mod limits;
 mod memory;
 
-use crate::eo::Touch;
+use crate::eo::{Memory, Touch};
 use crate::expr::{Expr, Values};
 use crate::function::{Function, Operation};
 use crate::machine::{Machine, Missing};
@@ -178,7 +178,8 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
             let cost = cost(operation, machine, load)?;
             let (times, visits) = (operation.times.clone(), step.visits);
             let cycles = cost.cycles * times.clone() * factor;
-            let all: Expr = cost.touches.iter().map(|t| t.accesses.clone()).sum();
+            let asked = cost.touches.iter().filter(|t| t.of != Memory::OtherCore);
+            let all: Expr = asked.map(|t| t.accesses.clone()).sum();
             let accesses = all * times.clone();
             let times = value(&times, operation)?;
             let (one, some) = (value(&cycles, operation)?, value(&accesses, operation)?);
@@ -195,8 +196,9 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
                 touched.push(memory::Touched {
                     row: at,
                     rate: each * times * visits,
-                    charged: memory::charged(each, size) * times * visits,
+                    charged: memory::charged(each, touch) * times * visits,
                     size,
+                    is_passed_on: touch.of == Memory::OtherCore,
                     in_flight: operation.in_flight,
                 });
             }

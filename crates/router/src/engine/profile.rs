@@ -114,3 +114,77 @@ impl Ctx {
         worked
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cost_of::{Inflow, inflow, visits};
+    use crate::engine::build::Options;
+    use crate::engine::{Ctx, Started};
+    use crate::lang;
+    use crate::load::{BuiltIn, load};
+    use crate::memory_device::MemoryDevice;
+    use crate::memory_host::MemoryHost;
+
+    /// A router that 40 frames of 60 bytes and 10 of 1000 have gone through.
+    fn fifty_frames(profiled: bool) -> Ctx {
+        let host = MemoryHost::new();
+        let frames = (0..50).map(|at| vec![0; if at % 5 == 0 { 1000 } else { 60 }]);
+        let ways_in = MemoryDevice::new("a", frames);
+        let ways_out = MemoryDevice::new("b", std::iter::empty());
+        let devices = [
+            ("a".to_owned(), Box::new(ways_in) as _),
+            ("b".to_owned(), Box::new(ways_out) as _),
+        ];
+        host.memory().devices.extend(devices);
+        let text = "f :: FromDevice(a) -> l :: CheckLength(500) -> q :: Queue -> t :: ToDevice(b); l[1] -> d :: Discard";
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        let run = Options {
+            profiled,
+            ..Options::simulated()
+        };
+        let loaded = load(text, "config", &options, Box::new(host), run);
+        let (mut ctx, _) = loaded.unwrap_or_else(|refused| panic!("{}", refused.said.click()));
+        ctx.run_rounds(None, 20);
+        ctx
+    }
+
+    #[test]
+    fn what_comes_in_is_counted_where_it_begins() {
+        let ctx = fifty_frames(true);
+        let found = |name| ctx.counters(ctx.find(name, None).expect("it is declared"));
+        let began = found("f").started;
+        assert_eq!((began.packets, began.bytes), (50, 40 * 60 + 10 * 1000));
+        assert!((1..=50).contains(&began.batches), "{began:?}");
+        assert_eq!((found("l").bytes, found("d").bytes), (began.bytes, 10_000));
+        // It was given nothing and has given nothing on, but it worked.
+        assert!(found("t").started.turns > 0);
+        assert_eq!(found("t").started.packets, 0);
+        let came = inflow(&ctx);
+        let expected = Inflow {
+            name: "f".to_owned(),
+            packets: 50,
+            batches: began.batches,
+        };
+        assert_eq!(came, [expected]);
+        let visits = visits(&ctx, &came, 1.0);
+        let packets: Vec<f64> = visits.elements.iter().map(|one| one.packets).collect();
+        // A queue is visited by those that come and those that leave.
+        assert_eq!(
+            (visits.packets, packets),
+            (50.0, vec![50.0, 50.0, 80.0, 40.0, 10.0])
+        );
+    }
+
+    #[test]
+    fn nothing_is_counted_that_was_not_asked_for() {
+        let ctx = fifty_frames(false);
+        for element in 0..ctx.elements() {
+            let counted = ctx.counters(element);
+            assert_eq!((counted.cycles, counted.bytes), (0, 0));
+            assert_eq!(counted.started, Started::default());
+        }
+    }
+}

@@ -260,7 +260,7 @@ fn replaced(bench: &Bench, counted: &Counted) -> Option<String> {
         .collect();
     (!names.is_empty()).then(|| {
         format!(
-            "{} stand for devices in the estimate: of what was counted there, packets and calls are used",
+            "in the estimate a device stands for {}: of what was counted there, packets and calls are used",
             names.join(", ")
         )
     })
