@@ -39,6 +39,16 @@ const FROM_DEVICES: &[&str] = &[
 ];
 /// Classes that send to devices.
 const TO_DEVICES: &[&str] = &["ToDevice", "ToHost"];
+/// Classes that only keep packets until they are asked for.
+const QUEUES: &[&str] = &[
+    "Queue",
+    "SimpleQueue",
+    "NotifierQueue",
+    "QuickNoteQueue",
+    "ThreadSafeQueue",
+    "FrontDropQueue",
+    "MixedQueue",
+];
 /// Classes that would end the run, or speak to others while it lasts.
 const LEFT_OUT: &[&str] = &["DriverManager", "ControlSocket"];
 
@@ -99,6 +109,8 @@ pub struct Bench {
     inlets: Vec<Inlet>,
     outlets: Vec<String>,
     declared: Vec<(String, String)>,
+    /// Plain queues, each with the way out that it leads to.
+    queued: Vec<(String, String)>,
 }
 
 impl Bench {
@@ -164,7 +176,9 @@ impl Bench {
                 "no packets come into it: it has neither a FromDevice nor a source".to_owned(),
             ));
         }
+        let queued = queued(&flat, &outlets);
         Ok(Bench {
+            queued,
             name: name.to_owned(),
             directory: directory.unwrap_or_default(),
             text: flatten::router(&flat),
@@ -196,6 +210,42 @@ impl Bench {
     /// The elements by which packets leave, in the order of the file.
     pub fn outlets(&self) -> Vec<&str> {
         self.outlets.iter().map(String::as_str).collect()
+    }
+
+    /// Whether what leaves there goes to another machine, and not to this one's own system.
+    fn leads_on(&self, outlet: &str) -> bool {
+        let is_device = |(name, class): &(String, String)| name == outlet && class == "ToDevice";
+        self.declared.iter().any(is_device)
+    }
+
+    /// The elements by which packets leave for other machines, with the plain queues before them.
+    pub fn ways_out(&self) -> Vec<String> {
+        let leave: Vec<&String> = self
+            .outlets
+            .iter()
+            .filter(|one| self.leads_on(one))
+            .collect();
+        let queues = self
+            .queued
+            .iter()
+            .filter(|(_, outlet)| leave.contains(&outlet));
+        let queues = queues.map(|(queue, _)| queue.clone());
+        leave.iter().copied().cloned().chain(queues).collect()
+    }
+
+    /// Has packets come in from devices only; says whether there are any.
+    pub fn narrow_to_devices(&mut self) -> bool {
+        for inlet in &mut self.inlets {
+            inlet.is_silent |= !inlet.is_device;
+        }
+        !self.active().is_empty()
+    }
+
+    /// Gives all devices other frames.
+    pub fn feed_devices(&mut self, samples: &[Vec<u8>]) {
+        for inlet in self.inlets.iter_mut().filter(|inlet| inlet.is_device) {
+            inlet.samples = samples.to_vec();
+        }
     }
 
     /// The places in [`inlets`](Self::inlets) at which packets come in.
@@ -256,7 +306,7 @@ impl Bench {
         self.load(traffic, packets, false)
     }
 
-    /// The same; `profiled` where bytes are to be counted at each element.
+    /// The same; `profiled` where bytes are to be counted at each element, and frames kept that leave.
     fn load(
         &self,
         traffic: &Traffic,
@@ -278,7 +328,9 @@ impl Bench {
             rings.insert(inlet.name.clone(), ring);
         }
         for outlet in &self.outlets {
-            rings.insert(outlet.clone(), Ring::new(outlet, None, tally.clone()));
+            let ring = Ring::new(outlet, None, tally.clone());
+            let keeps = profiled && self.leads_on(outlet);
+            rings.insert(outlet.clone(), if keeps { ring.keeping() } else { ring });
         }
         let host = Workbench::new(self.directory.clone(), rings);
         let options = lang::Options {
@@ -300,7 +352,7 @@ impl Bench {
         run(self.router(traffic, packets)?)
     }
 
-    /// The same, with bytes counted at each element.
+    /// The same, with bytes counted at each element and frames kept that leave.
     pub fn count(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
         run(self.load(traffic, packets, true)?)
     }
@@ -328,6 +380,17 @@ fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
         return Err(Refused::Other(text));
     }
     Ok((ctx, tally))
+}
+
+/// Plain queues that lead to one of `outlets` and nowhere else.
+fn queued(flat: &Flat, outlets: &[String]) -> Vec<(String, String)> {
+    let to_outlet = flat.connections.iter().filter_map(|connection| {
+        let (from, to) = (connection.from.element, connection.to.element);
+        let (queue, outlet) = (&flat.elements[from], &flat.elements[to]);
+        let is_plain = QUEUES.contains(&queue.class.as_str()) && outlets.contains(&outlet.name);
+        is_plain.then(|| (queue.name.clone(), outlet.name.clone()))
+    });
+    to_outlet.collect()
 }
 
 /// Takes elements out that are not connected and would end the run.

@@ -1,7 +1,7 @@
 //! Estimates of a configuration or of a list of operations, at several frame sizes and under what-ifs.
 
 use super::bench::{Bench, Refused};
-use super::ring::Tally;
+use super::ring::{Passed, Tally};
 use super::traffic::Traffic;
 use trammel_cost::estimate::{self, Estimate, Load, Ports};
 use trammel_cost::expr::Values;
@@ -87,7 +87,12 @@ pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Functi
 }
 
 /// A short run of a configuration, which tells how often packets visit which element.
-pub(super) struct Sampled(pub(super) Visits);
+pub(super) struct Sampled {
+    /// How often.
+    pub(super) visits: Visits,
+    /// What left it, where that was asked for.
+    pub(super) passed: Passed,
+}
 
 impl Sampled {
     /// Runs `bench` under `traffic`.
@@ -95,7 +100,7 @@ impl Sampled {
         Sampled::from(bench, traffic, Bench::run)
     }
 
-    /// The same, with the bytes counted that come to each element.
+    /// The same, with the bytes counted that come to each element, and frames kept that leave.
     pub(super) fn with_bytes(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
         Sampled::from(bench, traffic, Bench::count)
     }
@@ -111,12 +116,15 @@ impl Sampled {
         let seen = packets as f64;
         // Of so many draws among the flows, these differ; the tables of a long run have them all.
         let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
-        Ok(Sampled(visits(&ctx, &tally.each, flows as f64 / differ)))
+        Ok(Sampled {
+            visits: visits(&ctx, &tally.each, flows as f64 / differ),
+            passed: tally.passed,
+        })
     }
 
     /// What its elements do; `values` stand for names whatever the elements say.
     pub(super) fn cost(&self, name: &str, values: &Values) -> CostOf {
-        cost_of(name, &self.0, values)
+        cost_of(name, &self.visits, values)
     }
 }
 
@@ -172,8 +180,8 @@ impl Subject {
             frame,
             flows: match self {
                 // A list says how large its tables are; how many keys come, the caller.
-                Subject::List(_) if under.traffic.flows <= 1 => f64::INFINITY,
-                _ => f64::from(under.traffic.flows),
+                Subject::List(_) => of_lists(under),
+                Subject::Configuration(_) => f64::from(under.traffic.flows),
             },
             locality: under.traffic.locality,
             remote: under.remote,
@@ -181,6 +189,14 @@ impl Subject {
             ports: under.ports,
             values: under.values.iter().cloned().collect(),
         }
+    }
+}
+
+/// Keys that come to the tables of a list: as many as they hold, unless flows are given.
+pub(super) fn of_lists(under: &Conditions) -> f64 {
+    match under.traffic.flows {
+        0 | 1 => f64::INFINITY,
+        flows => f64::from(flows),
     }
 }
 

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod bench;
+pub mod chain;
 pub mod estimate;
 pub mod for_placement;
 pub mod frames;

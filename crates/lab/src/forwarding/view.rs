@@ -137,7 +137,12 @@ pub fn source(machine: &Machine) -> String {
 
 /// Which element costs what, the dearest first.
 pub fn shares(at: &At) -> String {
-    let mut rows: Vec<_> = at.estimate.rows.iter().collect();
+    shares_of(&at.estimate.rows)
+}
+
+/// Which of these parts costs what, the dearest first.
+pub fn shares_of(rows: &[trammel_cost::estimate::Row]) -> String {
+    let mut rows: Vec<_> = rows.iter().collect();
     let cost = |row: &trammel_cost::estimate::Row| row.core + row.memory.centre;
     rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     let all: f64 = rows.iter().map(|row| cost(row)).sum();

@@ -29,8 +29,6 @@ use trammel_router::engine::Ctx;
 const FORMAT: &str = "trammel-counters 1";
 /// How such a file comes into being.
 const WRITTEN_BY: &str = "`trammel router FILE --counters RUN` writes one";
-/// Bytes of a frame that a device takes off.
-pub(super) const FCS: f64 = 4.0;
 
 /// What a run counted.
 #[derive(Clone, Debug, PartialEq)]

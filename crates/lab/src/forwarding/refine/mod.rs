@@ -13,8 +13,9 @@ pub mod view;
 
 use super::bench::Bench;
 use super::estimate::{At, Conditions, Error, Sampled, Subject};
+use super::frames::FCS;
 use super::traffic::Traffic;
-use file::{Counted, FCS};
+use file::Counted;
 use trammel_cost::estimate::Row;
 use trammel_cost::machine::Machine;
 use trammel_router::cost_of::{Visited, Visits, cost_of};
@@ -92,7 +93,7 @@ pub fn refine(
         frame: frame.round() as usize,
         ..under.traffic.clone()
     };
-    let assumed = Sampled::of(bench, &traffic(frame, &under))?.0;
+    let assumed = Sampled::of(bench, &traffic(frame, &under))?.visits;
     let before = estimate(&assumed, frame, &under)?;
     let (mut stages, mut last) = (Vec::new(), before.clone());
     let mut stage = |what, values, at: At| {
@@ -106,8 +107,8 @@ pub fn refine(
     };
 
     let least = (bench.least_frame() as f64).max(FRAMES[0]);
-    let length = (counted.bytes + FCS).clamp(least, FRAMES[1].max(least));
-    let mut now = Sampled::with_bytes(bench, &traffic(length, &under))?.0;
+    let length = (counted.bytes + FCS as f64).clamp(least, FRAMES[1].max(least));
+    let mut now = Sampled::with_bytes(bench, &traffic(length, &under))?.visits;
     let at = estimate(&now, length, &under)?;
     stage("frame bytes", Some((frame, length)), at);
 
