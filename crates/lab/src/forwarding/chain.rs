@@ -49,7 +49,9 @@ pub struct Chained {
     pub frame: f64,
     /// Its functions.
     pub stages: Vec<Stage>,
-    /// Cycles of each packet over all cores.
+    /// Cores that run it.
+    pub cores: f64,
+    /// Cycles of each packet over all of them.
     pub cycles: Range,
     /// What limits it, the lowest first, in packets a second.
     pub limits: Vec<(String, f64)>,
@@ -154,9 +156,14 @@ pub fn chain(
             (cycles, pipelined, other)
         }
     };
+    let cores = match how {
+        How::RunToCompletion => load.cores,
+        How::Pipelined => as_many.cores,
+    };
     Ok(Chained {
         how,
         frame,
+        cores,
         stages,
         cycles,
         limits,
@@ -286,14 +293,16 @@ fn counted(
 
 /// For a person: who costs what, what limits, and what the chain saves.
 pub fn text(chain: &Chained) -> String {
+    let names = chain.stages.iter().map(|stage| stage.name.len());
+    let width = names.max().unwrap_or(0).max(8);
     let mut text = format!(
-        "At {} bytes\n{:>5} {:<28} {:>7} {:>9} {:>9} {:>9} {:>9}\n",
+        "At {} bytes\n{:>5} {:<width$} {:>7} {:>9} {:>9} {:>9} {:>9}\n",
         chain.frame, "stage", "function", "share", "alone", "cycles", "of all", "Mpps"
     );
     for (at, stage) in chain.stages.iter().enumerate() {
         let _ = writeln!(
             text,
-            "{:>5} {:<28} {:>7.3} {:>9.1} {:>9.1} {:>7.1} % {:>9.3}",
+            "{:>5} {:<width$} {:>7.3} {:>9.1} {:>9.1} {:>7.1} % {:>9.3}",
             at + 1,
             stage.name,
             stage.share,
@@ -307,7 +316,7 @@ pub fn text(chain: &Chained) -> String {
     let alone = chain.alone();
     let _ = writeln!(
         text,
-        "{:>5} {:<28} {:>7} {alone:>9.1} {centre:>9.1}  ({low:.0} … {high:.0}; {:+.1} % of alone)",
+        "{:>5} {:<width$} {:>7} {alone:>9.1} {centre:>9.1}  ({low:.0} … {high:.0}; {:+.1} % of alone)",
         "",
         "all",
         "",
@@ -320,24 +329,21 @@ pub fn text(chain: &Chained) -> String {
         .map_or_else(String::new, |(what, next)| {
             format!("; next {what} at {:.2} ×", next / pps)
         });
-    let cores = |count: usize| match count {
-        1 => "1 core".to_owned(),
+    let cores = |count: f64| match count {
+        1.0 => "1 core".to_owned(),
         count => format!("{count} cores"),
     };
-    let count = chain.stages.len();
-    let (own, other, of_other) = match chain.how {
-        How::RunToCompletion => (String::new(), "pipelined", cores(count)),
-        How::Pipelined => (
-            format!(" on {}", cores(count)),
-            RUN_TO_COMPLETION,
-            cores(count),
-        ),
+    let other = match chain.how {
+        How::RunToCompletion => PIPELINED,
+        How::Pipelined => RUN_TO_COMPLETION,
     };
     let _ = writeln!(
         text,
-        "      {:.3} Mpps, {:.3} Gbit/s{own}, bound by {what}{next}\n      {other} on {of_other}: {:.3} Mpps",
+        "      {:.3} Mpps, {:.3} Gbit/s on {}, bound by {what}{next}\n      {other} on {}: {:.3} Mpps",
         pps / 1e6,
         line_bits(*pps, chain.frame) / 1e9,
+        cores(chain.cores),
+        cores(chain.stages.len() as f64),
         chain.other_pps / 1e6
     );
     text
