@@ -84,6 +84,8 @@ pub struct Counters {
     /// Cycles spent in it, those in what it pulled from left out; 0 unless asked for. Of its tasks and timers
     /// those turns count that moved a packet.
     pub cycles: u64,
+    /// Calls and turns that took so long that something else had the processor meanwhile: their cycles are left out.
+    pub interrupted: u64,
     /// Bytes of the packets that were given to it or asked of it; 0 unless asked for.
     pub bytes: u64,
     /// What its tasks and timers emitted; nothing unless asked for.
@@ -113,6 +115,7 @@ impl Default for Counters {
             pulled: 0,
             pulls: 0,
             cycles: 0,
+            interrupted: 0,
             bytes: 0,
             started: Started::default(),
             drops: [0; reason::COUNT],

@@ -12,7 +12,22 @@ use super::{Ctx, ElementId};
 use crate::element::Element;
 use trammel_packet::batch::{Batch, Packets};
 
+/// Ticks from which on a call was interrupted: a third of a millisecond, of which a batch's work takes some hundredths and
+/// a scheduler's slice some times as much.
+const INTERRUPTED: u64 = 1 << 20;
+
 impl Ctx {
+    /// Counts cycles of a call or turn of an element. A simulated core is never interrupted.
+    fn spend(&mut self, element: ElementId, own: u64) {
+        let is_real = self.core.is_none();
+        let counters = &mut self.counters[element];
+        if is_real && own >= INTERRUPTED {
+            counters.interrupted += 1;
+        } else {
+            counters.cycles += own;
+        }
+    }
+
     /// Cycles so far: the simulated core's, or the machine's.
     fn cycles(&self) -> u64 {
         match &self.core {
@@ -43,9 +58,8 @@ impl Ctx {
         }
         receiver.push(self, port, batch);
         let spent = self.cycles().wrapping_sub(start);
-        let counters = &mut self.counters[element];
-        counters.cycles += spent.saturating_sub(self.nested);
-        counters.bytes += bytes;
+        self.spend(element, spent.saturating_sub(self.nested));
+        self.counters[element].bytes += bytes;
         self.nested = outer + spent;
     }
 
@@ -70,9 +84,8 @@ impl Ctx {
         let own = spent.saturating_sub(self.nested);
         self.nested = outer + spent;
         let bytes = self.bytes(into, before);
-        let counters = &mut self.counters[element];
-        counters.cycles += own;
-        counters.bytes += bytes;
+        self.spend(element, own);
+        self.counters[element].bytes += bytes;
         if let Some(core) = &mut self.core {
             core.charge_puller(by, &self.pool, into, before);
         }
@@ -105,11 +118,11 @@ impl Ctx {
         let moved = emitted.packets > 0 || counters.pulled > pulled;
         // A task says itself whether it worked: it may send now what it pulled before.
         if moved || (!is_timer && worked == Some(true)) {
-            counters.cycles += own;
             counters.started.turns += 1;
             counters.started.packets += emitted.packets;
             counters.started.batches += emitted.batches;
             counters.started.bytes += emitted.bytes;
+            self.spend(owner, own);
         }
         worked
     }
@@ -176,6 +189,17 @@ mod tests {
             (visits.packets, packets),
             (50.0, vec![50.0, 50.0, 80.0, 40.0, 10.0])
         );
+    }
+
+    #[test]
+    fn a_call_in_which_something_else_ran_is_left_out() {
+        let mut ctx = fifty_frames(true);
+        let before = ctx.counters(0).clone();
+        ctx.spend(0, super::INTERRUPTED - 1);
+        ctx.spend(0, super::INTERRUPTED);
+        let after = ctx.counters(0);
+        assert_eq!(after.cycles - before.cycles, super::INTERRUPTED - 1);
+        assert_eq!(after.interrupted - before.interrupted, 1);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::forwarding::measure::Clock;
 use std::fmt::Write as _;
 use toml_edit::{Document, Item, Table, Value};
 use trammel_router::cost_of::{Visited, Visits, inflow, visits};
-use trammel_router::engine::Ctx;
+use trammel_router::engine::{Counters, Ctx};
 
 /// The first line that matters.
 const FORMAT: &str = "trammel-counters 1";
@@ -73,11 +73,7 @@ pub fn write(ctx: &Ctx, configuration: &str, processor: &str, clock: &Clock) -> 
             "calls = {}\nbytes = {}\noutputs = {}",
             visited.calls, visited.bytes, visited.outputs
         );
-        let counted = ctx.counters(at);
-        if counted.cycles > 0 {
-            let readings = counted.batches + counted.pulls + counted.started.turns;
-            let ticks = counted.cycles as f64 - readings as f64 * clock.ticks_a_reading;
-            let cycles = ticks.max(0.0) * clock.cycles_a_tick;
+        if let Some(cycles) = cycles(ctx.counters(at), clock) {
             let _ = writeln!(text, "cycles = {cycles:.1}");
         }
         let each = visited.quantities.iter();
@@ -89,6 +85,19 @@ pub fn write(ctx: &Ctx, configuration: &str, processor: &str, clock: &Clock) -> 
         }
     }
     text
+}
+
+/// Cycles of an element's own code over all its calls: those that were interrupted are taken for what the others are.
+fn cycles(counted: &Counters, clock: &Clock) -> Option<f64> {
+    let calls = (counted.batches + counted.started.turns) as f64;
+    let whole = calls - counted.interrupted as f64;
+    if counted.cycles == 0 || whole <= 0.0 {
+        return None;
+    }
+    // Each timed call has one reading of the clock in it, and each pull that it made another.
+    let readings = whole + counted.pulls as f64;
+    let ticks = counted.cycles as f64 - readings * clock.ticks_a_reading;
+    Some(ticks.max(0.0) * clock.cycles_a_tick * calls / whole)
 }
 
 /// Reads such a file, called `name` in messages. The error is a line.
@@ -237,6 +246,28 @@ outputs = 2
 cycles = 5000.0
 quantities = { entries = 12 }
 "#;
+
+    #[test]
+    fn readings_are_taken_off_and_interrupted_calls_made_good() {
+        let clock = Clock {
+            cycles_a_tick: 2.0,
+            ticks_per_s: 1e9,
+            ticks_a_reading: 10.0,
+        };
+        let mut counted = Counters {
+            batches: 100,
+            pulls: 20,
+            cycles: 10_000,
+            ..Counters::default()
+        };
+        assert_eq!(cycles(&counted, &clock), Some(2.0 * (10_000.0 - 1200.0)));
+        // Twenty of the calls were not timed.
+        (counted.interrupted, counted.cycles) = (20, 8_000);
+        let timed = 2.0 * (8_000.0 - 1000.0);
+        assert_eq!(cycles(&counted, &clock), Some(timed * 100.0 / 80.0));
+        counted.interrupted = 100;
+        assert_eq!(cycles(&counted, &clock), None);
+    }
 
     #[test]
     fn a_file_is_read() {
