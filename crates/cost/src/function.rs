@@ -137,6 +137,9 @@ pub struct Step {
     pub visits: f64,
     /// What is done at each visit.
     pub operations: Vec<Operation>,
+    /// Cycles that a live run counted inside it at each visit: they stand for those of its operations and for what
+    /// these wait for. Being handed packets (`call`) is apart.
+    pub counted: Option<f64>,
 }
 
 /// A network function.
@@ -191,6 +194,7 @@ pub fn read(text: &str, profile: &str) -> Result<Vec<Function>, Vec<String>> {
                 class: String::new(),
                 visits: 1.0,
                 operations,
+                counted: None,
             }],
             name,
         });

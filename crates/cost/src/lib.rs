@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capacity_profile;
+pub mod chain;
 pub mod device_profile;
 pub mod eo;
 pub mod estimate;

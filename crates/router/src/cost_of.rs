@@ -9,6 +9,7 @@
 //! 15 + 8 N, ct_insertion 20 + 8 N, trie_lookup 10 + 8 levels, classify 10 + 6 steps, copy 15 + 0.11 b, random 30).
 //! What no such run reaches (devices, timers, what is rare) is an estimate from the code. System calls are not in it.
 
+use crate::elements;
 use crate::engine::{Ctx, ElementId};
 use trammel_cost::expr::{Expr, Values};
 use trammel_cost::function::{Function, Operation, Step};
@@ -42,43 +43,144 @@ pub struct Inflow {
     pub batches: u64,
 }
 
+/// What was counted at an element.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Visited {
+    /// The element.
+    pub name: String,
+    /// Its class.
+    pub class: String,
+    /// Packets that came to it; that it gave or fetched, where it drives them. Nobody came where it is 0.
+    pub packets: f64,
+    /// Calls that brought, gave or fetched them.
+    pub calls: f64,
+    /// Their bytes in memory; 0 where they were not counted.
+    pub bytes: f64,
+    /// Its outputs.
+    pub outputs: usize,
+    /// What stands for names in its class's operations.
+    pub quantities: Vec<(String, f64)>,
+    /// Bytes of the frames that come here, their FCS included, where they are not those of the whole function.
+    pub frame: Option<f64>,
+    /// Cycles of the element's own code for all its packets, where they were counted.
+    pub cycles: Option<f64>,
+}
+
+impl Visited {
+    /// Calls a packet; 0 where none came.
+    pub fn calls_a_packet(&self) -> f64 {
+        if self.packets > 0.0 {
+            self.calls / self.packets
+        } else {
+            0.0
+        }
+    }
+}
+
+/// What was counted in a run: by a sample of the traffic on the workbench, or by a live router.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Visits {
+    /// Packets that came in.
+    pub packets: f64,
+    /// Every element, in the configuration's order.
+    pub elements: Vec<Visited>,
+}
+
 /// Entries from which on a table is taken for one that flows fill.
 const OF_FLOWS: f64 = 256.0;
 
-/// What the elements of `ctx` do to a packet. `given` says what came in by which element; `growth` how many times the
-/// flows of the sample will come in the end, whose tables are larger by that; `known` are numbers that stand for names
-/// whatever the elements say: `routes` of a thought experiment.
-pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], growth: f64, known: &Values) -> CostOf {
-    let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
-    let packets: u64 = given.iter().map(|inflow| inflow.packets).sum();
-    for element in 0..ctx.elements() {
+/// What was counted in `ctx`. `given` says what came in by which element; `growth` how many times the flows of the
+/// run will come in the end, whose tables are larger by that.
+pub fn visits(ctx: &Ctx, given: &[Inflow], growth: f64) -> Visits {
+    let packets = given.iter().map(|inflow| inflow.packets).sum::<u64>() as f64;
+    let elements = (0..ctx.elements()).map(|element| {
         let counted = ctx.counters(element);
-        let (name, class) = (ctx.name(element).to_owned(), ctx.class(element).to_owned());
+        let name = ctx.name(element).to_owned();
         let own = given.iter().find(|inflow| inflow.name == name);
         // Who drives packets is called for none: what it gives or asks for counts.
-        let (visits, batches) = match (counted.packets, counted.pulled, own) {
-            (0, 0, None) => continue,
-            (0, 0, Some(inflow)) => (inflow.packets, inflow.batches),
-            (0, pulled, _) => (pulled, counted.pulls),
-            (packets, ..) => (packets, counted.batches),
+        let (packets, calls, bytes) = match (counted.packets, counted.pulled, own) {
+            (0, 0, None) => (0, 0, 0),
+            (0, 0, Some(inflow)) => (inflow.packets, inflow.batches, counted.started.bytes),
+            (0, pulled, _) => (pulled, counted.pulls, counted.started.bytes),
+            (packets, ..) => (packets, counted.batches, counted.bytes),
         };
-        let calls = batches as f64 / visits as f64;
-        if visits == 0 || packets == 0 {
+        Visited {
+            name,
+            class: ctx.class(element).to_owned(),
+            packets: packets as f64,
+            calls: calls as f64,
+            bytes: bytes as f64,
+            outputs: ctx.node(element).modes.outputs.len(),
+            quantities: quantities(ctx, element, growth).into_iter().collect(),
+            frame: None,
+            cycles: None,
+        }
+    });
+    Visits {
+        packets,
+        elements: elements.collect(),
+    }
+}
+
+/// What stands for names in the operations of an element's class: how it is configured and, where the run was studied, what
+/// its packets asked for.
+fn quantities(ctx: &Ctx, element: ElementId, growth: f64) -> Values {
+    let grown = |name: &str, count: f64| {
+        let of_flows = if count >= OF_FLOWS { growth } else { 1.0 };
+        (name.to_owned(), count * of_flows)
+    };
+    let all = ctx.quantities(element).into_iter();
+    let mut values: Values = all
+        .map(|(name, value)| match name {
+            "entries" => grown(name, value),
+            name => (name.to_owned(), value),
+        })
+        .collect();
+    if let Some(study) = ctx.studied(element) {
+        values.extend(study.means().map(|(name, value)| (name.to_owned(), value)));
+        values.extend(study.counts().map(|(name, count)| grown(name, count)));
+    }
+    values
+}
+
+/// What came into a live router by its own elements: those that emit without having been given or having fetched.
+pub fn inflow(ctx: &Ctx) -> Vec<Inflow> {
+    let all = (0..ctx.elements()).map(|element| (element, ctx.counters(element)));
+    all.filter(|(_, counted)| counted.packets == 0 && counted.pulled == 0)
+        .filter(|(_, counted)| counted.started.packets > 0)
+        .map(|(element, counted)| Inflow {
+            name: ctx.name(element).to_owned(),
+            packets: counted.started.packets,
+            batches: counted.started.batches,
+        })
+        .collect()
+}
+
+/// What the elements do to a packet that comes in, as often as `visits` says. `known` are numbers that stand for
+/// names whatever the elements say: `routes` of a thought experiment.
+pub fn cost_of(name: &str, visits: &Visits, known: &Values) -> CostOf {
+    let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
+    for visited in &visits.elements {
+        if visited.packets <= 0.0 || visits.packets <= 0.0 {
             continue;
         }
+        let calls = visited.calls_a_packet();
         let mut operations = vec![Operation::new("call", &[Expr::from(calls)])];
-        match declared(ctx, element, calls, growth, known) {
+        let counted = visited.cycles.map(|cycles| cycles / visited.packets);
+        match declared(visited, known) {
             Some(own) => operations.extend(own),
+            None if counted.is_some() => {}
             None => undeclared.push(Undeclared {
-                name: name.clone(),
-                class: class.clone(),
+                name: visited.name.clone(),
+                class: visited.class.clone(),
             }),
         }
         steps.push(Step {
-            name,
-            class,
-            visits: visits as f64 / packets as f64,
+            name: visited.name.clone(),
+            class: visited.class.clone(),
+            visits: visited.packets / visits.packets,
             operations,
+            counted,
         });
     }
     let function = Function {
@@ -97,32 +199,14 @@ pub fn cost_of(ctx: &Ctx, name: &str, given: &[Inflow], growth: f64, known: &Val
 pub const PROVIDED: [&str; 3] = ["frame", "calls", "outputs"];
 
 /// The operations of an element's class with the numbers of the element.
-fn declared(
-    ctx: &Ctx,
-    element: ElementId,
-    calls: f64,
-    growth: f64,
-    known: &Values,
-) -> Option<Vec<Operation>> {
-    let ops = Operation::parse_all(ctx.entry(element).ops?);
-    let mut values: Values = ctx
-        .quantities(element)
-        .into_iter()
-        .map(|(name, value)| match name {
-            "entries" if value >= OF_FLOWS => (name.to_owned(), value * growth),
-            name => (name.to_owned(), value),
-        })
-        .collect();
-    values.insert("calls".to_owned(), calls);
-    let outputs = ctx.node(element).modes.outputs.len();
-    values.insert("outputs".to_owned(), outputs as f64);
-    if let Some(study) = ctx.studied(element) {
-        values.extend(study.means().map(|(name, value)| (name.to_owned(), value)));
-        let counts = study.counts().map(|(name, count)| match count {
-            count if count >= OF_FLOWS => (name.to_owned(), count * growth),
-            count => (name.to_owned(), count),
-        });
-        values.extend(counts);
+fn declared(visited: &Visited, known: &Values) -> Option<Vec<Operation>> {
+    let entry = elements::find(&visited.class)?;
+    let ops = Operation::parse_all(entry.ops?);
+    let mut values: Values = visited.quantities.iter().cloned().collect();
+    values.insert("calls".to_owned(), visited.calls_a_packet());
+    values.insert("outputs".to_owned(), visited.outputs as f64);
+    if let Some(frame) = visited.frame {
+        values.insert("frame".to_owned(), frame);
     }
     for (name, value) in known {
         values.insert(name.clone(), *value);
@@ -134,7 +218,6 @@ fn declared(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements;
     use crate::ip_packet::set_destination;
     use crate::probe::Probe;
 

@@ -68,6 +68,8 @@ pub enum Memory {
     },
     /// The packet itself, beyond the headers that were loaded already.
     Packet,
+    /// Lines that another core has just written: the last level answers, and memory is not asked.
+    OtherCore,
 }
 
 /// The same work over a buffer, to be timed by who has a clock.

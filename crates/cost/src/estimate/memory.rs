@@ -14,8 +14,10 @@ pub(super) struct Touched {
     pub rate: f64,
     /// Those of them that may have to be waited for.
     pub charged: f64,
-    /// The table; nothing where it is the packet itself.
+    /// The table; nothing where it is a packet.
     pub size: Option<Size>,
+    /// It comes from another core's cache, so memory is never asked.
+    pub is_passed_on: bool,
     /// Accesses under way at once.
     pub in_flight: f64,
 }
@@ -34,7 +36,7 @@ pub(super) fn size(
     value: &impl Fn(&Expr) -> Result<f64, Error>,
 ) -> Result<Option<Size>, Error> {
     match &touch.of {
-        Memory::Packet => Ok(None),
+        Memory::Packet | Memory::OtherCore => Ok(None),
         Memory::Table { bytes, entry, span } => Ok(Some(Size {
             bytes: value(bytes)?,
             entry: value(entry)?.max(1.0),
@@ -45,17 +47,18 @@ pub(super) fn size(
 
 /// Accesses that may have to be waited for, of so many at a visit: the first line of a packet is where its headers are,
 /// which were loaded when it came.
-pub(super) fn charged(accesses: f64, size: Option<Size>) -> f64 {
-    match size {
-        Some(_) => accesses,
-        None => (accesses - 1.0).max(0.0),
+pub(super) fn charged(accesses: f64, touch: &Touch) -> f64 {
+    match touch.of {
+        Memory::Table { .. } | Memory::OtherCore => accesses,
+        Memory::Packet => (accesses - 1.0).max(0.0),
     }
 }
 
 /// Adds to each part what its accesses cost; gives the accesses a packet that no cache answers.
 pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: &mut [Row]) -> f64 {
     if machine.memory.is_counted_only {
-        return touched.iter().map(|touched| touched.rate).sum();
+        let asked = touched.iter().filter(|touched| !touched.is_passed_on);
+        return asked.map(|touched| touched.rate).sum();
     }
     let population = |touched: &Touched| match touched.size {
         Some(Size { bytes, entry, .. }) => Population {

@@ -13,7 +13,7 @@
 mod limits;
 mod memory;
 
-use crate::eo::Touch;
+use crate::eo::{Memory, Touch};
 use crate::expr::{Expr, Values};
 use crate::function::{Function, Operation};
 use crate::machine::{Machine, Missing};
@@ -163,7 +163,11 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     let (mut rows, mut touched) = (Vec::new(), Vec::new());
     let (mut formula, mut accesses_formula) = (Expr::from(0.0), Expr::from(0.0));
     for (at, step) in function.steps.iter().enumerate() {
-        let learnt = machine.factors.get(&step.class);
+        // What was learnt of a class is of its code, which was counted.
+        let learnt = match step.counted {
+            Some(_) => None,
+            None => machine.factors.get(&step.class),
+        };
         let factor = learnt.map_or(1.0, |learnt| learnt.ratio);
         let mut row = Row {
             name: step.name.clone(),
@@ -178,14 +182,17 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
             let cost = cost(operation, machine, load)?;
             let (times, visits) = (operation.times.clone(), step.visits);
             let cycles = cost.cycles * times.clone() * factor;
-            let all: Expr = cost.touches.iter().map(|t| t.accesses.clone()).sum();
+            let asked = cost.touches.iter().filter(|t| t.of != Memory::OtherCore);
+            let all: Expr = asked.map(|t| t.accesses.clone()).sum();
             let accesses = all * times.clone();
             let times = value(&times, operation)?;
             let (one, some) = (value(&cycles, operation)?, value(&accesses, operation)?);
-            row.core += one * visits;
             row.accesses += some * visits;
             row.operations.push((operation.to_string(), one, some));
-            formula = formula + cycles * visits;
+            if step.counted.is_none() || is_handing_over(operation) {
+                row.core += one * visits;
+                formula = formula + cycles * visits;
+            }
             accesses_formula = accesses_formula + accesses * visits;
             for touch in &cost.touches {
                 let each = value(&touch.accesses, operation)?;
@@ -193,8 +200,9 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
                 touched.push(memory::Touched {
                     row: at,
                     rate: each * times * visits,
-                    charged: memory::charged(each, size) * times * visits,
+                    charged: memory::charged(each, touch) * times * visits,
                     size,
+                    is_passed_on: touch.of == Memory::OtherCore,
                     in_flight: operation.in_flight,
                 });
             }
@@ -209,12 +217,24 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
         rows.push(row);
     }
     let memory_accesses = memory::charge(&touched, machine, load, &mut rows);
+    let mut counted = 0.0;
+    for (row, step) in rows.iter_mut().zip(&function.steps) {
+        if let Some(cycles) = step.counted {
+            let cycles = cycles * step.visits;
+            row.memory = Range::default();
+            row.core += cycles;
+            formula = formula + cycles;
+            counted += cycles;
+        }
+    }
     let sum = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
     let core = sum(&|row| row.core);
+    // What was counted does not depend on the machine's constants.
+    let unsure = (core - counted) * machine.spread;
     let cycles = Range {
-        low: core * (1.0 - machine.spread) + sum(&|row| row.memory.low),
+        low: core - unsure + sum(&|row| row.memory.low),
         centre: core + sum(&|row| row.memory.centre),
-        high: core * (1.0 + machine.spread) + sum(&|row| row.memory.high),
+        high: core + unsure + sum(&|row| row.memory.high),
     };
     let accesses = sum(&|row| row.accesses);
     let limits = limits::limits(cycles.centre, memory_accesses, machine, load);
@@ -257,6 +277,11 @@ impl Estimate {
 /// Bits a second of frames with preamble and gap, at a rate of packets.
 pub fn line_bits(pps: f64, frame: f64) -> f64 {
     pps * (frame + limits::GAP) * 8.0
+}
+
+/// Whether it is what the router does around an element, which is not the element's code.
+fn is_handing_over(operation: &Operation) -> bool {
+    operation.eo.about.name == "call"
 }
 
 fn cost(operation: &Operation, machine: &Machine, load: &Load) -> Result<Cost, Error> {
@@ -412,6 +437,26 @@ mod tests {
         };
         assert_eq!((at(32.0, false), at(32.0, true)), (2.0, 1.0));
         assert!((at(1.0, true) - (32.0 + 100.0 * 31.0 / 32.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn counted_cycles_stand_for_operations_and_what_they_wait_for() {
+        let machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let mut machine = machine;
+        machine.memory.is_counted_only = false;
+        machine.spread = 0.1;
+        let call = [("call".to_owned(), 20.0), ("packet".to_owned(), 0.0)];
+        machine
+            .constants
+            .insert("call".to_owned(), call.into_iter().collect());
+        let mut part = function(&["call(0.5)", "parse(6)", "ht_lookup(2, 12, 2M, 0)"]);
+        part.steps[0].visits = 0.25;
+        part.steps[0].counted = Some(100.0);
+        let found = estimate(&part, &machine, &Load::default()).expect("a cost");
+        // A quarter of 100 counted cycles, and of half a call of 20, of which a tenth is unsure.
+        let Range { low, centre, high } = found.cycles;
+        assert_eq!((low, centre, high), (27.25, 27.5, 27.75));
+        assert_eq!(found.accesses, 0.25);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trammel_cost::machine::Machine;
+use trammel_cost::{machine_reader, machine_writer};
 
 /// The name by which the host is asked for.
 pub const HOST: &str = "host";
@@ -19,6 +21,16 @@ fn path_in(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
         .and_then(absolute)
         .or_else(|| Some(home.and_then(absolute)?.join(".local/share")))?;
     Some(data.join("trammel/machines").join(format!("{HOST}.toml")))
+}
+
+/// The file of a machine. Where it could not be read again, as one whose second level was measured to be slower than its
+/// third, it is an error which says so: no file is better than that one.
+pub fn text(machine: &Machine, notes: &[String]) -> Result<String, String> {
+    let text = machine_writer::write(machine, notes);
+    match machine_reader::read(&machine.id, &text, None) {
+        Ok(_) => Ok(text),
+        Err(fault) => Err(format!("what was measured is no machine: {fault}")),
+    }
 }
 
 /// Writes the text to a file beside `path` and renames it, so that `path` is what it was or is whole.
@@ -61,6 +73,25 @@ mod tests {
         assert_eq!(path(None, Some("/h")), Some(home.clone()));
         assert_eq!(path(Some("relative"), Some("/h")), Some(home));
         assert_eq!(path(None, None), None);
+    }
+
+    #[test]
+    fn what_noise_made_no_machine_is_no_file() {
+        let right = trammel_cost::machines::find("epyc-7742").unwrap();
+        assert!(text(&right, &[]).is_ok());
+        let mut wrong = right.clone();
+        wrong.levels[1].cycles = wrong.levels[2].cycles + 1.0;
+        let said = text(&wrong, &[]).unwrap_err();
+        assert!(
+            said.starts_with("what was measured is no machine: ")
+                && said.contains("`L3`")
+                && said.contains("is behind `L2`"),
+            "{said}"
+        );
+        let mut wrong = right;
+        wrong.memory.latency_ns = 0.1;
+        let said = text(&wrong, &[]).unwrap_err();
+        assert!(said.contains("so it is slower"), "{said}");
     }
 
     #[test]

@@ -189,7 +189,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     };
     let facts = facts();
     let fact = |key: &str| facts.get(key).map_or("unknown", String::as_str);
-    let title = fact("processor").to_owned();
+    let title = crate::engine::machine::processor();
     let source = format!(
         "measured {} by trammel {} calibrate; {}; {} {}; {pages} (transparent huge pages: {}); load average {load}",
         now(),

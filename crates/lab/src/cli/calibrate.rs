@@ -14,7 +14,7 @@ use trammel_core::units::{Dimension, Quantity};
 /// Measure this machine and write it as a machine file, `host`
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel calibrate\n\nA machine that is too noisy is refused with exit code 3; nothing is written then."
+    after_help = "Example:\n  trammel calibrate\n\nA machine that is too noisy is refused with exit code 3; nothing is written then.\n--force writes it all the same, unless it would be no machine: a level slower than the one behind it."
 )]
 pub(super) struct Args {
     /// File to write [default: $XDG_DATA_HOME/trammel/machines/host.toml]
@@ -65,14 +65,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say(&format!("warning: {why}"));
     }
     let machine = calibration.machine();
-    let text = trammel_cost::machine_writer::write(&machine, calibration.notes());
-    // A file that could not be read again would be worse than none.
-    trammel_cost::machine_reader::read(&machine.id, &text, None).map_err(|fault| {
-        Lacks::error(
-            &format!("what was measured is no machine: {fault}"),
-            "try again when less else runs",
-        )
-    })?;
+    // Not even by force.
+    let text = file::text(&machine, calibration.notes())
+        .map_err(|why| Lacks::error(&why, "try again when less else runs; nothing was written"))?;
     if interrupted.load(Ordering::SeqCst) {
         return Ok(stopped());
     }

@@ -3,13 +3,16 @@
 use super::{DONE, FAILED, USAGE, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
+use crate::forwarding::refine::file::Counted;
+use crate::forwarding::refine::{self, Refined};
 use crate::forwarding::traffic::{self, Traffic};
-use crate::forwarding::{measure, samples, view};
+use crate::forwarding::{chain, measure, samples, view};
 use crate::router::command::Source;
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
-use trammel_core::units::{Dimension, Quantity};
+use trammel_core::units::{Dimension, Quantity, nearest};
+use trammel_cost::chain::How;
 use trammel_cost::estimate::Ports;
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
@@ -20,11 +23,16 @@ use trammel_router::voice;
 #[command(after_help = "Examples:
   trammel estimate examples/router/mpls-switch.click --frame-sizes 64,512,1518
   trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
-  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares")]
+  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares
+  trammel estimate nat.click firewall.click --chain pipelined --machine host
+  trammel router router.click --counters run.toml; trammel estimate router.click --machine host --refine run.toml")]
 pub(super) struct Args {
-    /// A Click configuration (`-`: standard input), or a .toml file of operations
-    #[arg(value_name = "FILE")]
-    file: String,
+    /// Click configurations (`-`: standard input), or .toml files of operations (`FILE.toml#NAME`: one function of it)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// Take the functions as a chain in this order: on one core, or each on its own
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["refine", "measure", "what_if", "operations"])]
+    chain: Option<Chain>,
     /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host`
     #[arg(long, value_name = "NAME", default_value = "xeon-e5-2690v2")]
     machine: String,
@@ -63,6 +71,9 @@ pub(super) struct Args {
     /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be repeated)
     #[arg(long, value_name = "NAME=VALUE")]
     what_if: Vec<String>,
+    /// Correct the estimate at the first frame size by RUN, which `trammel router --counters` wrote, and show what that changes
+    #[arg(long, value_name = "RUN")]
+    refine: Option<String>,
     /// Show which element costs what
     #[arg(long)]
     shares: bool,
@@ -80,6 +91,15 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// How a chain is run.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Chain {
+    /// One core carries all functions
+    RunToCompletion,
+    /// Each function has a core, with rings between them
+    Pipelined,
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = crate::machines::find(&args.machine)?;
     let under = conditions(args)?;
@@ -92,8 +112,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(subjects) => subjects,
         Err(error) => return refuse(&error),
     };
+    if let Some(how) = args.chain {
+        return chained(&subjects, how, args, &machine, &under);
+    }
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
-    let mut timed = Vec::new();
+    let (mut timed, mut refined) = (Vec::new(), Vec::new());
+    let run = args.refine.as_deref().map(counted).transpose()?;
     for subject in &subjects {
         let mut all = Vec::new();
         for frame in &args.frame_sizes {
@@ -127,6 +151,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for (what, at) in &changed {
             text += &format!("  {}", view::change(what, first, at));
         }
+        if let (Some(counted), Some(run)) = (&run, &args.refine) {
+            match corrected(subject, counted, run, first.frame, &machine, &under) {
+                Ok(found) => {
+                    text += &format!("\nAt {} bytes, ", first.frame);
+                    text += &refine::view::text(&found, run, counted.visits.packets);
+                    text += &format!(
+                        "\ncorrected\n{}",
+                        view::lines(std::slice::from_ref(&found.after))
+                    );
+                    refined.push((subject.name(), found));
+                }
+                Err(error) => return refuse(&error),
+            }
+        }
         if args.measure {
             match measured(subject, args, &under) {
                 Ok(found) => {
@@ -146,16 +184,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     if args.json {
-        let rows: Vec<_> = rows
+        let after = refined
             .iter()
-            .map(|(name, what, at)| (*name, *what, at))
-            .collect();
+            .map(|(name, found)| (*name, REFINED, &found.after));
+        let rows = rows.iter().map(|(name, what, at)| (*name, *what, at));
+        let rows: Vec<_> = rows.chain(after).collect();
         let mut table = view::functions(&rows, &machine);
         for (name, frame, found) in &timed {
             view::add_measured(&mut table, name, *frame, found);
         }
+        let refined: Vec<_> = refined.iter().map(|(name, found)| (*name, found)).collect();
+        let changes = refine::view::table(&refined);
+        let tables = [Some(&table), run.as_ref().map(|_| &changes)];
         let mut json = Vec::new();
-        trammel_core::table::write_json([&table], &mut json)?;
+        trammel_core::table::write_json(tables.into_iter().flatten(), &mut json)?;
         out(String::from_utf8(json)?.trim_end())?;
     } else {
         out(text.trim_end())?;
@@ -163,12 +205,148 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
 }
 
-/// What is estimated: the configuration, or every function of a list.
+/// What `what_if` says of an estimate that a run has corrected.
+const REFINED: &str = "refine";
+
+/// What a run has counted.
+fn counted(path: &str) -> anyhow::Result<Counted> {
+    let text = Source::read(path).map_err(anyhow::Error::msg)?.text;
+    refine::file::read(&text, path).map_err(anyhow::Error::msg)
+}
+
+/// An estimate as the run corrects it.
+fn corrected(
+    subject: &Subject,
+    counted: &Counted,
+    run: &str,
+    frame: f64,
+    machine: &Machine,
+    under: &Conditions,
+) -> Result<Refined, Error> {
+    let Subject::Configuration(bench) = subject else {
+        return Err(Error::Other(format!(
+            "{run}: a list of operations has no elements that a run counts; give the Click configuration"
+        )));
+    };
+    refine::refine(bench, counted, run, frame, machine, under)
+}
+
+/// The functions as a chain.
+fn chained(
+    subjects: &[Subject],
+    how: Chain,
+    args: &Args,
+    machine: &Machine,
+    under: &Conditions,
+) -> anyhow::Result<ExitCode> {
+    let how = match how {
+        Chain::RunToCompletion => How::RunToCompletion,
+        Chain::Pipelined => How::Pipelined,
+    };
+    if how == How::Pipelined && args.cores > 1 {
+        return Err(anyhow!(
+            "--cores {} with --chain pipelined: each function has one core; leave --cores out",
+            args.cores
+        ));
+    }
+    let mut all = Vec::new();
+    for frame in &args.frame_sizes {
+        match chain::chain(subjects, how, f64::from(*frame), machine, under) {
+            Ok(found) => all.push(found),
+            Err(error) => return refuse(&error),
+        }
+    }
+    let Some(first) = all.first() else {
+        return Ok(ExitCode::from(DONE));
+    };
+    for (function, one) in &first.undeclared {
+        say(&format!(
+            "warning: {function}: '{} :: {}' declares no operations, so what it costs is not in the estimate",
+            one.name, one.class
+        ));
+    }
+    if how == How::Pipelined && subjects.len() > machine.cores as usize {
+        say(&format!(
+            "warning: {} functions want a core each, and {} has {}",
+            subjects.len(),
+            machine.full_name(),
+            machine.cores
+        ));
+    }
+    if args.json {
+        let table = chain::table(&all, machine);
+        let mut json = Vec::new();
+        trammel_core::table::write_json([&table], &mut json)?;
+        out(String::from_utf8(json)?.trim_end())?;
+    } else {
+        let mut text = format!(
+            "{} functions on {} ({}), {}\n{}\n",
+            subjects.len(),
+            machine.full_name(),
+            machine.title,
+            first.word(),
+            view::source(machine)
+        );
+        for found in &all {
+            text += &format!("\n{}", chain::text(found));
+        }
+        if args.shares {
+            for (at, stage) in first.stages.iter().enumerate() {
+                let (place, name) = (at + 1, &stage.name);
+                let shares = view::shares_of(&stage.rows);
+                text += &format!(
+                    "\nstage {place}, {name}, at {} bytes:\n{shares}",
+                    first.frame
+                );
+            }
+        }
+        out(text.trim_end())?;
+    }
+    let is_whole = first.undeclared.is_empty();
+    Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
+}
+
+/// What is estimated: configurations, and functions of lists.
 fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
-    let source = Source::read(&args.file).map_err(Error::Other)?;
-    if is_list(&args.file) {
+    let mut all = Vec::new();
+    for file in &args.files {
+        let subjects = subjects_of(file, args, machine)?;
+        if args.chain.is_some() && subjects.len() > 1 {
+            let names: Vec<&str> = subjects.iter().map(Subject::name).collect();
+            return Err(Error::Other(format!(
+                "{file}: it has {} functions; name the one of the chain: {file}#{}",
+                names.len(),
+                names.join(", #")
+            )));
+        }
+        all.extend(subjects);
+    }
+    Ok(all)
+}
+
+/// The configuration, the function that is named, or every function of a list.
+fn subjects_of(file: &str, args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
+    let (path, name) = match file.rsplit_once('#') {
+        Some((path, name)) if is_list(path) => (path, Some(name)),
+        _ => (file, None),
+    };
+    let source = Source::read(path).map_err(Error::Other)?;
+    if is_list(path) {
         let all = functions(&source.text, &source.name, machine)?;
-        return Ok(all.into_iter().map(Subject::List).collect());
+        let Some(name) = name else {
+            return Ok(all.into_iter().map(Subject::List).collect());
+        };
+        let known: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
+        let found = all.into_iter().find(|one| one.name == name);
+        let found = found.ok_or_else(|| {
+            let meant = nearest(name, known.iter().map(String::as_str));
+            let meant = meant.map_or_else(
+                || format!("there are {}", known.join(", ")),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            Error::Other(format!("{path}: it has no function `{name}`; {meant}"))
+        })?;
+        return Ok(vec![Subject::List(found)]);
     }
     let samples = match &args.sample {
         Some(path) => samples::of_capture(path).map_err(Error::Other)?,
@@ -187,7 +365,10 @@ fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
 
 /// Whether a file is one of lists of operations, by its extension.
 fn is_list(file: &str) -> bool {
-    std::path::Path::new(file)
+    let path = file
+        .split_once(".toml#")
+        .map_or(file, |(path, _)| &file[..path.len() + 5]);
+    std::path::Path::new(path)
         .extension()
         .is_some_and(|ext| ext == "toml")
 }
@@ -197,8 +378,8 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
     let field = field.map_err(anyhow::Error::msg)?;
     if args.flows > 1 && field.is_none() {
         // Lists of operations know tables only; configurations need frames that differ.
-        let is_list = is_list(&args.file);
-        if !is_list {
+        let are_lists = args.files.iter().all(|file| is_list(file));
+        if !are_lists {
             return Err(anyhow!(
                 "{} flows differ in nothing; say in what, for example --vary ip.dst",
                 args.flows

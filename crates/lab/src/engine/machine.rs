@@ -24,6 +24,13 @@ pub fn facts() -> BTreeMap<String, String> {
     facts
 }
 
+/// The processor's model; `unknown` where the system does not tell.
+pub fn processor() -> String {
+    let mut facts = facts();
+    let model = facts.remove("processor");
+    model.unwrap_or_else(|| "unknown".to_owned())
+}
+
 /// Now, as `2026-01-31 23:59:59 UTC`.
 pub fn now() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -40,6 +40,16 @@ const FROM_DEVICES: &[&str] = &[
 ];
 /// Classes that send to devices.
 const TO_DEVICES: &[&str] = &["ToDevice", "ToHost"];
+/// Classes that only keep packets until they are asked for.
+const QUEUES: &[&str] = &[
+    "Queue",
+    "SimpleQueue",
+    "NotifierQueue",
+    "QuickNoteQueue",
+    "ThreadSafeQueue",
+    "FrontDropQueue",
+    "MixedQueue",
+];
 /// Classes that would end the run, or speak to others while it lasts.
 const LEFT_OUT: &[&str] = &["DriverManager", "ControlSocket"];
 
@@ -99,6 +109,9 @@ pub struct Bench {
     text: String,
     inlets: Vec<Inlet>,
     outlets: Vec<String>,
+    declared: Vec<(String, String)>,
+    /// Plain queues, each with the way out that it leads to.
+    queued: Vec<(String, String)>,
 }
 
 impl Bench {
@@ -120,6 +133,9 @@ impl Bench {
             return Err(Refused::Configuration(said));
         }
         let directory = Path::new(name).parent().map(Into::into);
+        let declared = flat.elements.iter();
+        let declared = declared.map(|one| (one.name.clone(), one.class.clone()));
+        let declared = declared.collect();
         let (mut inlets, mut outlets) = (Vec::new(), Vec::new());
         leave_out(&mut flat);
         for at in 0..flat.elements.len() {
@@ -161,12 +177,15 @@ impl Bench {
                 "no packets come into it: it has neither a FromDevice nor a source".to_owned(),
             ));
         }
+        let queued = queued(&flat, &outlets);
         Ok(Bench {
+            queued,
             name: name.to_owned(),
             directory: directory.unwrap_or_default(),
             text: flatten::router(&flat),
             inlets,
             outlets,
+            declared,
         })
     }
 
@@ -174,6 +193,11 @@ impl Bench {
     /// and [`outlets`](Self::outlets).
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Every element's name and class, as the configuration has them.
+    pub fn declared(&self) -> &[(String, String)] {
+        &self.declared
     }
 
     /// The elements by which packets come in, in the order of the file; a port's number is its place here.
@@ -187,6 +211,42 @@ impl Bench {
     /// The elements by which packets leave, in the order of the file.
     pub fn outlets(&self) -> Vec<&str> {
         self.outlets.iter().map(String::as_str).collect()
+    }
+
+    /// Whether what leaves there goes to another machine, and not to this one's own system.
+    fn leads_on(&self, outlet: &str) -> bool {
+        let is_device = |(name, class): &(String, String)| name == outlet && class == "ToDevice";
+        self.declared.iter().any(is_device)
+    }
+
+    /// The elements by which packets leave for other machines, with the plain queues before them.
+    pub fn ways_out(&self) -> Vec<String> {
+        let leave: Vec<&String> = self
+            .outlets
+            .iter()
+            .filter(|one| self.leads_on(one))
+            .collect();
+        let queues = self
+            .queued
+            .iter()
+            .filter(|(_, outlet)| leave.contains(&outlet));
+        let queues = queues.map(|(queue, _)| queue.clone());
+        leave.iter().copied().cloned().chain(queues).collect()
+    }
+
+    /// Has packets come in from devices only; says whether there are any.
+    pub fn narrow_to_devices(&mut self) -> bool {
+        for inlet in &mut self.inlets {
+            inlet.is_silent |= !inlet.is_device;
+        }
+        !self.active().is_empty()
+    }
+
+    /// Gives all devices other frames.
+    pub fn feed_devices(&mut self, samples: &[Vec<u8>]) {
+        for inlet in self.inlets.iter_mut().filter(|inlet| inlet.is_device) {
+            inlet.samples = samples.to_vec();
+        }
     }
 
     /// The places in [`inlets`](Self::inlets) at which packets come in.
@@ -244,6 +304,16 @@ impl Bench {
 
     /// A router that gets `packets` packets of `traffic` when it runs, and the tally of its rings.
     pub fn router(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Shared), Refused> {
+        self.on_rings(traffic, packets, false)
+    }
+
+    /// The same; `profiled` where bytes are to be counted at each element, and frames kept that leave.
+    fn on_rings(
+        &self,
+        traffic: &Traffic,
+        packets: u64,
+        profiled: bool,
+    ) -> Result<(Ctx, Shared), Refused> {
         let tally: Shared = Arc::new(Mutex::new(Tally {
             most: packets,
             ..Tally::default()
@@ -260,9 +330,11 @@ impl Bench {
         }
         for outlet in &self.outlets {
             let ring = Ring::new(outlet, None, tally.clone());
+            let keeps = profiled && self.leads_on(outlet);
+            let ring = if keeps { ring.keeping() } else { ring };
             rings.insert(outlet.clone(), Box::new(ring));
         }
-        Ok((self.load(rings, traffic.seed)?, tally))
+        Ok((self.load(rings, traffic.seed, profiled)?, tally))
     }
 
     /// A router whose devices are `devices`, by the names of inlets and outlets.
@@ -270,6 +342,7 @@ impl Bench {
         &self,
         devices: BTreeMap<String, Box<dyn Device>>,
         seed: u64,
+        profiled: bool,
     ) -> Result<Ctx, Refused> {
         let host = Workbench::new(self.directory.clone(), devices);
         let options = lang::Options {
@@ -278,6 +351,7 @@ impl Bench {
         };
         let run = Options {
             seed,
+            profiled,
             ..Options::default()
         };
         let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
@@ -292,39 +366,57 @@ impl Bench {
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
     pub fn run(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
-        self.drive(self.router(traffic, packets)?)
+        run(self.router(traffic, packets)?)
     }
 
     /// The same, and elements tell how their work depends on the packets; slower.
     pub fn study(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
         let (mut ctx, tally) = self.router(traffic, packets)?;
         ctx.study();
-        self.drive((ctx, tally))
+        run((ctx, tally))
     }
 
-    fn drive(&self, router: (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
-        let (mut ctx, tally) = router;
-        let is_given = || {
-            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.given == tally.most
-        };
-        let started = Instant::now();
-        let mut progress = Progress::Running;
-        while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
-            progress = ctx.run_rounds(None, ROUNDS);
-        }
-        // What is still in queues comes out too.
-        if progress == Progress::Running {
-            ctx.run_rounds(None, ROUNDS);
-        }
-        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let tally = std::mem::take(&mut *tally);
-        if tally.given == 0 {
-            let text = "no packet came in within a minute: its tasks never ran".to_owned();
-            return Err(Refused::Other(text));
-        }
-        Ok((ctx, tally))
+    /// The same, with bytes counted at each element and frames kept that leave.
+    pub fn count(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
+        let (mut ctx, tally) = self.on_rings(traffic, packets, true)?;
+        ctx.study();
+        run((ctx, tally))
     }
+}
+
+/// Runs a router until its rings have given all their packets.
+fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
+    let is_given = || {
+        let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.given == tally.most
+    };
+    let started = Instant::now();
+    let mut progress = Progress::Running;
+    while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
+        progress = ctx.run_rounds(None, ROUNDS);
+    }
+    // What is still in queues comes out too.
+    if progress == Progress::Running {
+        ctx.run_rounds(None, ROUNDS);
+    }
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let tally = std::mem::take(&mut *tally);
+    if tally.given == 0 {
+        let text = "no packet came in within a minute: its tasks never ran".to_owned();
+        return Err(Refused::Other(text));
+    }
+    Ok((ctx, tally))
+}
+
+/// Plain queues that lead to one of `outlets` and nowhere else.
+fn queued(flat: &Flat, outlets: &[String]) -> Vec<(String, String)> {
+    let to_outlet = flat.connections.iter().filter_map(|connection| {
+        let (from, to) = (connection.from.element, connection.to.element);
+        let (queue, outlet) = (&flat.elements[from], &flat.elements[to]);
+        let is_plain = QUEUES.contains(&queue.class.as_str()) && outlets.contains(&outlet.name);
+        is_plain.then(|| (queue.name.clone(), outlet.name.clone()))
+    });
+    to_outlet.collect()
 }
 
 /// Takes elements out that are not connected and would end the run.

@@ -1,14 +1,14 @@
 //! Estimates of a configuration or of a list of operations, at several frame sizes and under what-ifs.
 
 use super::bench::{Bench, Refused};
-use super::ring::Tally;
+use super::ring::{Passed, Tally};
 use super::traffic::Traffic;
 use trammel_cost::estimate::{self, Estimate, Load, Ports};
 use trammel_cost::expr::Values;
 use trammel_cost::function::{self, Function};
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
-use trammel_router::cost_of::{CostOf, Undeclared, cost_of};
+use trammel_router::cost_of::{CostOf, Undeclared, Visits, cost_of, visits};
 use trammel_router::engine::Ctx;
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
@@ -88,31 +88,43 @@ pub fn functions(text: &str, name: &str, machine: &Machine) -> Result<Vec<Functi
 
 /// A short run of a configuration, which tells how often packets visit which element.
 pub(super) struct Sampled {
-    ctx: Ctx,
-    tally: Tally,
-    /// By how much tables of a long run are larger.
-    growth: f64,
+    /// How often.
+    pub(super) visits: Visits,
+    /// What left it, where that was asked for.
+    pub(super) passed: Passed,
 }
 
 impl Sampled {
     /// Runs `bench` under `traffic`.
     pub(super) fn of(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
+        Sampled::from(bench, traffic, Bench::study)
+    }
+
+    /// The same, with the bytes counted that come to each element, and frames kept that leave.
+    pub(super) fn with_bytes(bench: &Bench, traffic: &Traffic) -> Result<Sampled, Refused> {
+        Sampled::from(bench, traffic, Bench::count)
+    }
+
+    fn from(
+        bench: &Bench,
+        traffic: &Traffic,
+        run: impl FnOnce(&Bench, &Traffic, u64) -> Result<(Ctx, Tally), Refused>,
+    ) -> Result<Sampled, Refused> {
         let flows = u64::from(traffic.flows);
         let packets = (4 * flows).clamp(SAMPLED, MOST_SAMPLED);
-        let (ctx, tally) = bench.study(traffic, packets)?;
+        let (ctx, tally) = run(bench, traffic, packets)?;
         let seen = packets as f64;
         // Of so many draws among the flows, these differ; the tables of a long run have them all.
         let differ = flows as f64 * -f64::exp_m1(-seen / flows as f64);
         Ok(Sampled {
-            ctx,
-            tally,
-            growth: flows as f64 / differ,
+            visits: visits(&ctx, &tally.each, flows as f64 / differ),
+            passed: tally.passed,
         })
     }
 
     /// What its elements do; `values` stand for names whatever the elements say.
     pub(super) fn cost(&self, name: &str, values: &Values) -> CostOf {
-        cost_of(&self.ctx, name, &self.tally.each, self.growth, values)
+        cost_of(name, &self.visits, values)
     }
 }
 
@@ -140,6 +152,18 @@ impl Subject {
                 (cost.function, cost.undeclared)
             }
         };
+        self.cost(function, undeclared, frame, machine, under)
+    }
+
+    /// What `function` costs on `machine`, which is this one as somebody found it to be.
+    pub(super) fn cost(
+        &self,
+        function: Function,
+        undeclared: Vec<Undeclared>,
+        frame: f64,
+        machine: &Machine,
+        under: &Conditions,
+    ) -> Result<At, Error> {
         let load = self.load(frame, under);
         let estimate = estimate::estimate(&function, machine, &load)
             .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
@@ -156,8 +180,8 @@ impl Subject {
             frame,
             flows: match self {
                 // A list says how large its tables are; how many keys come, the caller.
-                Subject::List(_) if under.traffic.flows <= 1 => f64::INFINITY,
-                _ => f64::from(under.traffic.flows),
+                Subject::List(_) => of_lists(under),
+                Subject::Configuration(_) => f64::from(under.traffic.flows),
             },
             locality: under.traffic.locality,
             remote: under.remote,
@@ -165,6 +189,14 @@ impl Subject {
             ports: under.ports,
             values: under.values.iter().cloned().collect(),
         }
+    }
+}
+
+/// Keys that come to the tables of a list: as many as they hold, unless flows are given.
+pub(super) fn of_lists(under: &Conditions) -> f64 {
+    match under.traffic.flows {
+        0 | 1 => f64::INFINITY,
+        flows => f64::from(flows),
     }
 }
 

@@ -5,12 +5,13 @@
 //! estimate learns from a short run how often packets visit which element, the measurement times a long one.
 //!
 //! ```text
-//! FILE.click ──> bench ──┬─ visits ──> cost_of ──> estimate on any machine
+//! FILE.click ──> bench ──┬─ visits ──> cost_of ──> estimate on any machine, refined by a live router's visits
 //!                        └─ time    ──> cycles a packet on this one
 //! ```
 
 pub mod arrivals;
 pub mod bench;
+pub mod chain;
 pub mod estimate;
 pub mod for_placement;
 pub mod frames;
@@ -20,6 +21,7 @@ pub mod measure;
 pub mod middlebox;
 pub mod paced;
 pub mod recovery;
+pub mod refine;
 pub mod ring;
 pub mod run;
 pub mod samples;

@@ -3,7 +3,7 @@
 //! All rings of a workbench share one count. Every so many packets it notes the processor's time-stamp counter, so that a
 //! long run falls into many short samples, of which a busy machine spoils some.
 
-use super::traffic::Stream;
+use super::traffic::{Stream, TEMPLATES};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_packet::batch::Packets;
@@ -30,6 +30,19 @@ pub struct Tally {
     pub sent_by: Vec<u64>,
     /// Ticks at each note, and the packets given by then.
     pub notes: Vec<(u64, u64)>,
+    /// What rings that keep frames were sent.
+    pub passed: Passed,
+}
+
+/// Packets that leave for the next function.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes in memory.
+    pub bytes: u64,
+    /// The first of them that differ.
+    pub frames: Vec<Vec<u8>>,
 }
 
 /// The tally, as rings share it.
@@ -44,6 +57,7 @@ pub struct Ring {
     /// Its place in the tally.
     place: usize,
     tally: Shared,
+    keeps: bool,
     counters: DeviceCounters,
 }
 
@@ -64,8 +78,15 @@ impl Ring {
             next: 0,
             place,
             tally,
+            keeps: false,
             counters: DeviceCounters::default(),
         }
+    }
+
+    /// Has it keep what it is sent.
+    pub fn keeping(mut self) -> Ring {
+        self.keeps = true;
+        self
     }
 }
 
@@ -104,11 +125,22 @@ impl Device for Ring {
 
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
         let count = from.len();
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.keeps {
+            let passed = &mut tally.passed;
+            for packet in from.iter() {
+                let frame = pool[packet].data();
+                passed.packets += 1;
+                passed.bytes += frame.len() as u64;
+                if passed.frames.len() < TEMPLATES && !passed.frames.iter().any(|f| f == frame) {
+                    passed.frames.push(frame.to_vec());
+                }
+            }
+        }
         for packet in from.drain() {
             pool.free(packet);
         }
         self.counters.sent += count as u64;
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.sent += count as u64;
         tally.sent_by[self.place] += count as u64;
         Ok(count)

@@ -91,6 +91,20 @@ pub fn rates(name: &str, machine: &Machine, all: &[At]) -> String {
         machine.title,
         source(machine)
     );
+    text += &lines(all);
+    if let Some(first) = all.first() {
+        let _ = write!(
+            text,
+            "\ncycles   = {}\naccesses = {}\n",
+            first.estimate.formula, first.estimate.accesses_formula
+        );
+    }
+    text
+}
+
+/// A line for each frame size: cycles, rates, limits.
+pub fn lines(all: &[At]) -> String {
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "{:>6} {:>9} {:>17} {:>9} {:>9} {:>9}  {:<8} next limit",
@@ -104,20 +118,13 @@ pub fn rates(name: &str, machine: &Machine, all: &[At]) -> String {
         let _ = writeln!(
             text,
             "{:>6} {:>9.1} {:>17} {:>9.2} {:>9.3} {:>9.3}  {:<8} {next}",
-            at.frame,
+            at.frame.round(),
             found.cycles.centre,
             format!("{:.0} … {:.0}", found.cycles.low, found.cycles.high),
             found.accesses,
             limit.pps / 1e6,
             line_bits(limit.pps, at.frame) / 1e9,
             limit.what
-        );
-    }
-    if let Some(first) = all.first() {
-        let _ = write!(
-            text,
-            "\ncycles   = {}\naccesses = {}\n",
-            first.estimate.formula, first.estimate.accesses_formula
         );
     }
     text
@@ -130,7 +137,12 @@ pub fn source(machine: &Machine) -> String {
 
 /// Which element costs what, the dearest first.
 pub fn shares(at: &At) -> String {
-    let mut rows: Vec<_> = at.estimate.rows.iter().collect();
+    shares_of(&at.estimate.rows)
+}
+
+/// Which of these parts costs what, the dearest first.
+pub fn shares_of(rows: &[trammel_cost::estimate::Row]) -> String {
+    let mut rows: Vec<_> = rows.iter().collect();
     let cost = |row: &trammel_cost::estimate::Row| row.core + row.memory.centre;
     rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     let all: f64 = rows.iter().map(|row| cost(row)).sum();

@@ -3,6 +3,8 @@
 use super::machine::Machine;
 use super::metrics::Metrics;
 use super::watch::{self, Watch};
+use crate::forwarding::measure::Clock;
+use crate::forwarding::refine::file as counted;
 use clap::Args;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -87,6 +89,9 @@ pub struct Options {
     /// Print what was counted at each element after the run
     #[arg(long)]
     pub statistics: bool,
+    /// Write what was counted at each element to FILE after the run, for `trammel estimate --refine`
+    #[arg(long, value_name = "FILE", conflicts_with = "quit")]
+    pub counters: Option<std::path::PathBuf>,
     /// Show the counters on the terminal while it runs
     #[arg(long)]
     pub live: bool,
@@ -235,7 +240,10 @@ impl Options {
             additions: self.additions(),
             definitions: self.variables().1,
             libraries: Libraries::new(Files::new(self.clickpath.as_deref())),
-            profiled: self.statistics || self.live || self.metrics.is_some(),
+            profiled: self.statistics
+                || self.live
+                || self.metrics.is_some()
+                || self.counters.is_some(),
             ..build::Options::default()
         })
     }
@@ -341,6 +349,10 @@ impl Options {
                 let text = watch::statistics(&ctx);
                 ctx.host().say(&text);
             }
+            if let Some(path) = &self.counters {
+                let saved = save_counters(&ctx, &source.name, path);
+                saved.map_err(|why| format!("{}: {}", path.display(), os_text(&why)))?;
+            }
             if progress == Progress::Interrupted {
                 ended = Ended::Interrupted;
             }
@@ -414,6 +426,13 @@ impl Options {
         }
         well
     }
+}
+
+/// Writes what was counted: the file is what it was, or whole.
+fn save_counters(ctx: &Ctx, configuration: &str, path: &Path) -> io::Result<()> {
+    let processor = crate::engine::machine::processor();
+    let text = counted::write(ctx, configuration, &processor, &Clock::measure());
+    crate::calibrate::file::replace(path, &text)
 }
 
 /// How often the counters are shown, in nanoseconds of the router's clock.

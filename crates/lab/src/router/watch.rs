@@ -121,20 +121,26 @@ pub fn statistics(ctx: &Ctx) -> String {
                 format!("{:.1}", total as f64 / of as f64)
             }
         };
-        let packets = counted.packets;
+        // Who drives packets is called for none: what it gives or asks for counts.
+        let own = &counted.started;
+        let (packets, batches) = match (counted.packets, counted.pulled) {
+            (0, 0) => (own.packets, own.batches),
+            (0, pulled) => (pulled, counted.pulls),
+            (packets, _) => (packets, counted.batches),
+        };
         writeln!(
             text,
             "{:<28} {:<20} {:>12} {:>10} {:>10}  {}",
             ctx.name(element),
             ctx.class(element),
             packets,
-            each(packets, counted.batches),
+            each(packets, batches),
             each(counted.cycles, packets),
             ends.join(", ")
         )
         .expect("a string grows");
     }
-    text + "ticks: of the time-stamp counter, a packet; in a pull, those of what it pulled from included\n"
+    text + "ticks: of the time-stamp counter, a packet, in the element itself\n"
 }
 
 /// The same numbers in Prometheus' text format.

@@ -208,6 +208,7 @@ pub fn build(
         spare: Vec::new(),
         observed: options.profiled,
         studies: Vec::new(),
+        nested: 0,
         traced: None,
         nodes,
         flat,

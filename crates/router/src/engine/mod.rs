@@ -17,6 +17,7 @@ pub mod handlers;
 pub mod hotswap;
 pub mod notify;
 mod places;
+mod profile;
 pub mod search;
 mod services;
 pub mod setup;
@@ -41,7 +42,7 @@ use notify::Notifiers;
 use simulated_core::SimulatedCore;
 use task::Tasks;
 use timer::Timers;
-use trace::{Step, Trace};
+use trace::Trace;
 use trammel_core::rng::Rng;
 use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::{Handle, Pool};
@@ -102,10 +103,30 @@ pub struct Counters {
     pub pulled: u64,
     /// Times that it asked.
     pub pulls: u64,
-    /// Cycles spent in it, those in what it pulled from included; 0 unless asked for.
+    /// Cycles spent in it, those in what it pulled from left out; 0 unless asked for. Of its tasks and timers
+    /// those turns count that moved a packet.
     pub cycles: u64,
+    /// Calls and turns that took so long that something else had the processor meanwhile: their cycles are left out.
+    pub interrupted: u64,
+    /// Bytes of the packets that were given to it or asked of it; 0 unless asked for.
+    pub bytes: u64,
+    /// What its tasks and timers emitted; nothing unless asked for.
+    pub started: Started,
     /// Packets that ended here, by reason.
     pub drops: [u64; reason::COUNT],
+}
+
+/// Packets that an element emitted in turns of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Started {
+    /// How many.
+    pub packets: u64,
+    /// Batches that they left in.
+    pub batches: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Turns that moved a packet, pulled ones included.
+    pub turns: u64,
 }
 
 impl Default for Counters {
@@ -116,6 +137,9 @@ impl Default for Counters {
             pulled: 0,
             pulls: 0,
             cycles: 0,
+            interrupted: 0,
+            bytes: 0,
+            started: Started::default(),
             drops: [0; reason::COUNT],
         }
     }
@@ -155,6 +179,8 @@ pub struct Ctx {
     observed: bool,
     /// What was learnt of each element; empty where the run is not studied.
     studies: Vec<study::Study>,
+    /// Cycles of calls that the running element made, since it began.
+    nested: u64,
     /// The trace in progress.
     traced: Option<Trace>,
     nodes: Vec<Node>,
@@ -539,55 +565,6 @@ impl Ctx {
         self.me = to.element as usize;
         self.drop_all(&mut batch, Reason::Loop);
         self.spare.push(batch);
-    }
-
-    /// Cycles so far: the simulated core's, or the machine's.
-    fn cycles(&self) -> u64 {
-        match &self.core {
-            Some(core) => core.cycles(),
-            None => trammel_packet::cpu::cycles(),
-        }
-    }
-
-    /// As a push, with time charged, cycles counted and followed packets told of.
-    #[cold]
-    fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
-        let element = self.me;
-        self.trace_step(&batch, 0, element, Step::Pushed(port));
-        if let Some(study) = self.studies.get_mut(element) {
-            receiver.study(&self.pool, &batch, study);
-        }
-        let start = self.cycles();
-        if let Some(core) = &mut self.core {
-            core.charge_call(element, &self.pool, &batch, 0);
-        }
-        receiver.push(self, port, batch);
-        let spent = self.cycles().wrapping_sub(start);
-        self.counters[element].cycles += spent;
-    }
-
-    /// As a pull by the element `by`, with time charged, cycles counted and followed packets told of.
-    #[cold]
-    fn pull_observed(
-        &mut self,
-        by: ElementId,
-        upstream: &mut dyn Element,
-        port: usize,
-        max: usize,
-        into: &mut Packets,
-    ) {
-        let (element, before) = (self.me, into.len());
-        let start = self.cycles();
-        upstream.pull(self, port, max, into);
-        if let Some(core) = &mut self.core {
-            core.charge_call(element, &self.pool, into, before);
-        }
-        let spent = self.cycles().wrapping_sub(start);
-        self.counters[element].cycles += spent;
-        if let Some(core) = &mut self.core {
-            core.charge_puller(by, &self.pool, into, before);
-        }
-        self.trace_step(into, before, element, Step::Pulled(port));
     }
 
     /// Pushes packets into an element and gives what it emits, each with its output.

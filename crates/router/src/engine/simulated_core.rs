@@ -295,7 +295,11 @@ impl Ctx {
         is_timer: bool,
     ) -> Option<bool> {
         let Some(core) = &mut self.core else {
-            return self.run_turn(owner, token, is_timer);
+            return if self.options.profiled {
+                self.turn_observed(owner, token, is_timer)
+            } else {
+                self.run_turn(owner, token, is_timer)
+            };
         };
         core.begin(owner);
         let worked = self.run_turn(owner, token, is_timer);
@@ -308,7 +312,13 @@ impl Ctx {
         worked
     }
 
-    fn run_turn(&mut self, owner: ElementId, token: u32, is_timer: bool) -> Option<bool> {
+    /// As it is, with nothing charged or counted.
+    pub(super) fn run_turn(
+        &mut self,
+        owner: ElementId,
+        token: u32,
+        is_timer: bool,
+    ) -> Option<bool> {
         self.with(owner, |element, ctx| {
             if is_timer {
                 element.run_timer(ctx, token);

@@ -63,6 +63,9 @@ impl Ctx {
         element: ElementId,
         step: Step,
     ) {
+        if self.traced.is_none() {
+            return;
+        }
         let at = self.now();
         let Some(trace) = &mut self.traced else {
             return;

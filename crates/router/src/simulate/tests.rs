@@ -130,6 +130,26 @@ fn elements_count_the_cycles_of_the_simulated_core() {
 }
 
 #[test]
+fn cycles_of_what_was_pulled_from_are_its_own() {
+    let path = "FromDevice(a) -> q :: Queue(1000) -> c :: Counter -> ToDevice(b)";
+    let costs = Costs::default()
+        .with("q", polling(70.0))
+        .with("c", polling(50.0));
+    let mut run = load(path, costs, two_ports());
+    let arrivals = offer::constant(1e6, Time::ZERO, Time::from_us(100)).expect("a rate");
+    run.offer("a", Offer::new(frames(1), arrivals).expect("a frame"));
+    run.run_until(Time::from_ms(1));
+    let router = run.router();
+    let found = |name| router.counters(router.find(name, None).expect("it is declared"));
+    let [queue, counter] = ["q", "c"].map(found);
+    // Calls that found nothing cost 40 each.
+    let in_vain = |pulls: u64| pulls - 100;
+    let calls = |one: &crate::engine::Counters| in_vain(one.batches) * 40;
+    assert_eq!(counter.cycles, 100 * 50 + calls(counter));
+    assert!(queue.cycles >= 100 * 70, "{queue:?}");
+}
+
+#[test]
 fn bytes_and_buses_take_their_time() {
     let costs = path_costs(
         Cost::NONE,

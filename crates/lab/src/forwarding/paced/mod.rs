@@ -125,7 +125,7 @@ impl Bed {
         }
         let clock = Clock::measure();
         Ok(Bed {
-            router: bench.load(devices, traffic.seed)?,
+            router: bench.load(devices, traffic.seed, false)?,
             ways_in,
             ways_out,
             pattern,

@@ -86,7 +86,7 @@ pub fn ring_ticks(bench: &Bench, traffic: &Traffic) -> Result<Ticks, Refused> {
             let wire = Wire::new(Box::new(ring), Some(timed.clone()));
             devices.insert(name.to_owned(), Box::new(wire));
         }
-        let mut router = bench.load(devices, traffic.seed)?;
+        let mut router = bench.load(devices, traffic.seed, false)?;
         let is_given = || {
             let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             tally.given == tally.most
@@ -194,7 +194,7 @@ impl Bed {
         }
         let clock = Clock::measure();
         Ok(Bed {
-            router: bench.load(devices, traffic.seed)?,
+            router: bench.load(devices, traffic.seed, false)?,
             tester,
             timed,
             pattern,

@@ -109,6 +109,7 @@ impl Ctx {
             counters: vec![Counters::default(); self.slots.len()],
             observed: self.observed,
             studies: Vec::new(),
+            nested: 0,
             traced: None,
             nodes: self.nodes.clone(),
             flat: self.flat.clone(),

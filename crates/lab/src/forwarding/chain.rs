@@ -1,0 +1,432 @@
+//! Chains of configurations and lists of operations, estimated as one.
+//!
+//! The frames that come to a function are those that left the one before it in its short run, and as many of them.
+
+use super::bench::Bench;
+use super::estimate::{Conditions, Error, Sampled, Subject, of_lists};
+use super::frames::FCS;
+use super::ring::Passed;
+use super::traffic::Traffic;
+use std::fmt::Write as _;
+use trammel_core::table::CellType::{Float, Int, Text};
+use trammel_core::table::{Cell, Table};
+use trammel_cost::chain::{How, Link, joined, stages};
+use trammel_cost::estimate::{Estimate, Load, Range, Row, estimate, line_bits};
+use trammel_cost::function::Function;
+use trammel_cost::machine::Machine;
+use trammel_router::cost_of::Undeclared;
+
+/// Bytes by which frames must differ from those of the chain to be other frames.
+const OTHER_BYTES: f64 = 0.5;
+/// Bytes of headers that a configuration touches first: a line.
+const HEADERS: f64 = 64.0;
+/// What limits a core.
+const CPU: &str = "cpu";
+
+/// A function in its place.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// Of the packets that come to the chain, how many come to it.
+    pub share: f64,
+    /// Cycles of each packet of the chain where the function runs alone.
+    pub alone: f64,
+    /// The same in the chain.
+    pub cycles: Range,
+    /// Packets a second of the chain that a core does, which does nothing else.
+    pub pps: f64,
+    /// What it costs in the chain, by parts.
+    pub rows: Vec<Row>,
+}
+
+/// A chain at one frame size.
+#[derive(Clone, Debug)]
+pub struct Chained {
+    /// How it is run.
+    pub how: How,
+    /// Bytes of the frames that come to it, FCS included.
+    pub frame: f64,
+    /// Its functions.
+    pub stages: Vec<Stage>,
+    /// Cores that run it.
+    pub cores: f64,
+    /// Cycles of each packet over all of them.
+    pub cycles: Range,
+    /// What limits it, the lowest first, in packets a second.
+    pub limits: Vec<(String, f64)>,
+    /// Packets a second where the other way to run it has as many cores.
+    pub other_pps: f64,
+    /// Elements whose own work is not in it, each with its function.
+    pub undeclared: Vec<(String, Undeclared)>,
+}
+
+/// Estimates the chain of `subjects`.
+pub fn chain(
+    subjects: &[Subject],
+    how: How,
+    frame: f64,
+    machine: &Machine,
+    under: &Conditions,
+) -> Result<Chained, Error> {
+    let Found { links, undeclared } = links(subjects, frame, under)?;
+    let are_lists = subjects.iter().all(|one| matches!(one, Subject::List(_)));
+    let load = Load {
+        flows: match are_lists {
+            true => of_lists(under),
+            false => f64::from(under.traffic.flows),
+        },
+        ..subjects[0].load(frame, under)
+    };
+    let cost = |function: &Function, load: &Load| {
+        let found = estimate(function, machine, load);
+        found.map_err(|error| Error::Other(format!("{}: {error}", function.name)))
+    };
+    let whole = cost(&joined(&links), &load)?;
+    let single = Load {
+        cores: 1.0,
+        ..load.clone()
+    };
+    let each = stages(&links);
+    let each: Vec<Estimate> = each
+        .iter()
+        .map(|stage| cost(stage, &single))
+        .collect::<Result<_, _>>()?;
+    let alone = links.iter().map(|link| {
+        let load = Load {
+            frame: link.frame.unwrap_or(frame),
+            ..single.clone()
+        };
+        Ok(cost(&link.function, &load)?.cycles.centre * link.share)
+    });
+    let alone: Vec<f64> = alone.collect::<Result<_, Error>>()?;
+    let pps = |cycles: f64| machine.clock_hz / cycles;
+    let together = |rows: &[Row]| {
+        rows.iter()
+            .map(|row| row.core + row.memory.centre)
+            .sum::<f64>()
+    };
+    let stage = |(at, link): (usize, &Link)| {
+        let (cycles, rows) = match how {
+            How::Pipelined => (each[at].cycles, each[at].rows.clone()),
+            How::RunToCompletion => {
+                let prefix = format!("{}/", at + 1);
+                let is_own = |row: &&Row| links.len() == 1 || row.name.starts_with(&prefix);
+                let rows: Vec<Row> = whole.rows.iter().filter(is_own).cloned().collect();
+                let memory =
+                    |of: fn(&Range) -> f64| rows.iter().map(|row| of(&row.memory)).sum::<f64>();
+                let core: f64 = rows.iter().map(|row| row.core).sum();
+                let cycles = Range {
+                    low: core * (1.0 - machine.spread) + memory(|range| range.low),
+                    centre: together(&rows),
+                    high: core * (1.0 + machine.spread) + memory(|range| range.high),
+                };
+                (cycles, rows)
+            }
+        };
+        Stage {
+            name: link.function.name.clone(),
+            share: link.share,
+            alone: alone[at],
+            pps: pps(cycles.centre),
+            cycles,
+            rows,
+        }
+    };
+    let stages: Vec<Stage> = links.iter().enumerate().map(stage).collect();
+    let pipelined = pipelined(&links, &each, &whole, machine);
+    let as_many = Load {
+        cores: links.len() as f64,
+        ..load.clone()
+    };
+    let (cycles, limits, other_pps) = match how {
+        How::RunToCompletion => {
+            let limits = whole.limits.iter();
+            let limits = limits.map(|limit| (limit.what.to_owned(), limit.pps));
+            (whole.cycles, limits.collect(), pipelined[0].1)
+        }
+        How::Pipelined => {
+            let sum = |of: fn(&Range) -> f64| each.iter().map(|one| of(&one.cycles)).sum();
+            let cycles = Range {
+                low: sum(|range| range.low),
+                centre: sum(|range| range.centre),
+                high: sum(|range| range.high),
+            };
+            let other = cost(&joined(&links), &as_many)?.rate().pps;
+            (cycles, pipelined, other)
+        }
+    };
+    let cores = match how {
+        How::RunToCompletion => load.cores,
+        How::Pipelined => as_many.cores,
+    };
+    Ok(Chained {
+        how,
+        frame,
+        cores,
+        stages,
+        cycles,
+        limits,
+        other_pps,
+        undeclared,
+    })
+}
+
+/// What limits a chain of which each function has a core: the lowest first.
+fn pipelined(
+    links: &[Link],
+    stages: &[Estimate],
+    whole: &Estimate,
+    machine: &Machine,
+) -> Vec<(String, f64)> {
+    let cores = links
+        .iter()
+        .zip(stages)
+        .enumerate()
+        .map(|(at, (link, stage))| {
+            let name = format!("stage {} ({})", at + 1, link.function.name);
+            (name, machine.clock_hz / stage.cycles.centre)
+        });
+    // Packets come in and go out once however the chain is run; memory has what all stages ask of it.
+    let shared = whole
+        .limits
+        .iter()
+        .filter(|limit| ![CPU, "memory"].contains(&limit.what));
+    let shared = shared.map(|limit| (limit.what.to_owned(), limit.pps));
+    let asked: f64 = stages.iter().map(|stage| stage.memory_accesses).sum();
+    let memory = ("memory".to_owned(), machine.memory.accesses_per_s / asked);
+    let all = cores.chain(shared).chain([memory]);
+    let mut limits: Vec<(String, f64)> = all.filter(|(_, pps)| pps.is_finite()).collect();
+    limits.sort_by(|a, b| a.1.total_cmp(&b.1));
+    limits
+}
+
+/// Functions with what comes to each, and the elements whose own work is not known.
+#[derive(Debug, Default)]
+struct Found {
+    links: Vec<Link>,
+    undeclared: Vec<(String, Undeclared)>,
+}
+
+fn links(subjects: &[Subject], frame: f64, under: &Conditions) -> Result<Found, Error> {
+    let mut found = Found::default();
+    let (mut share, mut length) = (1.0, frame);
+    let mut frames: Option<Vec<Vec<u8>>> = None;
+    for (at, subject) in subjects.iter().enumerate() {
+        let differs = (length - frame).abs() > OTHER_BYTES;
+        let placed = Link {
+            share,
+            frame: differs.then_some(length),
+            ..match subject {
+                Subject::List(function) => Link::of_list(function),
+                Subject::Configuration(bench) => {
+                    let mut bench = bench.as_ref().clone();
+                    if at > 0 {
+                        follow(&mut bench, frames.as_deref())?;
+                    }
+                    let (link, passed, packets) = counted(&bench, length, under, &mut found)?;
+                    share *= passed.packets as f64 / packets;
+                    if let Some(next) = subjects.get(at + 1) {
+                        if passed.packets == 0 {
+                            return Err(nothing_left(&bench.name, next.name()));
+                        }
+                        length = passed.bytes as f64 / passed.packets as f64 + FCS as f64;
+                    }
+                    frames = Some(passed.frames);
+                    link
+                }
+            }
+        };
+        found.links.push(placed);
+    }
+    Ok(found)
+}
+
+/// Has the frames that come from the function before come to `bench`.
+fn follow(bench: &mut Bench, frames: Option<&[Vec<u8>]>) -> Result<(), Error> {
+    if !bench.narrow_to_devices() {
+        return Err(Error::Other(format!(
+            "{}: it takes nothing from a device, so nothing comes to it from the function before; give it a FromDevice",
+            bench.name
+        )));
+    }
+    if let Some(frames) = frames {
+        bench.feed_devices(frames);
+    }
+    Ok(())
+}
+
+fn nothing_left(name: &str, next: &str) -> Error {
+    Error::Other(format!(
+        "{name}: none of its packets leaves by a ToDevice, so none comes to {next}; give frames that it forwards by --sample"
+    ))
+}
+
+/// A configuration as a link, what left it, and the packets that came to it.
+fn counted(
+    bench: &Bench,
+    length: f64,
+    under: &Conditions,
+    found: &mut Found,
+) -> Result<(Link, Passed, f64), Error> {
+    let traffic = Traffic {
+        frame: (length.round() as usize).max(bench.least_frame()),
+        ..under.traffic.clone()
+    };
+    let sampled = Sampled::with_bytes(bench, &traffic)?;
+    let values = under.values.iter().cloned().collect();
+    let cost = sampled.cost(&bench.name, &values);
+    let undeclared = cost.undeclared.into_iter();
+    found
+        .undeclared
+        .extend(undeclared.map(|one| (bench.name.clone(), one)));
+    let link = Link {
+        function: cost.function,
+        ways_in: bench.inlets().into_iter().map(str::to_owned).collect(),
+        ways_out: bench.ways_out(),
+        headers: HEADERS.into(),
+        share: 1.0,
+        frame: None,
+    };
+    Ok((link, sampled.passed, sampled.visits.packets))
+}
+
+/// For a person: who costs what, what limits, and what the chain saves.
+pub fn text(chain: &Chained) -> String {
+    let names = chain.stages.iter().map(|stage| stage.name.len());
+    let width = names.max().unwrap_or(0).max(8);
+    let mut text = format!(
+        "At {} bytes\n{:>5} {:<width$} {:>7} {:>9} {:>9} {:>9} {:>9}\n",
+        chain.frame, "stage", "function", "share", "alone", "cycles", "of all", "Mpps"
+    );
+    for (at, stage) in chain.stages.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "{:>5} {:<width$} {:>7.3} {:>9.1} {:>9.1} {:>7.1} % {:>9.3}",
+            at + 1,
+            stage.name,
+            stage.share,
+            stage.alone,
+            stage.cycles.centre,
+            100.0 * stage.cycles.centre / chain.cycles.centre,
+            stage.pps / 1e6
+        );
+    }
+    let Range { low, centre, high } = chain.cycles;
+    let alone = chain.alone();
+    let _ = writeln!(
+        text,
+        "{:>5} {:<width$} {:>7} {alone:>9.1} {centre:>9.1}  ({low:.0} … {high:.0}; {:+.1} % of alone)",
+        "",
+        "all",
+        "",
+        100.0 * (centre / alone - 1.0)
+    );
+    let (what, pps) = &chain.limits[0];
+    let next = chain
+        .limits
+        .get(1)
+        .map_or_else(String::new, |(what, next)| {
+            format!("; next {what} at {:.2} ×", next / pps)
+        });
+    let cores = |count: f64| match count {
+        1.0 => "1 core".to_owned(),
+        count => format!("{count} cores"),
+    };
+    let other = match chain.how {
+        How::RunToCompletion => PIPELINED,
+        How::Pipelined => RUN_TO_COMPLETION,
+    };
+    let _ = writeln!(
+        text,
+        "      {:.3} Mpps, {:.3} Gbit/s on {}, bound by {what}{next}\n      {other} on {}: {:.3} Mpps",
+        pps / 1e6,
+        line_bits(*pps, chain.frame) / 1e9,
+        cores(chain.cores),
+        cores(chain.stages.len() as f64),
+        chain.other_pps / 1e6
+    );
+    text
+}
+
+/// The word for one core that carries all.
+pub const RUN_TO_COMPLETION: &str = "run to completion";
+/// The word for a core for each.
+pub const PIPELINED: &str = "pipelined";
+
+impl Chained {
+    /// Cycles of each packet where every function runs alone, one after the other.
+    pub fn alone(&self) -> f64 {
+        self.stages.iter().map(|stage| stage.alone).sum()
+    }
+
+    /// How it is run, in words.
+    pub fn word(&self) -> &'static str {
+        match self.how {
+            How::RunToCompletion => RUN_TO_COMPLETION,
+            How::Pipelined => PIPELINED,
+        }
+    }
+}
+
+/// The table `chain`: a row for a function, and one without a stage for all of them.
+pub fn table(chains: &[Chained], machine: &Machine) -> Table {
+    let mut table = Table::with(
+        "chain",
+        &[
+            ("engine", Text),
+            ("machine", Text),
+            ("origin", Text),
+            ("chain", Text),
+            ("frame_bytes", Int),
+            ("stage", Int),
+            ("function", Text),
+            ("share", Float),
+            ("alone_cycles", Float),
+            ("cost_cycles", Float),
+            ("low_cycles", Float),
+            ("high_cycles", Float),
+            ("rate_mpps", Float),
+            ("bound_by", Text),
+        ],
+    );
+    for chain in chains {
+        let mut push =
+            |stage: Cell, name: &str, share: f64, alone: f64, cycles: Range, pps: f64, by: &str| {
+                let cells = vec![
+                    Cell::from("predict"),
+                    Cell::from(machine.full_name().as_str()),
+                    Cell::from(machine.origin.word()),
+                    Cell::from(chain.word()),
+                    Cell::Int(chain.frame as i128),
+                    stage,
+                    Cell::from(name),
+                    Cell::Float(share),
+                    Cell::Float(alone),
+                    Cell::Float(cycles.centre),
+                    Cell::Float(cycles.low),
+                    Cell::Float(cycles.high),
+                    Cell::Float(pps / 1e6),
+                    Cell::from(by),
+                ];
+                table.push(cells).expect("the columns are those above");
+            };
+        for (at, one) in chain.stages.iter().enumerate() {
+            let number = Cell::Int(at as i128 + 1);
+            push(
+                number, &one.name, one.share, one.alone, one.cycles, one.pps, "",
+            );
+        }
+        let (what, pps) = &chain.limits[0];
+        push(
+            Cell::Empty,
+            "all",
+            1.0,
+            chain.alone(),
+            chain.cycles,
+            *pps,
+            what,
+        );
+    }
+    table
+}
