@@ -274,7 +274,7 @@ fn chained(
         ));
     }
     if args.json {
-        let table = chain::table(&all, machine);
+        let table = chain::view::table(&all, machine);
         let mut json = Vec::new();
         trammel_core::table::write_json([&table], &mut json)?;
         out(String::from_utf8(json)?.trim_end())?;
@@ -288,7 +288,7 @@ fn chained(
             view::source(machine)
         );
         for found in &all {
-            text += &format!("\n{}", chain::text(found));
+            text += &format!("\n{}", chain::view::text(found));
         }
         if args.shares {
             for (at, stage) in first.stages.iter().enumerate() {

@@ -152,20 +152,20 @@ impl Subject {
                 (cost.function, cost.undeclared)
             }
         };
-        self.cost(function, undeclared, frame, machine, under)
+        self.cost(&function, undeclared, frame, machine, under)
     }
 
     /// What `function` costs on `machine`, which is this one as somebody found it to be.
     pub(super) fn cost(
         &self,
-        function: Function,
+        function: &Function,
         undeclared: Vec<Undeclared>,
         frame: f64,
         machine: &Machine,
         under: &Conditions,
     ) -> Result<At, Error> {
         let load = self.load(frame, under);
-        let estimate = estimate::estimate(&function, machine, &load)
+        let estimate = estimate::estimate(function, machine, &load)
             .map_err(|error| Error::Other(format!("{}: {error}", self.name())))?;
         Ok(At {
             frame,

@@ -87,7 +87,7 @@ pub fn refine(
     let estimate = |visits: &Visits, frame: f64, under: &Conditions| {
         let values = under.values.iter().cloned().collect();
         let cost = cost_of(&bench.name, visits, &values);
-        subject.cost(cost.function, cost.undeclared, frame, machine, under)
+        subject.cost(&cost.function, cost.undeclared, frame, machine, under)
     };
     let traffic = |frame: f64, under: &Conditions| Traffic {
         frame: frame.round() as usize,
