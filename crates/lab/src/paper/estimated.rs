@@ -1,6 +1,6 @@
 //! An experiment of a paper that estimates functions: lists of operations, on a machine, by frame size.
 //!
-//! Its answers speak of functions by name: `basic.cycles`, `bng_access.accesses`, `mpls.cpu_mpps`, `basic.link_mpps`. Where
+//! Its answers speak of functions by name, `_` standing for `-`: `basic.cycles`, `bng_access.accesses`, `basic.link_mpps`. Where
 //! rows or columns sweep `frame`, each frame size is a point; otherwise the first counts.
 
 use super::Paper;
@@ -110,7 +110,9 @@ fn cells_of(answer: &Answer, wanted: &Estimated, all: &[Found]) -> anyhow::Resul
         let frame = wanted.frames[at];
         let look = |function: &str, metric: &str, _: Option<(f64, f64)>| {
             let (_, of) = METRICS.iter().find(|(name, _)| *name == metric)?;
-            let same = |found: &&Found| found.function == function && found.frame == frame;
+            let same = |found: &&Found| {
+                found.function.replace('-', "_") == function && found.frame == frame
+            };
             of(&all.iter().find(same)?.estimate)
         };
         for (row, of_row) in named(&answer.rows, wanted, at)? {
