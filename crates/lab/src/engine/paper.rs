@@ -1,6 +1,6 @@
 //! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
 
-use super::machine;
+use super::{Lacks, machine};
 use super::points::{Failure, Watch};
 use super::run::provenance;
 use super::simulate::RunTables;
@@ -10,7 +10,7 @@ use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
 use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
-use crate::paper::{Paper, library};
+use crate::paper::{Paper, library, plots};
 use crate::run_folder::{RunFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -130,6 +130,11 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
+        if !paper.spec.plots.is_empty() {
+            let plots = paper.spec.plots.iter();
+            let drawn: Vec<_> = plots.map(|plot| plots::draw(paper, &reproduced.done, plot)).collect();
+            out.write_table(&plots::table(paper, &drawn))?;
+        }
         for (id, svg) in report.figures() {
             out.write_figure(&id, &svg)?;
         }
@@ -190,7 +195,19 @@ pub fn reproduce(
     for at in 0..paper.spec.experiments.len() {
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
-        let done = experiment::run(paper, at, is_full, threads, &watch)?;
+        let done = match experiment::run(paper, at, is_full, threads, &watch) {
+            Ok(done) => done,
+            Err(error) => {
+                let lacks = error.downcast_ref::<Lacks>();
+                let Some(Lacks { what, mend }) = lacks else {
+                    return Err(error);
+                };
+                reproduced.lacks = true;
+                let note = format!("Experiment `{id}` was left out: {what}; {mend}.");
+                reproduced.notes.push(note);
+                continue;
+            }
+        };
         let Some(ran) = &done.ran else {
             reproduced.done.push(done);
             continue;

@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
 use super::verdict::{Outcome, Verdict};
-use super::{Paper, curves};
+use super::{Paper, curves, plots};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::label::Label;
@@ -50,6 +50,14 @@ pub fn page(
             heading,
             text: String::new(),
             blocks: figures,
+        });
+    }
+    if !spec.plots.is_empty() {
+        let drawn = spec.plots.iter().map(|plot| plots::draw(paper, done, plot));
+        sections.push(Section {
+            heading: "The paper's figures, drawn again".to_owned(),
+            text: String::new(),
+            blocks: drawn.map(|drawn| Block::Figure(drawn.figure)).collect(),
         });
     }
     sections.push(experiments(paper, done));
