@@ -4,13 +4,15 @@
 //! source ─ veth ─ ovs-vswitchd (NORMAL) ─ veth ─ sink    cargo run --release -p trammel-lab --example ovs_forwarding
 //! ```
 //! The data path in user space (`datapath_type=netdev`) on packet sockets, its daemon on processor 0, the sender on
-//! processor 1. As Baldi and Sapio 2018, §4.1.2: the sink first sends a frame from each address, so that the switch
+//! processor 1; by AF_XDP the sender would be the limit and not the switch. As Baldi and Sapio 2018, §4.1.2: the sink first sends a frame from each address, so that the switch
 //! has learnt them all; then the source sends to all of them in turn, each frame with a source address of its own.
-//! Rows: `sender` is the same sender to an interface that drops at once, `ovs` what reached the sink.
+//! Rates are frames in a second of processor time, of all threads of the daemon and of the sender's thread, so that what
+//! else runs on the machine hardly counts: `sender` to an interface that drops at once, `ovs` what reached the sink.
+//! `clock` is what came in a second by the clock, of what was `offered`.
 //!
 //! Arguments: a folder (`papers/baldi-2018`), seconds a round (1), rounds (5), then numbers of addresses. Writes
 //! `open-vswitch.toml` and `open-vswitch-sender.toml`, capacity profiles; a number of addresses is `flows`. Everything
-//! runs in namespaces and a folder of its own, and is ended and removed whatever happens.
+//! runs in namespaces and a folder of its own, which are gone at the end.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::Path;
@@ -33,8 +35,8 @@ const FRAME: usize = 60;
 const ADDRESSES: [u64; 9] = [1, 10, 64, 256, 1024, 4096, 8192, 16384, 65536];
 /// How long all addresses may take until each has come once, and so often they come before it counts.
 const PATIENCE_NS: i64 = 60_000_000_000;
-const WARM_PASSES: u64 = 3;
-const WARM_NS: i64 = 300_000_000;
+const WARM_PASSES: u64 = 8;
+const WARM_NS: i64 = 500_000_000;
 /// Where Debian's package has the schema of the database.
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
@@ -94,13 +96,13 @@ impl Drop for Daemon {
 
 /// The switch: its two daemons, the one that forwards last, so that it ends first.
 struct Switch {
-    _forwards: Daemon,
+    forwards: Daemon,
     _database: Daemon,
     folder: tempfile::TempDir,
 }
 
 impl Switch {
-    fn start(rig: &Rig, is_afxdp: bool) -> Result<Switch> {
+    fn start(rig: &Rig) -> Result<Switch> {
         let folder = tempfile::tempdir().map_err(failed)?;
         let at = |name: &str| folder.path().join(name).display().to_string();
         let (database, socket) = (at("conf.db"), at("db.sock"));
@@ -125,8 +127,8 @@ impl Switch {
         let control = format!("--unixctl={}", at("db.ctl"));
         let database = started("ovsdb-server", &[database, remote, control])?;
         wait_for(Path::new(&socket))?;
-        let mut switch = Switch {
-            _forwards: started(
+        let switch = Switch {
+            forwards: started(
                 "ovs-vswitchd",
                 &[
                     format!("unix:{socket}"),
@@ -137,7 +139,7 @@ impl Switch {
             _database: database,
             folder,
         };
-        switch.configure(rig, is_afxdp)?;
+        switch.configure(rig)?;
         Ok(switch)
     }
 
@@ -149,8 +151,22 @@ impl Switch {
         rig.middle.command("ovs-vsctl", &all).map(drop)
     }
 
+    /// Processor time that all threads of the daemon which forwards have taken.
+    fn cpu_ns(&self) -> Result<u64> {
+        let threads = format!("/proc/{}/task", self.forwards.0.id());
+        let mut sum = 0;
+        for thread in std::fs::read_dir(threads).map_err(failed)? {
+            let times = thread.map_err(failed)?.path().join("schedstat");
+            // A thread that has ended meanwhile has no file.
+            let times = std::fs::read_to_string(times).unwrap_or_default();
+            let first = times.split(' ').next().unwrap_or_default();
+            sum += first.parse::<u64>().unwrap_or(0);
+        }
+        Ok(sum)
+    }
+
     /// A bridge that learns. Entries of its tables outlive the measurement, however many addresses there are.
-    fn configure(&mut self, rig: &Rig, is_afxdp: bool) -> Result<()> {
+    fn configure(&self, rig: &Rig) -> Result<()> {
         self.control(rig, &["--no-wait", "init"])?;
         let lasting = [
             "set",
@@ -158,8 +174,6 @@ impl Switch {
             ".",
             "other_config:max-idle=600000",
             "other_config:flow-limit=1000000",
-            // The threads that poll AF_XDP run on processor 0.
-            "other_config:pmd-cpu-mask=1",
         ];
         self.control(rig, &lasting)?;
         let bridge = [
@@ -176,12 +190,7 @@ impl Switch {
         ];
         self.control(rig, &bridge)?;
         for port in ["in0", "out0"] {
-            let mut add = vec!["add-port", "br0", port];
-            if is_afxdp {
-                add.extend(["--", "set", "interface", port, "type=afxdp"]);
-                add.push("options:xdp-mode=generic");
-            }
-            self.control(rig, &add)?;
+            self.control(rig, &["add-port", "br0", port])?;
         }
         Ok(())
     }
@@ -220,21 +229,22 @@ fn frame(n: u64, is_learning: bool) -> [u8; FRAME] {
     frame
 }
 
-/// Sends frames to `addresses` in turn until told to stop, or so many; counts them in `sent`.
-fn send(
-    device: &str,
-    addresses: u64,
-    is_learning: bool,
-    most: u64,
-    is_done: &AtomicBool,
-    sent: &AtomicU64,
-) -> Result<()> {
+/// What the sender's thread tells while it runs.
+#[derive(Default)]
+struct Sent {
+    is_done: AtomicBool,
+    frames: AtomicU64,
+    cpu_ns: AtomicU64,
+}
+
+/// Sends frames to `addresses` in turn until told to stop, or so many.
+fn send(device: &str, addresses: u64, is_learning: bool, most: u64, sent: &Sent) -> Result<()> {
     clock::pin(1).map_err(failed)?;
     let mut device = AfPacket::open(device, &afpacket::Options::default())?;
     let mut pool = Pool::new(1024, 1024);
     let mut batch = Packets::new();
     let (mut next, mut given) = (0, 0);
-    while !is_done.load(Ordering::Relaxed) && given < most {
+    while !sent.is_done.load(Ordering::Relaxed) && given < most {
         while !batch.is_full() && given + (batch.len() as u64) < most {
             let Some(packet) = pool.alloc_with(&frame(next, is_learning)) else {
                 break;
@@ -244,7 +254,9 @@ fn send(
         }
         given += device.transmit(&mut pool, &mut batch).map_err(failed)? as u64;
         device.flush(&mut pool).map_err(failed)?;
-        sent.store(given, Ordering::Relaxed);
+        sent.frames.store(given, Ordering::Relaxed);
+        sent.cpu_ns
+            .store(clock::thread_cpu_ns() as u64, Ordering::Relaxed);
         if is_learning {
             // The switch asks its slow path about each: a burst of all would be lost.
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -258,21 +270,39 @@ fn send(
     Ok(())
 }
 
-/// Million frames a second that `count` counts, and that were sent, while the source sends to `addresses`.
-fn rate(
+/// What happened in a while.
+struct Seen {
+    came: f64,
+    sent: f64,
+    ns: f64,
+    /// Of the daemon, or where there is none, of the sender.
+    cpu_ns: f64,
+}
+
+/// What `count` counts and `cpu_ns` takes while the source sends to `addresses`.
+fn watch(
     rig: &Rig,
     addresses: u64,
     seconds: f64,
-    count: &(dyn Fn() -> Result<u64> + Sync),
-) -> Result<(f64, f64)> {
-    let (is_done, sent) = (AtomicBool::new(false), AtomicU64::new(0));
+    count: &dyn Fn() -> Result<u64>,
+    cpu_ns: &dyn Fn(&Sent) -> Result<u64>,
+) -> Result<Seen> {
+    let sent = Sent::default();
     std::thread::scope(|scope| {
-        let (is_done, sent) = (&is_done, &sent);
+        let told = &sent;
         let sending = scope.spawn(move || {
             rig.source
-                .run(|| send("out", addresses, false, u64::MAX, is_done, sent))
+                .run(|| send("out", addresses, false, u64::MAX, told))
         });
-        let counted = || -> Result<(f64, f64)> {
+        let look = || -> Result<[u64; 4]> {
+            Ok([
+                count()?,
+                sent.frames.load(Ordering::Relaxed),
+                clock::monotonic_ns() as u64,
+                cpu_ns(&sent)?,
+            ])
+        };
+        let counted = || -> Result<Seen> {
             let (start, first) = (clock::monotonic_ns(), count()?);
             let wait = |ns: i64| clock::wait(&[], Some(ns)).map(drop).map_err(failed);
             wait(WARM_NS)?;
@@ -284,35 +314,43 @@ fn rate(
                     )));
                 }
             }
-            let (start, before) = (clock::monotonic_ns(), (count()?, sent.load(Ordering::Relaxed)));
+            let before = look()?;
             wait((seconds * 1e9) as i64)?;
-            let ns = (clock::monotonic_ns() - start) as f64;
-            let (came, gone) = (count()? - before.0, sent.load(Ordering::Relaxed) - before.1);
-            Ok((came as f64 / ns * 1e3, gone as f64 / ns * 1e3))
+            let after = look()?;
+            let [came, sent, ns, cpu_ns] = [0, 1, 2, 3].map(|n| (after[n] - before[n]) as f64);
+            Ok(Seen {
+                came,
+                sent,
+                ns,
+                cpu_ns,
+            })
         };
         let found = counted();
-        is_done.store(true, Ordering::Relaxed);
+        sent.is_done.store(true, Ordering::Relaxed);
         sending.join().expect("the sender does not panic")?;
         found
     })
 }
 
 /// What the sender can do: to an interface that drops everything in its driver.
-fn sender(addresses: u64, seconds: f64) -> Result<f64> {
+fn sender(addresses: u64, seconds: f64) -> Result<Seen> {
     let rig = Rig::new()?;
     let sink = rig.middle.run(|| Sink::open("in0"))?;
-    Ok(rate(&rig, addresses, seconds, &|| sink.count())?.0)
+    let cpu_ns = |sent: &Sent| Ok(sent.cpu_ns.load(Ordering::Relaxed));
+    watch(&rig, addresses, seconds, &|| sink.count(), &cpu_ns)
 }
 
-/// What the switch forwards, and what it was offered.
-fn switched(addresses: u64, seconds: f64) -> Result<(f64, f64)> {
+/// What the switch forwards.
+fn switched(addresses: u64, seconds: f64) -> Result<Seen> {
     let rig = Rig::new()?;
-    let _switch = Switch::start(&rig, std::env::var_os("OVS_AFXDP").is_some())?;
-    let (is_done, sent) = (AtomicBool::new(false), AtomicU64::new(0));
+    let switch = Switch::start(&rig)?;
     // Each address twice: a frame that was lost would leave its address unknown, and its frames flooded.
+    let sent = Sent::default();
     rig.sink
-        .run(|| send("in", addresses, true, 2 * addresses, &is_done, &sent))?;
-    rate(&rig, addresses, seconds, &|| rig.delivered())
+        .run(|| send("in", addresses, true, 2 * addresses, &sent))?;
+    watch(&rig, addresses, seconds, &|| rig.delivered(), &|_| {
+        switch.cpu_ns()
+    })
 }
 
 /// The median, and half of what lies between the least and the most, relative to it.
@@ -347,23 +385,24 @@ fn measure() -> Result<()> {
     let version = version.lines().next().unwrap_or_default().to_owned();
     let clock = Clock::measure();
     let clock_hz = clock.cycles_a_tick * clock.ticks_per_s;
-    println!("{version}\naddresses  sender Mpps      ovs Mpps      offered");
+    println!("{version}\naddresses   sender Mpps       ovs Mpps     clock   offered");
     let (mut ovs, mut sent) = (Vec::new(), Vec::new());
     let mut widest = [0.0_f64; 2];
     for addresses in numbers {
-        let (mut forwarded, mut offered, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut alone, mut switches) = (Vec::new(), Vec::new());
         for _ in 0..rounds.clamp(1, 100) {
             alone.push(sender(addresses, seconds)?);
-            let (came, gone) = switched(addresses, seconds)?;
-            forwarded.push(came);
-            offered.push(gone);
+            switches.push(switched(addresses, seconds)?);
         }
-        let ((limit, a), (mpps, b)) = (spread(alone), spread(forwarded));
+        let of = |all: &[Seen], value: fn(&Seen) -> f64| spread(all.iter().map(value).collect());
+        let a_core = |seen: &Seen| seen.came / seen.cpu_ns * 1e3;
+        let ((limit, a), (mpps, b)) = (of(&alone, a_core), of(&switches, a_core));
         println!(
-            "{addresses:9} {limit:8.3} ±{:3.0} % {mpps:7.3} ±{:3.0} % {:8.3}",
+            "{addresses:9} {limit:8.3} ±{:3.0} % {mpps:8.3} ±{:3.0} % {:9.3} {:9.3}",
             a * 100.0,
             b * 100.0,
-            spread(offered).0
+            of(&switches, |seen| seen.came / seen.ns * 1e3).0,
+            of(&switches, |seen| seen.sent / seen.ns * 1e3).0
         );
         widest = [widest[0].max(a), widest[1].max(b)];
         let point = |mpps| Point {
@@ -376,7 +415,7 @@ fn measure() -> Result<()> {
         sent.push(point(limit));
     }
     let how = format!(
-        "veth and packet sockets, {rounds} rounds of {seconds} s, median; spread: half of least to most, of the worst point"
+        "veth and packet sockets, frames a second of processor time, median of {rounds} rounds of {seconds} s; spread: half of least to most, of the worst point"
     );
     for (name, function, source, spread, points) in [
         (
@@ -395,7 +434,14 @@ fn measure() -> Result<()> {
         ),
     ] {
         let spread = spread.min(0.99);
-        let profile = CapacityProfile::new(function, Origin::Measured, source, clock_hz, spread, &points);
+        let profile = CapacityProfile::new(
+            function,
+            Origin::Measured,
+            source,
+            clock_hz,
+            spread,
+            &points,
+        );
         let path = Path::new(&folder).join(format!("{name}.toml"));
         let text = profile.map_err(refused)?.write();
         std::fs::write(&path, text).map_err(failed)?;

@@ -1,9 +1,9 @@
 //! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
 
-use super::{Lacks, machine};
 use super::points::{Failure, Watch};
 use super::run::provenance;
 use super::simulate::RunTables;
+use super::{Lacks, machine};
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 use crate::paper::experiment::{self, Done};
 use crate::paper::join::{Count, join, table};
@@ -132,7 +132,9 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
         write_flows(&mut out, paper, &reproduced.done)?;
         if !paper.spec.plots.is_empty() {
             let plots = paper.spec.plots.iter();
-            let drawn: Vec<_> = plots.map(|plot| plots::draw(paper, &reproduced.done, plot)).collect();
+            let drawn: Vec<_> = plots
+                .map(|plot| plots::draw(paper, &reproduced.done, plot))
+                .collect();
             out.write_table(&plots::table(paper, &drawn))?;
         }
         for (id, svg) in report.figures() {
@@ -192,19 +194,22 @@ pub fn reproduce(
         bar: Some(progress::bar(runs)),
         interrupted,
     };
+    // The experiments that the machine cannot do, by what it lacks.
+    let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
     for at in 0..paper.spec.experiments.len() {
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
         let done = match experiment::run(paper, at, is_full, threads, &watch) {
             Ok(done) => done,
             Err(error) => {
-                let lacks = error.downcast_ref::<Lacks>();
-                let Some(Lacks { what, mend }) = lacks else {
+                let Some(lacks) = error.downcast_ref::<Lacks>() else {
                     return Err(error);
                 };
-                reproduced.lacks = true;
-                let note = format!("Experiment `{id}` was left out: {what}; {mend}.");
-                reproduced.notes.push(note);
+                let why = lacks.to_string();
+                match left_out.iter_mut().find(|(_, other)| *other == why) {
+                    Some((all, _)) => all.push(format!("`{id}`")),
+                    None => left_out.push((vec![format!("`{id}`")], why)),
+                }
                 continue;
             }
         };
@@ -231,6 +236,12 @@ pub fn reproduce(
             break;
         }
     }
+    reproduced.lacks |= !left_out.is_empty();
+    let notes = left_out.iter().map(|(all, why)| match &all[..] {
+        [one] => format!("Experiment {one} was left out: {why}."),
+        _ => format!("Experiments {} were left out: {why}.", all.join(", ")),
+    });
+    reproduced.notes.extend(notes);
     watch
         .bar
         .iter()

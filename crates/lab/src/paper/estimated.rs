@@ -39,7 +39,10 @@ type Metric = (fn(&Estimate) -> Option<f64>, fn(&Measured) -> Option<f64>);
 const METRICS: &[(&str, Metric)] = &[
     ("cycles", (|e| Some(e.cycles.centre), |m| Some(m.cycles))),
     ("accesses", (|e| Some(e.accesses), |_| None)),
-    ("mpps", (|e| Some(e.rate().pps / 1e6), |m| Some(m.pps / 1e6))),
+    (
+        "mpps",
+        (|e| Some(e.rate().pps / 1e6), |m| Some(m.pps / 1e6)),
+    ),
     (
         "cpu_mpps",
         (|e| Some(e.cpu_pps() / 1e6), |m| Some(m.pps / 1e6)),

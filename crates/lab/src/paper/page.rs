@@ -57,7 +57,7 @@ pub fn page(
         sections.push(Section {
             heading: "The paper's figures, drawn again".to_owned(),
             text: String::new(),
-            blocks: drawn.map(|drawn| Block::Figure(drawn.figure)).collect(),
+            blocks: drawn.map(plotted).collect(),
         });
     }
     sections.push(experiments(paper, done));
@@ -100,6 +100,17 @@ pub fn page(
         sections,
         provenance,
     }
+}
+
+/// A figure, or what is lacking where all of its curves are left out.
+fn plotted(drawn: plots::Drawn) -> Block {
+    let figure = drawn.figure;
+    if figure.series.is_empty() {
+        let text = format!("{}. {}", figure.title, figure.caption);
+        let kind = NoteKind::Warning;
+        return Block::Note(Note { kind, text });
+    }
+    Block::Figure(figure)
 }
 
 fn highlights(count: Count) -> Vec<Highlight> {

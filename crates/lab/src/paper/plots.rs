@@ -24,7 +24,11 @@ pub fn draw(paper: &Paper, done: &[Done], plot: &Plot) -> Drawn {
         Over::Frame => Axis::linear("frame with FCS", "bytes"),
         Over::Flows => Axis::log("addresses", ""),
     };
-    let y = Axis::linear(title, unit);
+    let y = if plot.is_log {
+        Axis::log(title, unit)
+    } else {
+        Axis::linear(title, unit)
+    };
     let mut figure = Figure::new(&plot.id, &plot.title, x, y).wide();
     let mut left_out = Vec::new();
     for (n, wanted) in plot.series.iter().enumerate() {

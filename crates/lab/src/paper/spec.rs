@@ -219,6 +219,8 @@ pub struct Plot {
     pub over: Over,
     /// What is along the vertical axis, and its unit.
     pub of: (String, String),
+    /// Whether the vertical axis is divided by factors.
+    pub is_log: bool,
     /// The curves.
     pub series: Vec<PlotSeries>,
 }
