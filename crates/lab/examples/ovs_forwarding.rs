@@ -390,9 +390,15 @@ fn measure() -> Result<()> {
     let mut widest = [0.0_f64; 2];
     for addresses in numbers {
         let (mut alone, mut switches) = (Vec::new(), Vec::new());
-        for _ in 0..rounds.clamp(1, 100) {
+        let mut round = || -> Result<()> {
             alone.push(sender(addresses, seconds)?);
             switches.push(switched(addresses, seconds)?);
+            Ok(())
+        };
+        if let Err(why) = (0..rounds.clamp(1, 100)).try_for_each(|_| round()) {
+            // What was measured before is worth keeping; more addresses would not fare better.
+            eprintln!("{addresses} addresses and more are left out: {why}");
+            break;
         }
         let of = |all: &[Seen], value: fn(&Seen) -> f64| spread(all.iter().map(value).collect());
         let a_core = |seen: &Seen| seen.came / seen.cpu_ns * 1e3;
