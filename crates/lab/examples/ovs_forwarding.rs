@@ -383,6 +383,13 @@ fn measure() -> Result<()> {
     })?;
     let version = String::from_utf8_lossy(&version.stdout);
     let version = version.lines().next().unwrap_or_default().to_owned();
+    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or("unknown processor", |rest| {
+            rest.trim_start_matches(['\t', ':', ' '])
+        });
     let clock = Clock::measure();
     let clock_hz = clock.cycles_a_tick * clock.ticks_per_s;
     println!("{version}\naddresses   sender Mpps       ovs Mpps     clock   offered");
@@ -427,14 +434,14 @@ fn measure() -> Result<()> {
         (
             "open-vswitch",
             "Open vSwitch, NORMAL",
-            format!("{version}, user-space data path, {how}"),
+            format!("{version}, user-space data path, {model}, {how}"),
             widest[1],
             ovs,
         ),
         (
             "open-vswitch-sender",
             "the sender alone",
-            format!("to an interface that drops, {how}"),
+            format!("to an interface that drops, {model}, {how}"),
             widest[0],
             sent,
         ),
