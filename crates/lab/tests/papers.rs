@@ -105,7 +105,7 @@ fn the_figures_of_baldi_show_model_and_print() {
     let points = drawn.iter().flat_map(|one| &one.figure.series);
     assert_eq!(
         table.rows().count(),
-        points.map(|one| one.points.len()).sum()
+        points.map(|one| one.points.len()).sum::<usize>()
     );
 }
 
@@ -182,9 +182,9 @@ fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
     let table = std::fs::read_to_string(out.join("plots.csv")).unwrap();
     assert!(table.contains("the paper's model") && !table.contains("this machine"));
     let report = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(
-        report.contains("Left out: this machine, estimate: experiment `host-estimate` was not run")
-    );
+    assert!(report.contains(
+        "Left out: this machine, estimate: experiment <code>host-estimate</code> was not run"
+    ));
 }
 
 #[test]
