@@ -105,7 +105,7 @@ fn points(
                 };
                 let y = value.value(&look)?;
                 let range = match ends {
-                    Some((low, high)) => (low.value(&look)?, high.value(&look)?),
+                    Some(ends) => (ends.0.value(&look)?, ends.1.value(&look)?),
                     None => (y, y),
                 };
                 Some(PlotPoint { x, y, range })

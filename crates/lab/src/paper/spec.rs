@@ -257,7 +257,7 @@ pub enum PlotSource {
         /// The value.
         value: Expression,
         /// The ends of its interval.
-        ends: Option<(Expression, Expression)>,
+        ends: Option<Box<(Expression, Expression)>>,
     },
     /// A capacity profile in the paper's folder, which may not be there.
     Profile(String),

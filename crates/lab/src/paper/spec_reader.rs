@@ -110,7 +110,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
             .collect(),
         plots: reader
             .each("plot", "`plot`", plot_reader::PLOT)
-            .filter_map(|r| plot_reader::plot(&r))
+            .map(|r| plot_reader::plot(&r))
             .collect(),
     };
     if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {

@@ -18,12 +18,12 @@ const SERIES: &[&str] = &[
 ];
 
 /// A figure; what is wrong with it is noted.
-pub(super) fn plot(r: &Reader<'_>) -> Option<Plot> {
+pub(super) fn plot(r: &Reader<'_>) -> Plot {
     let over = match r.word("over", &["frame", "flows"]) {
         Some(1) => Over::Flows,
         _ => Over::Frame,
     };
-    Some(Plot {
+    Plot {
         id: r.text("id"),
         title: r.text("title"),
         text: r.text_or_none("text"),
@@ -34,7 +34,7 @@ pub(super) fn plot(r: &Reader<'_>) -> Option<Plot> {
             .each("series", "`plot.series`", SERIES)
             .filter_map(|one| series(&one))
             .collect(),
-    })
+    }
 }
 
 fn series(r: &Reader<'_>) -> Option<PlotSeries> {
@@ -52,14 +52,14 @@ fn series(r: &Reader<'_>) -> Option<PlotSeries> {
         ["points"] => PlotSource::Points(points(r, &r.entry("points")?.node)?),
         ["profile"] => PlotSource::Profile(r.text("profile")),
         ["experiment"] => {
-            let expression = |key: &str| Some(r.expression(&r.entry(key)?.node)?);
+            let expression = |key: &str| r.expression(&r.entry(key)?.node);
             if r.entry("value").is_none() {
                 r.missing("value");
             }
             PlotSource::Experiment {
                 id: r.text("experiment"),
                 value: expression("value")?,
-                ends: expression("low").zip(expression("high")),
+                ends: expression("low").zip(expression("high")).map(Box::new),
             }
         }
         _ => {
