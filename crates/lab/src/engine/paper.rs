@@ -1,16 +1,16 @@
 //! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
 
-use super::machine;
 use super::points::{Failure, Watch};
 use super::run::provenance;
 use super::simulate::RunTables;
+use super::{Lacks, machine};
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 use crate::paper::experiment::{self, Done};
 use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
 use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
-use crate::paper::{Paper, library};
+use crate::paper::{Paper, library, plots};
 use crate::run_folder::{RunFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -130,6 +130,13 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
+        if !paper.spec.plots.is_empty() {
+            let plots = paper.spec.plots.iter();
+            let drawn: Vec<_> = plots
+                .map(|plot| plots::draw(paper, &reproduced.done, plot))
+                .collect();
+            out.write_table(&plots::table(paper, &drawn))?;
+        }
         for (id, svg) in report.figures() {
             out.write_figure(&id, &svg)?;
         }
@@ -187,10 +194,25 @@ pub fn reproduce(
         bar: Some(progress::bar(runs)),
         interrupted,
     };
+    // The experiments that the machine cannot do, by what it lacks.
+    let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
     for at in 0..paper.spec.experiments.len() {
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
-        let done = experiment::run(paper, at, is_full, threads, &watch)?;
+        let done = match experiment::run(paper, at, is_full, threads, &watch) {
+            Ok(done) => done,
+            Err(error) => {
+                let Some(lacks) = error.downcast_ref::<Lacks>() else {
+                    return Err(error);
+                };
+                let why = lacks.to_string();
+                match left_out.iter_mut().find(|(_, other)| *other == why) {
+                    Some((all, _)) => all.push(format!("`{id}`")),
+                    None => left_out.push((vec![format!("`{id}`")], why)),
+                }
+                continue;
+            }
+        };
         let Some(ran) = &done.ran else {
             reproduced.done.push(done);
             continue;
@@ -214,6 +236,12 @@ pub fn reproduce(
             break;
         }
     }
+    reproduced.lacks |= !left_out.is_empty();
+    let notes = left_out.iter().map(|(all, why)| match &all[..] {
+        [one] => format!("Experiment {one} was left out: {why}."),
+        _ => format!("Experiments {} were left out: {why}.", all.join(", ")),
+    });
+    reproduced.notes.extend(notes);
     watch
         .bar
         .iter()

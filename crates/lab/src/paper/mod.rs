@@ -16,6 +16,7 @@ pub mod expression;
 pub mod join;
 pub mod library;
 pub mod page;
+pub mod plots;
 pub mod spec;
 mod spec_reader;
 pub mod verdict;

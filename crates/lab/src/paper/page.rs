@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
 use super::verdict::{Outcome, Verdict};
-use super::{Paper, curves};
+use super::{Paper, curves, plots};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::label::Label;
@@ -52,6 +52,14 @@ pub fn page(
             blocks: figures,
         });
     }
+    if !spec.plots.is_empty() {
+        let drawn = spec.plots.iter().map(|plot| plots::draw(paper, done, plot));
+        sections.push(Section {
+            heading: "The paper's figures, drawn again".to_owned(),
+            text: String::new(),
+            blocks: drawn.map(plotted).collect(),
+        });
+    }
     sections.push(experiments(paper, done));
     let question = match spec.question.as_str() {
         "" => format!("Do the numbers of {} come out again?", spec.authors),
@@ -92,6 +100,17 @@ pub fn page(
         sections,
         provenance,
     }
+}
+
+/// A figure, or what is lacking where all of its curves are left out.
+fn plotted(drawn: plots::Drawn) -> Block {
+    let figure = drawn.figure;
+    if figure.series.is_empty() {
+        let text = format!("{}. {}", figure.title, figure.caption);
+        let kind = NoteKind::Warning;
+        return Block::Note(Note { kind, text });
+    }
+    Block::Figure(figure)
 }
 
 fn highlights(count: Count) -> Vec<Highlight> {

@@ -31,6 +31,8 @@ pub struct Spec {
     pub experiments: Vec<Experiment>,
     /// Its figures over time.
     pub figures: Vec<Figure>,
+    /// Its figures over a parameter: estimates, measurements and printed numbers in one.
+    pub plots: Vec<Plot>,
 }
 
 /// What reproduces a paper.
@@ -82,15 +84,21 @@ pub struct Experiment {
     pub answers: Vec<Answer>,
 }
 
-/// Functions of a list, estimated on a machine at some frame sizes: an experiment that needs no scenario.
+/// Functions, estimated or measured on a machine at some frame sizes: an experiment that needs no scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimated {
-    /// The file of lists in the paper's folder.
-    pub functions: String,
+    /// What they are.
+    pub functions: Functions,
     /// The machine and its profile.
     pub machine: String,
+    /// Whether they are run on this machine, on rings in memory, and timed.
+    pub is_measured: bool,
     /// Bytes of frames, their FCS included.
     pub frames: Vec<f64>,
+    /// Flows, each number of them tried.
+    pub flows: Vec<f64>,
+    /// What flows differ in, where there are several.
+    pub vary: String,
     /// Cores that run each function.
     pub cores: f64,
     /// Ports that receive.
@@ -99,6 +107,27 @@ pub struct Estimated {
     pub gbps: f64,
     /// The share of packets that come by the other socket.
     pub remote: f64,
+}
+
+/// The functions of an experiment; files lie beside the paper.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Functions {
+    /// All of a file of lists of operations.
+    List(String),
+    /// A Click configuration for each name.
+    Files(Vec<(String, String)>),
+}
+
+impl std::fmt::Display for Functions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Functions::List(file) => write!(f, "{file}"),
+            Functions::Files(each) => {
+                let files: Vec<_> = each.iter().map(|(_, file)| file.as_str()).collect();
+                write!(f, "{}", files.join(", "))
+            }
+        }
+    }
 }
 
 /// Cells of one table.
@@ -175,6 +204,74 @@ pub enum Curve {
     Throughput,
     /// Each flow's part of all that was acknowledged.
     Share,
+}
+
+/// A figure over frame size or flows.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// Its file's stem.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// What to see.
+    pub text: String,
+    /// What is along the horizontal axis.
+    pub over: Over,
+    /// What is along the vertical axis, and its unit.
+    pub of: (String, String),
+    /// Whether the vertical axis is divided by factors.
+    pub is_log: bool,
+    /// The curves.
+    pub series: Vec<PlotSeries>,
+}
+
+/// What a figure is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Bytes of a frame.
+    Frame,
+    /// Flows.
+    Flows,
+}
+
+/// A curve of a figure.
+#[derive(Clone, Debug)]
+pub struct PlotSeries {
+    /// What it is, for the legend.
+    pub name: String,
+    /// Whose number it is.
+    pub label: Label,
+    /// Where it is from.
+    pub from: PlotSource,
+}
+
+/// Where a curve is from.
+#[derive(Clone, Debug)]
+pub enum PlotSource {
+    /// Numbers as the paper gives them, each with what it may be.
+    Points(Vec<PlotPoint>),
+    /// An experiment of functions: the value and the ends of its interval, at each of its points.
+    Experiment {
+        /// The experiment.
+        id: String,
+        /// The value.
+        value: Expression,
+        /// The ends of its interval.
+        ends: Option<Box<(Expression, Expression)>>,
+    },
+    /// A capacity profile in the paper's folder, which may not be there.
+    Profile(String),
+}
+
+/// A number as the paper gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlotPoint {
+    /// Along the horizontal axis.
+    pub x: f64,
+    /// Along the vertical axis.
+    pub y: f64,
+    /// What it may be; the number itself where that is not said.
+    pub range: (f64, f64),
 }
 
 impl Spec {

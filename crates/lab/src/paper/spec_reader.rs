@@ -1,8 +1,10 @@
 //! Reads `paper.toml` and notes every fault with its place.
 
+mod plot_reader;
+
 use super::expression::Expression;
 use super::spec::{
-    Answer, Curve, Engine, Estimated, Experiment, Figure, Gather, Names, Spec, TableText,
+    Answer, Curve, Engine, Estimated, Experiment, Figure, Functions, Gather, Names, Spec, TableText,
 };
 use crate::report::label::Label;
 use crate::scenario::diagnose::{Problem, Problems};
@@ -20,6 +22,7 @@ const ROOT: &[&str] = &[
     "table",
     "experiment",
     "figure",
+    "plot",
 ];
 const TABLE: &[&str] = &["name", "title", "text", "source"];
 const EXPERIMENT: &[&str] = &[
@@ -31,6 +34,8 @@ const EXPERIMENT: &[&str] = &[
     "functions",
     "machine",
     "frames",
+    "flows",
+    "vary",
     "cores",
     "ports",
     "gbps",
@@ -103,6 +108,10 @@ pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
             .each("figure", "`figure`", FIGURE)
             .map(|r| figure(&r))
             .collect(),
+        plots: reader
+            .each("plot", "`plot`", plot_reader::PLOT)
+            .map(|r| plot_reader::plot(&r))
+            .collect(),
     };
     if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {
         reader.fault(
@@ -121,6 +130,9 @@ pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
                 .map(|experiment| experiment.id.as_str());
             figure.unknown("experiment", name, names);
         }
+    }
+    for plot in reader.each("plot", "`plot`", plot_reader::PLOT) {
+        plot_reader::check(&plot, &spec);
     }
     for (n, one) in reader
         .each("experiment", "`experiment`", EXPERIMENT)
@@ -157,12 +169,14 @@ fn table(r: &Reader<'_>) -> TableText {
 }
 
 fn experiment(r: &Reader<'_>) -> Experiment {
-    let engine = r.word("engine", &["simulate", "predict", "estimate"]);
-    let (is_predicted, is_estimated) = (engine == Some(1), engine == Some(2));
-    let label = match (is_predicted || is_estimated, r.flag("fitted")) {
+    let engine = r.word("engine", &["simulate", "predict", "estimate", "measure"]);
+    let is_predicted = engine == Some(1);
+    let (is_estimated, is_measured) = (matches!(engine, Some(2 | 3)), engine == Some(3));
+    let label = match (engine, r.flag("fitted")) {
         (_, Some(true)) => Label::Fitted,
-        (true, _) => Label::Predicted,
-        (false, _) => Label::Simulated,
+        (Some(3), _) => Label::Measured,
+        (Some(1 | 2), _) => Label::Predicted,
+        _ => Label::Simulated,
     };
     let model = r.entry("model").map(|_| r.text("model"));
     if is_predicted && model.is_none() {
@@ -180,7 +194,7 @@ fn experiment(r: &Reader<'_>) -> Experiment {
         label,
         requires: r.entry("requires").map(|_| r.text("requires")),
         model: model.filter(|_| is_predicted),
-        estimate: is_estimated.then(|| estimated(r)),
+        estimate: is_estimated.then(|| estimated(r, is_measured)),
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),
@@ -191,31 +205,69 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     }
 }
 
-fn estimated(r: &Reader<'_>) -> Estimated {
+fn estimated(r: &Reader<'_>, is_measured: bool) -> Estimated {
     let number = |key: &str, default: f64| match r.entry(key).map(|entry| &entry.node.value) {
         Some(Value::Int(n)) => *n as f64,
         Some(Value::Float(n)) => *n,
         _ => default,
     };
-    let frames = match r.entry("frames").map(|entry| &entry.node.value) {
-        Some(Value::List(list)) => list
-            .iter()
-            .filter_map(|node| match node.value {
-                Value::Int(n) => Some(n as f64),
-                _ => None,
-            })
-            .collect(),
-        _ => vec![64.0],
+    let numbers = |key: &str, default: f64| match r.entry(key).map(|entry| &entry.node) {
+        Some(node) => {
+            let found = numbers(node);
+            let is_whole = |n: &f64| (1.0..=1e7).contains(n) && n.fract() == 0.0;
+            if found.is_empty() || !found.iter().all(is_whole) {
+                r.wrong(node, key, "a list of whole numbers from 1 to 10 million");
+            }
+            found
+        }
+        None => vec![default],
     };
+    let files = r.entry("functions").and_then(|entry| {
+        let table = entry.node.as_table()?;
+        let text = |one: &Entry| match one.node.as_text() {
+            Some(text) => text.to_owned(),
+            None => {
+                r.wrong(&one.node, &one.key, "a Click file");
+                String::new()
+            }
+        };
+        let each = table.0.iter().map(|one| (one.key.clone(), text(one)));
+        Some(Functions::Files(each.collect()))
+    });
+    if is_measured && files.is_none() {
+        r.fault(
+            &r.span,
+            "only Click files can be measured",
+            "`functions` is a list of operations",
+            "write `functions = { name = \"file.click\" }`",
+        );
+    }
     Estimated {
-        functions: r.text("functions"),
+        functions: files.unwrap_or_else(|| Functions::List(r.text("functions"))),
         machine: r.text("machine"),
-        frames,
+        is_measured,
+        frames: numbers("frames", 64.0),
+        flows: numbers("flows", 1.0),
+        vary: r.text_or_none("vary"),
         cores: number("cores", 1.0),
         ports: number("ports", 1.0),
         gbps: number("gbps", f64::INFINITY),
         remote: number("remote", 0.0),
     }
+}
+
+/// The numbers of a list; nothing where one of them is none.
+fn numbers(node: &Node) -> Vec<f64> {
+    let Value::List(list) = &node.value else {
+        return Vec::new();
+    };
+    let number = |node: &Node| match node.value {
+        Value::Int(n) => Some(n as f64),
+        Value::Float(n) => Some(n),
+        _ => None,
+    };
+    let found: Option<Vec<f64>> = list.iter().map(number).collect();
+    found.unwrap_or_default()
 }
 
 fn answer(r: &Reader<'_>, is_judged: bool) -> Option<Answer> {
