@@ -7,6 +7,7 @@
 use super::frames::Field;
 use super::host::Workbench;
 use super::ring::{Ring, Shared, Tally};
+use crate::beside::Work;
 use super::traffic::{Stream, TEMPLATES, Traffic};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -272,6 +273,26 @@ impl Bench {
         let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
         let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
         Ok((ctx, tally))
+    }
+
+    /// The configuration as work without end, for the thread that calls it: each call takes about `slice` packets
+    /// through and gives how many they were.
+    pub fn work(&self, traffic: &Traffic, slice: u64) -> Result<Work, Refused> {
+        let (mut ctx, tally) = self.router(traffic, u64::MAX)?;
+        let given = move || tally.lock().unwrap_or_else(PoisonError::into_inner).given;
+        Ok(Box::new(move || {
+            let started = given();
+            let mut steps = 0;
+            // Where nothing comes, the slice ends all the same.
+            for _ in 0..slice {
+                ctx.run_rounds(None, 1);
+                steps = given() - started;
+                if steps >= slice {
+                    break;
+                }
+            }
+            steps
+        }))
     }
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
