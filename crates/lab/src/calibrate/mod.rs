@@ -216,6 +216,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
             pages: whole.pages.clone(),
             constants: BTreeMap::new(),
             factors: BTreeMap::new(),
+            siblings: None,
             pcie_bytes_per_s: f64::INFINITY,
         },
         notes: notes(&whole, &passes, bytes, is_huge),
