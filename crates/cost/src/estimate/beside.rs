@@ -15,7 +15,7 @@
 
 use super::{Error, Estimate, Load, Range, estimate, estimate_beside};
 use crate::function::Function;
-use crate::machine::Machine;
+use crate::machine::{Machine, Siblings};
 use crate::residency::Population;
 
 /// Rounds of the walk; it is near enough after a third of them.
@@ -58,8 +58,14 @@ impl Slowed {
     }
 }
 
-/// What each function costs while all of them run, each on a processor of its own.
-pub fn beside(parts: &[(&Function, &Load)], machine: &Machine) -> Result<Vec<Slowed>, Error> {
+/// What each function costs while all of them run, each on a processor of its own; these are threads of one core or
+/// cores of their own. Of threads of one core the machine must know what they do to each other, else only the caches
+/// are shared.
+pub fn beside(
+    parts: &[(&Function, &Load)],
+    machine: &Machine,
+    is_core_shared: bool,
+) -> Result<Vec<Slowed>, Error> {
     let alone: Vec<Estimate> = parts
         .iter()
         .map(|(function, load)| estimate(function, machine, load))
@@ -69,7 +75,7 @@ pub fn beside(parts: &[(&Function, &Load)], machine: &Machine) -> Result<Vec<Slo
     let mut rates: Vec<f64> = alone.iter().map(|one| 1.0 / cycles(one)).collect();
     let mut stretch = 1.0;
     let capacity = machine.memory.accesses_per_s / machine.clock_hz;
-    let is_core_shared = machine.siblings.is_some();
+    let siblings = machine.siblings.filter(|_| is_core_shared);
     // A function alone has nobody to share with.
     let rounds = if parts.len() > 1 { ROUNDS } else { 0 };
     for _ in 0..rounds {
@@ -94,7 +100,9 @@ pub fn beside(parts: &[(&Function, &Load)], machine: &Machine) -> Result<Vec<Slo
             })
             .collect::<Result<_, _>>()?;
         now = next;
-        slow_siblings(&mut now, machine);
+        if let Some(siblings) = siblings {
+            slow_siblings(&mut now, siblings);
+        }
         let mut asked = 0.0;
         for (rate, one) in rates.iter_mut().zip(&now) {
             // The geometric mean of old and new is half of the way.
@@ -123,10 +131,7 @@ fn waiting(estimate: &Estimate) -> f64 {
 }
 
 /// Slows functions on threads of one core, by the shares of issuing and of waiting of each.
-fn slow_siblings(all: &mut [Estimate], machine: &Machine) {
-    let Some(siblings) = &machine.siblings else {
-        return;
-    };
+fn slow_siblings(all: &mut [Estimate], siblings: Siblings) {
     let waits: Vec<f64> = all.iter().map(waiting).collect();
     for at in 0..all.len() {
         let mut factor = 1.0;
@@ -146,7 +151,6 @@ fn slow_siblings(all: &mut [Estimate], machine: &Machine) {
 mod tests {
     use super::*;
     use crate::function;
-    use crate::machine::Siblings;
     use crate::machines;
 
     fn function(operations: &str) -> Function {
@@ -167,7 +171,8 @@ mod tests {
     fn slowdowns(operations: [&str; 2], machine: &Machine) -> [f64; 2] {
         let [first, second] = operations.map(function);
         let load = Load::default();
-        let found = beside(&[(&first, &load), (&second, &load)], machine).expect("they cost");
+        let parts = [(&first, &load), (&second, &load)];
+        let found = beside(&parts, machine, machine.siblings.is_some()).expect("they cost");
         [found[0].slowdown(), found[1].slowdown()]
     }
 
@@ -201,7 +206,8 @@ mod tests {
         let pair = [function("\"ht_lookup(2, 12, 500M, 0)\""), function(SMALL)];
         let load = Load::default();
         for pair in [[&pair[0], &pair[0]], [&pair[0], &pair[1]]] {
-            let found = beside(&[(pair[0], &load), (pair[1], &load)], &machine).expect("they cost");
+            let parts = [(pair[0], &load), (pair[1], &load)];
+            let found = beside(&parts, &machine, false).expect("they cost");
             let rate = |one: &Slowed| {
                 machine.clock_hz / one.beside.cycles.centre * one.beside.memory_accesses
             };

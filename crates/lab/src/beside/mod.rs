@@ -11,23 +11,43 @@
 //! between rounds touches neither; within a round it shows as the two differing, and the round is left out.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trammel_io::clock;
 use trammel_packet::cpu::cycles;
 
-/// A phase; long against the time in which a cache of some megabytes is filled.
-const PHASE: Duration = Duration::from_millis(16);
 /// The share of a phase at its start that warms caches and is not looked at.
-const WARM: f64 = 0.25;
-/// Rounds without which nothing is said.
-const LEAST_ROUNDS: usize = 5;
+const WARM: f64 = 0.5;
 /// The other worked on where none of its slices took this many times its median.
 const LONGEST_SLICE: f64 = 2.0;
-/// A round counts where what it took alone, before and after it, differs by no more than this, and is no slower than
-/// the least of all rounds by more.
-const STEADY: f64 = 0.05;
+/// A round counts where what each took alone before and after it differs by no more than this.
+pub const STEADY: f64 = 0.1;
+/// Slices of a phase that there is room for from the start.
+const SLICES: usize = 4096;
 /// Slices of a phase without which it says nothing.
 const LEAST_SLICES: usize = 8;
+
+/// How long to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// A phase.
+    pub phase: Duration,
+    /// Rounds of four phases.
+    pub rounds: usize,
+}
+
+impl Plan {
+    /// Of functions: a phase is long against the time in which the last cache is filled.
+    pub const FUNCTIONS: Plan = Plan {
+        phase: Duration::from_millis(50),
+        rounds: 25,
+    };
+    /// Of probes that stay in their processor's own caches.
+    pub const PROBES: Plan = Plan {
+        phase: Duration::from_millis(4),
+        rounds: 25,
+    };
+}
 
 /// Work that goes on for ever: each call does a slice of it and gives how many steps that were.
 pub type Work = Box<dyn FnMut() -> u64>;
@@ -98,57 +118,54 @@ fn works(phase: usize, who: usize) -> bool {
     phase % 2 == 1 || phase / 2 % 2 == who
 }
 
-/// Lets both work on their processors, by turns alone and together, for about `time`.
+/// Lets both work on their processors, by turns alone and together.
 pub fn measure<E: Send>(
     processors: [usize; 2],
     makes: [Make<'_, E>; 2],
-    time: Duration,
+    plan: Plan,
     ticks_per_s: f64,
 ) -> Result<Both, Error<E>> {
-    let rounds = (time.as_secs_f64() / (4.0 * PHASE.as_secs_f64())).ceil() as usize;
-    let rounds = rounds.max(LEAST_ROUNDS);
-    let phases = 4 * rounds + 3;
+    let phases = 4 * plan.rounds + 3;
     let barrier = Barrier::new(2);
-    let length = (PHASE.as_secs_f64() * ticks_per_s) as u64;
+    let length = (plan.phase.as_secs_f64() * ticks_per_s) as u64;
+    let has_failed = AtomicBool::new(false);
     let one = |who: usize| -> Result<Vec<Vec<Slice>>, Error<E>> {
-        let pinned = clock::pin(processors[who]);
-        let made = makes[who]();
+        let made = clock::pin(processors[who])
+            .map_err(|why| {
+                let processor = processors[who];
+                Error::Other(format!(
+                    "nothing can be kept on processor {processor}: {why}"
+                ))
+            })
+            .and_then(|()| makes[who]().map_err(Error::Work));
+        has_failed.fetch_or(made.is_err(), Ordering::SeqCst);
         // Both come here whatever happened, so that neither waits in vain.
         barrier.wait();
-        let mut seen = Vec::with_capacity(phases);
-        let mut work = match (&pinned, made) {
-            (Ok(()), Ok(work)) => Some(work),
-            (Ok(()), Err(error)) => {
-                seen.push(Err(Error::Work(error)));
-                None
-            }
-            (Err(why), _) => {
-                seen.push(Err(Error::Other(format!(
-                    "nothing can be kept on processor {}: {why}",
-                    processors[who]
-                ))));
-                None
-            }
+        let mut work = made?;
+        let phases = if has_failed.load(Ordering::SeqCst) {
+            0
+        } else {
+            phases
         };
-        for phase in 0..phases {
+        let turn = |phase: usize| {
             let mut slices = Vec::new();
             barrier.wait();
-            if let Some(work) = work.as_mut().filter(|_| works(phase, who)) {
-                slices.reserve(1024);
-                let until = cycles() + length;
-                loop {
-                    let start = cycles();
-                    let steps = work();
-                    let end = cycles();
-                    slices.push(Slice { start, end, steps });
-                    if end >= until || steps == 0 {
-                        break;
-                    }
+            if !works(phase, who) {
+                return slices;
+            }
+            slices.reserve(SLICES);
+            let until = cycles() + length;
+            loop {
+                let start = cycles();
+                let steps = work();
+                let end = cycles();
+                slices.push(Slice { start, end, steps });
+                if end >= until || steps == 0 {
+                    return slices;
                 }
             }
-            seen.push(Ok(slices));
-        }
-        seen.into_iter().collect()
+        };
+        Ok((0..phases).map(turn).collect())
     };
     let (first, second) = std::thread::scope(|scope| {
         let one = &one;
@@ -190,20 +207,16 @@ fn judge(phases: &[Phase]) -> Option<Both> {
             seen.push([first, second]);
         }
     }
-    let least = |who: usize| {
-        let alone = seen.iter().flat_map(|round| [round[who][0], round[who][2]]);
-        alone.fold(f64::INFINITY, f64::min)
-    };
-    let least = [least(0), least(1)];
     let is_steady = |round: &&[[f64; 3]; 2]| {
-        (0..2).all(|who| {
-            let [before, _, after] = round[who];
-            before.max(after) <= least[who] * (1.0 + STEADY)
-        })
+        let mut both = round.iter();
+        both.all(|[before, _, after]| before.max(*after) <= before.min(*after) * (1.0 + STEADY))
     };
     let steady: Vec<_> = seen.iter().filter(is_steady).copied().collect();
     // Where the pace never holds, what there is is shown, and that it is not steady.
     let used = if steady.is_empty() { &seen } else { &steady };
+    if used.is_empty() {
+        return None;
+    }
     let taken = |who: usize| {
         let mut ratios: Vec<f64> = used
             .iter()
@@ -224,9 +237,6 @@ fn judge(phases: &[Phase]) -> Option<Both> {
             ends: [seen.first()?[who][0], seen.last()?[who][2]],
         })
     };
-    if seen.is_empty() {
-        return None;
-    }
     Some(Both {
         each: [taken(0)?, taken(1)?],
         counted: steady.len(),
@@ -269,4 +279,99 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = values.collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slices of a phase that began at a tick, each of so many ticks and ten steps.
+    fn slices(start: u64, ticks: u64, count: u64) -> Vec<Slice> {
+        let slice = |at: u64| Slice {
+            start: start + at * ticks,
+            end: start + (at + 1) * ticks,
+            steps: 10,
+        };
+        (0..count).map(slice).collect()
+    }
+
+    /// Phases of so many rounds in which the first takes 100 ticks alone and `first` beside the other, which takes 200
+    /// and `second`.
+    fn phases(rounds: usize, first: u64, second: u64) -> Vec<Phase> {
+        let phase = |at: usize| match at % 4 {
+            0 => [slices(0, 100, 80), Vec::new()],
+            2 => [Vec::new(), slices(0, 200, 40)],
+            _ => [slices(0, first, 80), slices(0, second, 80 * first / second)],
+        };
+        (0..4 * rounds + 3).map(phase).collect()
+    }
+
+    #[test]
+    fn a_slowdown_is_what_it_takes_together_over_what_it_takes_alone() {
+        let both = judge(&phases(5, 150, 210)).expect("there are slices");
+        assert_eq!((both.counted, both.rounds), (5, 5));
+        assert_eq!(both.each.map(|one| one.slowdown), [1.5, 1.05]);
+        assert_eq!(both.each.map(|one| one.alone), [10.0, 20.0]);
+    }
+
+    #[test]
+    fn slices_beside_one_that_waited_do_not_count() {
+        let mut phase = [slices(0, 150, 80), slices(0, 200, 60)];
+        assert_eq!(typical(&phase, 0), Some(15.0));
+        // The other is away for a long time, in which the first is as fast as alone.
+        phase[1] = slices(0, 200, 35);
+        phase[1].push(Slice {
+            start: 7_000,
+            end: 12_000,
+            steps: 10,
+        });
+        phase[0] = slices(0, 100, 120);
+        phase[0].truncate(70);
+        phase[0].extend(slices(7_000, 50, 100));
+        assert_eq!(typical(&phase, 0), Some(10.0));
+    }
+
+    #[test]
+    fn a_round_in_which_the_pace_changed_does_not_count() {
+        let mut all = phases(5, 150, 200);
+        all[8] = [slices(0, 130, 80), Vec::new()];
+        let both = judge(&all).expect("there are slices");
+        // It lies between two rounds.
+        assert_eq!((both.counted, both.rounds), (3, 5));
+        assert_eq!(both.each[0].slowdown, 1.5);
+        assert!(both.is_steady());
+    }
+
+    #[test]
+    fn too_few_slices_say_nothing() {
+        let all: Vec<Phase> = (0..7).map(|_| [slices(0, 100, 4), Vec::new()]).collect();
+        assert_eq!(judge(&all), None);
+    }
+
+    #[test]
+    fn both_are_measured_on_a_processor_each() {
+        let make = || -> Result<Work, std::convert::Infallible> {
+            Ok(Box::new(|| {
+                std::hint::black_box(trammel_cost::probes::chain::multiply(3, 4096));
+                4096
+            }))
+        };
+        let plan = Plan {
+            phase: Duration::from_millis(2),
+            rounds: 2,
+        };
+        let makes: [Make<'_, _>; 2] = [&make, &make];
+        // Where there is one processor only, they hardly ever work at the same time.
+        if let Ok(both) = measure([0, 1], makes, plan, 1e9) {
+            assert!(
+                both.each
+                    .iter()
+                    .all(|one| one.slowdown > 0.5 && one.alone > 0.0)
+            );
+        }
+        let fails = || Err("no work");
+        let makes: [Make<'_, &str>; 2] = [&fails, &fails];
+        let said = measure([0, 0], makes, plan, 1e9);
+        assert!(matches!(said, Err(Error::Work("no work"))), "{said:?}");
+    }
 }

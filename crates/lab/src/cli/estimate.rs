@@ -1,6 +1,6 @@
 //! `trammel estimate`: what a router or network function will do on a machine, and what limits it.
 
-use super::{DONE, FAILED, USAGE, out, say};
+use super::{DONE, FAILED, USAGE, beside, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
 use crate::forwarding::traffic::{self, Traffic};
@@ -72,6 +72,8 @@ pub(super) struct Args {
     /// Measure it on this machine too, on rings in memory
     #[arg(long)]
     measure: bool,
+    #[command(flatten)]
+    beside: beside::Args,
     /// A variable of the configuration (may be repeated)
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     define: Vec<String>,
@@ -92,6 +94,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(subjects) => subjects,
         Err(error) => return refuse(&error),
     };
+    if let Some(file) = &args.beside.beside {
+        let Some(subject) = subjects.first() else {
+            return Err(anyhow!("{} has no function", args.file));
+        };
+        let question = beside::Question {
+            subject,
+            under: &under,
+            machine: &machine,
+            frames: &args.frame_sizes,
+            is_measured: args.measure,
+            is_json: args.json,
+        };
+        return args
+            .beside
+            .run(file, &question)
+            .or_else(|error| refuse(&error));
+    }
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
     let mut timed = Vec::new();
     for subject in &subjects {

@@ -16,6 +16,7 @@ pub mod frames;
 pub mod host;
 pub mod measure;
 pub mod middlebox;
+pub mod neighbours;
 pub mod ring;
 pub mod run;
 pub mod samples;
