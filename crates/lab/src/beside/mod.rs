@@ -7,12 +7,14 @@
 //! ```
 //! A phase falls into slices of some tens of microseconds. In a phase together, a slice counts only where the other
 //! worked on all the while: a scheduler that gives the other's processor away for some milliseconds would show as no
-//! slowdown at all. A round's slowdown is its slices together over those alone before and after it, so a change of pace
+//! slowdown at all; a phase alone counts only where the other processor stood idle. A round's slowdown is its slices together over those alone before and after it, so a change of pace
 //! between rounds touches neither; within a round it shows as the two differing, and the round is left out.
 
+mod idle;
+
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use trammel_io::clock;
 use trammel_packet::cpu::cycles;
 
@@ -22,6 +24,8 @@ const WARM: f64 = 0.5;
 const LONGEST_SLICE: f64 = 2.0;
 /// A round counts where what each took alone before and after it differs by no more than this.
 pub const STEADY: f64 = 0.1;
+/// Who works alone is alone where the other processor is idle for this share of the time.
+const IDLE: f64 = 0.7;
 /// Slices of a phase that there is room for from the start.
 const SLICES: usize = 4096;
 /// Slices of a phase without which it says nothing.
@@ -111,7 +115,14 @@ impl Slice {
 }
 
 /// What each of the two did in a phase.
-type Phase = [Vec<Slice>; 2];
+#[derive(Clone, Debug, Default)]
+struct Phase {
+    slices: [Vec<Slice>; 2],
+    /// The tick from which caches are warm.
+    warm_at: u64,
+    /// Whether the processor of who did not work stood idle.
+    is_quiet: bool,
+}
 
 /// Who works in a phase.
 fn works(phase: usize, who: usize) -> bool {
@@ -129,7 +140,8 @@ pub fn measure<E: Send>(
     let barrier = Barrier::new(2);
     let length = (plan.phase.as_secs_f64() * ticks_per_s) as u64;
     let has_failed = AtomicBool::new(false);
-    let one = |who: usize| -> Result<Vec<Vec<Slice>>, Error<E>> {
+    let ends: Vec<AtomicU64> = (0..phases).map(|_| AtomicU64::new(0)).collect();
+    let one = |who: usize| -> Result<Vec<(Vec<Slice>, bool)>, Error<E>> {
         let made = clock::pin(processors[who])
             .map_err(|why| {
                 let processor = processors[who];
@@ -151,19 +163,29 @@ pub fn measure<E: Send>(
             let mut slices = Vec::new();
             barrier.wait();
             if !works(phase, who) {
-                return slices;
+                return (slices, false);
             }
             slices.reserve(SLICES);
-            let until = cycles() + length;
+            let idle = idle::of(processors[1 - who]);
+            let began = Instant::now();
+            // The last to begin says when both end.
+            ends[phase].fetch_max(cycles() + length, Ordering::Relaxed);
             loop {
                 let start = cycles();
                 let steps = work();
                 let end = cycles();
                 slices.push(Slice { start, end, steps });
-                if end >= until || steps == 0 {
-                    return slices;
+                if end >= ends[phase].load(Ordering::Relaxed) || steps == 0 {
+                    break;
                 }
             }
+            let took = began.elapsed();
+            let stood = idle::of(processors[1 - who]).zip(idle);
+            // Where the kernel does not tell, every phase is taken for quiet.
+            let is_quiet = stood.is_none_or(|(now, then)| {
+                now.saturating_sub(then).as_secs_f64() >= IDLE * took.as_secs_f64()
+            });
+            (slices, is_quiet)
         };
         Ok((0..phases).map(turn).collect())
     };
@@ -177,7 +199,14 @@ pub fn measure<E: Send>(
     let ended = || Error::Other("a thread ended before its time".to_owned());
     let first = first.map_err(|_| ended())??;
     let second = second.map_err(|_| ended())??;
-    let phases: Vec<Phase> = first.into_iter().zip(second).map(|(a, b)| [a, b]).collect();
+    let cold = (length as f64 * (1.0 - WARM)) as u64;
+    let phase = |(at, ((first, first_quiet), (second, second_quiet))): (usize, _)| Phase {
+        slices: [first, second],
+        warm_at: ends[at].load(Ordering::Relaxed).saturating_sub(cold),
+        is_quiet: first_quiet || second_quiet,
+    };
+    let both = first.into_iter().zip(second).enumerate();
+    let phases: Vec<Phase> = both.map(phase).collect();
     judge(&phases).ok_or_else(|| {
         Error::Other(
             "the two hardly ever worked at the same time: other programs have the processors; try again when they have ended"
@@ -192,10 +221,13 @@ fn judge(phases: &[Phase]) -> Option<Both> {
     // Round k lies between the phases 4k and 4k + 4, which are both the first's alone; the second's are two later.
     let rounds = phases.len().saturating_sub(3) / 4;
     let mut seen: Vec<[[f64; 3]; 2]> = Vec::new();
+    let mut steady = Vec::new();
     for round in 0..rounds {
-        let of = |who: usize| {
+        let mut is_quiet = true;
+        let mut of = |who: usize| {
             let first = 4 * round + 2 * who;
             let (before, after) = (typical(first, who)?, typical(first + 4, who)?);
+            is_quiet &= phases[first].is_quiet && phases[first + 4].is_quiet;
             let (one, two) = (typical(first + 1, who), typical(first + 3, who));
             let together = match (one, two) {
                 (Some(one), Some(two)) => f64::midpoint(one, two),
@@ -205,14 +237,15 @@ fn judge(phases: &[Phase]) -> Option<Both> {
         };
         if let (Some(first), Some(second)) = (of(0), of(1)) {
             seen.push([first, second]);
+            let is_steady = [first, second].iter().all(|[before, _, after]| {
+                before.max(*after) <= before.min(*after) * (1.0 + STEADY)
+            });
+            if is_quiet && is_steady {
+                steady.push([first, second]);
+            }
         }
     }
-    let is_steady = |round: &&[[f64; 3]; 2]| {
-        let mut both = round.iter();
-        both.all(|[before, _, after]| before.max(*after) <= before.min(*after) * (1.0 + STEADY))
-    };
-    let steady: Vec<_> = seen.iter().filter(is_steady).copied().collect();
-    // Where the pace never holds, what there is is shown, and that it is not steady.
+    // Where the machine is never at rest, what there is is shown, and that it is not steady.
     let used = if steady.is_empty() { &seen } else { &steady };
     if used.is_empty() {
         return None;
@@ -246,7 +279,8 @@ fn judge(phases: &[Phase]) -> Option<Both> {
 
 /// Ticks a step of one of the two in a phase, alone or beside the other; nothing where too few slices say it.
 fn typical(phase: &Phase, who: usize) -> Option<f64> {
-    let (own, other) = (warmed(&phase[who]), &phase[1 - who]);
+    let (own, other) = (&phase.slices[who], &phase.slices[1 - who]);
+    let own = &own[own.partition_point(|slice| slice.start < phase.warm_at)..];
     let mut each: Vec<f64> = if other.is_empty() {
         own.iter().map(Slice::each).collect()
     } else {
@@ -271,10 +305,6 @@ fn typical(phase: &Phase, who: usize) -> Option<f64> {
     Some(each[each.len() / 4])
 }
 
-fn warmed(slices: &[Slice]) -> &[Slice] {
-    &slices[(slices.len() as f64 * WARM) as usize..]
-}
-
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = values.collect();
     all.sort_by(f64::total_cmp);
@@ -295,13 +325,23 @@ mod tests {
         (0..count).map(slice).collect()
     }
 
+    fn of(slices: [Vec<Slice>; 2]) -> Phase {
+        Phase {
+            slices,
+            warm_at: 1_000,
+            is_quiet: true,
+        }
+    }
+
     /// Phases of so many rounds in which the first takes 100 ticks alone and `first` beside the other, which takes 200
     /// and `second`.
     fn phases(rounds: usize, first: u64, second: u64) -> Vec<Phase> {
-        let phase = |at: usize| match at % 4 {
-            0 => [slices(0, 100, 80), Vec::new()],
-            2 => [Vec::new(), slices(0, 200, 40)],
-            _ => [slices(0, first, 80), slices(0, second, 80 * first / second)],
+        let phase = |at: usize| {
+            of(match at % 4 {
+                0 => [slices(0, 100, 80), Vec::new()],
+                2 => [Vec::new(), slices(0, 200, 40)],
+                _ => [slices(0, first, 80), slices(0, second, 80 * first / second)],
+            })
         };
         (0..4 * rounds + 3).map(phase).collect()
     }
@@ -316,25 +356,24 @@ mod tests {
 
     #[test]
     fn slices_beside_one_that_waited_do_not_count() {
-        let mut phase = [slices(0, 150, 80), slices(0, 200, 60)];
+        let mut phase = of([slices(0, 150, 80), slices(0, 200, 60)]);
         assert_eq!(typical(&phase, 0), Some(15.0));
         // The other is away for a long time, in which the first is as fast as alone.
-        phase[1] = slices(0, 200, 35);
-        phase[1].push(Slice {
+        phase.slices[1] = slices(0, 200, 35);
+        phase.slices[1].push(Slice {
             start: 7_000,
             end: 12_000,
             steps: 10,
         });
-        phase[0] = slices(0, 100, 120);
-        phase[0].truncate(70);
-        phase[0].extend(slices(7_000, 50, 100));
+        phase.slices[0] = slices(0, 100, 70);
+        phase.slices[0].extend(slices(7_000, 50, 100));
         assert_eq!(typical(&phase, 0), Some(10.0));
     }
 
     #[test]
     fn a_round_in_which_the_pace_changed_does_not_count() {
         let mut all = phases(5, 150, 200);
-        all[8] = [slices(0, 130, 80), Vec::new()];
+        all[8] = of([slices(0, 130, 80), Vec::new()]);
         let both = judge(&all).expect("there are slices");
         // It lies between two rounds.
         assert_eq!((both.counted, both.rounds), (3, 5));
@@ -343,8 +382,19 @@ mod tests {
     }
 
     #[test]
+    fn a_round_whose_other_processor_was_busy_does_not_count() {
+        let mut all = phases(5, 150, 200);
+        all[2].is_quiet = false;
+        all[8].is_quiet = false;
+        let both = judge(&all).expect("there are slices");
+        assert_eq!((both.counted, both.rounds), (2, 5));
+        assert!(!both.is_steady());
+    }
+
+    #[test]
     fn too_few_slices_say_nothing() {
-        let all: Vec<Phase> = (0..7).map(|_| [slices(0, 100, 4), Vec::new()]).collect();
+        let few = |_| of([slices(0, 100, 4), Vec::new()]);
+        let all: Vec<Phase> = (0..7).map(few).collect();
         assert_eq!(judge(&all), None);
     }
 

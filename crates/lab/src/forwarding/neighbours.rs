@@ -203,7 +203,8 @@ pub fn shown(pairs: &[Pair], is_core_shared: bool) -> String {
         if pair.measured.as_ref().is_some_and(|both| !both.is_steady()) {
             let _ = writeln!(
                 text,
-                "       not steady: what they take alone changes by more than {:.0} % from one moment to the next",
+                "       not steady: other programs ran, or what they take alone changed by more than {:.0} % within a round, \
+                 in most rounds",
                 100.0 * beside::STEADY
             );
         }
