@@ -230,6 +230,6 @@ mod tests {
         let issuing = "\"parse(40)\"";
         let [first, second] = slowdowns([issuing, issuing], &machine);
         assert!((first - 1.6).abs() < 1e-9 && (second - 1.6).abs() < 1e-9);
-        assert!((siblings.slowdown(0.5, 1.0) - (1.1 + 1.05) / 2.0).abs() < 1e-9);
+        assert!((siblings.slowdown(0.5, 1.0) - f64::midpoint(1.1, 1.05)).abs() < 1e-9);
     }
 }

@@ -32,8 +32,8 @@ pub fn learn(calibration: &mut Calibration) {
     };
     let [first, second] = pair;
     let caches = super::system::caches();
-    let waiting = || wait(&caches);
-    let issue: Make<'_, Infallible> = &issue;
+    let (issuing, waiting) = (|| Ok(issue()), || Ok(wait(&caches)));
+    let issue: Make<'_, Infallible> = &issuing;
     let wait: Make<'_, Infallible> = &waiting;
     let clock = Clock::measure();
     let slowdowns = |makes: [Make<'_, Infallible>; 2]| {
@@ -47,7 +47,7 @@ pub fn learn(calibration: &mut Calibration) {
         ));
         return;
     };
-    // Which of two alike was meant is nobody's guess: the mean of both.
+    // Of two alike both are samples of the same.
     let siblings = Siblings {
         issue_issue: f64::midpoint(issues[0], issues[1]),
         issue_wait: mixed[0],
@@ -89,30 +89,30 @@ fn pair() -> Option<[usize; 2]> {
     }
 }
 
-fn issue() -> Result<Work, Infallible> {
+fn issue() -> Work {
     let probe = eo::FAMILY.get("work").ok().and_then(|e| e.probe.as_ref());
     let probe = probe.expect("a test looks it up");
     let mut buffer: Vec<u8> = (0..ISSUE_BYTES as u32)
         .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
     let params = probe.points.first().copied().unwrap_or(&[]);
-    Ok(Box::new(move || {
+    Box::new(move || {
         black_box((probe.run)(&mut buffer, params, STEPS));
         u64::from(STEPS)
-    }))
+    })
 }
 
-fn wait(caches: &[Cache]) -> Result<Work, Infallible> {
+fn wait(caches: &[Cache]) -> Work {
     let second = caches.get(1).or(caches.first());
     let bytes = second.map_or(ISSUE_BYTES, |cache| cache.bytes / WAIT_PART);
     let places = way(bytes, super::SEED, "siblings");
     let mut buffer = vec![0_u64; bytes / 8];
     loads::lay(&mut buffer, 0, &places);
     let mut at = places.first().map_or(0, |line| line * loads::LINE_WORDS) as u64;
-    Ok(Box::new(move || {
+    Box::new(move || {
         at = black_box(loads::follow(&buffer, at, STEPS));
         u64::from(STEPS)
-    }))
+    })
 }
 
 #[cfg(test)]
@@ -125,8 +125,7 @@ mod tests {
             level: 1,
             bytes: kib * 1024,
         });
-        for make in [issue(), wait(&caches)] {
-            let mut work = make.unwrap_or_else(|never| match never {});
+        for mut work in [issue(), wait(&caches)] {
             assert_eq!([work(), work()], [u64::from(STEPS); 2]);
         }
     }
