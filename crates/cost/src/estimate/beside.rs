@@ -152,6 +152,7 @@ mod tests {
     use super::*;
     use crate::function;
     use crate::machines;
+    use trammel_core::rng::Rng;
 
     fn function(operations: &str) -> Function {
         let text = format!("[[function]]\nname = \"f\"\noperations = [{operations}]");
@@ -214,6 +215,38 @@ mod tests {
             let asked: f64 = found.iter().map(rate).sum();
             assert!(asked <= 5e6 * 1.01, "{asked}");
             assert!(asked >= 5e6 * 0.99, "memory stands idle: {asked}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_faster_beside_another() {
+        let mut rng = Rng::new(1, "pairs");
+        for case in 0..200 {
+            let mut machine = machine();
+            machine.memory.accesses_per_s = 10_f64.powf(6.0 + 3.0 * rng.unit());
+            let mut draw = || {
+                let entries = 10_f64.powf(2.0 + 6.0 * rng.unit());
+                let words = 1 + rng.below(200);
+                function(&format!(
+                    "\"parse({words})\", \"ht_lookup(2, 12, {entries:.0}, 0)\""
+                ))
+            };
+            let (first, second) = (draw(), draw());
+            let load = Load {
+                flows: 10_f64.powf(7.0 * rng.unit()),
+                ..Load::default()
+            };
+            let found = beside(&[(&first, &load), (&second, &load)], &machine, false);
+            let found = found.expect("they cost");
+            let mut asked = 0.0;
+            for one in &found {
+                let slowdown = one.slowdown();
+                assert!(slowdown >= 1.0 - 1e-9, "case {case} of seed 1: {slowdown}");
+                let each = machine.clock_hz / one.beside.cycles.centre;
+                asked += each * one.beside.memory_accesses;
+            }
+            let most = machine.memory.accesses_per_s * 1.01;
+            assert!(asked <= most, "case {case} of seed 1: {asked} of {most}");
         }
     }
 

@@ -1,11 +1,9 @@
 //! `trammel estimate A.click --beside B.click`: what two functions on two processors do to each other.
 
-use super::out;
-use crate::forwarding::bench::Bench;
+use super::{DONE, FAILED, out, say};
 use crate::forwarding::estimate::{Conditions, Error, Subject};
 use crate::forwarding::neighbours::{self, Neighbour, Pair};
-use crate::forwarding::{samples, traffic};
-use crate::router::command::Source;
+use crate::forwarding::traffic;
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
@@ -19,7 +17,11 @@ const TRIES: usize = 3;
 pub(super) struct Args {
     /// Estimate by how much each is slowed when this configuration runs on the processor beside; with --measure both are
     /// run and timed, by turns alone and together
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["shares", "operations", "what_if", "cores", "rate", "remote"]
+    )]
     pub(super) beside: Option<String>,
     /// Flows that come to the configuration beside [default: --flows]
     #[arg(long, value_name = "N", requires = "beside")]
@@ -27,22 +29,22 @@ pub(super) struct Args {
     /// What these flows differ in [default: --vary]
     #[arg(long, value_name = "FIELD", requires = "beside")]
     beside_vary: Option<String>,
-    /// The two processors
+    /// The two processors [default: 0,1]
     #[arg(
         long,
         value_name = "FIRST,SECOND",
         value_delimiter = ',',
         num_args = 1,
-        default_value = "0,1"
+        requires = "beside"
     )]
     processors: Vec<usize>,
 }
 
 /// What is asked of a pair.
 pub(super) struct Question<'a> {
-    /// The first function.
-    pub(super) subject: &'a Subject,
-    /// What comes to it.
+    /// The two functions.
+    pub(super) subjects: [&'a Subject; 2],
+    /// What comes to the first.
     pub(super) under: &'a Conditions,
     /// The machine.
     pub(super) machine: &'a Machine,
@@ -55,12 +57,16 @@ pub(super) struct Question<'a> {
 }
 
 impl Args {
-    /// Shows what the function and the one `file` do to each other.
-    pub(super) fn run(&self, file: &str, question: &Question<'_>) -> Result<ExitCode, Error> {
+    /// Shows what two functions do to each other.
+    pub(super) fn run(&self, question: &Question<'_>) -> Result<ExitCode, Error> {
         let other = |text: String| Error::Other(text);
-        let [first, second] = self.processors[..] else {
-            let text = "--processors names two processors: 0,1";
-            return Err(other(text.to_owned()));
+        let (first, second) = match self.processors[..] {
+            [] => (0, 1),
+            [first, second] => (first, second),
+            _ => {
+                let text = "--processors names two processors, such as 0,1";
+                return Err(other(text.to_owned()));
+            }
         };
         if first == second {
             return Err(other(format!(
@@ -68,9 +74,6 @@ impl Args {
             )));
         }
         let processors = [first, second];
-        let source = Source::read(file).map_err(other)?;
-        let bench = Bench::new(&source.text, &source.name, &[], &[samples::plain()])?;
-        let subject = Subject::Configuration(Box::new(bench));
         let mut under = question.under.clone();
         if let Some(flows) = self.beside_flows {
             under.traffic.flows = flows;
@@ -86,24 +89,32 @@ impl Args {
         }
         let pair = [
             Neighbour {
-                subject: question.subject,
+                subject: question.subjects[0],
                 under: question.under,
             },
             Neighbour {
-                subject: &subject,
+                subject: question.subjects[1],
                 under: &under,
             },
         ];
         let is_core_shared = neighbours::share_core(processors, question.machine);
-        let mut pairs = Vec::new();
+        let (mut pairs, mut is_whole) = (Vec::new(), true);
         for frame in question.frames {
             let mut found = neighbours::predict(pair, *frame, question.machine, is_core_shared)?;
             if question.is_measured {
                 found.measured = Some(steady(pair, *frame, processors)?);
             }
+            // What is missing is missing at every size.
+            for (subject, undeclared) in question.subjects.iter().zip(&found.undeclared) {
+                if pairs.is_empty() && !undeclared.is_empty() {
+                    is_whole = false;
+                    say(&super::estimate::undeclared(subject.name(), undeclared));
+                }
+            }
             pairs.push(found);
         }
-        show(&pairs, is_core_shared, question.is_json).map_err(|why| other(format!("{why:#}")))
+        show(&pairs, is_core_shared, question.is_json).map_err(|why| other(format!("{why:#}")))?;
+        Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
     }
 }
 

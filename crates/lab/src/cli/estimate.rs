@@ -13,6 +13,7 @@ use trammel_core::units::{Dimension, Quantity};
 use trammel_cost::estimate::Ports;
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
+use trammel_router::cost_of::Undeclared;
 use trammel_router::voice;
 
 /// Estimate what a Click configuration, or a list of operations, will do on a machine
@@ -90,26 +91,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|what| changed(&under, what).map_err(anyhow::Error::msg))
         .collect::<Result<_, _>>()?;
-    let subjects = match subjects(args, &machine) {
+    let subjects_of = |file: &str| subjects(file, args, &machine);
+    let subjects = match subjects_of(&args.file) {
         Ok(subjects) => subjects,
         Err(error) => return refuse(&error),
     };
     if let Some(file) = &args.beside.beside {
-        let Some(subject) = subjects.first() else {
-            return Err(anyhow!("{} has no function", args.file));
+        let others = match subjects_of(file) {
+            Ok(others) => others,
+            Err(error) => return refuse(&error),
+        };
+        let ([subject], [other]) = (&subjects[..], &others[..]) else {
+            return Err(anyhow!(
+                "{} has {} functions and {file} has {}; one is beside one other",
+                args.file,
+                subjects.len(),
+                others.len()
+            ));
         };
         let question = beside::Question {
-            subject,
+            subjects: [subject, other],
             under: &under,
             machine: &machine,
             frames: &args.frame_sizes,
             is_measured: args.measure,
             is_json: args.json,
         };
-        return args
-            .beside
-            .run(file, &question)
-            .or_else(|error| refuse(&error));
+        return args.beside.run(&question).or_else(|error| refuse(&error));
     }
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
     let mut timed = Vec::new();
@@ -125,7 +133,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         text += &view::rates(subject.name(), &machine, &all);
         if !first.undeclared.is_empty() {
             is_whole = false;
-            say(&undeclared(subject, first));
+            say(&undeclared(subject.name(), &first.undeclared));
         }
         if args.shares {
             text += &format!("\nAt {} bytes:\n{}", first.frame, view::shares(first));
@@ -183,9 +191,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// What is estimated: the configuration, or every function of a list.
-fn subjects(args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
-    let source = Source::read(&args.file).map_err(Error::Other)?;
-    if is_list(&args.file) {
+fn subjects(file: &str, args: &Args, machine: &Machine) -> Result<Vec<Subject>, Error> {
+    let source = Source::read(file).map_err(Error::Other)?;
+    if is_list(file) {
         let all = functions(&source.text, &source.name, machine)?;
         return Ok(all.into_iter().map(Subject::List).collect());
     }
@@ -266,15 +274,15 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
 }
 
 /// Elements without declared operations, each named, and how to get their cost all the same.
-fn undeclared(subject: &Subject, at: &crate::forwarding::estimate::At) -> String {
-    let each = at.undeclared.iter().map(|one| {
+pub(super) fn undeclared(function: &str, all: &[Undeclared]) -> String {
+    let each = all.iter().map(|one| {
         let (name, class) = (&one.name, &one.class);
         format!("'{name} :: {class}'")
     });
     let each: Vec<_> = each.collect();
     format!(
         "warning: {}: {} declare no operations, so what they cost is not in the estimate; --measure measures it here",
-        subject.name(),
+        function,
         each.join(", ")
     )
 }

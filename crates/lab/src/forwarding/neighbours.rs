@@ -10,6 +10,7 @@ use trammel_core::table::CellType::{Bool, Float, Int, Text};
 use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::beside::{Slowed, beside};
 use trammel_cost::machine::Machine;
+use trammel_router::cost_of::Undeclared;
 
 /// Packets of a slice: some tens of microseconds.
 const SLICE: u64 = 512;
@@ -32,6 +33,8 @@ pub struct Pair {
     pub frame: u32,
     /// What is predicted of each.
     pub predicted: Vec<Slowed>,
+    /// Elements of each whose own work is not in the prediction.
+    pub undeclared: [Vec<Undeclared>; 2],
     /// What was measured, in cycles a packet.
     pub measured: Option<Both>,
 }
@@ -44,9 +47,10 @@ pub fn predict(
     is_core_shared: bool,
 ) -> Result<Pair, Error> {
     let size = f64::from(frame);
-    let mut parts = Vec::new();
-    for Neighbour { subject, under } in pair {
-        let (function, _) = subject.function(size, under)?;
+    let (mut parts, mut undeclared) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for (Neighbour { subject, under }, missing) in pair.iter().zip(&mut undeclared) {
+        let (function, without) = subject.function(size, under)?;
+        *missing = without;
         parts.push((function, subject.load(size, under)));
     }
     let parts: Vec<_> = parts.iter().map(|(one, load)| (one, load)).collect();
@@ -57,6 +61,7 @@ pub fn predict(
         names,
         frame,
         predicted,
+        undeclared,
         measured: None,
     })
 }
