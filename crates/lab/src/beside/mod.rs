@@ -40,16 +40,19 @@ pub struct Plan {
     pub rounds: usize,
 }
 
+/// Long against the time in which the last cache is filled, and against the ticks in which the kernel counts idleness.
+const PHASE: Duration = Duration::from_millis(50);
+
 impl Plan {
-    /// Of functions: a phase is long against the time in which the last cache is filled.
+    /// Of functions: 5 s.
     pub const FUNCTIONS: Plan = Plan {
-        phase: Duration::from_millis(50),
+        phase: PHASE,
         rounds: 25,
     };
-    /// Of probes that stay in their processor's own caches.
+    /// Of probes that stay in their processor's own caches: less than 2 s.
     pub const PROBES: Plan = Plan {
-        phase: Duration::from_millis(4),
-        rounds: 25,
+        phase: PHASE,
+        rounds: 8,
     };
 }
 

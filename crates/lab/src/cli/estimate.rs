@@ -21,7 +21,8 @@ use trammel_router::voice;
 #[command(after_help = "Examples:
   trammel estimate examples/router/mpls-switch.click --frame-sizes 64,512,1518
   trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
-  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares")]
+  trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares
+  trammel estimate nat.click --beside router.click --machine host --measure")]
 pub(super) struct Args {
     /// A Click configuration (`-`: standard input), or a .toml file of operations
     #[arg(value_name = "FILE")]
