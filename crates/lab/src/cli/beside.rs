@@ -14,6 +14,8 @@ const TRIES: usize = 3;
 
 /// What runs on the processor beside.
 #[derive(Debug, ClapArgs)]
+// Its name is that of the group of the arguments around it.
+#[group(skip)]
 pub(super) struct Args {
     /// Estimate by how much each is slowed when this configuration runs on the processor beside; with --measure both are
     /// run and timed, by turns alone and together

@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let ([subject], [other]) = (&subjects[..], &others[..]) else {
             return Err(anyhow!(
-                "{} has {} functions and {file} has {}; one is beside one other",
+                "{}: functions: {}, {file}: functions: {}; one is beside one other",
                 args.file,
                 subjects.len(),
                 others.len()
