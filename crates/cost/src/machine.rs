@@ -70,6 +70,29 @@ pub struct Pages {
     pub cycles: f64,
 }
 
+/// By how much two threads of one core slow each other, by probes: of work that issues instructions all the time, and of
+/// work that waits for each load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Siblings {
+    /// Issuing beside issuing.
+    pub issue_issue: f64,
+    /// Issuing beside waiting.
+    pub issue_wait: f64,
+    /// Waiting beside issuing.
+    pub wait_issue: f64,
+    /// Waiting beside waiting.
+    pub wait_wait: f64,
+}
+
+impl Siblings {
+    /// By how much work is slowed that waits for this share of its time alone, beside work that waits for another.
+    pub fn slowdown(&self, waits: f64, other_waits: f64) -> f64 {
+        let beside = |issue: f64, wait: f64| issue * (1.0 - other_waits) + wait * other_waits;
+        beside(self.issue_issue, self.issue_wait) * (1.0 - waits)
+            + beside(self.wait_issue, self.wait_wait) * waits
+    }
+}
+
 /// What element code of one class costs against its operations, as measured on this machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
@@ -125,6 +148,9 @@ pub struct Machine {
     pub constants: BTreeMap<String, BTreeMap<String, f64>>,
     /// What element code costs against its operations, by class; none where it was not measured.
     pub factors: BTreeMap<String, Factor>,
+    /// What two processors do to each other that are threads of one core; none where they are cores of their own, or
+    /// nothing is known.
+    pub siblings: Option<Siblings>,
     /// Bytes a second between devices and memory, each way; infinite where nothing is known.
     pub pcie_bytes_per_s: f64,
 }

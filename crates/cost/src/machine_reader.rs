@@ -16,13 +16,16 @@
 //! pages = { kib = 4, entries = 2048, cycles = 30 }
 //! eo.parse = { word = 2.2, spread = 0.03 }   # its own spread, where that is known
 //! factor.CheckIPHeader = { ratio = 1.2, spread = 0.05 }
+//! siblings = { issue_issue = 1.5, issue_wait = 1.1, wait_issue = 1.2, wait_wait = 1 } # two threads of one core
 //!
 //! [profile.other]
 //! like = "measured"                          # everything but what stands here
 //! ```
 
 use crate::eo;
-use crate::machine::{ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Origin, Pages, SPREAD};
+use crate::machine::{
+    ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Origin, Pages, SPREAD, Siblings,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, TableLike};
@@ -63,6 +66,7 @@ const KEYS: &[&str] = &[
     "pages",
     "eo",
     "factor",
+    "siblings",
     "pcie_bytes_per_s",
 ];
 
@@ -114,6 +118,7 @@ pub fn read(id: &str, text: &str, profile: Option<&str>) -> Result<Machine, Faul
         pages: None,
         constants: BTreeMap::new(),
         factors: BTreeMap::new(),
+        siblings: None,
         pcie_bytes_per_s: f64::INFINITY,
     };
     let mut chain = Vec::new();
@@ -202,6 +207,17 @@ impl File<'_> {
                         bytes: kib * 1024.0,
                         entries,
                         cycles,
+                    });
+                }
+                "siblings" => {
+                    let keys = ["issue_issue", "issue_wait", "wait_issue", "wait_wait"];
+                    let [issue_issue, issue_wait, wait_issue, wait_wait] =
+                        self.numbers(item, key, keys)?;
+                    machine.siblings = Some(Siblings {
+                        issue_issue,
+                        issue_wait,
+                        wait_issue,
+                        wait_wait,
                     });
                 }
                 "eo" => self.constants(item, machine)?,

@@ -76,6 +76,14 @@ fn table_of(machine: &Machine) -> Table {
         row.insert("cycles", pages.cycles.into());
         table["pages"] = value(row);
     }
+    if let Some(siblings) = &machine.siblings {
+        let mut row = InlineTable::new();
+        row.insert("issue_issue", siblings.issue_issue.into());
+        row.insert("issue_wait", siblings.issue_wait.into());
+        row.insert("wait_issue", siblings.wait_issue.into());
+        row.insert("wait_wait", siblings.wait_wait.into());
+        table["siblings"] = value(row);
+    }
     if !machine.constants.is_empty() {
         let rows = machine.constants.iter().map(|(name, constants)| {
             let row: InlineTable = constants.iter().map(|(k, v)| (k.as_str(), *v)).collect();
@@ -121,7 +129,7 @@ fn undone(product: f64, factor: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::eo;
-    use crate::machine::{Factor, Level, Memory, Origin, Pages};
+    use crate::machine::{Factor, Level, Memory, Origin, Pages, Siblings};
     use crate::machine_reader::read;
     use crate::machines;
     use proptest::prelude::*;
@@ -207,6 +215,12 @@ mod tests {
                         })
                         .into_iter()
                         .collect(),
+                    siblings: factor.map(|ratio| Siblings {
+                        issue_issue: ratio,
+                        issue_wait: growth,
+                        wait_issue: share,
+                        wait_wait: spread,
+                    }),
                     pcie_bytes_per_s: limits.1.unwrap_or(f64::INFINITY),
                 }
             })

@@ -99,11 +99,36 @@ impl Population {
 /// For each population and cache, the share of accesses that the cache or a smaller one answers. `caches` are the
 /// lines of each cache, the smallest first.
 pub fn hits(populations: &[Population], caches: &[f64]) -> Vec<Vec<f64>> {
-    let groups: Vec<Vec<Group>> = populations.iter().map(Population::groups).collect();
+    hits_beside(populations, &[], caches.len(), caches)
+}
+
+/// The same where `others` use the caches from the index `shared` on as well; they ask as often as they do while one
+/// packet of `populations` passes.
+pub fn hits_beside(
+    populations: &[Population],
+    others: &[Population],
+    shared: usize,
+    caches: &[f64],
+) -> Vec<Vec<f64>> {
+    let mut groups: Vec<Vec<Group>> = populations
+        .iter()
+        .chain(others)
+        .map(Population::groups)
+        .collect();
+    let own = populations.len();
     let times: Vec<f64> = caches
         .iter()
-        .map(|lines| characteristic_time(&groups, *lines))
+        .enumerate()
+        .map(|(at, lines)| {
+            let users = if at >= shared {
+                &groups
+            } else {
+                &groups[..own]
+            };
+            characteristic_time(users, *lines)
+        })
         .collect();
+    groups.truncate(own);
     let of = |groups: &Vec<Group>| {
         let accesses: f64 = groups.iter().map(|g| g.lines * g.rate).sum();
         let share = |time: &f64| {
@@ -227,6 +252,20 @@ mod tests {
                 found[0][0]
             );
         }
+    }
+
+    #[test]
+    fn another_beside_takes_lines_of_the_shared_cache_alone() {
+        let own = table(1e5, 1e5, Locality::Uniform);
+        let caches = [1e4, 1e5];
+        let alone = hits(&[own], &caches);
+        let beside = hits_beside(&[own], &[own], 1, &caches);
+        assert_eq!(alone[0][1], 1.0);
+        assert_eq!(alone[0][0], beside[0][0]);
+        // Two alike have half of it each.
+        assert!((beside[0][1] - 0.5).abs() < 0.01, "{beside:?}");
+        let all = hits(&[own, own], &caches);
+        assert_eq!(hits_beside(&[own], &[own], 0, &caches)[0], all[0]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A scenario comes from a file ([`scenario::File`]) or from Rust ([`Scenario::dumbbell`]).
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod beside;
 pub mod calibrate;
 pub mod cli;
 pub mod compare;

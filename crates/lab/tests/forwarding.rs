@@ -538,3 +538,55 @@ fn the_examples_read_without_a_fault() {
         assert_eq!(file.first().functions.len(), functions, "{name}");
     }
 }
+
+#[test]
+fn two_functions_beside_each_other_are_a_row_each() {
+    let (folder, _) = folder(SMALL);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (router, lists) = (path("router.click"), path("lists.toml"));
+    std::fs::write(path("one.click"), "FromDevice(a) -> Queue -> ToDevice(b);").unwrap();
+    let one = path("one.click");
+    let ask = |more: &[&str]| {
+        let mut args = vec!["estimate", &router, "--frame-sizes", "64,512", "--json"];
+        args.extend(more);
+        trammel(folder.path(), None, &args)
+    };
+    let output = ask(&["--beside", &one]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let found = json(&output);
+    let rows = rows(&found, "neighbours");
+    assert_eq!(rows.len(), 4);
+    for (at, row) in rows.iter().enumerate() {
+        let [own, other] = if at % 2 == 0 {
+            [&router, &one]
+        } else {
+            [&one, &router]
+        };
+        assert_eq!(row["function"], own.as_str());
+        assert_eq!(row["beside"], other.as_str());
+        assert_eq!(row["frame_bytes"], [64, 64, 512, 512][at]);
+        // Tables of a few lines.
+        assert_eq!(row["predicted_slowdown"], 1.0);
+        assert!(row["measured_slowdown"].is_null());
+    }
+    for (more, said) in [
+        (&["--beside", "/nope.click"][..], "/nope.click"),
+        (&["--beside", &lists], "is beside one other"),
+        (
+            &["--beside", &one, "--processors", "1,1"],
+            "is one processor",
+        ),
+        (&["--beside", &one, "--processors", "1"], "such as 0,1"),
+        (&["--beside", &one, "--beside-flows", "9"], "--beside-vary"),
+        (&["--beside", &one, "--shares"], "cannot be used with"),
+        (&["--processors", "0,1"], "--beside <FILE>"),
+    ] {
+        let output = ask(more);
+        assert!(!output.status.success(), "{more:?}");
+        assert!(
+            stderr(&output).contains(said),
+            "{more:?}: {}",
+            stderr(&output)
+        );
+    }
+}

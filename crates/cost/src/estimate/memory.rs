@@ -1,5 +1,6 @@
 //! What it costs that data are not in the first level.
 
+use super::beside::Beside;
 use super::{Error, Load, Row};
 use crate::eo::{LINE, Memory, Touch};
 use crate::expr::Expr;
@@ -54,12 +55,8 @@ pub(super) fn charged(accesses: f64, touch: &Touch) -> f64 {
     }
 }
 
-/// Adds to each part what its accesses cost; gives the accesses a packet that no cache answers.
-pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: &mut [Row]) -> f64 {
-    if machine.memory.is_counted_only {
-        let asked = touched.iter().filter(|touched| !touched.is_passed_on);
-        return asked.map(|touched| touched.rate).sum();
-    }
+/// Lines that are used, as the caches see them.
+pub(super) fn populations(touched: &[Touched], load: &Load) -> Vec<Population> {
     let population = |touched: &Touched| match touched.size {
         Some(Size { bytes, entry, .. }) => Population {
             rate: touched.rate,
@@ -77,13 +74,32 @@ pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: 
             locality: Locality::Uniform,
         },
     };
-    let populations: Vec<Population> = touched.iter().map(population).collect();
+    touched.iter().map(population).collect()
+}
+
+/// Adds to each part what its accesses cost; gives the accesses a packet that no cache answers.
+pub(super) fn charge(
+    touched: &[Touched],
+    populations: &[Population],
+    machine: &Machine,
+    beside: &Beside,
+    rows: &mut [Row],
+) -> f64 {
+    if machine.memory.is_counted_only {
+        let asked = touched.iter().filter(|touched| !touched.is_passed_on);
+        return asked.map(|touched| touched.rate).sum();
+    }
     let caches: Vec<f64> = machine
         .levels
         .iter()
         .map(|level| (level.bytes * level.share / LINE).max(1.0))
         .collect();
-    let hits = residency::hits(&populations, &caches);
+    let shared = if beside.is_core_shared {
+        0
+    } else {
+        caches.len().saturating_sub(1)
+    };
+    let hits = residency::hits_beside(populations, &beside.populations, shared, &caches);
     let first = machine.levels.first().map_or(0.0, |level| level.cycles);
     let mut beyond = 0.0;
     for (touched, hits) in touched.iter().zip(&hits) {
@@ -99,7 +115,8 @@ pub(super) fn charge(touched: &[Touched], machine: &Machine, load: &Load, rows: 
             below = below.max(answered);
         }
         let missed = 1.0 - below;
-        waited += missed * (machine.memory_cycles() - first + walk(machine, touched));
+        let far = (machine.memory_cycles() + walk(machine, touched)) * beside.stretch;
+        waited += missed * (far - first);
         beyond += missed * touched.rate;
         let waited = waited * touched.charged;
         let parallel = machine.memory.parallel;

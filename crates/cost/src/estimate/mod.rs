@@ -10,6 +10,7 @@
 //! A machine of the paper's accounting (`counted_only`) charges memory nothing: cycles and accesses
 //! give a rate each, and the lower one is the function's (Baldi and Sapio 2018, §3).
 
+pub mod beside;
 mod limits;
 mod memory;
 
@@ -17,7 +18,8 @@ use crate::eo::{Memory, Touch};
 use crate::expr::{Expr, Values};
 use crate::function::{Function, Operation};
 use crate::machine::{Machine, Missing};
-use crate::residency::Locality;
+use crate::residency::{Locality, Population};
+use beside::Beside;
 
 pub use limits::{Limit, Ports};
 
@@ -117,6 +119,8 @@ pub struct Estimate {
     pub memory_accesses: f64,
     /// The tables that are accessed.
     pub tables: Vec<TableUse>,
+    /// The lines that are used, as the caches see them.
+    pub populations: Vec<Population>,
     /// The rates at which something is used up, the lowest first, in packets a second.
     pub limits: Vec<Limit>,
 }
@@ -151,6 +155,16 @@ pub const FRAME: &str = "frame";
 
 /// Estimates what `function` costs on `machine` under `load`.
 pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<Estimate, Error> {
+    estimate_beside(function, machine, load, &Beside::default())
+}
+
+/// The same while others use the caches and the memory too.
+fn estimate_beside(
+    function: &Function,
+    machine: &Machine,
+    load: &Load,
+    beside: &Beside,
+) -> Result<Estimate, Error> {
     check(load)?;
     let mut values = load.values.clone();
     values.insert(FRAME.to_owned(), load.frame);
@@ -216,7 +230,8 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
         }
         rows.push(row);
     }
-    let memory_accesses = memory::charge(&touched, machine, load, &mut rows);
+    let populations = memory::populations(&touched, load);
+    let memory_accesses = memory::charge(&touched, &populations, machine, beside, &mut rows);
     let mut counted = 0.0;
     for (row, step) in rows.iter_mut().zip(&function.steps) {
         if let Some(cycles) = step.counted {
@@ -251,6 +266,7 @@ pub fn estimate(function: &Function, machine: &Machine, load: &Load) -> Result<E
     });
     Ok(Estimate {
         tables: tables.filter(|table| table.accesses > 0.0).collect(),
+        populations,
         rows,
         formula,
         accesses_formula,

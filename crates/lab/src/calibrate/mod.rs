@@ -14,6 +14,8 @@ pub mod file;
 pub mod judge;
 mod pass;
 mod quantity;
+#[cfg(target_os = "linux")]
+pub mod siblings;
 mod system;
 
 use crate::engine::machine::{facts, now};
@@ -23,7 +25,7 @@ use judge::Pair;
 use pass::Pass;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use trammel_cost::machine::{Factor, Machine, Origin, SPREAD};
+use trammel_cost::machine::{Factor, Machine, Origin, SPREAD, Siblings};
 
 /// Decides on every order in which memory is walked through.
 const SEED: u64 = 1;
@@ -89,6 +91,11 @@ impl Calibration {
     /// Adds what the element code of a class costs against its operations.
     pub fn add_factor(&mut self, class: &str, factor: Factor) {
         self.machine.factors.insert(class.to_owned(), factor);
+    }
+
+    /// Adds what two threads of one core do to each other.
+    pub fn add_siblings(&mut self, siblings: Siblings) {
+        self.machine.siblings = Some(siblings);
     }
 
     /// The machine, its spread being the root of the mean square of its operations'.
@@ -216,6 +223,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
             pages: whole.pages.clone(),
             constants: BTreeMap::new(),
             factors: BTreeMap::new(),
+            siblings: None,
             pcie_bytes_per_s: f64::INFINITY,
         },
         notes: notes(&whole, &passes, bytes, is_huge),

@@ -104,6 +104,7 @@ fn calibrate(args: &Args, interrupted: &AtomicBool) -> Result<Calibration, Error
             let share = OPERATIONS + share * (1.0 - OPERATIONS);
             bar.set_position((share * STEPS as f64) as u64);
         };
+        crate::calibrate::siblings::learn(&mut calibration);
         crate::calibrate::elements::learn(&mut calibration, left, &is_over, &progress)?;
         Ok(calibration)
     });

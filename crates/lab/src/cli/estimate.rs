@@ -1,6 +1,6 @@
 //! `trammel estimate`: what a router or network function will do on a machine, and what limits it.
 
-use super::{DONE, FAILED, USAGE, out, say};
+use super::{DONE, FAILED, USAGE, beside, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
 use crate::forwarding::refine::file::Counted;
@@ -16,6 +16,7 @@ use trammel_cost::chain::How;
 use trammel_cost::estimate::Ports;
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
+use trammel_router::cost_of::Undeclared;
 use trammel_router::voice;
 
 /// Estimate what a Click configuration, or a list of operations, will do on a machine
@@ -25,7 +26,8 @@ use trammel_router::voice;
   trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
   trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares
   trammel estimate nat.click firewall.click --chain pipelined --machine host
-  trammel router router.click --counters run.toml; trammel estimate router.click --machine host --refine run.toml")]
+  trammel router router.click --counters run.toml; trammel estimate router.click --machine host --refine run.toml
+  trammel estimate nat.click --beside router.click --machine host --measure")]
 pub(super) struct Args {
     /// Click configurations (`-`: standard input), or .toml files of operations (`FILE.toml#NAME`: one function of it)
     #[arg(value_name = "FILE", required = true)]
@@ -83,6 +85,8 @@ pub(super) struct Args {
     /// Measure it on this machine too, on rings in memory
     #[arg(long)]
     measure: bool,
+    #[command(flatten)]
+    beside: beside::Args,
     /// A variable of the configuration (may be repeated)
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     define: Vec<String>,
@@ -115,6 +119,29 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(how) = args.chain {
         return chained(&subjects, how, args, &machine, &under);
     }
+    if let Some(file) = &args.beside.beside {
+        let others = match subjects_of(file, args, &machine) {
+            Ok(others) => others,
+            Err(error) => return refuse(&error),
+        };
+        let ([subject], [other]) = (&subjects[..], &others[..]) else {
+            return Err(anyhow!(
+                "{}: functions: {}, {file}: functions: {}; one is beside one other",
+                args.files.join(", "),
+                subjects.len(),
+                others.len()
+            ));
+        };
+        let question = beside::Question {
+            subjects: [subject, other],
+            under: &under,
+            machine: &machine,
+            frames: &args.frame_sizes,
+            is_measured: args.measure,
+            is_json: args.json,
+        };
+        return args.beside.run(&question).or_else(|error| refuse(&error));
+    }
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
     let (mut timed, mut refined) = (Vec::new(), Vec::new());
     let run = args.refine.as_deref().map(counted).transpose()?;
@@ -130,7 +157,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         text += &view::rates(subject.name(), &machine, &all);
         if !first.undeclared.is_empty() {
             is_whole = false;
-            say(&undeclared(subject, first));
+            say(&undeclared(subject.name(), &first.undeclared));
         }
         if args.shares {
             text += &format!("\nAt {} bytes:\n{}", first.frame, view::shares(first));
@@ -428,15 +455,15 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
 }
 
 /// Elements without declared operations, each named, and how to get their cost all the same.
-fn undeclared(subject: &Subject, at: &crate::forwarding::estimate::At) -> String {
-    let each = at.undeclared.iter().map(|one| {
+pub(super) fn undeclared(function: &str, all: &[Undeclared]) -> String {
+    let each = all.iter().map(|one| {
         let (name, class) = (&one.name, &one.class);
         format!("'{name} :: {class}'")
     });
     let each: Vec<_> = each.collect();
     format!(
         "warning: {}: {} declare no operations, so what they cost is not in the estimate; --measure measures it here",
-        subject.name(),
+        function,
         each.join(", ")
     )
 }

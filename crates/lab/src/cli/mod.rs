@@ -2,6 +2,8 @@
 //!
 //! Tables go to standard output; everything that is said to a person goes to standard error.
 
+#[cfg(target_os = "linux")]
+mod beside;
 mod calibrate;
 mod check;
 mod compare;

@@ -7,7 +7,8 @@
 use super::frames::Field;
 use super::host::Workbench;
 use super::ring::{Ring, Shared, Tally};
-use super::traffic::{Stream, TEMPLATES, Traffic};
+use super::traffic::{self, Stream, TEMPLATES, Traffic};
+use crate::beside::Work;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -362,6 +363,28 @@ impl Bench {
     /// What comes in at a place under `traffic`.
     pub fn stream(&self, at: usize, traffic: &Traffic) -> Result<Stream, Refused> {
         self.inlets[at].stream(traffic, u32::MAX)
+    }
+
+    /// The configuration as work without end, for the thread that calls it: each call takes about `slice` packets
+    /// through and gives how many they were. Every flow that comes has come once.
+    pub fn work(&self, traffic: &Traffic, slice: u64) -> Result<Work, Refused> {
+        let (mut ctx, tally) = self.router(traffic, u64::MAX)?;
+        let given = move || tally.lock().unwrap_or_else(PoisonError::into_inner).given;
+        let mut go_on = move |packets: u64| {
+            let started = given();
+            let mut steps = 0;
+            // Where nothing comes, it ends all the same.
+            for _ in 0..packets {
+                ctx.run_rounds(None, 1);
+                steps = given() - started;
+                if steps >= packets {
+                    break;
+                }
+            }
+            steps
+        };
+        go_on(u64::from(traffic.flows).max(traffic::DRAWS as u64));
+        Ok(Box::new(move || go_on(slice)))
     }
 
     /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.

@@ -139,19 +139,7 @@ impl Subject {
 
     /// What it costs on `machine` for frames of `frame` bytes.
     pub fn at(&self, frame: f64, machine: &Machine, under: &Conditions) -> Result<At, Error> {
-        let values = under.values.iter().cloned().collect();
-        let (function, undeclared) = match self {
-            Subject::List(function) => (function.clone(), Vec::new()),
-            Subject::Configuration(bench) => {
-                let traffic = Traffic {
-                    frame: frame as usize,
-                    ..under.traffic.clone()
-                };
-                let sampled = Sampled::of(bench, &traffic)?;
-                let cost = sampled.cost(&bench.name, &values);
-                (cost.function, cost.undeclared)
-            }
-        };
+        let (function, undeclared) = self.function(frame, under)?;
         self.cost(&function, undeclared, frame, machine, under)
     }
 
@@ -172,6 +160,27 @@ impl Subject {
             estimate,
             undeclared,
         })
+    }
+
+    /// What it does to frames of `frame` bytes, and the elements of which that is not known.
+    pub(super) fn function(
+        &self,
+        frame: f64,
+        under: &Conditions,
+    ) -> Result<(Function, Vec<Undeclared>), Error> {
+        let values = under.values.iter().cloned().collect();
+        match self {
+            Subject::List(function) => Ok((function.clone(), Vec::new())),
+            Subject::Configuration(bench) => {
+                let traffic = Traffic {
+                    frame: frame as usize,
+                    ..under.traffic.clone()
+                };
+                let sampled = Sampled::of(bench, &traffic)?;
+                let cost = sampled.cost(&bench.name, &values);
+                Ok((cost.function, cost.undeclared))
+            }
+        }
     }
 
     /// What comes to it, in frames of `frame` bytes.

@@ -19,6 +19,7 @@ pub mod host;
 pub mod lost;
 pub mod measure;
 pub mod middlebox;
+pub mod neighbours;
 pub mod paced;
 pub mod recovery;
 pub mod refine;

@@ -9,7 +9,7 @@ use trammel_packet::pool::{Handle, Pool};
 
 /// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
 /// each; they are repeated from the first on.
-const DRAWS: usize = 1 << 18;
+pub(super) const DRAWS: usize = 1 << 18;
 const DRAWS_A_FLOW: usize = 8;
 /// Frames that differ in more than a field, at most.
 pub const TEMPLATES: usize = 64;
