@@ -4,10 +4,10 @@
 //! timed in a row of itself and compared with what its operations cost: the ratio is the class's *factor*. A
 //! configuration is estimated from these, never from its own counters.
 
-use super::{Calibration, Error};
+use super::{Calibration, Error, composed};
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
-use crate::forwarding::estimate::{Conditions, Subject};
+use crate::forwarding::estimate::{self, Conditions, Subject};
 use crate::forwarding::measure::{Clock, least_ticks};
 use crate::forwarding::paced::{Bed, UnderLoad};
 use crate::forwarding::samples;
@@ -52,8 +52,8 @@ struct Row {
 
 /// A cost in cycles a packet and how much runs of it differ.
 #[derive(Clone, Copy, Debug)]
-struct Timed {
-    cycles: f64,
+pub(super) struct Timed {
+    pub(super) cycles: f64,
     spread: f64,
 }
 
@@ -118,9 +118,9 @@ pub fn learn(
     progress: &dyn Fn(f64),
 ) -> Result<(), Error> {
     let rows = rows();
-    let steps = rows.len() + 1;
+    let steps = rows.len() + 2;
     let started = Instant::now();
-    let reference = Reference::new(2 * rows.len(), budget)?;
+    let reference = Reference::new(4 * rows.len() + composed::TIMED, budget)?;
     own_work(calibration, &reference)?;
     idle(calibration, &reference)?;
     pace(calibration, &reference)?;
@@ -143,7 +143,7 @@ pub fn learn(
             calibration.add_factor(class, factor);
         }
     }
-    Ok(())
+    composed::check(calibration, &reference, is_over)
 }
 
 fn rows() -> Vec<Row> {
@@ -218,7 +218,7 @@ impl Row {
     }
 }
 
-fn bench(text: &str) -> Result<Bench, Error> {
+pub(super) fn bench(text: &str) -> Result<Bench, Error> {
     Bench::new(text, "calibration", &[], &[samples::plain()]).map_err(wrong)
 }
 
@@ -227,6 +227,15 @@ fn wrong(refused: Refused) -> Error {
         Refused::Configuration(said) => said.click(),
         Refused::Other(text) => text,
     })
+}
+
+impl From<estimate::Error> for Error {
+    fn from(error: estimate::Error) -> Error {
+        match error {
+            estimate::Error::Refused(refused) => wrong(refused),
+            estimate::Error::Other(text) => Error::Lacks(text),
+        }
+    }
 }
 
 fn traffic(frame: usize, burst: usize) -> Traffic {
@@ -239,7 +248,7 @@ fn traffic(frame: usize, burst: usize) -> Traffic {
 
 /// A graph that does nothing, by which it is seen how fast the machine is at the moment: who shares a processor's core
 /// slows everything alike.
-struct Reference {
+pub(super) struct Reference {
     bench: Bench,
     traffic: Traffic,
     /// Cycles a packet when nothing slowed it.
@@ -280,7 +289,7 @@ impl Reference {
     }
 
     /// Times graphs in turn, each as if nothing had slowed the machine.
-    fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
+    pub(super) fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
         let mut all = vec![Vec::new(); benches.len()];
         for _ in 0..self.runs {
             for ((bench, traffic), all) in benches.iter().zip(&mut all) {
@@ -387,18 +396,13 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
     }
     // What the row's own classes cost by their operations, and all others as they are known; and how often a packet comes
     // to the own ones.
-    let split = |bench: &Bench, traffic: &Traffic| {
+    let split = |bench: &Bench, traffic: &Traffic| -> Result<Split, Error> {
         let subject = Subject::Configuration(Box::new(bench.clone()));
         let under = Conditions {
             traffic: traffic.clone(),
             ..Conditions::default()
         };
-        let at = subject
-            .at(64.0, &plain, &under)
-            .map_err(|error| match error {
-                crate::forwarding::estimate::Error::Refused(refused) => wrong(refused),
-                crate::forwarding::estimate::Error::Other(text) => Error::Lacks(text),
-            })?;
+        let at = subject.at(64.0, &plain, &under).map_err(Error::from)?;
         let mut sums = Split::default();
         for one in &at.estimate.rows {
             let cycles = one.core + one.memory.centre;

@@ -7,6 +7,7 @@
 //! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of known latency tells.
 
 mod bench;
+mod composed;
 mod derive;
 #[cfg(target_os = "linux")]
 pub mod elements;
@@ -98,12 +99,17 @@ impl Calibration {
         self.machine.siblings = Some(siblings);
     }
 
-    /// The machine, its spread being the root of the mean square of its operations'.
+    /// Lets the machine's spread be `width` at least.
+    pub fn widen(&mut self, width: f64) {
+        self.machine.spread = width;
+    }
+
+    /// The machine, its spread being the root of the mean square of its operations', or what it was widened to.
     pub fn machine(&self) -> Machine {
         let mut machine = self.machine.clone();
         let n = self.spreads.len().max(1) as f64;
         let squares: f64 = self.spreads.iter().map(|spread| spread * spread).sum();
-        machine.spread = rounded((squares / n).sqrt());
+        machine.spread = rounded((squares / n).sqrt().max(machine.spread));
         machine
     }
 
