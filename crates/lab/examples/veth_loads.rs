@@ -3,9 +3,8 @@
 //! ```text
 //! cargo run --release -p trammel-lab --example veth_loads -- FILE.click [BYTES] [FRAMES]
 //! ```
-//! Needs the right to make network namespaces, two processors, and a calibrated `host`. Devices are packet sockets that the
-//! router polls. What they cost is learnt first, from a graph that does nothing. Where the tester is slower than the
-//! function, the maximum is the tester's.
+//! Needs the right to make network namespaces and a calibrated `host`. Devices are packet sockets that the
+//! router polls. What they cost is learnt first, from a graph that does nothing.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use trammel::forwarding::bench::Bench;
@@ -48,7 +47,7 @@ fn compare() -> Result<(), String> {
     };
     let bench = Bench::new(&config, &file, &[], &[samples::plain()]);
     let bench = bench.map_err(|refused| format!("{refused:?}"))?;
-    let veth = Veth::learn(&machine, frame as usize).map_err(text)?;
+    let veth = Veth::learn(frame as usize).map_err(text)?;
     println!("devices: {veth:.0?}");
     let rows = veth
         .compare(&bench, &traffic, &machine, frames)

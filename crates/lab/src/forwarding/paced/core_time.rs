@@ -13,7 +13,7 @@ use trammel_packet::cpu::cycles;
 struct State {
     /// When it was asked last.
     last: AtomicU64,
-    /// Ticks that were cut out, and in how many gaps.
+    /// Ticks in which it stood still, and in how many gaps.
     away: AtomicU64,
     gaps: AtomicU64,
     /// The longest time between two calls that is the router's own.
@@ -22,12 +22,12 @@ struct State {
 
 /// The time of the core that runs a bed, in ticks of the counter. One thread asks; it is atomic so that rings can hold it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CoreTime(Arc<State>);
+pub(in crate::forwarding) struct CoreTime(Arc<State>);
 
 impl CoreTime {
     /// What time it is.
     #[inline]
-    pub(super) fn now(&self) -> u64 {
+    pub(in crate::forwarding) fn now(&self) -> u64 {
         self.at(cycles())
     }
 
@@ -42,8 +42,18 @@ impl CoreTime {
         tick.saturating_sub(state.away.load(Relaxed))
     }
 
+    /// Does work that is none of the router's: the time stands still meanwhile.
+    pub(in crate::forwarding) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let (state, start) = (&*self.0, cycles());
+        let done = work();
+        let end = cycles();
+        state.away.fetch_add(end.saturating_sub(start), Relaxed);
+        state.last.store(end, Relaxed);
+        done
+    }
+
     /// Begins a window in which gaps of more than so many ticks are cut out; says what time it is.
-    pub(super) fn begin(&self, longest: u64) -> u64 {
+    pub(in crate::forwarding) fn begin(&self, longest: u64) -> u64 {
         let state = &*self.0;
         let now = cycles();
         for zeroed in [&state.away, &state.gaps] {
@@ -55,7 +65,7 @@ impl CoreTime {
     }
 
     /// Ticks that were cut out since the window began, and in how many gaps.
-    pub(super) fn away(&self) -> (u64, u64) {
+    pub(in crate::forwarding) fn away(&self) -> (u64, u64) {
         (self.0.away.load(Relaxed), self.0.gaps.load(Relaxed))
     }
 }

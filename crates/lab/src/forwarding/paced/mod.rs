@@ -9,14 +9,14 @@
 //! to its caches and its pace is not; whoever asks takes several windows and keeps those in which the machine was at its own
 //! pace.
 
-mod core_time;
-mod ring;
+pub(in crate::forwarding) mod core_time;
+pub(in crate::forwarding) mod ring;
 
 use super::arrivals::{Part, Pattern};
 use super::bench::{Bench, Refused};
 use super::lost;
 use super::measure::Clock;
-use super::traffic::Traffic;
+use super::traffic::{Stream, Traffic};
 use core_time::CoreTime;
 use ring::{PacedRing, Shared, Way, lock};
 use std::collections::BTreeMap;
@@ -101,27 +101,38 @@ impl Bed {
         pattern: Pattern,
         capacity: usize,
     ) -> Result<Bed, Refused> {
-        let way = || -> Shared { Arc::new(Mutex::new(Way::new(capacity))) };
+        Bed::with(
+            bench,
+            traffic,
+            pattern,
+            capacity,
+            |name, stream, way, time| Ok(Box::new(PacedRing::new(name, stream, way, time))),
+        )
+    }
+
+    /// The same on devices that `make` makes: of a name, with what comes in by it.
+    pub(in crate::forwarding) fn with<E: From<Refused>>(
+        bench: &Bench,
+        traffic: &Traffic,
+        pattern: Pattern,
+        capacity: usize,
+        mut make: impl FnMut(&str, Option<Stream>, Shared, CoreTime) -> Result<Box<dyn Device>, E>,
+    ) -> Result<Bed, E> {
         let mut devices: BTreeMap<String, Box<dyn Device>> = BTreeMap::new();
         let (mut ways_in, mut ways_out) = (Vec::new(), Vec::new());
         let (active, time) = (bench.active(), CoreTime::default());
-        for (at, name) in bench.inlets().into_iter().enumerate() {
-            let way = way();
-            let is_active = active.contains(&at);
-            let stream = is_active.then(|| bench.stream(at, traffic)).transpose()?;
-            let ring = PacedRing::new(name, stream, way.clone(), time.clone());
-            devices.insert(name.to_owned(), Box::new(ring));
-            if is_active {
-                ways_in.push(way);
+        let names = bench.inlets().into_iter().chain(bench.outlets());
+        for (at, name) in names.enumerate() {
+            let way: Shared = Arc::new(Mutex::new(Way::new(capacity)));
+            let stream = if active.contains(&at) {
+                ways_in.push(way.clone());
+                Some(bench.stream(at, traffic)?)
             } else {
-                ways_out.push(way);
-            }
-        }
-        for name in bench.outlets() {
-            let way = way();
-            let ring = PacedRing::new(name, None, way.clone(), time.clone());
-            devices.insert(name.to_owned(), Box::new(ring));
-            ways_out.push(way);
+                ways_out.push(way.clone());
+                None
+            };
+            let device = make(name, stream, way, time.clone())?;
+            devices.insert(name.to_owned(), device);
         }
         let clock = Clock::measure();
         Ok(Bed {
@@ -223,10 +234,13 @@ impl UnderLoad for Bed {
         }
         let lost_before = lost::in_elements(&self.router);
         let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
-        for (way, plan) in self.ways_in.iter().zip(plans) {
-            let due = plan.into_iter().map(|ticks| start + ticks).collect();
-            lock(way).arm(due);
-        }
+        // Laying out the plan takes longer than many a batch, and is none of the router's work.
+        self.time.aside(|| {
+            for (way, plan) in self.ways_in.iter().zip(plans) {
+                let due = plan.into_iter().map(|ticks| start + ticks).collect();
+                lock(way).arm(due);
+            }
+        });
         self.run(loads)?;
         let mut window = Window {
             offered,

@@ -18,9 +18,12 @@ use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
+/// Polls in vain without which frames may still be on their way through the kernel.
+const QUIET: u32 = 64;
+
 /// What a ring has to give and what became of it, in ticks of the core's time.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(in crate::forwarding) struct Way {
     /// When its frames are due, ascending.
     due: Vec<u64>,
     /// The first that has not fallen due.
@@ -28,32 +31,34 @@ pub(super) struct Way {
     /// Those that wait, and how many they are.
     waiting: VecDeque<Range<usize>>,
     held: usize,
+    /// Polls in vain after which none waits in the kernel's ring.
+    to_wait: u32,
     /// How many may wait.
     capacity: usize,
     /// The place of the first frame in the stream.
     first_frame: u64,
     /// Frames that the router took, when it took the first and the last, and how many it took last.
-    pub(super) taken: u64,
-    pub(super) first_taken: u64,
-    pub(super) last_taken: u64,
-    pub(super) last_batch: u64,
+    pub(in crate::forwarding) taken: u64,
+    pub(in crate::forwarding) first_taken: u64,
+    pub(in crate::forwarding) last_taken: u64,
+    pub(in crate::forwarding) last_batch: u64,
     /// Times that it took any, and that it asked in vain.
-    pub(super) batches: u64,
-    pub(super) polls: u64,
+    pub(in crate::forwarding) batches: u64,
+    pub(in crate::forwarding) polls: u64,
     /// See `polls`: those before the first frame was taken.
-    pub(super) polls_before: u64,
+    pub(in crate::forwarding) polls_before: u64,
     /// Frames that found the ring full, and when the last of these was due.
-    pub(super) lost: u64,
-    pub(super) last_lost: Option<u64>,
+    pub(in crate::forwarding) lost: u64,
+    pub(in crate::forwarding) last_lost: Option<u64>,
     /// When the frames were due that were given to this ring, and for each batch of them how many there were by then and
     /// when it was out.
-    pub(super) out: Vec<u64>,
-    pub(super) out_at: Vec<(usize, u64)>,
+    pub(in crate::forwarding) out: Vec<u64>,
+    pub(in crate::forwarding) out_at: Vec<(usize, u64)>,
 }
 
 impl Way {
     /// A way on which so many frames may wait.
-    pub(super) fn new(capacity: usize) -> Way {
+    pub(in crate::forwarding) fn new(capacity: usize) -> Way {
         Way {
             capacity,
             ..Way::default()
@@ -61,7 +66,7 @@ impl Way {
     }
 
     /// Forgets what became of the frames before and takes new ones, due at `due`.
-    pub(super) fn arm(&mut self, due: Vec<u64>) {
+    pub(in crate::forwarding) fn arm(&mut self, due: Vec<u64>) {
         let mut fresh = Way {
             due,
             first_frame: self.first_frame + self.due.len() as u64,
@@ -120,7 +125,7 @@ impl Way {
     }
 
     /// When each frame that was given to this ring was due and was out. What the function made itself was never due.
-    pub(super) fn passages(&self) -> impl Iterator<Item = (u64, u64)> {
+    pub(in crate::forwarding) fn passages(&self) -> impl Iterator<Item = (u64, u64)> {
         let mut first = 0;
         let batches = self.out_at.iter().flat_map(move |(end, at)| {
             let batch = &self.out[std::mem::replace(&mut first, *end)..*end];
@@ -129,23 +134,68 @@ impl Way {
         batches.filter(|(due, _)| *due != 0)
     }
 
+    /// The next frame of the stream, and when it is due, if that is by `now`: for rings that the kernel keeps.
+    pub(in crate::forwarding) fn next_due(&self, now: u64) -> Option<(u64, u64)> {
+        let due = self.due.get(self.next).filter(|due| **due <= now)?;
+        Some((self.first_frame + self.next as u64, *due))
+    }
+
+    /// That frame has been handed to the kernel.
+    pub(in crate::forwarding) fn pass(&mut self) {
+        self.next += 1;
+        self.to_wait = QUIET;
+    }
+
+    /// The router asked at `now` and got so many frames.
+    #[inline]
+    pub(in crate::forwarding) fn took(&mut self, now: u64, count: u64) {
+        if count == 0 {
+            self.polls += 1;
+            if self.to_wait > 0 {
+                self.to_wait -= 1;
+                // What was handed to the kernel and has not come by now was lost on the way.
+                if self.to_wait == 0 {
+                    self.lost = self.next as u64 - self.taken;
+                }
+            }
+            return;
+        }
+        if self.taken == 0 {
+            (self.first_taken, self.polls_before) = (now, self.polls);
+        }
+        (self.last_taken, self.last_batch) = (now, count);
+        self.taken += count;
+        self.batches += 1;
+    }
+
+    /// A frame that was due at `due` is out with the batch that ends next.
+    pub(in crate::forwarding) fn put_out(&mut self, due: u64) {
+        self.out.push(due);
+    }
+
+    /// What was put out since the last batch was out at `now`.
+    pub(in crate::forwarding) fn end_batch(&mut self, now: u64) {
+        let out = (self.out.len(), now);
+        self.out_at.push(out);
+    }
+
     /// Whether every frame has come and none waits.
-    pub(super) fn is_over(&self) -> bool {
-        self.next == self.due.len() && self.held == 0
+    pub(in crate::forwarding) fn is_over(&self) -> bool {
+        self.next == self.due.len() && self.held == 0 && self.to_wait == 0
     }
 }
 
 /// A way as its ring and the bed share it.
-pub(super) type Shared = Arc<Mutex<Way>>;
+pub(in crate::forwarding) type Shared = Arc<Mutex<Way>>;
 
 /// The ring's end or the bed's of a way.
-pub(super) fn lock(way: &Shared) -> MutexGuard<'_, Way> {
+pub(in crate::forwarding) fn lock(way: &Shared) -> MutexGuard<'_, Way> {
     way.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A ring.
 #[derive(Debug)]
-pub(super) struct PacedRing {
+pub(in crate::forwarding) struct PacedRing {
     name: String,
     stream: Option<Stream>,
     way: Shared,
@@ -155,7 +205,7 @@ pub(super) struct PacedRing {
 
 impl PacedRing {
     /// A ring that gives frames of `stream`, or only takes.
-    pub(super) fn new(
+    pub(in crate::forwarding) fn new(
         name: &str,
         stream: Option<Stream>,
         way: Shared,
@@ -204,16 +254,7 @@ impl Device for PacedRing {
             }
         }
         let count = count as u64;
-        if count == 0 {
-            way.polls += 1;
-            return Ok(0);
-        }
-        if way.taken == 0 {
-            (way.first_taken, way.polls_before) = (now, way.polls);
-        }
-        (way.last_taken, way.last_batch) = (now, count);
-        way.taken += count;
-        way.batches += 1;
+        way.took(now, count);
         self.counters.received += count;
         Ok(count as usize)
     }
@@ -222,12 +263,10 @@ impl Device for PacedRing {
         let count = from.len();
         let mut way = lock(&self.way);
         for packet in from.drain() {
-            way.out
-                .push(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
+            way.put_out(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
             pool.free(packet);
         }
-        let out = (way.out.len(), self.time.now());
-        way.out_at.push(out);
+        way.end_batch(self.time.now());
         self.counters.sent += count as u64;
         Ok(count)
     }

@@ -1,12 +1,12 @@
 //! A function between virtual Ethernet devices: simulated with what such devices cost here, and measured.
 //!
 //! What the devices cost is learnt from a graph that does nothing: each call of the router's packet sockets is timed, and what
-//! the same call of a ring in memory takes is taken off, since that is in the costs of elements. What the kernel takes
-//! from the tester to the router and back is the latency of that graph at a tenth of its maximum less the simulated one.
-//! Nothing is learnt from the function.
+//! the same call of a ring in memory takes is taken off, since that is in the costs of elements. Nothing is learnt from the
+//! function.
 
+use super::comparison::{asked as asked_of, percent};
 use super::device::{Device, Ports};
-use super::row::{Row, us};
+use super::row::Row;
 use super::{live, search};
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench as Workbench, Refused};
@@ -15,7 +15,7 @@ use crate::forwarding::measure::Clock;
 use crate::forwarding::paced::UnderLoad;
 use crate::forwarding::samples;
 use crate::forwarding::traffic::Traffic;
-use crate::forwarding::veth::{Bed, NoBed, Ticks, ring_ticks};
+use crate::forwarding::veth::{self, NoBed, Ticks, ring_ticks};
 use crate::scenario::forwarding::{Bench, Test};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
@@ -40,8 +40,6 @@ pub struct Veth {
     pub transmit: Cost,
     /// Cycles of having frames sent: a call, and each frame.
     pub flush: (f64, f64),
-    /// The kernel's way from the tester to the router and back.
-    pub path: Time,
 }
 
 /// A metric of a function between virtual devices.
@@ -72,10 +70,10 @@ fn null() -> Result<Workbench, Refused> {
     Workbench::new(NULL, "null", &[], &[samples::plain()])
 }
 
-/// What is asked of a graph, with so many frames.
-fn asked(tests: &[Test], frames: u64) -> Bench {
+/// What is asked of a function, with so many frames.
+fn asked(frames: u64) -> Bench {
     Bench {
-        tests: tests.to_vec(),
+        tests: vec![Test::Latency, Test::FrameLoss, Test::Recovery],
         latency_at: vec![0.1, 0.5, 0.9],
         loss_at: vec![0.9, 1.0, 1.1],
         frames,
@@ -85,7 +83,7 @@ fn asked(tests: &[Test], frames: u64) -> Bench {
 
 impl Veth {
     /// Learns it from the graph that does nothing, with frames of so many bytes.
-    pub fn learn(machine: &Machine, frame: usize) -> Result<Veth, Error> {
+    pub fn learn(frame: usize) -> Result<Veth, Error> {
         let (null, traffic) = (
             null()?,
             Traffic {
@@ -93,22 +91,18 @@ impl Veth {
                 ..Traffic::default()
             },
         );
-        let mut bed = Bed::new(&null, &traffic, Pattern::Constant, true).map_err(no_bed)?;
+        let bed = veth::bed(&null, &traffic, Pattern::Constant, true);
+        let (mut bed, timing) = bed.map_err(no_bed)?;
         for (pps, frames) in TIMED {
             let load = Load::new(pps, Time::from_secs_f64(frames / pps)).expect("they are above 0");
             bed.offer(&[load]).map_err(other)?;
         }
-        let (device, ring) = (bed.device_ticks(), ring_ticks(&null, &traffic)?);
-        drop(bed);
-        let cycles = Clock::measure().cycles_a_tick;
-        let mut veth = Veth::of(&device, &ring, cycles);
-        // The median at a tenth of the maximum, as measured and as simulated without any way.
-        let bench = asked(&[Test::Latency], 10_000);
-        let rows = veth.both(&null, &traffic, machine, &bench)?;
-        let median = rows.iter().find(|one| one.metric == "latency_p50_at_10");
-        let found = median.and_then(|one| Some(one.measured? - one.simulated?));
-        veth.path = Time::from_secs_f64(found.unwrap_or(0.0).max(0.0) / 1e6);
-        Ok(veth)
+        let ring = ring_ticks(&null, &traffic)?;
+        Ok(Veth::of(
+            &timing.ticks(),
+            &ring,
+            Clock::measure().cycles_a_tick,
+        ))
     }
 
     fn of(device: &Ticks, ring: &Ticks, cycles: f64) -> Veth {
@@ -127,7 +121,6 @@ impl Veth {
             ),
             transmit: cost(device.transmit, ring.transmit, 0.0),
             flush: (device.flush.0 * cycles, device.flush.1 * cycles),
-            path: Time::ZERO,
         }
     }
 
@@ -139,17 +132,7 @@ impl Veth {
         machine: &Machine,
         frames: u64,
     ) -> Result<Vec<Both>, Error> {
-        let tests = [Test::Latency, Test::FrameLoss, Test::Recovery];
-        self.both(function, traffic, machine, &asked(&tests, frames))
-    }
-
-    fn both(
-        &self,
-        function: &Workbench,
-        traffic: &Traffic,
-        machine: &Machine,
-        bench: &Bench,
-    ) -> Result<Vec<Both>, Error> {
+        let bench = &asked(frames);
         let under = Conditions {
             traffic: traffic.clone(),
             ..Conditions::default()
@@ -163,7 +146,8 @@ impl Veth {
         let mut device = Device::new(function, machine, traffic, &under, ports)?;
         device.drive(self.receive, self.transmit, self.flush);
         let sought = search::seek(&mut device, None, bench, ABOUT, f64::INFINITY)?;
-        let bed = Bed::new(function, traffic, Pattern::Constant, false).map_err(no_bed)?;
+        let bed = veth::bed(function, traffic, Pattern::Constant, false);
+        let (bed, _) = bed.map_err(no_bed)?;
         let live = live::measure_on(bed, bench, sought.pps)?;
         let most = live.trials.first().map(|row| row.intended / 1e6);
         let mut all = vec![Both {
@@ -182,29 +166,14 @@ impl Veth {
             else {
                 continue;
             };
-            all.extend(self.of_row(simulated, row));
+            let share = percent(row.share.unwrap_or_default());
+            all.extend(asked_of(row.test).iter().map(|(name, unit, value)| Both {
+                metric: format!("{name}_{share}"),
+                unit,
+                simulated: value(simulated),
+                measured: value(row),
+            }));
         }
         Ok(all)
-    }
-
-    /// The metrics of a trial in both engines; the kernel's way counts with the simulated latency.
-    fn of_row(&self, simulated: &Row, measured: &Row) -> Vec<Both> {
-        super::comparison::asked(measured.test)
-            .iter()
-            .map(|(name, unit, value)| {
-                let share = super::comparison::percent(measured.share.unwrap_or_default());
-                let path = if measured.test == Test::Latency {
-                    us(self.path)
-                } else {
-                    0.0
-                };
-                Both {
-                    metric: format!("{name}_{share}"),
-                    unit,
-                    simulated: value(simulated).map(|value| value + path),
-                    measured: value(measured),
-                }
-            })
-            .collect()
     }
 }
