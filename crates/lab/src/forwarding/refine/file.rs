@@ -296,7 +296,7 @@ quantities = { entries = 12 }
                 cut("[[element]]\nname = \"b\""),
                 "it has 1 of 2 elements, so it is cut off",
             ),
-            (cut("ries = 12"), "run.toml:18: "),
+            (cut("ries = 12"), "run.toml:19: "),
             (cut("class = \"EtherSwitch\""), "`class` of 'b' is a word"),
             (
                 changed("packets = 100", "packets = 0"),
