@@ -11,9 +11,9 @@ use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::{Ctx, NOWHERE};
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
+use crate::engine::{Ctx, NOWHERE};
 use crate::ip_lookup;
 use crate::ip6_packet;
 use crate::lookup::poptrie::Poptrie;
@@ -109,7 +109,11 @@ impl Element for LookupIp6Route {
             *address = u128::from_be_bytes(ip6_packet::destination(&pool[packet]));
         }
         // One address asks once; several ask together, level by level, so that no look-up waits for another's memory.
-        if count > 0 && addresses[1..count].iter().all(|other| *other == addresses[0]) {
+        if count > 0
+            && addresses[1..count]
+                .iter()
+                .all(|other| *other == addresses[0])
+        {
             hops[..count].fill(self.routes.table().lookup(addresses[0]));
         } else {
             let table = self.routes.table();
