@@ -15,6 +15,8 @@ const GRAPHS: &str = include_str!("composed.toml");
 const SIZES: [usize; 2] = [64, 1518];
 /// Graphs that are timed.
 pub(super) const TIMED: usize = 10 * SIZES.len();
+/// Runs of each.
+const RUNS: usize = 3;
 /// Of the estimates so many lie within what is said.
 const SHARE: f64 = 0.9;
 
@@ -25,8 +27,8 @@ pub(super) fn check(
     is_over: &dyn Fn() -> bool,
 ) -> Result<(), Error> {
     let machine = calibration.machine();
-    let mut errors = Vec::new();
-    for (text, traffic) in graphs() {
+    let (mut errors, mut each) = (Vec::new(), Vec::new());
+    for (name, text, traffic) in graphs() {
         let bench = bench(&text)?;
         for frame in SIZES {
             if is_over() {
@@ -39,10 +41,12 @@ pub(super) fn check(
                 },
                 ..Conditions::default()
             };
-            let timed = reference.time(&[(&bench, under.traffic.clone())])?[0];
+            let timed = reference.time_often(RUNS, &[(&bench, under.traffic.clone())])?[0];
             let subject = Subject::Configuration(Box::new(bench.clone()));
             let estimated = subject.at(frame as f64, &machine, &under)?.estimate;
-            errors.push((estimated.cycles.centre / timed.cycles - 1.0).abs());
+            let error = estimated.cycles.centre / timed.cycles - 1.0;
+            each.push(format!("{name} {:+.0} %", 100.0 * error));
+            errors.push(error.abs());
         }
     }
     errors.sort_by(f64::total_cmp);
@@ -57,25 +61,27 @@ pub(super) fn check(
         100.0 * width,
         100.0 * errors[errors.len() - 1]
     ));
+    calibration.note(format!("They are {}.", each.join(", ")));
     calibration.widen(width);
     Ok(())
 }
 
-fn graphs() -> Vec<(String, Traffic)> {
+fn graphs() -> Vec<(String, String, Traffic)> {
     let document = Document::parse(GRAPHS).expect("a test reads it");
     let tables = document["graph"].as_array_of_tables();
     let tables = tables.expect("a test reads it").iter();
     tables.map(graph).collect()
 }
 
-fn graph(table: &Table) -> (String, Traffic) {
+fn graph(table: &Table) -> (String, String, Traffic) {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
+    let own = |key: &str| text(key).unwrap_or_default().to_owned();
     let traffic = Traffic {
         flows: table.get("flows").and_then(Item::as_integer).unwrap_or(1) as u32,
         field: text("vary").map(|name| field(name).expect("a test reads it")),
         ..Traffic::default()
     };
-    (text("text").unwrap_or_default().to_owned(), traffic)
+    (own("name"), own("text"), traffic)
 }
 
 #[cfg(test)]
@@ -89,7 +95,7 @@ mod tests {
 
     #[test]
     fn every_graph_sends_packets_out_and_is_estimated_whole_on_every_machine() {
-        for (text, traffic) in graphs() {
+        for (_, text, traffic) in graphs() {
             let bench = bench(&text).expect(&text);
             let (_, tally) = bench.run(&traffic, 2048).expect(&text);
             assert!(tally.sent > tally.given / 4, "{text}");

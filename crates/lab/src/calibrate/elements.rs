@@ -276,8 +276,8 @@ impl Reference {
             made += 1;
         }
         let each = started.elapsed().as_secs_f64() / made as f64;
-        // Each graph is run with the one that does nothing before and after it.
-        let fit = budget.as_secs_f64() / (each * 3.0 * graphs as f64);
+        // Between graphs the one that does nothing is run.
+        let fit = budget.as_secs_f64() / (each * 2.0 * graphs as f64);
         reference.runs = (fit as usize).clamp(1, RUNS);
         Ok(reference)
     }
@@ -290,13 +290,23 @@ impl Reference {
 
     /// Times graphs in turn, each as if nothing had slowed the machine.
     pub(super) fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
+        self.time_often(self.runs, benches)
+    }
+
+    /// The same, in so many runs of each.
+    pub(super) fn time_often(
+        &self,
+        runs: usize,
+        benches: &[(&Bench, Traffic)],
+    ) -> Result<Vec<Timed>, Error> {
         let mut all = vec![Vec::new(); benches.len()];
-        for _ in 0..self.runs {
+        let mut before = self.cycles(&self.bench, &self.traffic)?;
+        for _ in 0..runs {
             for ((bench, traffic), all) in benches.iter().zip(&mut all) {
-                let before = self.cycles(&self.bench, &self.traffic)?;
                 let found = self.cycles(bench, traffic)?;
                 let after = self.cycles(&self.bench, &self.traffic)?;
                 all.push(found * self.least / f64::midpoint(before, after));
+                before = after;
             }
         }
         // The middle one: a change of pace between two runs errs to either side.
@@ -321,13 +331,16 @@ fn own_work(calibration: &mut Calibration, reference: &Reference) -> Result<(), 
         "FromDevice(in) -> {} -> Discard;",
         ["Null"; NULLS].join(" -> ")
     ))?;
-    let timed = reference.time(&[
-        (&bare, traffic(small, many)),
-        (&bare, traffic(large, many)),
-        (&bare, traffic(small, few)),
-        (&nulls, traffic(small, many)),
-        (&nulls, traffic(small, few)),
-    ])?;
+    let timed = reference.time_often(
+        RUNS,
+        &[
+            (&bare, traffic(small, many)),
+            (&bare, traffic(large, many)),
+            (&bare, traffic(small, few)),
+            (&nulls, traffic(small, many)),
+            (&nulls, traffic(small, few)),
+        ],
+    )?;
     let cost = |at: usize| timed[at].cycles;
     // Two batches tell what is a packet's and what is a batch's.
     let split = |at_many: f64, at_few: f64| {

@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Wall time to take, 5 s to 120 s
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = budget)]
+    #[arg(long, value_name = "TIME", default_value = "100s", value_parser = budget)]
     budget: Duration,
     /// Write the file although the machine is too noisy, with the spread that was seen
     #[arg(long)]
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.force {
             return Err(Lacks::error(
                 &why,
-                "stop what else runs and try again, give more time (`--budget 120s`), or write it all the same (`--force`)",
+                "stop what else runs and try again, give more time (`--budget 200s`), or write it all the same (`--force`)",
             ));
         }
         say(&format!("warning: {why}"));
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn calibrate(args: &Args, interrupted: &AtomicBool) -> Result<Calibration, Error> {
     const STEPS: u64 = 100;
     // The share of the time that operations take; the rest is for elements.
-    const OPERATIONS: f64 = 0.7;
+    const OPERATIONS: f64 = 0.4;
     let bar = progress::bar(STEPS);
     let measured = measure(&Options {
         budget: args.budget.mul_f64(OPERATIONS),
