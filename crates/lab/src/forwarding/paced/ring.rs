@@ -174,6 +174,11 @@ impl Way {
         self.out.push(due);
     }
 
+    /// The last so many were not taken after all.
+    pub(in crate::forwarding) fn take_back(&mut self, count: usize) {
+        self.out.truncate(self.out.len() - count);
+    }
+
     /// What was put out since the last batch was out at `now`.
     pub(in crate::forwarding) fn end_batch(&mut self, now: u64) {
         let out = (self.out.len(), now);
