@@ -18,8 +18,9 @@ use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
-/// Polls in vain without which frames may still be on their way through the kernel.
-const QUIET: u32 = 64;
+/// Polls in vain without which frames may still be on their way through the kernel: each takes tens of nanoseconds at least,
+/// so all of them are longer than the millisecond for which a packet socket may hold a frame.
+const QUIET: u32 = 1 << 17;
 
 /// What a ring has to give and what became of it, in ticks of the core's time.
 #[derive(Debug, Default)]
@@ -171,6 +172,11 @@ impl Way {
     /// A frame that was due at `due` is out with the batch that ends next.
     pub(in crate::forwarding) fn put_out(&mut self, due: u64) {
         self.out.push(due);
+    }
+
+    /// The last so many were not taken after all.
+    pub(in crate::forwarding) fn take_back(&mut self, count: usize) {
+        self.out.truncate(self.out.len() - count);
     }
 
     /// What was put out since the last batch was out at `now`.

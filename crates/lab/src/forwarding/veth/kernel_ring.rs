@@ -1,7 +1,7 @@
 //! A device of the router's behind a pair of virtual Ethernet devices, and the tester at the other end of the pair.
 //!
 //! When the router asks for frames, the tester first hands those that have fallen due to the kernel, which brings them to the
-//! router's packet socket before it returns. When the router has frames sent, the tester then takes them. Time
+//! router's packet socket before it returns. A frame is out when the call that has it sent returns; the tester then takes it. Time
 //! stands still while the tester works, so the one core that is measured needs no other and none waits for the other's turn.
 
 use super::wire::Wire;
@@ -90,18 +90,13 @@ impl KernelRing {
         }
     }
 
-    /// Takes what the router has sent, which was out at `now`.
-    fn take(&mut self, now: u64) -> io::Result<()> {
-        let mut way = lock(&self.way);
+    /// Takes what the router has sent out of the kernel's way.
+    fn take(&mut self) -> io::Result<()> {
         while self.far.receive(&mut self.pool, &mut self.batch)? > 0 {
             for packet in self.batch.drain() {
-                if let Some(due) = read(self.pool[&packet].data()) {
-                    way.put_out(due);
-                }
                 self.pool.free(packet);
             }
         }
-        way.end_batch(now);
         Ok(())
     }
 }
@@ -123,13 +118,21 @@ impl Device for KernelRing {
     }
 
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
-        self.near.transmit(pool, from)
+        // The tester's own socket holds frames for a while, so when they are out is seen here.
+        let mut way = lock(&self.way);
+        for packet in from.iter() {
+            way.put_out(read(pool[packet].data()).unwrap_or(0));
+        }
+        let (all, count) = (from.len(), self.near.transmit(pool, from)?);
+        way.take_back(all - count);
+        Ok(count)
     }
 
     fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         self.near.flush(pool)?;
         let (now, time) = (self.time.now(), self.time.clone());
-        time.aside(|| self.take(now))
+        lock(&self.way).end_batch(now);
+        time.aside(|| self.take())
     }
 
     fn unsent(&self) -> usize {
