@@ -222,7 +222,7 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}{stream}[bench]\ntests = ['latncy']\n"),
             &[
-                "`bench.tests` cannot be `latncy` | must be one of `throughput`, `latency`, `frame-loss` | did you mean `latency`?",
+                "`bench.tests` cannot be `latncy` | must be one of `throughput`, `latency`, `frame-loss`, `recovery` | did you mean `latency`?",
             ],
         ),
         (
