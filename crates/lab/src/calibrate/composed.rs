@@ -3,7 +3,7 @@
 //! No constant is learnt from these graphs. What nine in ten of their estimates do not err by more than is how far the
 //! interval of an estimate reaches to either side, where what the constants themselves are good for is less.
 
-use super::elements::{Reference, bench};
+use super::reference::{Reference, bench};
 use super::{Calibration, Error};
 use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::traffic::{Traffic, field};

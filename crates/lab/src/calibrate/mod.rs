@@ -7,14 +7,19 @@
 //! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of known latency tells.
 
 mod bench;
+#[cfg(target_os = "linux")]
 mod composed;
 mod derive;
 #[cfg(target_os = "linux")]
 pub mod elements;
 pub mod file;
 pub mod judge;
+#[cfg(target_os = "linux")]
+mod own_work;
 mod pass;
 mod quantity;
+#[cfg(target_os = "linux")]
+mod reference;
 #[cfg(target_os = "linux")]
 pub mod siblings;
 mod system;

@@ -24,15 +24,15 @@ const REFERENCES: usize = 20;
 /// A cost in cycles a packet and how much runs of it differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timed {
-    pub cycles: f64,
-    pub spread: f64,
+    pub(super) cycles: f64,
+    pub(super) spread: f64,
 }
 
 /// The graph that does nothing.
 pub(super) struct Reference {
-    pub bench: Bench,
-    pub traffic: Traffic,
-    pub clock: Clock,
+    pub(super) bench: Bench,
+    pub(super) traffic: Traffic,
+    pub(super) clock: Clock,
     /// Cycles a packet when nothing slowed it.
     least: Cell<f64>,
     /// Time that may yet be spent on waiting for an undisturbed moment.
@@ -45,7 +45,7 @@ pub(super) struct Reference {
 
 impl Reference {
     /// As many runs of each graph, up to [`RUNS`], as fit `graphs` of them into `budget`; as long again is waited at most.
-    pub fn new(graphs: usize, budget: Duration) -> Result<Reference, Error> {
+    pub(super) fn new(graphs: usize, budget: Duration) -> Result<Reference, Error> {
         let mut reference = Reference {
             bench: bench("FromDevice(in) -> Discard;")?,
             traffic: traffic(64, 32),
@@ -69,12 +69,12 @@ impl Reference {
     }
 
     /// The least that it took, in cycles a packet. What was timed while it was taken for more was slowed unnoticed.
-    pub fn least(&self) -> f64 {
+    pub(super) fn least(&self) -> f64 {
         self.least.get()
     }
 
     /// Graphs that were timed, and how many of them counted although they were slowed.
-    pub fn timed(&self) -> (u32, u32) {
+    pub(super) fn timed(&self) -> (u32, u32) {
         self.timed.get()
     }
 
@@ -96,7 +96,8 @@ impl Reference {
         while !self.is_undisturbed(found) && started.elapsed() < patience {
             found = self.again()?;
         }
-        self.patience.set(patience.saturating_sub(started.elapsed()));
+        self.patience
+            .set(patience.saturating_sub(started.elapsed()));
         Ok(found)
     }
 
@@ -107,12 +108,12 @@ impl Reference {
     }
 
     /// Times graphs in turn, each as if nothing had slowed the machine.
-    pub fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
+    pub(super) fn time(&self, benches: &[(&Bench, Traffic)]) -> Result<Vec<Timed>, Error> {
         self.time_often(self.runs, benches)
     }
 
     /// The same, in so many runs of each.
-    pub fn time_often(
+    pub(super) fn time_often(
         &self,
         runs: usize,
         benches: &[(&Bench, Traffic)],

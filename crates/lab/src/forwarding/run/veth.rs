@@ -62,7 +62,7 @@ fn no_bed(no: NoBed) -> Error {
     }
 }
 
-fn other(failure: Failure) -> Error {
+fn other(failure: &Failure) -> Error {
     Error::Other(failure.to_string())
 }
 
@@ -95,7 +95,7 @@ impl Veth {
         let (mut bed, timing) = bed.map_err(no_bed)?;
         for (pps, frames) in TIMED {
             let load = Load::new(pps, Time::from_secs_f64(frames / pps)).expect("they are above 0");
-            bed.offer(&[load]).map_err(other)?;
+            bed.offer(&[load]).map_err(|failure| other(&failure))?;
         }
         let ring = ring_ticks(&null, &traffic)?;
         Ok(Veth::of(

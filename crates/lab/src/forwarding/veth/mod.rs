@@ -166,6 +166,7 @@ mod tests {
     use trammel_core::time::Time;
 
     #[test]
+    #[allow(clippy::print_stdout)]
     fn frames_go_through_the_kernel_and_the_router_and_come_back() {
         let text = "FromDevice(a) -> Queue -> ToDevice(b);";
         let bench = Bench::new(text, "x", &[], &[samples::plain()]).expect("it is right");
