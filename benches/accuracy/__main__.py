@@ -3,9 +3,9 @@
 Each function is estimated on `host`, whose constants come from graphs of single elements (`trammel calibrate`), and
 then measured on rings in memory; no function is predicted from its own counters. Beside the error stand that
 of a null model, one constant for every packet (the mean of the measured functions), and how far two measurements differ.
-A graph that does nothing is measured before and after each function: who shares the processor's core slows both alike, so
-`measured` is what the function took over what that graph took then, times what its estimate says. Where the
-two differ by more than a tenth, the pace changed meanwhile, and the function is measured again.
+A graph that does nothing is measured before and after each function, and tells the `pace` of the machine: what it takes
+over what the calibration says that it takes. `measured` is what the function took over that. Where the pace is more
+than a tenth too slow, who shares the processor's core slows it, and the function is measured again.
 Calibrate first, on a machine at rest: `trammel calibrate`.
 """
 
@@ -120,7 +120,7 @@ def run(text: str, traffic: list[str]) -> list[dict]:
 
 
 REFERENCE = "FromDevice(in) -> Discard;"
-TRIES = 6
+TRIES = 20
 
 
 def cell(rows: list[dict], engine: str, size: int) -> dict:
@@ -139,7 +139,7 @@ def steady(text: str, traffic: list[str]) -> tuple[list[dict], dict[int, float],
         before, rows, after = run(REFERENCE, []), run(text, traffic), run(REFERENCE, [])
         sizes = {row["frame_bytes"] for row in rows}
         both = {size: (pace(before, size), pace(after, size)) for size in sizes}
-        is_steady = all(abs(a / b - 1) <= 0.1 for a, b in both.values())
+        is_steady = all(max(pair) <= 1.1 for pair in both.values())
         if is_steady:
             break
     return rows, {size: statistics.mean(pair) for size, pair in both.items()}, is_steady

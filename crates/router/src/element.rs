@@ -340,6 +340,7 @@ pub trait Element: Any + Send {
     /// | `bytes` | bytes of the structure that answers lookups |
     /// | `rules` | rules that packets are told apart by |
     /// | `steps` | fields compared and branches taken for a packet, on average over the branches |
+    /// | `listed` | routes that are all tried for an address |
     /// | `asked` | look-ups a packet: a batch to one address is one |
     /// | `ways` | outputs that the packets of a batch take, on average; 0 for one where all take the same |
     /// | `lines` | cache lines of a structure that look-ups go to |

@@ -141,6 +141,11 @@ pub trait Table<A: Address> {
     /// The places, in bytes from its beginning, that a lookup of `addr` reads one after the other.
     fn path(&self, addr: A, visit: &mut dyn FnMut(usize));
 
+    /// Routes that are all tried for each address, where there is no structure to walk.
+    fn listed(&self) -> usize {
+        0
+    }
+
     /// Accesses of a lookup that wait for one another, on average over the ends of all routes.
     fn levels(&self) -> f64 {
         mean_levels(self.iter(), |addr| {
@@ -156,6 +161,7 @@ pub trait Table<A: Address> {
         vec![
             ("routes", self.len() as f64),
             ("levels", self.levels()),
+            ("listed", self.listed() as f64),
             ("asked", 1.0),
             ("ways", 0.0),
             ("lines", (bytes / 64.0).ceil()),

@@ -110,6 +110,10 @@ impl Table<u32> for Radix {
         self.trie.len()
     }
 
+    fn listed(&self) -> usize {
+        self.list.len()
+    }
+
     fn path(&self, addr: u32, visit: &mut dyn FnMut(usize)) {
         if self.list.is_empty() {
             self.trie.path(addr, visit);

@@ -7,7 +7,7 @@
 //! `rt :: LinearIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
 
 use crate::elements::Entry;
-use crate::ip_lookup::{IpLookup, PARAMS, PORTS, Style};
+use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::linear::Linear;
 
 /// The class.
@@ -21,4 +21,4 @@ pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a lis
 })
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
-.ops("work(2 * routes + 110)");
+.ops(OPS);
