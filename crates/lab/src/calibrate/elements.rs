@@ -160,9 +160,9 @@ impl Row {
         match &self.without {
             Some(without) => (chain(without, 1), chain(&self.element, 1), 1),
             None => (
-                chain(&self.element, 1),
+                chain(&self.element, 0),
                 chain(&self.element, 1 + self.more),
-                self.more,
+                1 + self.more,
             ),
         }
     }
