@@ -15,6 +15,7 @@ import argparse
 import json
 import random
 import statistics
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -84,15 +85,39 @@ STATIC = (
     "c[1] -> Queue -> ToDevice(o1); c[2] -> Discard;"
 )
 
+# The least frames of `examples/bng.toml`.
+ACCESS = (
+    "020000000001 020909090909 88a80007 81000064 0800 "
+    "4500002e 00000000 4011aeb4 0a000002 c0000209 03e807d0 001a0000"
+)
+CORE = (
+    "020000000001 020000000003 8847 0012c140 4500004e 00000000 402f0181 cb007101 cb0071fe a0000800 39c60000 00001267 "
+    "4500002e 00000000 4011aeb4 c0000209 0a000002 03e807d0 001a0000"
+)
+
+
+def file(name: str) -> str:
+    """A configuration of the examples."""
+    return (ROOT / "examples" / "forwarding" / f"{name}.click").read_text()
+
+
+def frames(text: str) -> list[str]:
+    """A frame as what comes in, and sizes that it can have."""
+    return ["--sample", text, "--frame-sizes", "128,1518"]
+
+
 # The name, the configuration (a file of examples or a text), and what comes in.
 FUNCTIONS: list[tuple[str, str, list[str]]] = [
     ("L2 switch, static", STATIC, []),
     ("MPLS switch", MPLS, []),
+    ("BNG, access to core", file("bng-up"), ["--flows", "16", "--vary", "ip.src", *frames(ACCESS)]),
+    ("BNG, core to access", file("bng-down"), ["--flows", "16", "--vary", "ip.dst", *frames(CORE)]),
     ("counters", COUNTERS, []),
     ("IP router, 8 routes", router("RadixIPLookup", 8), []),
     ("IP router, 8 routes, 256 flows", router("StaticIPLookup", 8), ["--flows", "256", *ADDRESSES]),
     ("IP router, 100 k routes", router("DirectIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
     ("IP router, 100 k routes, radix", router("RadixIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
+    ("IP router, 1 M routes", router("DirectIPLookup", 1_000_000), ["--flows", "65536", *ADDRESSES]),
     ("NAT", NAT, []),
     ("NAT, 10 k flows", NAT, ["--flows", "10000", *ADDRESSES]),
     ("firewall, 20 rules", firewall(20), []),
@@ -107,11 +132,19 @@ FUNCTIONS: list[tuple[str, str, list[str]]] = [
 
 def run(text: str, traffic: list[str]) -> list[dict]:
     """The rows of the table `functions` for a configuration."""
-    with tempfile.NamedTemporaryFile("w", suffix=".click") as file:
-        file.write(text)
-        file.flush()
-        command = [str(PROGRAM), "estimate", file.name, "--machine", "host"]
-        command += ["--frame-sizes", SIZES, "--measure", "--json", *traffic]
+    with tempfile.TemporaryDirectory() as folder:
+        config, capture = Path(folder) / "function.click", Path(folder) / "sample.pcap"
+        config.write_text(text)
+        command = [str(PROGRAM), "estimate", str(config), "--machine", "host", "--measure", "--json", *traffic]
+        if "--frame-sizes" not in command:
+            command += ["--frame-sizes", SIZES]
+        if "--sample" in command:
+            place = command.index("--sample") + 1
+            frame = bytes.fromhex(command[place])
+            # A capture of one frame of Ethernet.
+            header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+            capture.write_bytes(header + struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+            command[place] = str(capture)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or not done.stdout:
         message = f"`trammel estimate` failed: {done.stderr.strip()[-400:]}"
@@ -136,7 +169,8 @@ def pace(rows: list[dict], size: int) -> float:
 def steady(text: str, traffic: list[str]) -> tuple[list[dict], dict[int, float], bool]:
     """A function's rows, the pace at which it was measured, by size, and whether that was steady."""
     for _ in range(TRIES):
-        before, rows, after = run(REFERENCE, []), run(text, traffic), run(REFERENCE, [])
+        nothing = ["--frame-sizes", traffic[traffic.index("--frame-sizes") + 1] if "--frame-sizes" in traffic else SIZES]
+        before, rows, after = run(REFERENCE, nothing), run(text, traffic), run(REFERENCE, nothing)
         sizes = {row["frame_bytes"] for row in rows}
         both = {size: (pace(before, size), pace(after, size)) for size in sizes}
         is_steady = all(max(pair) <= 1.1 for pair in both.values())

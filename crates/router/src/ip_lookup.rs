@@ -34,8 +34,7 @@ pub const PARAMS: &[Param] = &[Param {
 pub const PORTS: (&str, &str) = ("1/-", "h/h");
 
 /// The operations of those that look up in a structure of their own.
-pub const OPS: &str =
-    "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
+pub const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
 
 /// Packets without a route that are told of.
 const TOLD: u32 = 5;

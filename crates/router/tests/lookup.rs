@@ -464,6 +464,8 @@ fn levels_are_the_accesses_that_wait_for_one_another() {
     few.set(Prefix::new(0x0a00_0000, 32), hop(1));
     assert_eq!((few.levels(), few.listed()), (0.0, 1));
     let names: Vec<_> = few.quantities().into_iter().map(|(name, _)| name).collect();
-    let all = ["routes", "levels", "listed", "asked", "ways", "lines", "pages"];
+    let all = [
+        "routes", "levels", "listed", "asked", "ways", "lines", "pages",
+    ];
     assert_eq!(names, all);
 }

@@ -161,14 +161,16 @@ impl Runs {
 
     /// The least that was undisturbed, as everywhere; without any the middle, since the pace errs to either side.
     fn timed(mut self) -> Timed {
-        let (least, all) = match self.undisturbed.is_empty() {
-            true => (false, &mut self.slowed),
-            false => (true, &mut self.undisturbed),
+        let has_least = !self.undisturbed.is_empty();
+        let all = if has_least {
+            &mut self.undisturbed
+        } else {
+            &mut self.slowed
         };
         all.sort_by(f64::total_cmp);
         let (first, middle) = (all[0], all[all.len() / 2]);
         Timed {
-            cycles: if least { first } else { middle },
+            cycles: if has_least { first } else { middle },
             spread: (middle - first) / 2.0,
         }
     }
