@@ -4,8 +4,8 @@
 //! tester ── o0 ═ m0 ── FromDevice … ToDevice ── m1 ═ o1 ── tester
 //! ```
 //! The router runs on packet sockets that it polls. Frames are due, and time is the core's own, as on rings in memory
-//! ([`paced`](super::paced)); in place of such a ring stand a packet socket, the kernel's pair of devices and a tester
-//! at its other end ([`kernel_ring`]), whose work is in no time. So what the kernel does to bring a frame to the router is left
+//! ([`super::paced`]); in place of such a ring stand a packet socket, the kernel's pair of devices and a tester
+//! at its other end (`kernel_ring`), whose work is in no time. So what the kernel does to bring a frame to the router is left
 //! out, and what the router has it do is not. A frame carries the instant at which it was due in its last bytes.
 //!
 //! A packet socket hands frames over in blocks, when one is full or a timer of a millisecond ends it (`TPACKET_V3`). The
