@@ -4,7 +4,7 @@
 //! timed in a row of itself and compared with what its operations cost: the ratio is the class's *factor*. A
 //! configuration is estimated from these, never from its own counters.
 
-use super::reference::{Reference, bench, traffic, wrong};
+use super::reference::{Reference, SMALL_MEAN, bench, in_small_batches, traffic, wrong};
 use super::{Calibration, Error, composed, own_work};
 use crate::forwarding::bench::Bench;
 use crate::forwarding::estimate::{self, Conditions, Subject};
@@ -184,15 +184,12 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
     let (without, with, times) = row.graphs();
     let (without, with) = (bench(&without)?, bench(&with)?);
     let usual = row.traffic.clone();
-    let single = Traffic {
-        burst: 1,
-        ..usual.clone()
-    };
+    let small = in_small_batches(&usual);
     let timed = reference.time(&[
         (&without, usual.clone()),
         (&with, usual.clone()),
-        (&without, single.clone()),
-        (&with, single.clone()),
+        (&without, small.clone()),
+        (&with, small.clone()),
     ])?;
     let mut plain = machine.clone();
     for class in &row.of {
@@ -237,10 +234,10 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
     };
     let measured = cycles(0, in_batches.others);
     let ratio = (measured / in_batches.own).clamp(*FACTORS.start(), *FACTORS.end());
-    let alone = beside(&single)?;
-    // By how much more a packet that is alone costs than the ratio says, over the calls that it has more.
-    let more = cycles(2, alone.others) - measured - ratio * (alone.own - in_batches.own);
-    let calls = alone.visits * (1.0 - 1.0 / Factor::BATCH);
+    let few = beside(&small)?;
+    // By how much more a packet among few costs than the ratio says, over the calls that it has more.
+    let more = cycles(2, few.others) - measured - ratio * (few.own - in_batches.own);
+    let calls = few.visits * (1.0 / SMALL_MEAN - 1.0 / Factor::BATCH);
     let call = if calls > 0.0 { more / calls } else { 0.0 };
     let noise = (timed[0].spread + timed[1].spread) / times;
     Ok(Some(Factor {

@@ -1,7 +1,9 @@
 //! What the router's own work costs here: `call`, `driver`, `poll` and `pace`.
 
 use super::elements::LEAST_SPREAD;
-use super::reference::{RUNS, Reference, Timed, bench, traffic, wrong};
+use super::reference::{
+    RUNS, Reference, SMALL_MEAN, Timed, bench, in_small_batches, traffic, wrong,
+};
 use super::{Calibration, Error};
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::paced::{Bed, UnderLoad};
@@ -30,8 +32,8 @@ pub(super) fn learn(calibration: &mut Calibration, reference: &Reference) -> Res
 /// `call` and `driver`.
 fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
     const NULLS: usize = 8;
-    // One packet is the batch in which a call shows most, and that of a router with little to do.
-    let (small, large, few, many) = (64, 1518, 1, 32);
+    let (small, large, many) = (64, 1518, 32);
+    let few = in_small_batches(&traffic(small, many));
     let bare = bench("FromDevice(in) -> Discard;")?;
     let nulls = bench(&format!(
         "FromDevice(in) -> {} -> Discard;",
@@ -42,9 +44,9 @@ fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<()
         &[
             (&bare, traffic(small, many)),
             (&bare, traffic(large, many)),
-            (&bare, traffic(small, few)),
+            (&bare, few.clone()),
             (&nulls, traffic(small, many)),
-            (&nulls, traffic(small, few)),
+            (&nulls, few),
         ],
     )?;
     // The first of them is the reference itself, which was run most often.
@@ -57,7 +59,7 @@ fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<()
     };
     // Two batches tell what is a packet's and what is a batch's.
     let split = |at_many: f64, at_few: f64| {
-        let batch = (at_few - at_many) / (1.0 / (few as f64) - 1.0 / (many as f64));
+        let batch = (at_few - at_many) / (1.0 / SMALL_MEAN - 1.0 / (many as f64));
         let batch = batch.max(0.0);
         ((at_many - batch / (many as f64)).max(0.0), batch)
     };

@@ -189,6 +189,20 @@ pub(super) fn wrong(refused: Refused) -> Error {
     })
 }
 
+/// Batches of one to so many packets, in no order: as a router with little to do has them, whose loops end unforeseen.
+const SMALL_BATCH: usize = 7;
+/// Packets of such a batch on average.
+pub(super) const SMALL_MEAN: f64 = (1 + SMALL_BATCH) as f64 / 2.0;
+
+/// The same traffic in small batches.
+pub(super) fn in_small_batches(traffic: &Traffic) -> Traffic {
+    Traffic {
+        burst: SMALL_BATCH,
+        is_uneven: true,
+        ..traffic.clone()
+    }
+}
+
 /// Plain traffic.
 pub(super) fn traffic(frame: usize, burst: usize) -> Traffic {
     Traffic {

@@ -100,7 +100,7 @@ impl Device for Ring {
             return Ok(0);
         };
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = ((tally.most - tally.given) as usize).min(stream.burst());
+        let left = ((tally.most - tally.given) as usize).min(stream.burst_at(self.next));
         let mut count = 0;
         while count < left && !into.is_full() {
             let Some(handle) = stream.make(self.next, pool) else {

@@ -27,6 +27,8 @@ pub struct Traffic {
     pub locality: Locality,
     /// Frames that are there at a time.
     pub burst: usize,
+    /// Whether there are any number of frames from one to that at a time, in no order.
+    pub is_uneven: bool,
     /// The seed of the order.
     pub seed: u64,
 }
@@ -39,6 +41,7 @@ impl Default for Traffic {
             field: None,
             locality: Locality::Uniform,
             burst: CAPACITY,
+            is_uneven: false,
             seed: 1,
         }
     }
@@ -64,6 +67,7 @@ pub fn field(name: &str) -> Result<Field, String> {
 pub struct Stream {
     templates: Vec<Vec<u8>>,
     burst: usize,
+    is_uneven: bool,
     /// Where patches are put.
     places: Vec<Range<usize>>,
     /// The bytes of one patch.
@@ -103,6 +107,7 @@ impl Stream {
             period: templates.len(),
             templates,
             burst: traffic.burst.max(1),
+            is_uneven: traffic.is_uneven,
             places: Vec::new(),
             stride: 0,
             patches: Vec::new(),
@@ -170,9 +175,20 @@ impl Stream {
         self.period
     }
 
-    /// Frames that are there at a time.
+    /// Frames that are there at a time at most.
     pub fn burst(&self) -> usize {
         self.burst
+    }
+
+    /// Frames that are there when the next is the `at`-th.
+    pub fn burst_at(&self, at: u64) -> usize {
+        if self.is_uneven {
+            // The upper bits of a product with the golden ratio (Knuth 6.4) have no order that a processor foresees.
+            let spread = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            1 + spread as usize % self.burst
+        } else {
+            self.burst
+        }
     }
 
     /// The frame of the `at`-th packet: one of the templates, and what is to be put over it.
