@@ -4,8 +4,9 @@
 //! source ─ veth ─ ovs-vswitchd (NORMAL) ─ veth ─ sink    cargo run --release -p trammel-lab --example ovs_forwarding
 //! ```
 //! The data path in user space (`datapath_type=netdev`) on packet sockets, its daemon on processor 0, the sender on
-//! processor 1; by AF_XDP the sender would be the limit and not the switch. As Baldi and Sapio 2018, §4.1.2: the sink first sends a frame from each address, so that the switch
-//! has learnt them all; then the source sends to all of them in turn, each frame with a source address of its own.
+//! processor 1; by AF_XDP the sender would be the limit and not the switch. As Baldi and Sapio 2018, §4.1.2: the sink first
+//! sends a frame from each address, so that the switch has learnt them all; then the source sends to all of them in turn, each
+//! frame with a source address of its own.
 //! Rates are frames in a second of processor time, of all threads of the daemon and of the sender's thread, so that what
 //! else runs on the machine hardly counts: `sender` to an interface that drops at once, `ovs` what reached the sink.
 //! `clock` is what came in a second by the clock, of what was `offered`.
@@ -15,6 +16,9 @@
 //! runs in namespaces and a folder of its own, which are gone at the end.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod rig;
+
+use rig::Rig;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,7 +28,6 @@ use trammel_io::afpacket::{self, AfPacket};
 use trammel_io::clock;
 use trammel_io::error::{Error, Result};
 use trammel_io::live::Sink;
-use trammel_io::netns::{Namespace, veth};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -49,38 +52,6 @@ fn failed(source: std::io::Error) -> Error {
 
 fn refused(text: impl Into<String>) -> Error {
     failed(std::io::Error::other(text.into()))
-}
-
-/// Three namespaces in a row.
-struct Rig {
-    source: Namespace,
-    middle: Namespace,
-    sink: Namespace,
-}
-
-impl Rig {
-    fn new() -> Result<Rig> {
-        let rig = Rig {
-            source: Namespace::new()?,
-            middle: Namespace::new()?,
-            sink: Namespace::new()?,
-        };
-        veth(&rig.source, "out", &rig.middle, "in0")?;
-        veth(&rig.middle, "out0", &rig.sink, "in")?;
-        for (namespace, name) in [
-            (&rig.source, "out"),
-            (&rig.middle, "in0"),
-            (&rig.middle, "out0"),
-            (&rig.sink, "in"),
-        ] {
-            namespace.set_offloads(name, false)?;
-        }
-        Ok(rig)
-    }
-
-    fn delivered(&self) -> Result<u64> {
-        Ok(self.sink.link("in")?.counters.received)
-    }
 }
 
 /// A daemon that ends with this value.

@@ -16,6 +16,9 @@
 //! the rows wanted (all).
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod rig;
+
+use rig::Rig;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel::router::machine::Machine;
@@ -24,7 +27,6 @@ use trammel_io::afxdp::{self, AfXdp};
 use trammel_io::clock;
 use trammel_io::error::{Error, Result};
 use trammel_io::live::{self, Sink, Source};
-use trammel_io::netns::{Namespace, veth};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -52,56 +54,24 @@ struct Outcome {
     thread_ns: i64,
 }
 
-struct Rig {
-    source: Namespace,
-    middle: Namespace,
-    sink: Namespace,
-}
-
-impl Rig {
-    fn new() -> Result<Rig> {
-        let rig = Rig {
-            source: Namespace::new()?,
-            middle: Namespace::new()?,
-            sink: Namespace::new()?,
-        };
-        veth(&rig.source, "out", &rig.middle, "in0")?;
-        veth(&rig.middle, "out0", &rig.sink, "in")?;
-        for (namespace, name) in [
-            (&rig.source, "out"),
-            (&rig.middle, "in0"),
-            (&rig.middle, "out0"),
-            (&rig.sink, "in"),
-        ] {
-            namespace.set_offloads(name, false)?;
-        }
-        Ok(rig)
-    }
-
-    /// A UDP frame of 60 bytes to 10.2.0.9, which lies behind the forwarder.
-    fn frame(&self) -> Result<Vec<u8>> {
-        let mut frame = vec![0; 60];
-        frame[..6].copy_from_slice(&self.middle.link("in0")?.mac.unwrap_or_default());
-        frame[6..12].copy_from_slice(&self.source.link("out")?.mac.unwrap_or_default());
-        frame[12..14].copy_from_slice(&[8, 0]);
-        let header = [
-            0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 1, 0, 1, 10, 2, 0, 9,
-        ];
-        frame[14..34].copy_from_slice(&header);
-        let sum: u32 = header
-            .chunks(2)
-            .map(|w| u32::from(w[0]) << 8 | u32::from(w[1]))
-            .sum();
-        let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
-        frame[24..26].copy_from_slice(&sum.to_be_bytes());
-        frame[34..42].copy_from_slice(&[0, 9, 0, 9, 0, 26, 0, 0]);
-        Ok(frame)
-    }
-
-    /// Frames that have reached the sink.
-    fn delivered(&self) -> Result<u64> {
-        Ok(self.sink.link("in")?.counters.received)
-    }
+/// A UDP frame of 60 bytes to 10.2.0.9, which lies behind the forwarder.
+fn frame(rig: &Rig) -> Result<Vec<u8>> {
+    let mut frame = vec![0; 60];
+    frame[..6].copy_from_slice(&rig.middle.link("in0")?.mac.unwrap_or_default());
+    frame[6..12].copy_from_slice(&rig.source.link("out")?.mac.unwrap_or_default());
+    frame[12..14].copy_from_slice(&[8, 0]);
+    let header = [
+        0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 1, 0, 1, 10, 2, 0, 9,
+    ];
+    frame[14..34].copy_from_slice(&header);
+    let sum: u32 = header
+        .chunks(2)
+        .map(|w| u32::from(w[0]) << 8 | u32::from(w[1]))
+        .sum();
+    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
+    frame[34..42].copy_from_slice(&[0, 9, 0, 9, 0, 26, 0, 0]);
+    Ok(frame)
 }
 
 fn failed(source: std::io::Error) -> Error {
@@ -182,9 +152,7 @@ fn by_forwarder<F: Forwarder>(
         });
         // The source's peer has to be ready before frames are sent, or they are lost.
         let offered = if opened.recv().is_ok() {
-            let source = rig
-                .frame()
-                .and_then(|f| rig.source.run(|| Source::open("out", &f)));
+            let source = frame(rig).and_then(|f| rig.source.run(|| Source::open("out", &f)));
             source.and_then(|source| {
                 let offering = scope.spawn(move || offer(&source, is_done).map_err(failed));
                 offering.join().expect("the source does not panic")
@@ -338,7 +306,7 @@ fn route(method: &str) -> String {
 
 /// Has the kernel do it, or with `is_routing` off, drop everything at once: what the source alone costs.
 fn by_kernel(rig: &Rig, seconds: f64, is_routing: bool) -> Result<Outcome> {
-    let source = rig.source.run(|| Source::open("out", &rig.frame()?))?;
+    let source = rig.source.run(|| Source::open("out", &frame(rig)?))?;
     let (passing, dropping) = if is_routing {
         (Some(rig.middle.run(|| live::pass("in0"))?), None)
     } else {

@@ -6,20 +6,11 @@
 //! # References
 //! Ours.
 
-use super::{Constant, Entry, OURS, about, nothing, param};
+use super::{CALLS, Constant, Entry, OURS, about, nothing};
 
 /// The operation in the table of operations.
 pub static ENTRY: Entry = Entry {
-    about: about(
-        "call",
-        "a batch handed to an element",
-        OURS,
-        &[param(
-            "calls",
-            "",
-            "calls a packet: 1 over the packets of a batch",
-        )],
-    ),
+    about: about("call", "a batch handed to an element", OURS, &[CALLS]),
     constants: &[
         Constant {
             name: "packet",

@@ -7,7 +7,7 @@
 //! # References
 //! Ours; Baldi and Sapio 2018, §4.3, is where the gap shows.
 
-use super::{Constant, Entry, OURS, about, nothing, param};
+use super::{CALLS, Constant, Entry, OURS, about, nothing, param};
 
 /// The operation in the table of operations.
 pub static ENTRY: Entry = Entry {
@@ -15,10 +15,7 @@ pub static ENTRY: Entry = Entry {
         "driver",
         "a packet taken from a device and given to one",
         OURS,
-        &[
-            param("frame", "B", "bytes of the frame"),
-            param("calls", "", "calls a packet: 1 over the packets of a batch"),
-        ],
+        &[param("frame", "B", "bytes of the frame"), CALLS],
     ),
     constants: &[
         Constant {

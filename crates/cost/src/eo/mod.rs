@@ -92,6 +92,9 @@ const fn param(name: &'static str, unit: &'static str, help: &'static str) -> Pa
     }
 }
 
+/// How often a batch is handed over.
+const CALLS: Param = param("calls", "", "calls a packet: 1 over the packets of a batch");
+
 /// What an entry of the paper says of itself.
 const fn about(
     name: &'static str,

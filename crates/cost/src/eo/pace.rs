@@ -7,7 +7,7 @@
 //! # References
 //! Ours.
 
-use super::{Constant, Entry, OURS, about, nothing, param};
+use super::{CALLS, Constant, Entry, OURS, about, nothing};
 
 /// The operation in the table of operations.
 pub static ENTRY: Entry = Entry {
@@ -15,11 +15,7 @@ pub static ENTRY: Entry = Entry {
         "pace",
         "a frame that falls due in memory, and its time stamps",
         OURS,
-        &[param(
-            "calls",
-            "",
-            "calls a packet: 1 over the packets of a batch",
-        )],
+        &[CALLS],
     ),
     constants: &[
         Constant {

@@ -6,7 +6,7 @@
 //! # References
 //! Ours.
 
-use super::{Constant, Entry, OURS, Probe, about, nothing, param};
+use super::{CALLS, Constant, Entry, OURS, Probe, about, nothing};
 
 /// The operation in the table of operations.
 pub static ENTRY: Entry = Entry {
@@ -14,11 +14,7 @@ pub static ENTRY: Entry = Entry {
         "ring",
         "a descriptor put into a ring and taken out of it",
         OURS,
-        &[param(
-            "calls",
-            "",
-            "calls a packet: 1 over the packets of a batch",
-        )],
+        &[CALLS],
     ),
     constants: &[
         Constant {

@@ -7,8 +7,9 @@
 //! ```
 //! A phase falls into slices of some tens of microseconds. In a phase together, a slice counts only where the other
 //! worked on all the while: a scheduler that gives the other's processor away for some milliseconds would show as no
-//! slowdown at all; a phase alone counts only where the other processor stood idle. A round's slowdown is its slices together over those alone before and after it, so a change of pace
-//! between rounds touches neither; within a round it shows as the two differing, and the round is left out.
+//! slowdown at all; a phase alone counts only where the other processor stood idle. A round's slowdown is its slices together
+//! over those alone before and after it, so a change of pace between rounds touches neither; within a round it shows as the
+//! two differing, and the round is left out.
 
 mod idle;
 

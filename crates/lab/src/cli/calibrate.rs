@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.force {
             return Err(Lacks::error(
                 &why,
-                "stop what else runs and try again, give more time (`--budget 200s`), or write it all the same (`--force`)",
+                "stop what else runs and try again, give more time (`--budget 120s`), or write it all the same (`--force`)",
             ));
         }
         say(&format!("warning: {why}"));

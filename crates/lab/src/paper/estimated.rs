@@ -5,7 +5,6 @@
 
 use super::Paper;
 use super::experiment::Cell;
-use super::expression::Expression;
 use super::spec::{Answer, Estimated, Experiment, Functions, Names};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject};
@@ -229,8 +228,11 @@ fn cells_of(answer: &Answer, wanted: &Estimated, all: &[Found]) -> anyhow::Resul
             };
             all.iter().find(same)?.metric(of)
         };
-        for (row, of_row) in named(&answer.rows, wanted, at)? {
-            for (column, of_column) in named(&answer.columns, wanted, at)? {
+        for (row, of_row) in answer.rows.at(|key, names| swept(key, names, wanted, at))? {
+            for (column, of_column) in answer
+                .columns
+                .at(|key, names| swept(key, names, wanted, at))?
+            {
                 let value = of_row.or(of_column).or(answer.value.as_ref());
                 let value = value.context("an answer without a value")?.value(&look);
                 let Some(value) = value else { continue };
@@ -247,23 +249,14 @@ fn cells_of(answer: &Answer, wanted: &Estimated, all: &[Found]) -> anyhow::Resul
     Ok(cells)
 }
 
-/// The rows or columns of a point.
-fn named<'a>(
-    names: &'a Names,
-    wanted: &Estimated,
-    at: usize,
-) -> anyhow::Result<Vec<(String, Option<&'a Expression>)>> {
-    Ok(match names {
-        Names::One(name) => vec![(name.clone(), None)],
-        Names::Each(each) => each
-            .iter()
-            .map(|(name, value)| (name.clone(), Some(value)))
-            .collect(),
-        Names::Swept(key, names) if key == "frame" => match names.get(at) {
-            Some(name) => vec![(name.clone(), None)],
-            None if names.is_empty() => vec![(wanted.frames[at].to_string(), None)],
-            None => bail!("{} frames and {} names", wanted.frames.len(), names.len()),
-        },
-        Names::Swept(key, _) => bail!("an estimate sweeps `frame`, not `{key}`"),
-    })
+/// The name of a frame size.
+fn swept(key: &str, names: &[String], wanted: &Estimated, at: usize) -> anyhow::Result<String> {
+    if key != "frame" {
+        bail!("an estimate sweeps `frame`, not `{key}`");
+    }
+    match names.get(at) {
+        Some(name) => Ok(name.clone()),
+        None if names.is_empty() => Ok(wanted.frames[at].to_string()),
+        None => bail!("{} frames and {} names", wanted.frames.len(), names.len()),
+    }
 }

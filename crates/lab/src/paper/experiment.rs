@@ -1,7 +1,7 @@
 //! Runs an experiment of a paper and takes the cells of its tables from what came.
 
 use super::expression::Expression;
-use super::spec::{Answer, Experiment, Gather, Names};
+use super::spec::{Answer, Experiment, Gather};
 use super::{Paper, estimated};
 use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
 use crate::engine::trace_of::Samples;
@@ -211,8 +211,8 @@ impl Numbers<'_> {
     fn found(&self, answer: &Answer) -> anyhow::Result<Vec<(usize, Cell)>> {
         let mut cells = Vec::new();
         for at in 0..self.file.points.len() {
-            let rows = self.names(&answer.rows, at)?;
-            let columns = self.names(&answer.columns, at)?;
+            let rows = answer.rows.at(|key, names| self.swept(key, names, at))?;
+            let columns = answer.columns.at(|key, names| self.swept(key, names, at))?;
             for (row, of_row) in &rows {
                 for (column, of_column) in &columns {
                     let value = of_row.or(*of_column).or(answer.value.as_ref());
@@ -234,41 +234,29 @@ impl Numbers<'_> {
         Ok(cells)
     }
 
-    fn names<'b>(
-        &self,
-        names: &'b Names,
-        at: usize,
-    ) -> anyhow::Result<Vec<(String, Option<&'b Expression>)>> {
-        Ok(match names {
-            Names::One(name) => vec![(name.clone(), None)],
-            Names::Each(each) => each
-                .iter()
-                .map(|(name, value)| (name.clone(), Some(value)))
-                .collect(),
-            Names::Swept(key, names) => {
-                let Some(text) = swept_text(self.file, at, key) else {
-                    bail!("`{}` does not sweep `{key}`", self.file.name);
-                };
-                if names.is_empty() {
-                    return Ok(vec![(text.to_owned(), None)]);
-                }
-                let mut axis: Vec<&str> = Vec::new();
-                for point in 0..self.file.points.len() {
-                    let value = swept_text(self.file, point, key).unwrap_or_default();
-                    if !axis.contains(&value) {
-                        axis.push(value);
-                    }
-                }
-                ensure!(
-                    axis.len() == names.len(),
-                    "`{key}` has {} values and {} names",
-                    axis.len(),
-                    names.len()
-                );
-                let place = axis.iter().position(|value| *value == text);
-                vec![(names[place.unwrap_or_default()].clone(), None)]
+    /// The name of the value that a swept key has at a point.
+    fn swept(&self, key: &str, names: &[String], at: usize) -> anyhow::Result<String> {
+        let Some(text) = swept_text(self.file, at, key) else {
+            bail!("`{}` does not sweep `{key}`", self.file.name);
+        };
+        if names.is_empty() {
+            return Ok(text.to_owned());
+        }
+        let mut axis: Vec<&str> = Vec::new();
+        for point in 0..self.file.points.len() {
+            let value = swept_text(self.file, point, key).unwrap_or_default();
+            if !axis.contains(&value) {
+                axis.push(value);
             }
-        })
+        }
+        ensure!(
+            axis.len() == names.len(),
+            "`{key}` has {} values and {} names",
+            axis.len(),
+            names.len()
+        );
+        let place = axis.iter().position(|value| *value == text);
+        Ok(names[place.unwrap_or_default()].clone())
     }
 
     /// The value at a point, one for each repeat that was run.

@@ -158,6 +158,23 @@ pub enum Names {
     Each(Vec<(String, Expression)>),
 }
 
+impl Names {
+    /// The names at a point, each with its own expression; `swept` names the value that a swept key has there.
+    pub fn at(
+        &self,
+        swept: impl FnOnce(&str, &[String]) -> anyhow::Result<String>,
+    ) -> anyhow::Result<Vec<(String, Option<&Expression>)>> {
+        Ok(match self {
+            Names::One(name) => vec![(name.clone(), None)],
+            Names::Each(each) => each
+                .iter()
+                .map(|(name, value)| (name.clone(), Some(value)))
+                .collect(),
+            Names::Swept(key, names) => vec![(swept(key, names)?, None)],
+        })
+    }
+}
+
 /// How many points become one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gather {
