@@ -150,7 +150,7 @@ pub fn measure<E: Send>(
             .map_err(|why| {
                 let processor = processors[who];
                 Error::Other(format!(
-                    "nothing can be kept on processor {processor}: {why}"
+                    "nothing can be kept on processor {processor}; `nproc` tells how many there are: {why}"
                 ))
             })
             .and_then(|()| makes[who]().map_err(Error::Work));

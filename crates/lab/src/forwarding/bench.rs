@@ -174,9 +174,9 @@ impl Bench {
             }
         }
         if inlets.is_empty() {
-            return Err(Refused::Other(
-                "no packets come into it: it has neither a FromDevice nor a source".to_owned(),
-            ));
+            return Err(Refused::Other(format!(
+                "{name}: no packets come into it: it has neither a FromDevice nor a source"
+            )));
         }
         let queued = queued(&flat, &outlets);
         Ok(Bench {
