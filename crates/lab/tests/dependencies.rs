@@ -52,6 +52,11 @@ const RULES: &[Rule] = &[
     ),
     ("trammel-io", &["trammel-packet"], &["libc", "thiserror"]),
     (
+        "trammel-traffic",
+        &["trammel-core", "trammel-packet", "trammel-io"],
+        &["thiserror"],
+    ),
+    (
         "trammel-lab",
         &[
             "trammel-core",
