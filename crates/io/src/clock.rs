@@ -125,6 +125,33 @@ pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
     waiter.wait(timeout_ns)
 }
 
+/// Sleeps until [`monotonic_ns`] is `at_ns`, or a signal comes.
+pub fn sleep_until(at_ns: i64) {
+    let at = libc::timespec {
+        tv_sec: at_ns.max(0) / 1_000_000_000,
+        tv_nsec: at_ns.max(0) % 1_000_000_000,
+    };
+    // SAFETY: the kernel reads one `timespec`; what remains is not asked for.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const at,
+            std::ptr::null_mut(),
+        );
+    }
+}
+
+/// Has the calling thread run before all of usual priority (`SCHED_FIFO`), from 1 to 99; needs `CAP_SYS_NICE`.
+pub fn real_time(priority: u8) -> io::Result<()> {
+    let wish = libc::sched_param {
+        sched_priority: libc::c_int::from(priority),
+    };
+    // SAFETY: the kernel reads one `sched_param`.
+    crate::sys::check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wish) })
+        .map(drop)
+}
+
 /// Keeps the calling thread on one processor, so that what it costs is not that of moving about.
 pub fn pin(processor: usize) -> io::Result<()> {
     // SAFETY: all zeroes is the empty set; the macro's function writes within it.

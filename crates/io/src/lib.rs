@@ -11,6 +11,7 @@ pub mod bpf;
 pub mod clock;
 mod configure;
 pub mod cutting;
+pub mod datagrams;
 pub mod error;
 pub mod ethtool;
 mod intake;

@@ -54,7 +54,7 @@ const RULES: &[Rule] = &[
     (
         "trammel-traffic",
         &["trammel-core", "trammel-packet", "trammel-io"],
-        &["thiserror"],
+        &["hmac", "sha2", "thiserror"],
     ),
     (
         "trammel-lab",

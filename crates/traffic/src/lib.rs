@@ -2,10 +2,19 @@
 //!
 //! ```text
 //! stream ─> plan of departures ─> sender ─ network ─> receiver ─> log of records ─> decoder
+//!                                    └──── signalling ────┘
 //! ```
 //! - A [`stream`] says what is to be sent; its [`plan`](stream::Plan) when and how long each packet is, without any clock.
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod pace;
+#[cfg(target_os = "linux")]
+pub mod receive;
 pub mod record;
+#[cfg(target_os = "linux")]
+pub mod send;
+pub mod signal;
+pub mod stamp;
 pub mod stream;

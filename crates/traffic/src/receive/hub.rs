@@ -1,0 +1,196 @@
+//! The flows that a receiver has open, and what came of each.
+
+use crate::record::{Flow, MOST_FLOWS, MOST_SEQUENCE, Record};
+use crate::signal::message::Count;
+use crate::stamp::Stamp;
+use crate::stream::Meter;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Takes what is received: a log, a decoder, or nothing.
+pub trait Sink: Send {
+    /// A flow is open.
+    fn flow(&mut self, flow: &Flow);
+    /// A packet came.
+    fn record(&mut self, record: &Record);
+    /// A flow is closed; what has been taken by now should be safe from what happens next.
+    fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>);
+}
+
+/// A flow that is open.
+#[derive(Debug)]
+struct Open {
+    /// Who may send to it; a key alone cannot tell, since packets carry none.
+    peer: IpAddr,
+    meter: Meter,
+    count: Count,
+}
+
+/// All of them.
+pub struct Hub {
+    flows: BTreeMap<u32, Open>,
+    next: u32,
+    sink: Box<dyn Sink>,
+    /// Packets that belong to no open flow.
+    foreign: u64,
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub")
+            .field("flows", &self.flows)
+            .field("foreign", &self.foreign)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Hub {
+    /// No flows yet.
+    pub fn new(sink: Box<dyn Sink>) -> Hub {
+        Hub {
+            flows: BTreeMap::new(),
+            next: 0,
+            sink,
+            foreign: 0,
+        }
+    }
+
+    /// Opens a flow of packets from `peer`; gives its number, or none where all are taken.
+    pub fn open(
+        &mut self,
+        peer: IpAddr,
+        meter: Meter,
+        about: impl FnOnce(u32) -> Flow,
+    ) -> Option<u32> {
+        if self.flows.len() as u32 >= MOST_FLOWS - 1 {
+            return None;
+        }
+        while self.flows.contains_key(&self.next) {
+            self.next = (self.next + 1) % MOST_FLOWS;
+        }
+        let number = self.next;
+        self.next = (self.next + 1) % MOST_FLOWS;
+        let count = Count::default();
+        self.flows.insert(number, Open { peer, meter, count });
+        self.sink.flow(&about(number));
+        Some(number)
+    }
+
+    /// Notes a packet of `bytes` that came from `from` at `time_ns`. Says what is to be measured of it; none where it
+    /// belongs to no flow.
+    pub fn note(
+        &mut self,
+        stamp: Option<Stamp>,
+        from: Option<IpAddr>,
+        bytes: usize,
+        time_ns: i64,
+    ) -> Option<Meter> {
+        let open = stamp.and_then(|stamp| self.flows.get_mut(&stamp.flow));
+        let open = open.filter(|open| from.is_none_or(|from| from.to_canonical() == open.peer));
+        let (Some(stamp), Some(open)) = (stamp, open) else {
+            self.foreign += 1;
+            return None;
+        };
+        open.count.packets += 1;
+        open.count.bytes += bytes as u64;
+        let meter = open.meter;
+        self.sink.record(&Record {
+            flow: stamp.flow,
+            sequence: stamp.sequence % MOST_SEQUENCE,
+            bytes: bytes as u32,
+            start_ns: stamp.sent_ns,
+            end_ns: time_ns,
+        });
+        Some(meter)
+    }
+
+    /// What came of an open flow by now.
+    pub fn count(&self, number: u32) -> Option<Count> {
+        self.flows.get(&number).map(|open| open.count)
+    }
+
+    /// Closes a flow; its port lost so many packets meanwhile, and its sender says what it sent, if it still could.
+    pub fn close(&mut self, number: u32, lost: u64, sent: Option<Count>) -> Option<Count> {
+        let open = self.flows.remove(&number)?;
+        let count = Count { lost, ..open.count };
+        self.sink.closed(number, count, sent);
+        Some(count)
+    }
+
+    /// Packets that belonged to no open flow.
+    pub fn foreign(&self) -> u64 {
+        self.foreign
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Protocol;
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<String>>>);
+
+    impl Sink for Kept {
+        fn flow(&mut self, flow: &Flow) {
+            let mut kept = self.0.lock().expect("no one panics");
+            kept.push(format!("flow {}", flow.number));
+        }
+
+        fn record(&mut self, record: &Record) {
+            let mut kept = self.0.lock().expect("no one panics");
+            kept.push(format!(
+                "{} {} {}",
+                record.flow, record.sequence, record.bytes
+            ));
+        }
+
+        fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
+            let mut kept = self.0.lock().expect("no one panics");
+            let sent = sent.map(|sent| sent.packets);
+            kept.push(format!("closed {flow} {} {sent:?}", received.packets));
+        }
+    }
+
+    fn flow(number: u32) -> Flow {
+        Flow {
+            number,
+            protocol: Protocol::Udp,
+            from: None,
+            to: None,
+            name: String::new(),
+        }
+    }
+
+    #[test]
+    fn packets_of_nobody_or_from_elsewhere_are_foreign() {
+        let kept = Kept::default();
+        let mut hub = Hub::new(Box::new(kept.clone()));
+        let (peer, other): (IpAddr, IpAddr) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let number = hub.open(peer, Meter::OneWay, flow).expect("there is room");
+        let stamp = Stamp {
+            flow: number,
+            sequence: 5,
+            sent_ns: 1,
+        };
+        let mapped: IpAddr = "::ffff:10.0.0.1".parse().expect("an address");
+        assert_eq!(
+            hub.note(Some(stamp), Some(mapped), 16, 2),
+            Some(Meter::OneWay)
+        );
+        assert_eq!(hub.note(Some(stamp), Some(other), 16, 2), None);
+        assert_eq!(hub.note(None, Some(peer), 3, 2), None);
+        let elsewhere = Stamp { flow: 77, ..stamp };
+        assert_eq!(hub.note(Some(elsewhere), Some(peer), 16, 2), None);
+        assert_eq!(hub.foreign(), 3);
+        let count = hub.close(number, 4, None).expect("it is open");
+        assert_eq!((count.packets, count.bytes, count.lost), (1, 16, 4));
+        assert_eq!(hub.note(Some(stamp), Some(peer), 16, 2), None);
+        assert_eq!(hub.close(number, 0, None), None);
+        assert_ne!(hub.open(peer, Meter::OneWay, flow), Some(number));
+        let kept = kept.0.lock().expect("no one panics");
+        assert_eq!(kept[..3], ["flow 0", "0 5 16", "closed 0 1 None"]);
+    }
+}

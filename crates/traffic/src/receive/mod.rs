@@ -1,0 +1,160 @@
+//! Receiving streams: sessions of many senders at once, ports that packets come to, and what came of each flow.
+//!
+//! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
+
+pub mod hub;
+pub mod port;
+mod session;
+
+use crate::signal::channel::{Channel, Silence};
+use crate::signal::key::Key;
+use crate::signal::message::Message;
+use hub::Hub;
+use port::Port;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+use trammel_io::clock::Waiter;
+
+/// Senders at once, and ports, at most.
+const MOST_SESSIONS: usize = 1024;
+const MOST_PORTS: usize = 1024;
+/// So often is looked whether to stop.
+const SLICE_NS: i64 = 50_000_000;
+
+/// How to receive.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The key that senders have to hold; none serves everybody.
+    pub key: Option<Key>,
+}
+
+/// What sessions share.
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    /// Where signalling is listened for: ports of packets are at the same address.
+    address: SocketAddr,
+    hub: Arc<Mutex<Hub>>,
+    /// By the number that was asked for; 0 is the one that the system chose.
+    ports: Mutex<BTreeMap<u16, Arc<Port>>>,
+    sessions: AtomicUsize,
+}
+
+impl Shared {
+    fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The port `number`, which is served from now on.
+    fn port<'scope>(
+        &'scope self,
+        number: u16,
+        scope: &'scope Scope<'scope, '_>,
+        stop: &'scope AtomicBool,
+    ) -> Result<Arc<Port>, String> {
+        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(port) = ports.get(&number) {
+            return Ok(port.clone());
+        }
+        if ports.len() >= MOST_PORTS {
+            return Err(format!(
+                "{MOST_PORTS} ports are open already; use one of them"
+            ));
+        }
+        let port = Port::open((self.address.ip(), number).into());
+        let port = Arc::new(port.map_err(|why| format!("port {number}: {why}"))?);
+        ports.insert(number, port.clone());
+        let (served, hub) = (port.clone(), self.hub.clone());
+        scope.spawn(move || {
+            // An error of a socket that is ours and open is one of the machine's, and shows as packets that do not come.
+            let _ = served.serve(&hub, stop);
+        });
+        Ok(port)
+    }
+}
+
+/// A receiver.
+#[derive(Debug)]
+pub struct Receiver {
+    listener: TcpListener,
+    shared: Shared,
+}
+
+impl Receiver {
+    /// A receiver that listens for signalling at `address`, and gives what it receives to `hub`.
+    pub fn open(address: SocketAddr, settings: Settings, hub: Hub) -> io::Result<Receiver> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Receiver {
+            shared: Shared {
+                settings,
+                address: listener.local_addr()?,
+                hub: Arc::new(Mutex::new(hub)),
+                ports: Mutex::default(),
+                sessions: AtomicUsize::new(0),
+            },
+            listener,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.shared.address
+    }
+
+    /// What it receives.
+    pub fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.shared.hub()
+    }
+
+    /// Serves senders until `stop` is set; `ended` hears of sessions that ended otherwise than their sender said.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        ended: &(dyn Fn(SocketAddr, Silence) + Sync),
+    ) -> io::Result<()> {
+        let mut waiter = Waiter::new();
+        waiter.set(&[self.listener.as_raw_fd()]);
+        let shared = &self.shared;
+        std::thread::scope(|scope| {
+            while !stop.load(Ordering::Relaxed) {
+                let (stream, from) = match self.listener.accept() {
+                    Ok(came) => came,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        waiter.wait(Some(SLICE_NS))?;
+                        continue;
+                    }
+                    // Who hung up before being served, or too many open files: others may still be served.
+                    Err(_) => {
+                        waiter.wait(Some(SLICE_NS))?;
+                        continue;
+                    }
+                };
+                if shared.sessions.fetch_add(1, Ordering::Relaxed) >= MOST_SESSIONS {
+                    shared.sessions.fetch_sub(1, Ordering::Relaxed);
+                    let why = format!("{MOST_SESSIONS} senders are here already");
+                    if let Ok(mut channel) = Channel::new(stream) {
+                        let _ = channel.say(&Message::Refused(why));
+                    }
+                    continue;
+                }
+                scope.spawn(move || {
+                    let done = stream
+                        .set_nonblocking(false)
+                        .map_err(Silence::from)
+                        .and_then(|()| session::serve(stream, shared, scope, stop));
+                    if let Err(silence) = done {
+                        ended(from, silence);
+                    }
+                    shared.sessions.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! A sender's session with a receiver: who it is, which flows it opens, and what came of them.
+
+use crate::signal::VERSION;
+use crate::signal::channel::{Channel, Silence};
+use crate::signal::key::{End, Key, nonce};
+use crate::signal::message::{Count, Message, Wish};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// The longest that a receiver may take to answer, and to take in what is still on its way.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a session or a flow cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody answers there.
+    #[error("no receiver answers at {0}: {1}; start one there: `trammel recv`")]
+    Nobody(SocketAddr, io::Error),
+    /// The receiver refuses, and why.
+    #[error("the receiver refuses: {0}")]
+    Refused(String),
+    /// It cannot prove that it holds the key.
+    #[error(
+        "the receiver does not hold the key; start it with the same `--key FILE`, or send without one"
+    )]
+    Stranger,
+    /// Its protocol's version is another.
+    #[error(
+        "the receiver speaks version {0} of the signalling, this sender {VERSION}; use the same release on both ends"
+    )]
+    Version(u16),
+    /// It answers with what was not asked.
+    #[error("the receiver answers with a message that was not asked for")]
+    OutOfTurn,
+    /// The channel.
+    #[error("signalling: {0}")]
+    Channel(#[from] Silence),
+}
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    channel: Channel,
+}
+
+impl Session {
+    /// Opens a session with the receiver at `address`; where there is a `key`, both ends prove that they hold it.
+    pub fn open(
+        address: SocketAddr,
+        key: Option<&Key>,
+        stop: &AtomicBool,
+    ) -> Result<Session, Error> {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE);
+        let stream = stream.map_err(|error| Error::Nobody(address, error))?;
+        let channel = Channel::new(stream).map_err(Silence::System)?;
+        let mut session = Session { channel };
+        let mine = nonce().map_err(Silence::System)?;
+        session.channel.say(&Message::Hello {
+            version: VERSION,
+            nonce: mine,
+            proof: None,
+        })?;
+        let (version, theirs, proof) = match session.hear(stop)? {
+            Message::Hello {
+                version,
+                nonce,
+                proof,
+            } => (version, nonce, proof),
+            other => return Err(refusal(other)),
+        };
+        if version != VERSION {
+            return Err(Error::Version(version));
+        }
+        if let Some(key) = key {
+            let is_proven = |proof| key.is_proven(End::Receiver, &mine, &theirs, &proof);
+            if !proof.is_some_and(is_proven) {
+                return Err(Error::Stranger);
+            }
+            let proof = key.proof(End::Sender, &mine, &theirs);
+            session.channel.say(&Message::Proof(proof))?;
+        }
+        Ok(session)
+    }
+
+    fn hear(&mut self, stop: &AtomicBool) -> Result<Message, Error> {
+        Ok(self.channel.hear(Some(PATIENCE), stop)?)
+    }
+
+    /// Opens a flow: the number that its packets carry, and the receiver's port.
+    pub fn open_flow(&mut self, wish: Wish, stop: &AtomicBool) -> Result<(u32, u16), Error> {
+        self.channel.say(&Message::Open(wish))?;
+        match self.hear(stop)? {
+            Message::Opened { number, port } => Ok((number, port)),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Closes a flow of which `sent` was sent; gives what was received. Does so even when everything is to stop.
+    pub fn close_flow(&mut self, number: u32, sent: Count) -> Result<Count, Error> {
+        self.channel.say(&Message::Close { number, sent })?;
+        match self.hear(&AtomicBool::new(false))? {
+            Message::Closed {
+                number: closed,
+                received,
+            } if closed == number => Ok(received),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// The receiver's address and this end's.
+    pub fn addresses(&self) -> io::Result<(SocketAddr, SocketAddr)> {
+        let stream = self.channel.stream();
+        Ok((stream.peer_addr()?, stream.local_addr()?))
+    }
+}
+
+fn refusal(message: Message) -> Error {
+    match message {
+        Message::Refused(why) => Error::Refused(why),
+        _ => Error::OutOfTurn,
+    }
+}

@@ -1,0 +1,108 @@
+//! An end of the signalling channel: messages over a connection, with patience but not for ever.
+
+use super::message::{Message, Wrong};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// So often is looked whether to stop.
+const SLICE: Duration = Duration::from_millis(50);
+/// The longest that the other end may take to read a message.
+const WRITING: Duration = Duration::from_secs(10);
+
+/// Why there is no message.
+#[derive(Debug, thiserror::Error)]
+pub enum Silence {
+    /// The other end closed the channel or is gone.
+    #[error("the other end closed the connection")]
+    Gone,
+    /// It said nothing for too long.
+    #[error("the other end said nothing for {} s", .0.as_secs())]
+    Late(Duration),
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Stopped,
+    /// It said something that is none of the protocol's messages.
+    #[error("the other end speaks another language: {0}")]
+    Wrong(#[from] Wrong),
+    /// The system.
+    #[error("{0}")]
+    System(io::Error),
+}
+
+impl From<io::Error> for Silence {
+    fn from(error: io::Error) -> Silence {
+        match error.kind() {
+            ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof => Silence::Gone,
+            _ => Silence::System(error),
+        }
+    }
+}
+
+/// A channel.
+#[derive(Debug)]
+pub struct Channel {
+    stream: TcpStream,
+    came: Vec<u8>,
+}
+
+impl Channel {
+    /// A channel over a connection.
+    pub fn new(stream: TcpStream) -> io::Result<Channel> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SLICE))?;
+        stream.set_write_timeout(Some(WRITING))?;
+        Ok(Channel {
+            stream,
+            came: Vec::new(),
+        })
+    }
+
+    /// The connection.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Says `message`.
+    pub fn say(&mut self, message: &Message) -> Result<(), Silence> {
+        let mut bytes = Vec::new();
+        message.write(&mut bytes);
+        Ok(self.stream.write_all(&bytes)?)
+    }
+
+    /// The next message, which may take so long; for ever without `patience`.
+    pub fn hear(
+        &mut self,
+        patience: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> Result<Message, Silence> {
+        let started = Instant::now();
+        let mut part = [0; 4096];
+        loop {
+            if let Some((message, length)) = Message::read(&self.came)? {
+                self.came.drain(..length);
+                return Ok(message);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(Silence::Stopped);
+            }
+            if let Some(patience) = patience.filter(|patience| started.elapsed() > *patience) {
+                return Err(Silence::Late(patience));
+            }
+            match self.stream.read(&mut part) {
+                Ok(0) => return Err(Silence::Gone),
+                Ok(count) => self.came.extend_from_slice(&part[..count]),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                    ) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The key that two ends share, and the proofs that they hold it.
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::fmt;
+use std::io::{self, Read};
+
+/// Bytes of a nonce and of a proof.
+pub const NONCE_BYTES: usize = 16;
+/// See [`NONCE_BYTES`].
+pub const PROOF_BYTES: usize = 32;
+/// The least length of a key, in bytes: what is shorter can be guessed.
+pub const LEAST_KEY_BYTES: usize = 16;
+
+/// Which end proves: so that neither can send the other's proof back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Who opens the channel.
+    Sender,
+    /// Who listens.
+    Receiver,
+}
+
+/// A shared key.
+#[derive(Clone)]
+pub struct Key(Vec<u8>);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+impl Key {
+    /// A key of these bytes; the white space around them is none of it. None where they are too few.
+    pub fn new(bytes: &[u8]) -> Option<Key> {
+        let bytes = bytes.trim_ascii();
+        (bytes.len() >= LEAST_KEY_BYTES).then(|| Key(bytes.to_vec()))
+    }
+
+    fn code(
+        &self,
+        end: End,
+        sender: &[u8; NONCE_BYTES],
+        receiver: &[u8; NONCE_BYTES],
+    ) -> Hmac<Sha256> {
+        let mut code = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key may have any length");
+        code.update(match end {
+            End::Sender => b"trammel sender",
+            End::Receiver => b"trammel receiver",
+        });
+        code.update(sender);
+        code.update(receiver);
+        code
+    }
+
+    /// What `end` proves with that it holds the key, to whom both nonces are known.
+    pub fn proof(
+        &self,
+        end: End,
+        sender: &[u8; NONCE_BYTES],
+        receiver: &[u8; NONCE_BYTES],
+    ) -> [u8; PROOF_BYTES] {
+        self.code(end, sender, receiver)
+            .finalize()
+            .into_bytes()
+            .into()
+    }
+
+    /// Whether `proof` is that of `end`; takes the same time whatever is wrong with it.
+    pub fn is_proven(
+        &self,
+        end: End,
+        sender: &[u8; NONCE_BYTES],
+        receiver: &[u8; NONCE_BYTES],
+        proof: &[u8; PROOF_BYTES],
+    ) -> bool {
+        self.code(end, sender, receiver).verify_slice(proof).is_ok()
+    }
+}
+
+/// Random bytes of the system's.
+pub fn nonce() -> io::Result<[u8; NONCE_BYTES]> {
+    let mut bytes = [0; NONCE_BYTES];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_key_end_and_nonces_prove() {
+        let key = Key::new(b"  a key of sixteen.\n").expect("long enough");
+        let other = Key::new(b"another key of sixteen").expect("long enough");
+        assert!(Key::new(b" short \n").is_none());
+        let (sender, receiver) = ([1; NONCE_BYTES], [2; NONCE_BYTES]);
+        let proof = key.proof(End::Sender, &sender, &receiver);
+        assert!(key.is_proven(End::Sender, &sender, &receiver, &proof));
+        assert!(!key.is_proven(End::Receiver, &sender, &receiver, &proof));
+        assert!(!key.is_proven(End::Sender, &receiver, &sender, &proof));
+        assert!(!other.is_proven(End::Sender, &sender, &receiver, &proof));
+        assert_eq!(format!("{key:?}"), "Key(…)");
+    }
+
+    #[test]
+    fn nonces_differ() {
+        assert_ne!(
+            nonce().expect("Linux has it"),
+            nonce().expect("Linux has it")
+        );
+    }
+}

@@ -1,0 +1,400 @@
+//! Messages of the signalling channel: their bytes, and what is wrong with those of others.
+
+use super::key::{NONCE_BYTES, PROOF_BYTES};
+use crate::record::{MOST_FLOWS, Protocol};
+use crate::stream::Meter;
+
+/// The longest message, without its length.
+pub const MOST_MESSAGE_BYTES: usize = 1024;
+/// The longest text in one.
+pub const MOST_TEXT_BYTES: usize = 255;
+/// Bytes of the length before each message.
+const LENGTH_BYTES: usize = 4;
+
+/// A flow that a sender wants to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// What carries it.
+    pub protocol: Protocol,
+    /// What is measured.
+    pub meter: Meter,
+    /// The receiver's port that its packets go to; 0 leaves the choice to the receiver.
+    pub port: u16,
+    /// The user's name for it.
+    pub name: String,
+}
+
+/// What one end counted of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets, and bytes of their payloads.
+    pub packets: u64,
+    /// See `packets`.
+    pub bytes: u64,
+    /// Packets that this end itself lost: for want of room in its socket, or left out because they were late. The receiver's are
+    /// those of its port, whose flows share it.
+    pub lost: u64,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// The first of each end. The receiver's has its proof where it holds a key.
+    Hello {
+        /// Its protocol's version.
+        version: u16,
+        /// Random bytes.
+        nonce: [u8; NONCE_BYTES],
+        /// That it holds the key.
+        proof: Option<[u8; PROOF_BYTES]>,
+    },
+    /// The sender's proof that it holds the key.
+    Proof([u8; PROOF_BYTES]),
+    /// Opens a flow.
+    Open(Wish),
+    /// It is open.
+    Opened {
+        /// The number that its packets carry.
+        number: u32,
+        /// The port that they go to.
+        port: u16,
+    },
+    /// The end does not do what it was asked, and why.
+    Refused(String),
+    /// Nothing more of a flow is sent.
+    Close {
+        /// Its number.
+        number: u32,
+        /// What was sent.
+        sent: Count,
+    },
+    /// Nothing more of it is received.
+    Closed {
+        /// Its number.
+        number: u32,
+        /// What was received.
+        received: Count,
+    },
+}
+
+/// What is wrong with bytes that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// Its length.
+    #[error("a message of {0} bytes, of at most {MOST_MESSAGE_BYTES}")]
+    TooLong(u32),
+    /// Its kind.
+    #[error("a message of an unknown kind, {0}")]
+    Kind(u8),
+    /// A field ends before its last byte, or bytes are left.
+    #[error("a message of kind {0} has the wrong length")]
+    Length(u8),
+    /// A field's value.
+    #[error("a message of kind {0} has a field out of its range")]
+    Value(u8),
+}
+
+const PROTOCOLS: [(u8, Protocol); 6] = [
+    (1, Protocol::Udp),
+    (2, Protocol::Tcp),
+    (3, Protocol::Icmp),
+    (4, Protocol::Sctp),
+    (5, Protocol::Dccp),
+    (6, Protocol::Ethernet),
+];
+const METERS: [(u8, Meter); 2] = [(1, Meter::OneWay), (2, Meter::RoundTrip)];
+
+fn number_of<T: PartialEq>(table: &[(u8, T)], value: &T) -> u8 {
+    let row = table.iter().find(|(_, other)| other == value);
+    row.expect("every value has a row").0
+}
+
+impl Message {
+    fn kind(&self) -> u8 {
+        match self {
+            Message::Hello { .. } => 1,
+            Message::Proof(_) => 2,
+            Message::Open(_) => 3,
+            Message::Opened { .. } => 4,
+            Message::Refused(_) => 5,
+            Message::Close { .. } => 6,
+            Message::Closed { .. } => 7,
+        }
+    }
+
+    /// Appends its bytes. Texts that are too long are cut.
+    pub fn write(&self, into: &mut Vec<u8>) {
+        let start = into.len();
+        into.extend_from_slice(&[0; LENGTH_BYTES]);
+        into.push(self.kind());
+        match self {
+            Message::Hello {
+                version,
+                nonce,
+                proof,
+            } => {
+                into.extend_from_slice(&version.to_be_bytes());
+                into.extend_from_slice(nonce);
+                into.extend_from_slice(proof.as_ref().map_or(&[], |proof| proof.as_slice()));
+            }
+            Message::Proof(proof) => into.extend_from_slice(proof),
+            Message::Open(wish) => {
+                into.push(number_of(&PROTOCOLS, &wish.protocol));
+                into.push(number_of(&METERS, &wish.meter));
+                into.extend_from_slice(&wish.port.to_be_bytes());
+                write_text(&wish.name, into);
+            }
+            Message::Opened { number, port } => {
+                into.extend_from_slice(&number.to_be_bytes());
+                into.extend_from_slice(&port.to_be_bytes());
+            }
+            Message::Refused(why) => write_text(why, into),
+            Message::Close {
+                number,
+                sent: count,
+            }
+            | Message::Closed {
+                number,
+                received: count,
+            } => {
+                into.extend_from_slice(&number.to_be_bytes());
+                for value in [count.packets, count.bytes, count.lost] {
+                    into.extend_from_slice(&value.to_be_bytes());
+                }
+            }
+        }
+        let length = (into.len() - start - LENGTH_BYTES) as u32;
+        into[start..start + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
+    }
+
+    /// The first message of `bytes` and how many of them it took; none where its end has not come yet.
+    pub fn read(bytes: &[u8]) -> Result<Option<(Message, usize)>, Wrong> {
+        let Some(length) = bytes
+            .first_chunk()
+            .map(|length| u32::from_be_bytes(*length))
+        else {
+            return Ok(None);
+        };
+        if length as usize > MOST_MESSAGE_BYTES {
+            return Err(Wrong::TooLong(length));
+        }
+        let end = LENGTH_BYTES + length as usize;
+        let Some(body) = bytes.get(LENGTH_BYTES..end) else {
+            return Ok(None);
+        };
+        let (&kind, fields) = body.split_first().ok_or(Wrong::Length(0))?;
+        let mut fields = Fields { kind, left: fields };
+        let message = fields.message()?;
+        if !fields.left.is_empty() {
+            return Err(Wrong::Length(kind));
+        }
+        Ok(Some((message, end)))
+    }
+}
+
+fn write_text(text: &str, into: &mut Vec<u8>) {
+    let mut end = text.len().min(MOST_TEXT_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    into.push(end as u8);
+    into.extend_from_slice(&text.as_bytes()[..end]);
+}
+
+/// The fields of a message that are still to be read.
+struct Fields<'a> {
+    kind: u8,
+    left: &'a [u8],
+}
+
+impl Fields<'_> {
+    fn message(&mut self) -> Result<Message, Wrong> {
+        Ok(match self.kind {
+            1 => Message::Hello {
+                version: u16::from_be_bytes(self.bytes()?),
+                nonce: self.bytes()?,
+                proof: if self.left.is_empty() {
+                    None
+                } else {
+                    Some(self.bytes()?)
+                },
+            },
+            2 => Message::Proof(self.bytes()?),
+            3 => Message::Open(Wish {
+                protocol: self.one_of(&PROTOCOLS)?,
+                meter: self.one_of(&METERS)?,
+                port: u16::from_be_bytes(self.bytes()?),
+                name: self.text()?,
+            }),
+            4 => Message::Opened {
+                number: self.number()?,
+                port: u16::from_be_bytes(self.bytes()?),
+            },
+            5 => Message::Refused(self.text()?),
+            6 => Message::Close {
+                number: self.number()?,
+                sent: self.count()?,
+            },
+            7 => Message::Closed {
+                number: self.number()?,
+                received: self.count()?,
+            },
+            other => return Err(Wrong::Kind(other)),
+        })
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Wrong> {
+        let (first, left) = self
+            .left
+            .split_first_chunk()
+            .ok_or(Wrong::Length(self.kind))?;
+        self.left = left;
+        Ok(*first)
+    }
+
+    fn one_of<T: Copy>(&mut self, table: &[(u8, T)]) -> Result<T, Wrong> {
+        let [number] = self.bytes()?;
+        let row = table.iter().find(|(other, _)| *other == number);
+        row.map(|(_, value)| *value).ok_or(Wrong::Value(self.kind))
+    }
+
+    fn number(&mut self) -> Result<u32, Wrong> {
+        let number = u32::from_be_bytes(self.bytes()?);
+        (number < MOST_FLOWS)
+            .then_some(number)
+            .ok_or(Wrong::Value(self.kind))
+    }
+
+    fn count(&mut self) -> Result<Count, Wrong> {
+        Ok(Count {
+            packets: u64::from_be_bytes(self.bytes()?),
+            bytes: u64::from_be_bytes(self.bytes()?),
+            lost: u64::from_be_bytes(self.bytes()?),
+        })
+    }
+
+    /// A text, without what a terminal would take for orders.
+    fn text(&mut self) -> Result<String, Wrong> {
+        let [length] = self.bytes()?;
+        let (text, left) = self
+            .left
+            .split_at_checked(usize::from(length))
+            .ok_or(Wrong::Length(self.kind))?;
+        self.left = left;
+        let text = str::from_utf8(text).map_err(|_| Wrong::Value(self.kind))?;
+        if text.chars().any(char::is_control) {
+            return Err(Wrong::Value(self.kind));
+        }
+        Ok(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn count() -> impl Strategy<Value = Count> {
+        any::<[u64; 3]>().prop_map(|[packets, bytes, lost]| Count {
+            packets,
+            bytes,
+            lost,
+        })
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let number = 0..MOST_FLOWS;
+        let wish = (0..6_usize, 0..2_usize, any::<u16>(), "[a-zäß ]{0,40}");
+        let wish = wish.prop_map(|(protocol, meter, port, name)| Wish {
+            protocol: PROTOCOLS[protocol].1,
+            meter: METERS[meter].1,
+            port,
+            name,
+        });
+        prop_oneof![
+            (
+                any::<u16>(),
+                any::<[u8; NONCE_BYTES]>(),
+                prop::option::of(any::<[u8; PROOF_BYTES]>())
+            )
+                .prop_map(|(version, nonce, proof)| Message::Hello {
+                    version,
+                    nonce,
+                    proof
+                }),
+            any::<[u8; PROOF_BYTES]>().prop_map(Message::Proof),
+            wish.prop_map(Message::Open),
+            (number.clone(), any::<u16>())
+                .prop_map(|(number, port)| Message::Opened { number, port }),
+            "[a-z ]{0,255}".prop_map(Message::Refused),
+            (number.clone(), count()).prop_map(|(number, sent)| Message::Close { number, sent }),
+            (number, count()).prop_map(|(number, received)| Message::Closed { number, received }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_however_it_is_cut(message in message(), more: Vec<u8>) {
+            let mut bytes = Vec::new();
+            message.write(&mut bytes);
+            for end in 0..bytes.len() {
+                prop_assert_eq!(Message::read(&bytes[..end]), Ok(None));
+            }
+            let length = bytes.len();
+            bytes.extend(more);
+            prop_assert_eq!(Message::read(&bytes), Ok(Some((message, length))));
+        }
+
+        #[test]
+        fn whatever_comes_is_read_or_refused(bytes: Vec<u8>, kind in 0..9_u8, length in 0..70_u32) {
+            let _ = Message::read(&bytes);
+            let mut likely = length.to_be_bytes().to_vec();
+            likely.push(kind);
+            likely.extend(bytes);
+            if let Ok(Some((message, taken))) = Message::read(&likely) {
+                let mut again = Vec::new();
+                message.write(&mut again);
+                prop_assert_eq!(&again, &likely[..taken]);
+            }
+        }
+    }
+
+    #[test]
+    fn its_bytes_are_the_same_on_every_machine() {
+        let wish = Message::Open(Wish {
+            protocol: Protocol::Udp,
+            meter: Meter::RoundTrip,
+            port: 8999,
+            name: "voice".to_owned(),
+        });
+        let mut bytes = Vec::new();
+        wish.write(&mut bytes);
+        assert_eq!(bytes, b"\x00\x00\x00\x0b\x03\x01\x02\x23\x27\x05voice");
+        let closed = Message::Closed {
+            number: 0x01_0203,
+            received: Count {
+                packets: 4,
+                bytes: 0x0506,
+                lost: 7,
+            },
+        };
+        bytes.clear();
+        closed.write(&mut bytes);
+        let expected = b"\0\0\0\x1d\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07";
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn what_lies_is_told() {
+        assert_eq!(Message::read(&[255; 8]), Err(Wrong::TooLong(u32::MAX)));
+        assert_eq!(Message::read(&[0, 0, 0, 0]), Err(Wrong::Length(0)));
+        assert_eq!(Message::read(&[0, 0, 0, 1, 9]), Err(Wrong::Kind(9)));
+        assert_eq!(Message::read(&[0, 0, 0, 2, 2, 0]), Err(Wrong::Length(2)));
+        assert_eq!(
+            Message::read(b"\0\0\0\x03\x05\x01\x1b"),
+            Err(Wrong::Value(5))
+        );
+        let open = b"\0\0\0\x06\x03\x07\x01\0\0\0";
+        assert_eq!(Message::read(open), Err(Wrong::Value(3)));
+    }
+}

@@ -1,0 +1,270 @@
+//! Senders and a receiver over loopback: what is sent comes, and who misbehaves ends nothing but his own.
+#![cfg(target_os = "linux")]
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use trammel_core::time::Time;
+use trammel_io::clock::monotonic_ns;
+use trammel_traffic::pace::Wait;
+use trammel_traffic::receive::hub::{Hub, Sink};
+use trammel_traffic::receive::{Receiver, Settings};
+use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::send::session::{Error, Session};
+use trammel_traffic::send::{self, Mechanism, Sent, udp};
+use trammel_traffic::signal::key::Key;
+use trammel_traffic::signal::message::{Count, Wish};
+use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stream};
+
+/// So many packets of so many bytes, one each so often.
+#[derive(Debug)]
+struct Regular(u64, u32, Time);
+
+impl Source for Regular {
+    fn plan(&self, _: u64) -> Plan {
+        let (gap, bytes) = (self.2.as_ps(), self.1);
+        Box::new((0..self.0).map(move |at| Departure {
+            at: Time::from_ps(at * gap),
+            bytes,
+        }))
+    }
+}
+
+fn stream(source: Regular) -> Stream {
+    Stream {
+        name: "one".to_owned(),
+        protocol: Protocol::Udp,
+        source: Box::new(source),
+        start: Time::ZERO,
+        limits: Limits::default(),
+        seed: 1,
+        meter: Meter::OneWay,
+        late: Late::Burst,
+        ds: None,
+        ttl: None,
+    }
+}
+
+/// What was received.
+#[derive(Debug, Default)]
+struct Kept {
+    flows: Vec<Flow>,
+    records: Vec<Record>,
+    closed: Vec<(u32, Count, Option<Count>)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Keeper(Arc<Mutex<Kept>>);
+
+impl Sink for Keeper {
+    fn flow(&mut self, flow: &Flow) {
+        self.0
+            .lock()
+            .expect("nobody panics")
+            .flows
+            .push(flow.clone());
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.0.lock().expect("nobody panics").records.push(*record);
+    }
+
+    fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
+        let mut kept = self.0.lock().expect("nobody panics");
+        kept.closed.push((flow, received, sent));
+    }
+}
+
+/// Has the receiver stop, also where the work beside it panics.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` beside a receiver at loopback; gives what it received and how many sessions ended badly.
+fn beside_a_receiver(
+    key: Option<&[u8]>,
+    work: impl FnOnce(SocketAddr, &AtomicBool),
+) -> (Kept, usize) {
+    let keeper = Keeper::default();
+    let settings = Settings {
+        key: key.map(|key| Key::new(key).expect("long enough")),
+    };
+    let hub = Hub::new(Box::new(keeper.clone()));
+    let receiver = Receiver::open((Ipv4Addr::LOCALHOST, 0).into(), settings, hub);
+    let receiver = receiver.expect("loopback has ports");
+    let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
+    let bad = Mutex::new(0);
+    std::thread::scope(|scope| {
+        let running =
+            scope.spawn(|| receiver.run(&stop, &|_, _| *bad.lock().expect("nobody panics") += 1));
+        let ends = Ends(&stop);
+        work(receiver.address(), &go_on);
+        drop(ends);
+        running.join().expect("it does not panic").expect("it runs");
+    });
+    drop(receiver);
+    let kept = Arc::try_unwrap(keeper.0).expect("the receiver is gone");
+    let bad = *bad.lock().expect("nobody panics");
+    (kept.into_inner().expect("nobody panics"), bad)
+}
+
+fn wish(stream: &Stream) -> Wish {
+    Wish {
+        protocol: stream.protocol,
+        meter: stream.meter,
+        port: 0,
+        name: stream.name.clone(),
+    }
+}
+
+/// Sends a stream by a session; gives what was sent and received.
+fn send_one(
+    session: &mut Session,
+    stream: &Stream,
+    mechanism: Mechanism,
+    stop: &AtomicBool,
+) -> (Sent, Count) {
+    let (number, port) = session.open_flow(wish(stream), stop).expect("it opens");
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
+    socket
+        .connect((Ipv4Addr::LOCALHOST, port))
+        .expect("it is there");
+    udp::configure(&socket, stream).expect("Linux has it");
+    let settings = send::Settings {
+        wait: Wait::Spin,
+        mechanism,
+    };
+    let origin = monotonic_ns();
+    let with = (&socket, settings);
+    let sent = udp::send(stream, number, with, origin, stop, &mut |_| {}).expect("it goes");
+    let received = session.close_flow(number, sent.count).expect("it closes");
+    (sent, received)
+}
+
+#[test]
+fn what_is_sent_is_received_and_told() {
+    let (kept, bad) = beside_a_receiver(None, |address, stop| {
+        let mut session = Session::open(address, None, stop).expect("it is there");
+        let slow = stream(Regular(500, 100, Time::from_us(20)));
+        let (sent, received) = send_one(&mut session, &slow, Mechanism::Calls, stop);
+        assert_eq!((sent.count.packets, sent.count.bytes), (500, 50_000));
+        assert_eq!((received.packets, received.bytes), (500, 50_000));
+        assert_eq!((sent.errors, sent.lateness.count()), (0, 500));
+        let lasted = sent.last_ns - sent.first_ns;
+        assert!(lasted >= 499 * 20_000, "{lasted}");
+        let burst = stream(Regular(1000, 64, Time::ZERO));
+        let (sent, received) = send_one(&mut session, &burst, Mechanism::Segments, stop);
+        assert_eq!((sent.count.packets, received.packets), (1000, 1000));
+        assert!(sent.overdue > 900);
+    });
+    assert_eq!(bad, 0);
+    let names: Vec<_> = kept
+        .flows
+        .iter()
+        .map(|flow| (flow.number, flow.name.as_str()))
+        .collect();
+    assert_eq!(names, [(0, "one"), (1, "one")]);
+    for (flow, packets, bytes) in [(0, 500, 100), (1, 1000, 64)] {
+        let of: Vec<_> = kept.records.iter().filter(|one| one.flow == flow).collect();
+        let sequence: Vec<u64> = of.iter().map(|one| one.sequence).collect();
+        assert_eq!(sequence, (0..packets).collect::<Vec<u64>>());
+        assert!(
+            of.iter()
+                .all(|one| one.bytes == bytes && one.end_ns > one.start_ns)
+        );
+    }
+    assert!(
+        kept.closed.iter().all(|(_, received, sent)| {
+            sent.is_some_and(|sent| sent.packets == received.packets)
+        })
+    );
+}
+
+#[test]
+fn only_who_holds_the_key_is_served() {
+    let (right, wrong): (&[u8], &[u8]) = (b"the key of this test", b"another key of nobody");
+    let (kept, _) = beside_a_receiver(Some(right), |address, stop| {
+        let key = Key::new(right).expect("long enough");
+        let mut session = Session::open(address, Some(&key), stop).expect("it is the key");
+        send_one(
+            &mut session,
+            &stream(Regular(3, 16, Time::ZERO)),
+            Mechanism::Calls,
+            stop,
+        );
+        let other = Key::new(wrong).expect("long enough");
+        let refused = Session::open(address, Some(&other), stop);
+        assert!(matches!(refused, Err(Error::Stranger)), "{refused:?}");
+        let mut without = Session::open(address, None, stop).expect("it says hello");
+        let refused = without.open_flow(wish(&stream(Regular(1, 16, Time::ZERO))), stop);
+        assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+    });
+    assert_eq!((kept.flows.len(), kept.records.len()), (1, 3));
+    // A sender with a key does not send to who cannot prove that it holds the same.
+    beside_a_receiver(None, |address, stop| {
+        let key = Key::new(right).expect("long enough");
+        let refused = Session::open(address, Some(&key), stop);
+        assert!(matches!(refused, Err(Error::Stranger)), "{refused:?}");
+    });
+}
+
+#[test]
+fn who_lies_or_disappears_ends_only_his_own_flows() {
+    let (kept, bad) = beside_a_receiver(None, |address, stop| {
+        let mut honest = Session::open(address, None, stop).expect("it is there");
+        let short = stream(Regular(10, 50, Time::from_us(10)));
+        // One opens a flow and is gone.
+        let mut gone = Session::open(address, None, stop).expect("it is there");
+        gone.open_flow(wish(&short), stop).expect("it opens");
+        drop(gone);
+        // One speaks something else; one says nothing.
+        let mut noise = TcpStream::connect(address).expect("it is there");
+        noise.write_all(&[0xff; 64]).expect("it goes");
+        let silent = TcpStream::connect(address).expect("it is there");
+        // Packets of nobody's.
+        let (_, port) = honest.open_flow(wish(&short), stop).expect("it opens");
+        let stray = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
+        for bytes in [0, 5, 16, 1000] {
+            let to = (Ipv4Addr::LOCALHOST, port);
+            stray.send_to(&vec![0xee; bytes], to).expect("it goes");
+        }
+        let (_, received) = send_one(&mut honest, &short, Mechanism::Calls, stop);
+        assert_eq!(received.packets, 10);
+        drop(silent);
+        // What it does not have open, it does not close.
+        let refused = honest.close_flow(77, Count::default());
+        assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+        let tcp = Wish {
+            protocol: Protocol::Dccp,
+            ..wish(&short)
+        };
+        let refused = honest.open_flow(tcp, stop);
+        assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+    });
+    assert_eq!(kept.records.len(), 10);
+    // Every flow that was opened was closed, with or without its sender's word.
+    assert_eq!((kept.flows.len(), kept.closed.len()), (3, 3));
+    assert_eq!(
+        kept.closed
+            .iter()
+            .filter(|(.., sent)| sent.is_none())
+            .count(),
+        2
+    );
+    assert_eq!(bad, 1);
+}
+
+#[test]
+fn nobody_there_is_told_at_once() {
+    let address = {
+        let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+        taken.local_addr().expect("it is bound")
+    };
+    let nobody = Session::open(address, None, &AtomicBool::new(false));
+    assert!(matches!(nobody, Err(Error::Nobody(..))), "{nobody:?}");
+}
