@@ -7,5 +7,7 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod decode;
+pub mod log;
 pub mod record;
 pub mod stream;
