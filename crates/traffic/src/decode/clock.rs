@@ -224,7 +224,7 @@ impl Clock {
         Some(Clock {
             at_ns,
             offset_ns: (up - down) / 2.0,
-            offset_bound_ns: Some(((up + down) / 2.0).max(0.0)),
+            offset_bound_ns: Some(up.midpoint(down).max(0.0)),
             drift: (there.slope - back.slope) / 2.0,
             drift_uncertainty: both.map(|(there, back)| there.hypot(back) / 2.0),
         })
@@ -336,6 +336,8 @@ mod tests {
         fn the_line_is_the_best_there_is(
             packets in prop::collection::vec((0..1000_i64, -500..500_i64), 2..25),
         ) {
+            // The mean of the times is taken to a whole nanosecond: far apart, that matters to nothing.
+            let packets: Vec<_> = packets.into_iter().map(|(sent, delay)| (sent * 1_000_000, delay)).collect();
             let Some(line) = envelope(&packets).line() else {
                 prop_assert!(packets.iter().all(|(sent, _)| *sent == packets[0].0));
                 return Ok(());
@@ -350,8 +352,7 @@ mod tests {
                 for b in packets.iter().filter(|b| b.0 > a.0) {
                     let slope = (b.1 - a.1) as f64 / (b.0 - a.0) as f64;
                     let (other_least, other) = gap(&|sent| a.1 as f64 + slope * (sent - a.0) as f64);
-                    // The mean of the times is taken to a whole nanosecond: that may choose the next edge at a corner.
-                    prop_assert!(other_least < -1e-9 || other >= sum - 1e3 * packets.len() as f64 / 500.0);
+                    prop_assert!(other_least < -1e-6 || other >= sum - 0.1, "{} {}", other, sum);
                 }
             }
         }

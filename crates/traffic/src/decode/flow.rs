@@ -112,9 +112,10 @@ impl Counts {
 
     pub(super) fn report(&self, series: &Series, level: f64) -> Summary {
         let came = self.pkts > 0;
-        let duration_s = match came {
-            true => self.last_ns.abs_diff(self.first_ns) as f64 / 1e9,
-            false => 0.0,
+        let duration_s = if came {
+            self.last_ns.abs_diff(self.first_ns) as f64 / 1e9
+        } else {
+            0.0
         };
         let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
         let received = self.delays.count();

@@ -63,13 +63,13 @@ impl Loss {
     /// Takes in another flow's losses, closed as these.
     pub(super) fn merge(&mut self, other: &Loss) {
         debug_assert!(self.open.is_none() && other.open.is_none());
-        self.lost += other.lost;
+        self.lost = self.lost.saturating_add(other.lost);
         self.bursts.merge(&other.bursts);
     }
 
     /// Of a flow of which `received` packets came.
     pub(super) fn report(&self, received: u64) -> LossReport {
-        let expected = received + self.lost;
+        let expected = received.saturating_add(self.lost);
         LossReport {
             expected_pkts: expected,
             lost_pkts: self.lost,

@@ -34,7 +34,7 @@ pub use series::IntervalReport;
 pub use spread::Quantiles;
 
 use crate::log::{Entry, Session};
-use crate::record::{Flow, Instants, Record};
+use crate::record::{Flow, Instants, MOST_SEQUENCE, Record};
 use clock::Clock;
 use flow::{Counts, FlowCounts, Intervals};
 use series::{Axis, Series};
@@ -58,7 +58,7 @@ pub struct Options {
     pub filter: Filter,
     /// The most flows, and sessions; records of further ones are only counted.
     pub most_flows: usize,
-    /// The most intervals of all flows' series, of 112 bytes; records beyond them are in no series.
+    /// The most intervals of all flows' series, of about 100 bytes; records beyond them are in no series.
     pub most_intervals: usize,
 }
 
@@ -115,7 +115,8 @@ pub struct Report {
     pub totals: Vec<TotalReport>,
     /// Records that the filter left out.
     pub filtered_records: u64,
-    /// Records that belong to no session, or are beyond the most flows or sessions: they are in no number above.
+    /// Records that belong to no session, are beyond the most flows or sessions, or have a sequence number above
+    /// [`MOST_SEQUENCE`]: they are in no number above.
     pub unaccounted_records: u64,
     /// Records and losses that are in no series, as there were too many intervals.
     pub beyond_series: u64,
@@ -200,13 +201,14 @@ impl Decoder {
         let Some(session) = self.session else { return };
         let is_wanted = self.options.filter.has_flow(number, None);
         if let Some(place) = self.place((session, number), is_wanted) {
-            self.known[place].sent = Some(packets);
+            self.known[place].sent = Some(packets.min(MOST_SEQUENCE));
         }
     }
 
     /// A packet of the current session.
     pub fn record(&mut self, record: &Record) {
-        let Some(session) = self.session else {
+        let in_range = record.sequence < MOST_SEQUENCE;
+        let Some(session) = self.session.filter(|_| in_range) else {
             self.unaccounted += 1;
             return;
         };

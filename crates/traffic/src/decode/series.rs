@@ -3,6 +3,8 @@
 //! An interval of several flows together is the mean over their *packets*, never a sum over flows. A loss lies in
 //! the interval in which its gap was seen to open.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use trammel_core::stats::Moments;
 
 /// An interval of a series. What an interval without packets cannot have is `None`; one without anything is left out.
@@ -59,28 +61,22 @@ impl Axis {
     }
 }
 
-/// Intervals in order. They are nearly always met in order too.
+/// Intervals in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Series {
-    cells: Vec<(i128, Cell)>,
+    cells: BTreeMap<i128, Cell>,
 }
 
 impl Series {
     /// The interval of `at_ns`; none where it is a new one and `left` is used up.
     fn cell(&mut self, axis: Axis, at_ns: i64, left: &mut usize) -> Option<&mut Cell> {
-        let index = axis.index(at_ns);
-        let place = match self.cells.last() {
-            Some((last, _)) if *last == index => self.cells.len() - 1,
-            _ => match self.cells.binary_search_by_key(&index, |(index, _)| *index) {
-                Ok(place) => place,
-                Err(place) => {
-                    *left = left.checked_sub(1)?;
-                    self.cells.insert(place, (index, Cell::default()));
-                    place
-                }
-            },
-        };
-        Some(&mut self.cells[place].1)
+        match self.cells.entry(axis.index(at_ns)) {
+            Entry::Occupied(cell) => Some(cell.into_mut()),
+            Entry::Vacant(place) => {
+                *left = left.checked_sub(1)?;
+                Some(place.insert(Cell::default()))
+            }
+        }
     }
 
     /// Takes in a record, its delay where it is a first copy, and |D| where it has one before it. Says whether there
@@ -117,35 +113,30 @@ impl Series {
         count: u64,
     ) -> bool {
         let cell = self.cell(axis, at_ns, left);
-        cell.map(|cell| cell.lost += count).is_some()
+        cell.map(|cell| cell.lost = cell.lost.saturating_add(count))
+            .is_some()
     }
 
     /// All of `these` as one.
     pub(super) fn merged<'a>(these: impl Iterator<Item = &'a Series>) -> Series {
-        let mut all: Vec<(i128, Cell)> = these.flat_map(|one| one.cells.iter().copied()).collect();
-        all.sort_by_key(|(index, _)| *index);
-        let mut cells: Vec<(i128, Cell)> = Vec::new();
-        for (index, other) in all {
-            match cells.last_mut() {
-                Some((last, cell)) if *last == index => {
-                    cell.pkts += other.pkts;
-                    cell.bytes += other.bytes;
-                    cell.delays += other.delays;
-                    cell.delay_sum += other.delay_sum;
-                    cell.pairs += other.pairs;
-                    cell.jitter_sum += other.jitter_sum;
-                    cell.lost += other.lost;
-                }
-                _ => cells.push((index, other)),
-            }
+        let mut merged = Series::default();
+        for (index, other) in these.flat_map(|one| &one.cells) {
+            let cell = merged.cells.entry(*index).or_default();
+            cell.pkts += other.pkts;
+            cell.bytes += other.bytes;
+            cell.delays += other.delays;
+            cell.delay_sum += other.delay_sum;
+            cell.pairs += other.pairs;
+            cell.jitter_sum += other.jitter_sum;
+            cell.lost = cell.lost.saturating_add(other.lost);
         }
-        Series { cells }
+        merged
     }
 
     /// The mean delays of the intervals, in nanoseconds.
     pub(super) fn delay_means(&self) -> Moments {
         let mut moments = Moments::new();
-        for (_, cell) in &self.cells {
+        for cell in self.cells.values() {
             if cell.delays > 0 {
                 moments.push(cell.delay_sum as f64 / cell.delays as f64);
             }
@@ -155,7 +146,7 @@ impl Series {
 
     pub(super) fn report(&self, axis: Axis) -> Vec<IntervalReport> {
         let seconds = axis.interval_ns as f64 / 1e9;
-        let of = |(index, cell): &(i128, Cell)| IntervalReport {
+        let of = |(index, cell): (&i128, &Cell)| IntervalReport {
             start_ns: axis.start_ns(*index),
             pkts: cell.pkts,
             bytes: cell.bytes,

@@ -31,6 +31,10 @@ impl Fields<'_> {
     }
 
     /// An address or none; `None` where it is neither.
+    #[expect(
+        clippy::option_option,
+        reason = "a field that may hold nothing, and fields end as all others here"
+    )]
     pub(super) fn address(&mut self) -> Option<Option<SocketAddr>> {
         Some(match self.array()? {
             [0] => None,

@@ -105,7 +105,7 @@ fn the_format_is_these_bytes() {
 
 #[test]
 fn a_full_block_takes_24_bytes_a_packet() {
-    let records: Vec<Entry> = (0..MOST_RECORDS as u64 + 1)
+    let records: Vec<Entry> = (0..=MOST_RECORDS as u64)
         .map(|n| Entry::Record(record(n, n as i64, n as i64 + 5)))
         .collect();
     let file = written(&records);
