@@ -184,11 +184,11 @@ impl FlowCounts {
         let mut lost = |lost| lose(loss, series, intervals, lost);
         let arrival = window.arrive(record.sequence, delay_ns, record.end_ns, &mut lost);
         let (mut delay, mut jitter) = (None, None);
-        if let Arrival::First { extent, .. } = arrival {
+        if let Arrival::First { behind, .. } = arrival {
             delay = Some(delay_ns);
             jitter = counts.jitter.push(delay_ns);
-            if let Some(extent) = extent {
-                counts.reorder.extent(extent);
+            if let Some(behind) = behind {
+                counts.reorder.behind(behind);
             }
         }
         counts.arrive(record, delay_ns, arrival);

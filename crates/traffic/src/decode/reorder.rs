@@ -1,6 +1,7 @@
-//! Reordering after RFC 4737: the ratio (§4.1), extents (§4.2) and n-reordering (§5).
+//! Reordering after RFC 4737: the ratio (§4.1), extents (§4.2), late times (§4.3) and n-reordering (§5).
 
 use super::doubling::{Bucket, Doubling};
+use super::window::Behind;
 
 /// n-reordering is counted up to this n, as by the program of RFC 4737, appendix A.
 pub const MOST_N: usize = 100;
@@ -18,6 +19,10 @@ pub struct ReorderReport {
     pub extent_max_pkts: u64,
     /// Extents by length.
     pub extents: Vec<Bucket>,
+    /// The mean late time (§4.3): how long after the packet that its extent counts from a reordered one came.
+    pub late_mean_ns: Option<f64>,
+    /// The greatest late time; `None` where none was reordered.
+    pub late_max_ns: Option<i64>,
     /// How many packets are n-reordered (§5.3), for n from 1 to the greatest there is, at most [`MOST_N`]. Here
     /// duplicates are arrivals like others, as there.
     pub n_reordered_pkts: Vec<u64>,
@@ -27,6 +32,8 @@ pub struct ReorderReport {
 #[derive(Clone, Debug)]
 pub(super) struct Reorder {
     extents: Doubling,
+    late_sum: i128,
+    late_max: Option<i64>,
     n_reordered: [u64; MOST_N],
     /// The last sequence numbers, as in appendix A.
     ring: [u64; MOST_N],
@@ -37,6 +44,8 @@ impl Reorder {
     pub(super) fn new() -> Reorder {
         Reorder {
             extents: Doubling::new(),
+            late_sum: 0,
+            late_max: None,
             n_reordered: [0; MOST_N],
             ring: [0; MOST_N],
             arrivals: 0,
@@ -58,13 +67,17 @@ impl Reorder {
         self.arrivals += 1;
     }
 
-    /// Takes in the extent of a packet that is reordered.
-    pub(super) fn extent(&mut self, packets: u64) {
-        self.extents.push(packets);
+    /// Takes in a packet that is reordered.
+    pub(super) fn behind(&mut self, behind: Behind) {
+        self.extents.push(behind.extent);
+        self.late_sum += i128::from(behind.late_ns);
+        self.late_max = self.late_max.max(Some(behind.late_ns));
     }
 
     pub(super) fn merge(&mut self, other: &Reorder) {
         self.extents.merge(&other.extents);
+        self.late_sum += other.late_sum;
+        self.late_max = self.late_max.max(other.late_max);
         for (own, other) in self.n_reordered.iter_mut().zip(other.n_reordered) {
             *own += other;
         }
@@ -84,6 +97,8 @@ impl Reorder {
             extent_mean_pkts: self.extents.mean(),
             extent_max_pkts: self.extents.max(),
             extents: self.extents.buckets(),
+            late_mean_ns: (reordered > 0).then(|| self.late_sum as f64 / reordered as f64),
+            late_max_ns: self.late_max,
             n_reordered_pkts: self.n_reordered[..greatest.map_or(0, |at| at + 1)].to_vec(),
         }
     }

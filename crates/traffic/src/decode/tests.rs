@@ -120,6 +120,74 @@ fn a_flow_by_hand() {
     assert_eq!(reordering.n_reordered_pkts, [1]);
 }
 
+/// A table of RFC 4737: numbers from 1, times sent and come.
+fn of_table(rows: &[(u64, i64, i64)]) -> Summary {
+    let record = |(s, sent, came): &(u64, i64, i64)| record(0, s - 1, *sent, *came);
+    let records: Vec<_> = rows.iter().map(record).collect();
+    let report = decoded(Options::default(), &records);
+    report.flows.into_iter().next().unwrap().summary
+}
+
+#[test]
+fn table_1_of_rfc_4737() {
+    let summary = of_table(&[
+        (1, 0, 68),
+        (2, 20, 88),
+        (3, 40, 108),
+        (5, 80, 148),
+        (6, 100, 168),
+        (7, 120, 188),
+        (8, 140, 208),
+        (4, 60, 210),
+        (9, 160, 228),
+        (10, 180, 248),
+    ]);
+    let reordering = &summary.reordering;
+    assert_eq!(
+        (reordering.reordered_pkts, reordering.extent_max_pkts),
+        (1, 4)
+    );
+    assert_eq!(
+        (reordering.late_mean_ns, reordering.late_max_ns),
+        (Some(62.0), Some(62))
+    );
+    assert_eq!(reordering.n_reordered_pkts, [1, 1, 1, 1]);
+    let ipdv = summary.ipdv.unwrap();
+    assert_eq!(
+        (ipdv.pairs, ipdv.min_ns, ipdv.max_ns, ipdv.mean_ns),
+        (9, -82, 82, 0.0)
+    );
+}
+
+#[test]
+fn table_2_of_rfc_4737() {
+    let summary = of_table(&[
+        (1, 0, 68),
+        (2, 20, 88),
+        (3, 40, 108),
+        (4, 60, 128),
+        (7, 120, 188),
+        (5, 80, 189),
+        (6, 100, 190),
+        (8, 140, 208),
+        (9, 160, 228),
+        (10, 180, 248),
+    ]);
+    let reordering = &summary.reordering;
+    assert_eq!(
+        (reordering.reordered_pkts, reordering.extent_mean_pkts),
+        (2, Some(1.5))
+    );
+    assert_eq!(
+        (reordering.late_mean_ns, reordering.late_max_ns),
+        (Some(1.5), Some(2))
+    );
+    // "Packet 5 is designated 1-reordered, but Packet 6 is not designated n-reordered."
+    assert_eq!(reordering.n_reordered_pkts, [1]);
+    let ipdv = summary.ipdv.unwrap();
+    assert_eq!((ipdv.pairs, ipdv.min_ns, ipdv.max_ns), (9, -22, 41));
+}
+
 #[test]
 fn means_of_intervals_give_students_interval() {
     let second = 1_000_000_000;

@@ -18,8 +18,8 @@ const MISSING: i64 = i64::MIN;
 pub(super) enum Arrival {
     /// The first copy of its packet.
     First {
-        /// How many packets ago the earliest one with a greater number came; `None` in order.
-        extent: Option<u64>,
+        /// How far behind the earliest packet with a greater number it came; `None` in order.
+        behind: Option<Behind>,
         /// The delay of the packet sent before it, where that has come and is not settled.
         before_ns: Option<i64>,
         /// The same of the packet sent after it.
@@ -29,6 +29,15 @@ pub(super) enum Arrival {
     Duplicate,
     /// Its number was settled before.
     TooLate,
+}
+
+/// How far a reordered packet came behind the earliest one with a greater number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Behind {
+    /// RFC 4737's reordering extent, in packets.
+    pub(super) extent: u64,
+    /// RFC 4737's late time.
+    pub(super) late_ns: i64,
 }
 
 /// Consecutive numbers that are lost.
@@ -100,13 +109,16 @@ impl Window {
             return Arrival::Duplicate;
         }
         self.last_ns = at_ns;
-        let extent = if sequence < self.next {
+        let behind = if sequence < self.next {
             self.base = self.base.min(sequence);
             let later = self
                 .discontinuities
                 .partition_point(|one| one.sequence < sequence);
             let earliest = self.discontinuities.get(later);
-            earliest.map(|earliest| self.count - earliest.index)
+            earliest.map(|earliest| Behind {
+                extent: self.count - earliest.index,
+                late_ns: at_ns.saturating_sub(earliest.at_ns),
+            })
         } else {
             if sequence > self.next || self.count == 0 {
                 self.discontinuities.push_back(Discontinuity {
@@ -125,7 +137,7 @@ impl Window {
         self.count += 1;
         let before = sequence.checked_sub(1);
         Arrival::First {
-            extent,
+            behind,
             before_ns: before.and_then(|before| self.delay(before)),
             after_ns: self.delay(sequence + 1),
         }
@@ -208,7 +220,9 @@ mod tests {
         let mut lost = |lost: Lost| missing.extend(lost.first..lost.first + lost.count);
         for (at, sequence) in sequences.iter().enumerate() {
             match one.arrive(*sequence, 5, at as i64, &mut lost) {
-                Arrival::First { extent, .. } => extents.push(extent),
+                Arrival::First { behind, .. } => {
+                    extents.push(behind.map(|behind| behind.extent));
+                }
                 Arrival::Duplicate => duplicates += 1,
                 Arrival::TooLate => late += 1,
             }
