@@ -8,6 +8,8 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod decode;
+pub mod log;
 #[cfg(target_os = "linux")]
 pub mod pace;
 #[cfg(target_os = "linux")]

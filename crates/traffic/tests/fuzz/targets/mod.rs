@@ -1,0 +1,3 @@
+//! The targets, a file each: `run` takes any bytes and panics where a promise is broken.
+
+pub(crate) mod traffic_log;
