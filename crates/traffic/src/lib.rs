@@ -7,5 +7,8 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod apps;
+pub mod moments;
 pub mod record;
+pub mod sources;
 pub mod stream;
