@@ -10,6 +10,7 @@ pub mod modulated;
 pub mod on_off;
 pub mod self_similar;
 pub mod sizes;
+pub mod transfers;
 
 use crate::stream::{Departure, Plan};
 use sizes::Sizes;
@@ -75,6 +76,36 @@ pub fn law(name: &str, given: &[(&str, f64)]) -> Result<Box<dyn Distribution>, S
         errors.join("; ")
     })?;
     (entry.build)(&params)
+}
+
+/// The distribution whose cumulative probabilities are the `corners`, (value, probability) each: see
+/// [`dist::empirical`].
+pub fn empirical(corners: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
+    let (values, probabilities) = corners.iter().copied().unzip();
+    let given = [
+        ("values".to_owned(), Value::Floats(values)),
+        ("probabilities".to_owned(), Value::Floats(probabilities)),
+    ];
+    let entry = &dist::empirical::ENTRY;
+    let params = Params::resolve(&entry.about, &given).expect("both are lists");
+    (entry.build)(&params)
+}
+
+/// The distribution of `weighted` values, (value, weight) each, the values rising and the weights above 0.
+pub fn discrete(weighted: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
+    let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+    let mut corners = Vec::new();
+    let mut below = 0.0;
+    for (value, weight) in weighted {
+        corners.push((*value, below / total));
+        below += weight;
+        corners.push((*value, below / total));
+    }
+    if let Some((_, probability)) = corners.last_mut() {
+        // The sum of parts is 1 but for rounding.
+        *probability = 1.0;
+    }
+    empirical(&corners)
 }
 
 /// Packets at `times`, of `sizes`.
