@@ -8,8 +8,10 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod apps;
 pub mod decode;
 pub mod log;
+pub mod moments;
 #[cfg(target_os = "linux")]
 pub mod pace;
 #[cfg(target_os = "linux")]
@@ -18,5 +20,6 @@ pub mod record;
 #[cfg(target_os = "linux")]
 pub mod send;
 pub mod signal;
+pub mod sources;
 pub mod stamp;
 pub mod stream;

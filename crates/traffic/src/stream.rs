@@ -1,5 +1,6 @@
 //! What a stream is: when its packets leave, how long they are, what they carry, and when it ends.
 
+use crate::moments::Predicted;
 use crate::record::Protocol;
 use std::fmt;
 use trammel_core::time::Time;
@@ -20,6 +21,18 @@ pub type Plan = Box<dyn Iterator<Item = Departure> + Send>;
 pub trait Source: fmt::Debug + Send + Sync {
     /// The packets of the run with `seed`, without end unless the source has one.
     fn plan(&self, seed: u64) -> Plan;
+
+    /// What its packets are like in the long run, as far as that follows from the source alone.
+    fn predicted(&self) -> Predicted {
+        Predicted::default()
+    }
+
+    /// The index of dispersion of counts in intervals of `secs` seconds: their variance over their mean, where
+    /// it can be computed.
+    fn dispersion(&self, secs: f64) -> Option<f64> {
+        let _ = secs;
+        None
+    }
 }
 
 /// When a stream ends: at whichever comes first.

@@ -9,17 +9,23 @@
 //! - [`OnOff`]: a renewal process that runs only during "on" periods (ns-3, OnOffApplication). Its clock
 //!   stands still during "off" periods, so the long-run rate is exactly that of the gaps times
 //!   mean(on) / (mean(on) + mean(off)). With Pareto periods, sums of such sources are self-similar (Taqqu,
-//!   Willinger and Sherman 1997).
+//!   Willinger and Sherman 1997): [`self_similar`].
+//! - [`modulated`]: a Poisson process whose rate a Markov chain sets.
+
+pub mod modulated;
+pub mod self_similar;
 
 use crate::dist::Distribution;
 use crate::dist::constant::Constant;
 use crate::rng::Rng;
 use crate::time::Time;
+use std::sync::Arc;
 
-/// Draws time spans from a distribution of seconds; what is negative counts as zero.
-#[derive(Debug)]
+/// Draws time spans from a distribution of seconds; what is negative counts as zero. A clone draws from the
+/// same distribution.
+#[derive(Clone, Debug)]
 pub struct Spans {
-    law: Box<dyn Distribution>,
+    law: Arc<dyn Distribution>,
     /// Picoseconds per unit of the distribution.
     scale_ps: f64,
     /// The part of a picosecond that rounding has left over.
@@ -30,7 +36,7 @@ impl Spans {
     /// Spans of `law` seconds each.
     pub fn seconds(law: Box<dyn Distribution>) -> Spans {
         Spans {
-            law,
+            law: law.into(),
             scale_ps: 1e12,
             carry_ps: 0.0,
         }
@@ -41,7 +47,7 @@ impl Spans {
     pub fn at_rate(law: Box<dyn Distribution>, per_second: f64) -> Option<Spans> {
         let scale_ps = 1e12 / (per_second * law.mean()?);
         (scale_ps > 0.0 && scale_ps.is_finite() && per_second > 0.0).then_some(Spans {
-            law,
+            law: law.into(),
             scale_ps,
             carry_ps: 0.0,
         })
@@ -70,6 +76,21 @@ impl Spans {
         let never_negative = self.law.cdf((0.0_f64).next_down()) == 0.0;
         let mean = self.law.mean()? * self.scale_ps / 1e12;
         never_negative.then_some(mean)
+    }
+
+    /// The variance of a span in square seconds, where the distribution has one and gives no negative values.
+    pub fn variance_secs2(&self) -> Option<f64> {
+        self.mean_secs()?;
+        Some(self.law.variance()? * (self.scale_ps / 1e12).powi(2))
+    }
+
+    /// The probability of a span of at most `secs` seconds.
+    pub fn cdf_secs(&self, secs: f64) -> f64 {
+        if secs < 0.0 {
+            0.0
+        } else {
+            self.law.cdf(secs * (1e12 / self.scale_ps))
+        }
     }
 }
 
@@ -133,6 +154,17 @@ pub struct OnOff {
     gaps_rng: Rng,
 }
 
+/// Where an on–off process stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Whether the present period is "on".
+    pub is_on: bool,
+    /// What is left of the period.
+    pub rest: Time,
+    /// What is left of the gap to the next arrival, on the clock of the "on" periods.
+    pub gap: Time,
+}
+
 /// Periods without any length in a row after which a process is held to be silent for ever.
 const EMPTY_PERIODS_MAX: u32 = 100_000;
 
@@ -149,6 +181,35 @@ impl OnOff {
             gaps_rng: Rng::new(seed, &format!("{entity}:gaps")),
         };
         process.on_until = start.saturating_add(process.on.draw(&mut process.periods_rng));
+        process.skip_silence();
+        process
+    }
+
+    /// The process that at `start` is in the midst of a period, as `phase` says: with a phase drawn from the
+    /// long run it is stationary from its first instant on.
+    pub fn under_way(
+        start: Time,
+        phase: Phase,
+        on: Spans,
+        off: Spans,
+        gaps: Spans,
+        seed: u64,
+        entity: &str,
+    ) -> OnOff {
+        let mut process = OnOff {
+            next: start.saturating_add(phase.gap),
+            on_until: start.saturating_add(phase.rest),
+            on,
+            off,
+            gaps,
+            periods_rng: Rng::new(seed, &format!("{entity}:periods")),
+            gaps_rng: Rng::new(seed, &format!("{entity}:gaps")),
+        };
+        if !phase.is_on {
+            let on = process.on.draw(&mut process.periods_rng);
+            process.next = process.next.saturating_add(phase.rest);
+            process.on_until = process.on_until.saturating_add(on);
+        }
         process.skip_silence();
         process
     }

@@ -1,0 +1,185 @@
+//! Times and payload sizes of a capture, pcap or pcapng, once or over and over.
+//!
+//! The payload is what stands behind the transport header (UDP, TCP, ICMP; of other protocols, and of fragments
+//! but the first, behind the IP header), by the lengths that the packet itself claims, so that captures that keep
+//! only headers serve as well. Frames that are not IP are left out and counted. A time stamp that goes back counts
+//! as the one before.
+//!
+//! Repeated, one mean gap lies between the last packet and the first of the next round.
+
+use super::Error;
+use crate::moments::{Predicted, sample};
+use crate::record::MOST_BYTES;
+use crate::stream::{Departure, Plan, Source};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+use trammel_core::time::Time;
+use trammel_packet::capture::{Frame, Reader};
+use trammel_packet::headers::ether::ethertype;
+use trammel_packet::headers::ipv4::{Ipv4, protocol};
+use trammel_packet::headers::ipv6::{self, Ipv6};
+use trammel_packet::headers::tcp::Tcp;
+
+/// The most packets that are taken from a capture.
+pub const MOST_PACKETS: usize = 1 << 26;
+
+/// The packets of a capture.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    /// From the first one's time.
+    packets: Arc<[Departure]>,
+    /// After what time it begins anew.
+    period: Option<Time>,
+    left_out: u64,
+}
+
+impl Captured {
+    /// The packets of the capture at `path`, once or, with `repeated`, over and over.
+    pub fn read(path: &Path, repeated: bool) -> Result<Captured, Error> {
+        let file = File::open(path).map_err(|error| Error::Unreadable {
+            path: path.to_owned(),
+            error,
+        })?;
+        let wrong = |error| Error::Capture {
+            path: path.to_owned(),
+            error,
+        };
+        let empty = |what: String| Error::Empty {
+            path: path.to_owned(),
+            what,
+        };
+        let mut reader = Reader::new(BufReader::new(file)).map_err(wrong)?;
+        let (mut packets, mut left_out, mut first_ns) = (Vec::<Departure>::new(), 0, None);
+        while let Some(frame) = reader.next_frame().map_err(wrong)? {
+            let Some(bytes) = payload_bytes(&frame) else {
+                left_out += 1;
+                continue;
+            };
+            if packets.len() >= MOST_PACKETS {
+                return Err(empty(format!(
+                    "has more than {MOST_PACKETS} packets; shorten it"
+                )));
+            }
+            let now_ns = frame.timestamp.0;
+            let since_ns = now_ns.saturating_sub(*first_ns.get_or_insert(now_ns));
+            let at_ps = u64::try_from(since_ns).unwrap_or(0).saturating_mul(1000);
+            let before = packets.last().map_or(Time::ZERO, |packet| packet.at);
+            packets.push(Departure {
+                at: Time::from_ps(at_ps).max(before),
+                bytes: bytes.min(MOST_BYTES - 1),
+            });
+        }
+        let Some(last) = packets.last() else {
+            let what =
+                format!("has no IP packets ({left_out} other frames); give a capture of some");
+            return Err(empty(what));
+        };
+        let gaps = packets.len() as u64 - 1;
+        let period = match last.at.as_ps().checked_div(gaps) {
+            _ if !repeated => None,
+            Some(mean_gap) if mean_gap > 0 => Some(last.at.saturating_add(Time::from_ps(mean_gap))),
+            _ => {
+                return Err(empty(
+                    "lasts no time and cannot be repeated; play it once, or give a longer one"
+                        .to_owned(),
+                ));
+            }
+        };
+        Ok(Captured {
+            packets: packets.into(),
+            period,
+            left_out,
+        })
+    }
+
+    /// How many packets one round has.
+    pub fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Frames that are not IP or too short to tell.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}
+
+/// Bytes of the payload of a frame, where it has an IP packet.
+fn payload_bytes(frame: &Frame) -> Option<u32> {
+    let (kind, at) = frame.link.network(frame.data)?;
+    let packet = frame.data.get(at..)?;
+    let (protocol, header, total) = match kind {
+        ethertype::IP => {
+            let ip = Ipv4::read(packet)?;
+            let protocol = if ip.is_first_fragment() {
+                ip.protocol
+            } else {
+                NO_TRANSPORT
+            };
+            // A length of 0 stands in captures of what the device is yet to cut (TSO).
+            let total = match ip.total_length.get() {
+                0 => (frame.wire_len as usize).saturating_sub(at),
+                total => usize::from(total),
+            };
+            (protocol, ip.header_len(), total)
+        }
+        ethertype::IP6 => {
+            let total = Ipv6::LEN + usize::from(Ipv6::read(packet)?.payload_length.get());
+            let upper = ipv6::upper(packet)?;
+            let protocol = if upper.fragment_offset == 0 {
+                upper.protocol
+            } else {
+                NO_TRANSPORT
+            };
+            (protocol, upper.at, total)
+        }
+        _ => return None,
+    };
+    let transport = match protocol {
+        protocol::UDP | protocol::ICMP | protocol::ICMP6 => 8,
+        protocol::TCP => Tcp::read(packet.get(header..)?)?.header_len(),
+        _ => 0,
+    };
+    u32::try_from(total.saturating_sub(header + transport)).ok()
+}
+
+/// A protocol number without a meaning: what stands there is payload.
+const NO_TRANSPORT: u8 = 255;
+
+impl Source for Captured {
+    fn plan(&self, _seed: u64) -> Plan {
+        let packets = Arc::clone(&self.packets);
+        let rounds = if self.period.is_some() { u64::MAX } else { 1 };
+        let period_ps = self.period.map_or(0, Time::as_ps);
+        Box::new(
+            (0..rounds)
+                .map_while(move |round| round.checked_mul(period_ps).map(Time::from_ps))
+                .flat_map(move |begin| {
+                    let packets = Arc::clone(&packets);
+                    (0..packets.len()).map(move |at| Departure {
+                        at: begin.saturating_add(packets[at].at),
+                        bytes: packets[at].bytes,
+                    })
+                }),
+        )
+    }
+
+    fn predicted(&self) -> Predicted {
+        let bytes = self.packets.iter().map(|packet| f64::from(packet.bytes));
+        let mut gaps: Vec<Time> = self
+            .packets
+            .windows(2)
+            .map(|pair| pair[1].at.saturating_sub(pair[0].at))
+            .collect();
+        if let (Some(period), Some(last)) = (self.period, self.packets.last()) {
+            gaps.push(period.saturating_sub(last.at));
+        }
+        let limit = self.period.map(|_| 0.0);
+        Predicted {
+            mean_bytes: Some(bytes.sum::<f64>() / self.packets.len() as f64),
+            dispersion_limit: limit,
+            ..sample::of_repeated_gaps(&gaps)
+        }
+    }
+}

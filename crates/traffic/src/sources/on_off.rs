@@ -1,0 +1,63 @@
+//! Bursts: packets after gaps of one law during "on" periods, silence during "off" periods.
+//!
+//! The first period is "on". The clock of the gaps stands still during silence, so that the long-run rate is
+//! exactly that of the gaps times mean(on) / (mean(on) + mean(off)).
+
+use super::laws::lasting;
+use super::sizes::Sizes;
+use super::{Error, packets};
+use crate::moments::{Predicted, alternating};
+use crate::stream::{Plan, Source};
+use trammel_core::arrivals::{OnOff, Spans};
+use trammel_core::time::Time;
+
+/// An on–off process with sizes.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    pub(crate) on: Spans,
+    pub(crate) off: Spans,
+    pub(crate) gaps: Spans,
+    sizes: Sizes,
+}
+
+impl Bursts {
+    /// Packets after `gaps`, of `sizes`, during `on` periods. Gaps or "on" periods that are always zero are refused.
+    pub fn new(on: Spans, off: Spans, gaps: Spans, sizes: Sizes) -> Result<Bursts, Error> {
+        lasting(&gaps)?;
+        if on.cdf_secs(0.0) >= 1.0 {
+            return Err(Error::Invalid(
+                "\"on\" periods that are always 0 send nothing; give them a length".to_owned(),
+            ));
+        }
+        Ok(Bursts {
+            on,
+            off,
+            gaps,
+            sizes,
+        })
+    }
+
+    /// The sizes.
+    pub fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+}
+
+impl Source for Bursts {
+    fn plan(&self, seed: u64) -> Plan {
+        let (on, off, gaps) = (self.on.clone(), self.off.clone(), self.gaps.clone());
+        let times = OnOff::new(Time::ZERO, on, off, gaps, seed, "bursts");
+        packets(times, self.sizes.clone(), seed)
+    }
+
+    fn predicted(&self) -> Predicted {
+        Predicted {
+            mean_bytes: Some(self.sizes.mean()),
+            ..alternating::predicted(self)
+        }
+    }
+
+    fn dispersion(&self, secs: f64) -> Option<f64> {
+        alternating::dispersion(self, secs)
+    }
+}
