@@ -21,6 +21,7 @@ pub mod report;
 pub mod router;
 pub mod run_folder;
 pub mod scenario;
+pub mod traffic;
 
 pub use scenario::flow::{DelayedAck, Flow, Stack};
 pub use scenario::model::Scenario;

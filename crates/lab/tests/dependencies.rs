@@ -66,6 +66,7 @@ const RULES: &[Rule] = &[
             "trammel-cost",
             "trammel-router",
             "trammel-bench",
+            "trammel-traffic",
             "trammel-io",
         ],
         &[

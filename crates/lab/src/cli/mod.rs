@@ -8,6 +8,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod completions;
+mod decode;
 mod doc;
 #[cfg(target_os = "linux")]
 mod element;
@@ -22,8 +23,12 @@ mod paper;
 mod place;
 pub mod progress;
 #[cfg(target_os = "linux")]
+mod recv;
+#[cfg(target_os = "linux")]
 mod router;
 mod run;
+#[cfg(target_os = "linux")]
+mod send;
 mod sweep;
 
 use crate::engine::Lacks;
@@ -70,6 +75,11 @@ enum Command {
     Graph(graph::Args),
     #[cfg(target_os = "linux")]
     Estimate(Box<estimate::Args>),
+    #[cfg(target_os = "linux")]
+    Send(Box<send::Args>),
+    #[cfg(target_os = "linux")]
+    Recv(recv::Args),
+    Decode(decode::Args),
     Calibrate(calibrate::Args),
     Check(check::Args),
     List(list::Args),
@@ -96,6 +106,11 @@ pub fn main() -> ExitCode {
         Command::Graph(args) => graph::run(&args),
         #[cfg(target_os = "linux")]
         Command::Estimate(args) => estimate::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Send(args) => send::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Recv(args) => recv::run(&args),
+        Command::Decode(args) => decode::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
@@ -113,6 +128,18 @@ fn called_as() -> Option<String> {
     let path = std::env::args_os().next()?;
     let name = std::path::Path::new(&path).file_name()?;
     Some(name.to_str()?.to_owned())
+}
+
+/// The key that a file holds.
+#[cfg(target_os = "linux")]
+fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::signal::key::Key> {
+    use anyhow::Context;
+    use trammel_traffic::signal::key::{Key, LEAST_KEY_BYTES};
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("`{name}` cannot be read"))?;
+    Key::new(&bytes).with_context(|| {
+        format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes, which can be guessed; make one: `head -c 24 /dev/urandom | base64 > {name}`")
+    })
 }
 
 /// Shows `error` and returns its exit code.

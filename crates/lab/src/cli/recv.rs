@@ -1,0 +1,106 @@
+//! `trammel recv`: receives streams of many senders at once.
+
+use super::{DONE, INTERRUPTED, key, options, print, say};
+use crate::engine::Lacks;
+use crate::traffic::log_file::{LogFile, session};
+use crate::traffic::metrics;
+use crate::traffic::receive::Keeper;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use trammel_core::table::write_json;
+use trammel_traffic::receive::hub::Hub;
+use trammel_traffic::receive::{Receiver, Settings};
+use trammel_traffic::record::Instants;
+use trammel_traffic::signal::PORT;
+
+/// So often is looked whether it is time to end.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Receive the streams of `trammel send`, from many senders at once
+///
+/// Listens on the loopback address unless told otherwise. Ends when it is interrupted, or after so many flows, and then says
+/// what came.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log"
+)]
+pub(super) struct Args {
+    /// Address to listen on, for signalling and packets
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// Port of signalling; 0 takes any that is free
+    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
+    port: u16,
+    /// End after so many flows are closed
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    flows: Option<u32>,
+    /// File with the key that senders must hold, 16 bytes at least
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Log of when each packet was sent and received; what the file holds stays
+    #[arg(short, long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let settings = Settings {
+        key: args.key.as_deref().map(key).transpose()?,
+    };
+    let log = match &args.log {
+        Some(path) => {
+            let session = session(Instants::SentReceived, 0);
+            Some(LogFile::open(path, &session).map_err(anyhow::Error::msg)?)
+        }
+        None => None,
+    };
+    let keeper = Keeper::new(log);
+    let address = SocketAddr::from((args.listen, args.port));
+    let receiver = Receiver::open(address, settings, Hub::new(Box::new(keeper.clone())));
+    let receiver = receiver.map_err(|why| {
+        let what = format!("{address} cannot be listened on: {why}");
+        Lacks::error(&what, "give another `--listen` or `--port`")
+    })?;
+    let interrupted = options::interrupted()?;
+    say(&format!("listening on {}", receiver.address()));
+    let stop = AtomicBool::new(false);
+    let ran = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            receiver.run(&stop, &|from, why| {
+                say(&format!("{from}: {why}; its flows are closed"))
+            })
+        });
+        let is_enough = || {
+            args.flows
+                .is_some_and(|most| keeper.closed() >= most as usize)
+        };
+        while !interrupted.load(Ordering::SeqCst) && !is_enough() && !running.is_finished() {
+            std::thread::sleep(LOOK);
+        }
+        stop.store(true, Ordering::SeqCst);
+        running.join().expect("it does not panic")
+    });
+    let foreign = receiver.hub().foreign();
+    let (report, fault) = keeper.finish();
+    if args.json {
+        write_json(&metrics::tables(&report), std::io::stdout())?;
+    } else if !report.flows.is_empty() {
+        print(metrics::text(&report).trim_end())?;
+    }
+    if foreign > 0 {
+        say(&format!("note: {foreign} packets belonged to no open flow"));
+    }
+    if let Some(why) = fault {
+        anyhow::bail!("{why}");
+    }
+    ran?;
+    let is_done = args
+        .flows
+        .is_none_or(|most| keeper.closed() >= most as usize);
+    Ok(ExitCode::from(if is_done { DONE } else { INTERRUPTED }))
+}

@@ -1,0 +1,196 @@
+//! `trammel send`: a stream of packets to a receiver.
+
+use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use crate::traffic::send::{Job, send};
+use crate::traffic::words::{Words, source};
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use trammel_core::table::write_json;
+use trammel_core::time::Time;
+use trammel_core::units::{Dimension, Quantity};
+use trammel_traffic::pace::Wait;
+use trammel_traffic::record::Protocol;
+use trammel_traffic::send::{Mechanism, Settings};
+use trammel_traffic::stream::{Late, Limits, Meter, Stream};
+
+/// Send a stream of packets to a receiver and say what became of it
+///
+/// Packets leave by a schedule that is fixed beforehand, and how late each was is told. Start `trammel recv` first.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+)]
+pub(super) struct Args {
+    /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
+    #[arg(value_name = "HOST")]
+    to: String,
+    /// Packets a second
+    #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
+    rate: Option<String>,
+    /// Law of the gaps between packets; a shape only where there is a rate, else in seconds
+    #[arg(
+        short,
+        long,
+        value_name = "LAW",
+        default_value = "constant",
+        conflicts_with = "app"
+    )]
+    gap: String,
+    /// Bytes of each payload, or their law
+    #[arg(
+        short,
+        long,
+        value_name = "BYTES",
+        default_value = "512",
+        conflicts_with = "app"
+    )]
+    size: String,
+    /// Application whose packets are sent
+    #[arg(short, long, value_name = "NAME")]
+    app: Option<String>,
+    /// How long to send [default: 10s, unless packets or bytes are given]
+    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    duration: Option<Time>,
+    /// How many packets to send
+    #[arg(short = 'n', long, value_name = "N")]
+    packets: Option<u64>,
+    /// How many bytes of payload to send
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    bytes: Option<u64>,
+    /// When to start
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
+    start: Time,
+    /// What to do where the sender is late
+    #[arg(long, value_enum, default_value = "burst")]
+    late: LateName,
+    /// Seed of gaps and sizes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Name of the stream, in the receiver's log
+    #[arg(long, value_name = "NAME", default_value = "")]
+    name: String,
+    /// Receiver's port for packets [default: it chooses]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    port: u16,
+    /// Byte of differentiated services, 0 to 255
+    #[arg(long, value_name = "BYTE")]
+    ds: Option<u8>,
+    /// Time to live or hop limit, from 1
+    #[arg(long, value_name = "HOPS", value_parser = clap::value_parser!(u8).range(1..))]
+    ttl: Option<u8>,
+    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
+    #[arg(long)]
+    sleep: bool,
+    /// Run before all programs of usual priority
+    #[arg(long)]
+    real_time: bool,
+    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
+    #[arg(long)]
+    segments: bool,
+    /// File with the key that the receiver holds, 16 bytes at least
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Log of when each packet was due and sent; what the file holds stays
+    #[arg(short, long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Write the table to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LateName {
+    /// Send what is overdue at once: the mean rate holds
+    Burst,
+    /// Leave out what is overdue: no bursts, some packets missing
+    Skip,
+    /// Put the rest of the plan off: gaps hold, the rate does not
+    Stretch,
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
+    let secs = quantity.value;
+    if (0.0..=1e7).contains(&secs) {
+        return Ok(Time::from_secs_f64(secs));
+    }
+    Err("it must be from 0 s to 10,000,000 s".to_owned())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let wanted = [Dimension::Bytes, Dimension::Ratio];
+    let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
+    if (1.0..=1e18).contains(&quantity.value) {
+        return Ok(quantity.value as u64);
+    }
+    Err("it must be from 1 byte on".to_owned())
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let words = Words {
+        rate: args.rate.clone(),
+        gap: args.gap.clone(),
+        size: args.size.clone(),
+        app: args.app.clone(),
+    };
+    let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
+    let stream = Stream {
+        name: args.name.clone(),
+        protocol: Protocol::Udp,
+        source: source(&words)?,
+        start: args.start,
+        limits: Limits {
+            duration: args.duration.or((!is_limited).then(|| Time::from_secs(10))),
+            packets: args.packets,
+            bytes: args.bytes,
+        },
+        seed: args.seed,
+        meter: Meter::OneWay,
+        late: match args.late {
+            LateName::Burst => Late::Burst,
+            LateName::Skip => Late::Skip,
+            LateName::Stretch => Late::Stretch,
+        },
+        ds: args.ds,
+        ttl: args.ttl,
+    };
+    let job = Job {
+        to: args.to.clone(),
+        port: args.port,
+        key: args.key.as_deref().map(key).transpose()?,
+        settings: Settings {
+            wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
+            mechanism: if args.segments {
+                Mechanism::Segments
+            } else {
+                Mechanism::Calls
+            },
+        },
+        is_real_time: args.real_time,
+        log: args.log.clone(),
+    };
+    let interrupted = options::interrupted()?;
+    let outcome = send(&stream, &job, &interrupted)?;
+    if let Some(why) = &outcome.log_fault {
+        say(&format!("warning: {why}; the log lacks what came after"));
+    }
+    if args.json {
+        write_json([&outcome.table(&args.name)], std::io::stdout())?;
+    } else {
+        print(outcome.text().trim_end())?;
+    }
+    Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
+        INTERRUPTED
+    } else if outcome.is_lossy() {
+        FAILED
+    } else {
+        DONE
+    }))
+}

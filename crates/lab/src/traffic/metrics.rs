@@ -1,0 +1,264 @@
+//! What is told of flows, as data: a metric is a row for people and a column of the table.
+
+use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_traffic::decode::{FlowReport, Report, Summary, TotalReport};
+use trammel_traffic::record::Instants;
+
+/// A metric: its column, what a person reads, and its value.
+type Metric = (&'static str, &'static str, fn(&Summary) -> Option<f64>);
+
+const NS_PER_US: f64 = 1e3;
+/// Digits that people see.
+const DIGITS: usize = 6;
+
+fn us(ns: i64) -> f64 {
+    ns as f64 / NS_PER_US
+}
+
+/// All of them, in their order.
+const METRICS: &[Metric] = &[
+    ("pkts", "packets", |s| Some(s.pkts as f64)),
+    ("payload_bytes", "bytes of payload", |s| {
+        Some(s.bytes as f64)
+    }),
+    ("duration_s", "duration, s", |s| Some(s.duration_s)),
+    ("packet_rate_pps", "packets a second", |s| s.packet_rate_pps),
+    ("payload_bps", "bits of payload a second", |s| {
+        s.bit_rate_bps
+    }),
+    ("delay_min_us", "delay, least, us", |s| {
+        Some(us(s.delay?.min_ns))
+    }),
+    ("delay_mean_us", "delay, mean, us", |s| {
+        Some(s.delay?.mean_ns / NS_PER_US)
+    }),
+    ("delay_mean_low_us", "  95 % interval, from", |s| {
+        Some(s.delay?.mean_interval_ns?.low / NS_PER_US)
+    }),
+    ("delay_mean_high_us", "  95 % interval, to", |s| {
+        Some(s.delay?.mean_interval_ns?.high / NS_PER_US)
+    }),
+    ("delay_sd_us", "delay, deviation, us", |s| {
+        Some(s.delay?.sd_ns / NS_PER_US)
+    }),
+    ("delay_p50_us", "delay, p50, us", |s| {
+        Some(us(s.delay?.quantiles.p50_ns))
+    }),
+    ("delay_p90_us", "delay, p90, us", |s| {
+        Some(us(s.delay?.quantiles.p90_ns))
+    }),
+    ("delay_p99_us", "delay, p99, us", |s| {
+        Some(us(s.delay?.quantiles.p99_ns))
+    }),
+    ("delay_p999_us", "delay, p99.9, us", |s| {
+        Some(us(s.delay?.quantiles.p999_ns))
+    }),
+    ("delay_max_us", "delay, greatest, us", |s| {
+        Some(us(s.delay?.max_ns))
+    }),
+    ("negative_delays_pkts", "delays below 0", |s| {
+        Some(s.delay?.negative_pkts as f64)
+    }),
+    ("jitter_mean_us", "jitter, mean |D|, us", |s| {
+        Some(s.jitter.mean_ns? / NS_PER_US)
+    }),
+    ("jitter_rfc3550_us", "jitter, RFC 3550, us", |s| {
+        Some(s.jitter.rfc3550_last_ns? / NS_PER_US)
+    }),
+    ("pdv_p99_us", "PDV, p99, us", |s| {
+        Some(us(s.pdv?.quantiles.p99_ns))
+    }),
+    ("ipdv_sd_us", "IPDV, deviation, us", |s| {
+        Some(s.ipdv?.sd_ns / NS_PER_US)
+    }),
+    ("lost_pkts", "lost", |s| Some(s.loss.lost_pkts as f64)),
+    ("lost", "lost, share", |s| Some(s.loss.lost_fraction)),
+    ("loss_bursts", "bursts of losses", |s| {
+        Some(s.loss.bursts as f64)
+    }),
+    ("loss_burst_mean_pkts", "  mean length", |s| {
+        s.loss.burst_mean_pkts
+    }),
+    ("loss_burst_max_pkts", "  longest", |s| {
+        Some(s.loss.burst_max_pkts as f64)
+    }),
+    ("reordered_pkts", "reordered", |s| {
+        Some(s.reordering.reordered_pkts as f64)
+    }),
+    ("reorder_extent_max_pkts", "  greatest extent", |s| {
+        Some(s.reordering.extent_max_pkts as f64)
+    }),
+    ("duplicate_pkts", "duplicates", |s| {
+        Some(s.duplicate_pkts as f64)
+    }),
+    ("too_late_pkts", "too late to be told apart", |s| {
+        Some(s.too_late_pkts as f64)
+    }),
+];
+
+/// Flows of which people see a column each.
+const MOST_SHOWN: usize = 4;
+
+/// What a log's two instants are called.
+pub fn instants(instants: Instants) -> &'static str {
+    match instants {
+        Instants::DueSent => "due to sent",
+        Instants::SentReceived => "sent to received",
+        Instants::SentReturned => "sent to returned",
+    }
+}
+
+/// The tables `flows`, `totals` and `intervals` of a report.
+pub fn tables(report: &Report) -> Vec<Table> {
+    let numbers = || METRICS.iter().map(|(name, ..)| (*name, CellType::Float));
+    let about = [
+        "session", "flow", "name", "protocol", "from", "to", "instants",
+    ];
+    let columns: Vec<_> = (about.iter().map(|name| (*name, CellType::Text)))
+        .chain(numbers())
+        .collect();
+    let mut flows = Table::with("flows", &columns);
+    for flow in &report.flows {
+        let mut row: Vec<Cell> = describe(report, flow).map(Cell::Text).into();
+        row.extend(METRICS.iter().map(|(.., of)| Cell::from(of(&flow.summary))));
+        flows.push(row).expect("a cell for each column");
+    }
+    let columns: Vec<_> = [("instants", CellType::Text), ("flows", CellType::Int)]
+        .into_iter()
+        .chain(numbers())
+        .collect();
+    let mut totals = Table::with("totals", &columns);
+    for total in &report.totals {
+        let mut row = vec![
+            Cell::Text(instants(total.instants).to_owned()),
+            Cell::from(total.flows),
+        ];
+        row.extend(
+            METRICS
+                .iter()
+                .map(|(.., of)| Cell::from(of(&total.summary))),
+        );
+        totals.push(row).expect("a cell for each column");
+    }
+    vec![flows, totals, intervals(report)]
+}
+
+/// What a flow is, in the order of the table's first columns.
+fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
+    let known = flow.flow.as_ref();
+    let address = |address: Option<std::net::SocketAddr>| {
+        address.map_or(String::new(), |address| address.to_string())
+    };
+    let of = report.sessions.get(flow.session);
+    [
+        flow.session.to_string(),
+        flow.number.to_string(),
+        known.map_or(String::new(), |flow| flow.name.clone()),
+        known.map_or(String::new(), |flow| {
+            format!("{:?}", flow.protocol).to_lowercase()
+        }),
+        address(known.and_then(|flow| flow.from)),
+        address(known.and_then(|flow| flow.to)),
+        of.map_or("", |session| instants(session.instants))
+            .to_owned(),
+    ]
+}
+
+fn intervals(report: &Report) -> Table {
+    let mut table = Table::with(
+        "intervals",
+        &[
+            ("session", CellType::Int),
+            ("flow", CellType::Int),
+            ("start_s", CellType::Float),
+            ("pkts", CellType::Int),
+            ("payload_bps", CellType::Float),
+            ("packet_rate_pps", CellType::Float),
+            ("delay_mean_us", CellType::Float),
+            ("jitter_mean_us", CellType::Float),
+            ("lost_pkts", CellType::Int),
+        ],
+    );
+    let start = report.flows.iter().flat_map(|flow| &flow.series);
+    let start = start.map(|one| one.start_ns).min().unwrap_or(0);
+    for flow in &report.flows {
+        for one in &flow.series {
+            let mean = |ns: Option<f64>| Cell::from(ns.map(|ns| ns / NS_PER_US));
+            let row = vec![
+                Cell::from(flow.session as u64),
+                Cell::from(u64::from(flow.number)),
+                Cell::Float((one.start_ns - start) as f64 / 1e9),
+                Cell::from(one.pkts),
+                Cell::Float(one.bit_rate_bps),
+                Cell::Float(one.packet_rate_pps),
+                mean(one.delay_mean_ns),
+                mean(one.jitter_mean_ns),
+                Cell::from(one.lost_pkts),
+            ];
+            table.push(row).expect("a cell for each column");
+        }
+    }
+    table
+}
+
+/// The report for people: a row a metric, a column a flow where they are few, and the total.
+pub fn text(report: &Report) -> String {
+    let shown = if report.flows.len() <= MOST_SHOWN {
+        report.flows.as_slice()
+    } else {
+        &[]
+    };
+    let is_total = |total: &&TotalReport| total.flows > 1 || shown.is_empty();
+    let totals: Vec<&TotalReport> = report.totals.iter().filter(is_total).collect();
+    let mut columns = vec![String::new()];
+    for flow in shown {
+        let [_, number, name, ..] = describe(report, flow);
+        columns.push(if name.is_empty() {
+            format!("flow {number}")
+        } else {
+            format!("{number} {name}")
+        });
+    }
+    columns.extend(totals.iter().map(|total| format!("{} flows", total.flows)));
+    let mut lines = vec![columns];
+    let of_sessions = |at: usize| report.sessions.get(at).map_or("", |s| instants(s.instants));
+    let kinds = (shown.iter().map(|flow| of_sessions(flow.session)))
+        .chain(totals.iter().map(|total| instants(total.instants)));
+    lines.push(
+        std::iter::once("instants")
+            .chain(kinds)
+            .map(str::to_owned)
+            .collect(),
+    );
+    for (_, title, of) in METRICS {
+        let summaries = (shown.iter().map(|flow| &flow.summary))
+            .chain(totals.iter().map(|total| &total.summary));
+        let values: Vec<String> = summaries
+            .map(|summary| of(summary).map_or(String::new(), |value| format_float(value, DIGITS)))
+            .collect();
+        if values.iter().any(|value| !value.is_empty()) {
+            lines.push(std::iter::once((*title).to_owned()).chain(values).collect());
+        }
+    }
+    aligned(&lines)
+}
+
+/// Columns one below the other: the first to the left, the others to the right.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let mut row = String::new();
+        for (at, (value, width)) in line.iter().zip(&widths).enumerate() {
+            row += &match at {
+                0 => format!("{value:<width$}"),
+                _ => format!("  {value:>width$}"),
+            };
+        }
+        text += row.trim_end();
+        text.push('\n');
+    }
+    text
+}

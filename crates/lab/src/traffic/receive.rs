@@ -1,0 +1,105 @@
+//! What a receiver does with what comes: a log, a report at the end, and a line for each flow that is closed.
+
+use super::log_file::LogFile;
+use crate::cli::say;
+use std::sync::{Arc, Mutex, PoisonError};
+use trammel_traffic::decode::{Decoder, Options, Report};
+use trammel_traffic::receive::hub::Sink;
+use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::signal::message::Count;
+
+/// What is kept of what came.
+pub struct Kept {
+    decoder: Decoder,
+    log: Option<LogFile>,
+    /// What went wrong with the log first; then nothing more is written to it.
+    fault: Option<String>,
+    closed: usize,
+}
+
+/// The receiver's sink, and its end that whoever runs it asks.
+#[derive(Clone)]
+pub struct Keeper(Arc<Mutex<Kept>>);
+
+impl Keeper {
+    /// Keeps a log, where there is one.
+    pub fn new(log: Option<LogFile>) -> Keeper {
+        let mut decoder = Decoder::new(Options::default());
+        decoder.session(super::log_file::session(Instants::SentReceived, 0));
+        Keeper(Arc::new(Mutex::new(Kept {
+            decoder,
+            log,
+            fault: None,
+            closed: 0,
+        })))
+    }
+
+    /// How many flows are closed.
+    pub fn closed(&self) -> usize {
+        self.kept(|kept| kept.closed)
+    }
+
+    /// The report, and what was wrong with the log. Nothing is kept after it.
+    pub fn finish(&self) -> (Report, Option<String>) {
+        self.kept(|kept| {
+            if let Some(log) = &mut kept.log {
+                kept.fault = kept.fault.take().or(log.flush().err());
+            }
+            let decoder = std::mem::replace(&mut kept.decoder, Decoder::new(Options::default()));
+            (decoder.finish(), kept.fault.take())
+        })
+    }
+
+    fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Kept {
+    fn log(&mut self, write: impl FnOnce(&mut LogFile) -> Result<(), String>) {
+        if let (Some(log), None) = (&mut self.log, &self.fault)
+            && let Err(why) = write(log)
+        {
+            say(&format!(
+                "warning: {why}; receiving goes on without the log"
+            ));
+            self.fault = Some(why);
+        }
+    }
+}
+
+impl Sink for Keeper {
+    fn flow(&mut self, flow: &Flow) {
+        self.kept(|kept| {
+            kept.decoder.flow(flow.clone());
+            kept.log(|log| log.flow(flow));
+        });
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.kept(|kept| {
+            kept.decoder.record(record);
+            kept.log(|log| log.record(record));
+        });
+    }
+
+    fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
+        self.kept(|kept| {
+            kept.log(LogFile::flush);
+            kept.closed += 1;
+            if let Some(sent) = sent {
+                kept.decoder.sent(flow, sent.packets);
+            }
+        });
+        let packets = received.packets;
+        let of = match sent {
+            Some(sent) => format!("{packets} of {} packets", sent.packets),
+            None => format!("{packets} packets; its sender left without saying how many it sent"),
+        };
+        let own = match received.lost {
+            0 => String::new(),
+            lost => format!("; {lost} were lost here: its port's buffer was full"),
+        };
+        say(&format!("flow {flow}: {of}{own}"));
+    }
+}

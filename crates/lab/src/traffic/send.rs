@@ -1,0 +1,259 @@
+//! Sending a stream: the session, the schedule, and what came of both.
+
+use super::log_file::{LogFile, session};
+use crate::engine::Lacks;
+use anyhow::Context;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use trammel_core::histogram::Histogram;
+use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_io::clock::{monotonic_ns, real_time};
+use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::send::session::{Error, Session};
+use trammel_traffic::send::{Sent, Settings, udp};
+use trammel_traffic::signal::PORT;
+use trammel_traffic::signal::key::Key;
+use trammel_traffic::signal::message::{Count, Wish};
+use trammel_traffic::stream::Stream;
+
+/// From opening a flow to its first packet.
+const LEAD_NS: i64 = 1_000_000;
+/// The priority among those that run before all others: in the middle.
+const PRIORITY: u8 = 50;
+
+/// What is to be done besides the stream.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The receiver: a host, with a port for signalling or without.
+    pub to: String,
+    /// The port that packets go to; 0 leaves it to the receiver.
+    pub port: u16,
+    /// The key that the receiver holds.
+    pub key: Option<Key>,
+    /// How packets are sent.
+    pub settings: Settings,
+    /// Whether the sender runs before all programs of usual priority.
+    pub is_real_time: bool,
+    /// The file for its log.
+    pub log: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The sender's account.
+    pub sent: Sent,
+    /// The receiver's, or why there is none.
+    pub received: Result<Count, String>,
+    /// What went wrong with the log.
+    pub log_fault: Option<String>,
+}
+
+/// The address that `to` names.
+fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
+    let help = "give HOST, HOST:PORT or [IPv6]:PORT";
+    let with_port = to.to_socket_addrs();
+    let mut found = match with_port {
+        Ok(found) => found,
+        Err(_) => {
+            let host = to.trim_start_matches('[').trim_end_matches(']');
+            let found = (host, PORT).to_socket_addrs();
+            found.with_context(|| format!("`{to}` is no host that is known; {help}"))?
+        }
+    };
+    found
+        .next()
+        .with_context(|| format!("`{to}` has no address; {help}"))
+}
+
+/// Sends `stream`.
+pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let address = resolve(&job.to)?;
+    let log_session = session(Instants::DueSent, stream.seed);
+    let mut log = match &job.log {
+        Some(path) => Some(LogFile::open(path, &log_session).map_err(anyhow::Error::msg)?),
+        None => None,
+    };
+    let mut session = Session::open(address, job.key.as_ref(), stop)?;
+    let wish = Wish {
+        protocol: stream.protocol,
+        meter: stream.meter,
+        port: job.port,
+        name: stream.name.clone(),
+    };
+    let (number, port) = session.open_flow(wish, stop)?;
+    let any: IpAddr = match address {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).context("no socket of UDP can be had")?;
+    let to = SocketAddr::from((address.ip(), port));
+    socket
+        .connect(to)
+        .with_context(|| format!("{to} cannot be sent to"))?;
+    udp::configure(&socket, stream).context("the socket cannot be made as was asked")?;
+    let flow = Flow {
+        number,
+        protocol: stream.protocol,
+        from: socket.local_addr().ok(),
+        to: Some(to),
+        name: stream.name.clone(),
+    };
+    let mut fault = log.as_mut().and_then(|log| log.flow(&flow).err());
+    if job.is_real_time {
+        real_time(PRIORITY).map_err(|why| {
+            let what = format!("no right to run before other programs: {why}");
+            Lacks::error(&what, "run it as root, or leave `--real-time` out")
+        })?;
+    }
+    let origin = monotonic_ns() + LEAD_NS + i64::try_from(stream.start.as_ns()).unwrap_or(i64::MAX);
+    let note = &mut |record: &Record| {
+        if let (Some(log), None) = (&mut log, &fault) {
+            fault = log.record(record).err();
+        }
+    };
+    let sent = udp::send(stream, number, (&socket, job.settings), origin, stop, note);
+    let sent = sent.with_context(|| format!("{to} cannot be sent to"))?;
+    let received = session.close_flow(number, sent.count);
+    if let (Some(log), None) = (&mut log, &fault) {
+        fault = log.flush().err();
+    }
+    Ok(Outcome {
+        sent,
+        received: received.map_err(|why: Error| why.to_string()),
+        log_fault: fault,
+    })
+}
+
+/// A quantile of times in microseconds.
+fn us(times: &Histogram, fraction: f64) -> Option<f64> {
+    times
+        .quantile_time(fraction)
+        .map(|time| time.as_secs_f64() * 1e6)
+}
+
+impl Outcome {
+    /// From the first packet to the last, in seconds.
+    fn duration_s(&self) -> f64 {
+        (self.sent.last_ns - self.sent.first_ns) as f64 / 1e9
+    }
+
+    /// Packets a second: gaps by the time that they took.
+    fn rate_pps(&self) -> Option<f64> {
+        let (gaps, secs) = (self.sent.count.packets.saturating_sub(1), self.duration_s());
+        (gaps > 0 && secs > 0.0).then(|| gaps as f64 / secs)
+    }
+
+    /// Packets that were sent and did not come, as far as the receiver told.
+    fn missing(&self) -> Option<u64> {
+        let received = self.received.as_ref().ok()?;
+        Some(self.sent.count.packets.saturating_sub(received.packets))
+    }
+
+    /// Whether packets are missing.
+    pub fn is_lossy(&self) -> bool {
+        self.missing() != Some(0)
+    }
+
+    /// Its row in the table `streams`.
+    pub fn table(&self, name: &str) -> Table {
+        let late = &self.sent.lateness;
+        let received = self.received.as_ref().ok();
+        let (sent, float_t, int_t) = (&self.sent, CellType::Float, CellType::Int);
+        let cells = [
+            ("stream", CellType::Text, Cell::Text(name.to_owned())),
+            ("sent_pkts", int_t, Cell::from(Some(sent.count.packets))),
+            ("sent_bytes", int_t, Cell::from(Some(sent.count.bytes))),
+            ("duration_s", float_t, Cell::from(Some(self.duration_s()))),
+            ("packet_rate_pps", float_t, Cell::from(self.rate_pps())),
+            (
+                "received_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.packets)),
+            ),
+            ("lost_pkts", int_t, Cell::from(self.missing())),
+            (
+                "receiver_lost_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.lost)),
+            ),
+            ("skipped_pkts", int_t, Cell::from(Some(sent.count.lost))),
+            ("overdue_pkts", int_t, Cell::from(Some(sent.overdue))),
+            (
+                "put_off_s",
+                float_t,
+                Cell::from(Some(sent.shift_ns as f64 / 1e9)),
+            ),
+            ("errors", int_t, Cell::from(Some(sent.errors))),
+            ("late_p50_us", float_t, Cell::from(us(late, 0.5))),
+            ("late_p99_us", float_t, Cell::from(us(late, 0.99))),
+            ("late_p999_us", float_t, Cell::from(us(late, 0.999))),
+            ("late_max_us", float_t, Cell::from(us(late, 1.0))),
+        ];
+        let columns: Vec<_> = cells.iter().map(|(name, kind, _)| (*name, *kind)).collect();
+        let mut table = Table::with("streams", &columns);
+        let row = cells.map(|(.., cell)| cell).into();
+        table.push(row).expect("a cell for each column");
+        table
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let number = |value: f64| format_float(value, 6);
+        let sent = &self.sent;
+        let rate = self.rate_pps().map_or(String::new(), |rate| {
+            let bits = rate * 8.0 * sent.count.bytes as f64 / sent.count.packets as f64;
+            format!(
+                ": {} packets/s, {} Mbit/s of payload",
+                number(rate),
+                number(bits / 1e6)
+            )
+        });
+        let mut text = format!(
+            "sent      {} packets, {} bytes in {} s{rate}\n",
+            sent.count.packets,
+            sent.count.bytes,
+            number(self.duration_s())
+        );
+        text += &match &self.received {
+            Ok(received) => format!(
+                "received  {} packets, {} lost{}\n",
+                received.packets,
+                self.missing().unwrap_or(0),
+                match received.lost {
+                    0 => String::new(),
+                    own => format!("; {own} of the receiver's port for want of room"),
+                }
+            ),
+            Err(why) => format!("received  unknown: {why}\n"),
+        };
+        let late = &sent.lateness;
+        let shown = |fraction| us(late, fraction).map_or(String::new(), number);
+        text += &format!(
+            "schedule  {} us late (p50), {} (p99), {} (p99.9), {} at most, when given to the kernel\n",
+            shown(0.5),
+            shown(0.99),
+            shown(0.999),
+            shown(1.0)
+        );
+        if sent.overdue > 0 {
+            let what = match (sent.count.lost, sent.shift_ns) {
+                (0, 0) => "sent at once".to_owned(),
+                (0, shift) => format!("the plan was put off by {} s", number(shift as f64 / 1e9)),
+                (skipped, _) => format!("{skipped} left out"),
+            };
+            text += &format!(
+                "limit     the sender: {} packets were overdue, {what}\n",
+                sent.overdue
+            );
+        }
+        if sent.errors > 0 {
+            text += &format!(
+                "errors    {} calls failed: nobody there, or no buffers\n",
+                sent.errors
+            );
+        }
+        text
+    }
+}
