@@ -288,7 +288,7 @@ mod tests {
             }
             // Three standard errors of the mean of eight runs; and at H = 0.6 the variance of counts still
             // grows by 0.05 too fast at the scales of a sample that fits into a test (a fluid sum of such periods,
-            // computed apart, has local exponents of 0.73 at 17 cycles, 0.65 at 300 and 0.57 at 4000).
+            // computed apart, has local exponents of 0.73 at 17 cycles, 0.65 at 270 and 0.57 at 4000).
             let mean = found.mean().unwrap();
             assert!((mean - hurst).abs() < 0.07, "{mean}, not {hurst}");
             holds(&rates, mixture.per_second, 0.0, "rate");
