@@ -9,7 +9,8 @@
 //! run. What is left of a period then has the density (1 − F(x)) / mean, whose inverse is in closed form. The
 //! mean rate of a sample nears the target as time^(H − 1) only, which is what long-range dependence is.
 
-use super::{OnOff, Phase, Spans};
+use super::Spans;
+use super::on_off::{OnOff, Phase};
 use crate::dist;
 use crate::entry::{Params, Value};
 use crate::rng::Rng;

@@ -142,25 +142,122 @@ mod tests {
         (0..count).map(|_| law.sample(&mut rng)).collect()
     }
 
+    /// Kolmogorov's distance between a sample and a law.
+    fn distance(law: &dyn Distribution, mut values: Vec<f64>) -> f64 {
+        let count = values.len() as f64;
+        values.sort_unstable_by(f64::total_cmp);
+        let (mut distance, mut first) = (0.0_f64, 0);
+        for run in values.chunk_by(|a, b| a == b) {
+            // At each distinct value both the limit from the left and the value of the two steps
+            // count, so that a law with jumps is judged as strictly as a continuous one.
+            let below = first as f64 / count;
+            first += run.len();
+            let at_most = first as f64 / count;
+            distance = distance
+                .max((law.cdf(run[0].next_down()) - below).abs())
+                .max((law.cdf(run[0]) - at_most).abs());
+        }
+        distance
+    }
+
+    #[test]
+    fn a_million_draws_follow_each_continuous_law() {
+        const COUNT: usize = 1_000_000;
+        // Kolmogorov's bound at a significance of 1 %: by chance alone one law in a hundred would fail.
+        let bound = 1.628 / (COUNT as f64).sqrt();
+        for entry in ALL {
+            let name = entry.about.name;
+            if DISCRETE.contains(&name) {
+                continue;
+            }
+            let law = (entry.build)(&Params::defaults(&entry.about)).expect("defaults build");
+            let distance = distance(law.as_ref(), samples(law.as_ref(), 1, COUNT));
+            assert!(
+                distance < bound,
+                "{name}: distance {distance}, bound {bound}"
+            );
+        }
+    }
+
+    /// The laws of whole numbers.
+    const DISCRETE: &[&str] = &["constant", "poisson", "zipf"];
+
+    #[test]
+    fn a_million_draws_have_the_frequencies_of_each_law_of_whole_numbers() {
+        use statrs::distribution::{ChiSquared, ContinuousCDF};
+        const COUNT: f64 = 1e6;
+        let cases: [(&str, &[(&str, f64)]); 5] = [
+            ("poisson", &[]),
+            ("poisson", &[("mean", 250.0)]),
+            ("zipf", &[]),
+            ("zipf", &[("n", 100.0), ("exponent", 3.0)]),
+            ("zipf", &[("n", 32768.0), ("exponent", 0.8)]),
+        ];
+        for (name, given) in cases {
+            let law = build(name, given).expect("valid");
+            let mut values = samples(law.as_ref(), 1, COUNT as usize);
+            values.sort_unstable_by(f64::total_cmp);
+            // Neighbouring values are put together until 5 or more draws are expected of them.
+            let (mut square, mut groups) = (0.0, 0);
+            let (mut low, mut drawn) = (0.0, 0);
+            for value in 0..=1_000_000 {
+                let at_most = law.cdf(f64::from(value));
+                let rest = (1.0 - at_most) * COUNT;
+                let expected = (at_most - low) * COUNT;
+                if expected >= 5.0 && !(1e-3..5.0).contains(&rest) {
+                    let so_far = values.partition_point(|drawn| *drawn <= f64::from(value));
+                    square += ((so_far - drawn) as f64 - expected).powi(2) / expected;
+                    groups += 1;
+                    (low, drawn) = (at_most, so_far);
+                }
+                if rest < 1e-3 {
+                    break;
+                }
+            }
+            assert!(groups >= 10, "{name}: {groups} groups");
+            assert_eq!(drawn, values.len(), "{name}");
+            let bound = ChiSquared::new(f64::from(groups - 1))
+                .unwrap()
+                .inverse_cdf(0.99);
+            assert!(
+                square < bound,
+                "{name}: {square} of {groups} groups, bound {bound}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_million_draws_have_the_quantiles_of_laws_without_moments() {
+        const COUNT: usize = 1_000_000;
+        let without = ALL.iter().filter_map(|entry| {
+            let law = (entry.build)(&Params::defaults(&entry.about)).expect("defaults build");
+            (law.mean().is_none() || law.variance().is_none()).then_some((entry.about.name, law))
+        });
+        let without: Vec<_> = without.collect();
+        assert!(without.len() >= 2, "{without:?}");
+        for (name, law) in without {
+            let mut values = samples(law.as_ref(), 2, COUNT);
+            values.sort_unstable_by(f64::total_cmp);
+            for share in [1e-3, 0.01, 0.25, 0.5, 0.75, 0.99, 0.999] {
+                let value = values[(share * COUNT as f64) as usize];
+                // The share below an order statistic is that of a binomial: four of its deviations.
+                let error = (law.cdf(value) - share).abs();
+                let bound = 4.0 * (share * (1.0 - share) / COUNT as f64).sqrt();
+                assert!(
+                    error < bound,
+                    "{name}, {share}: off by {error}, bound {bound}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn samples_follow_the_declared_cdf() {
         const COUNT: usize = 20_000;
         // Kolmogorov's bound at a significance of 10⁻⁴; where there are jumps it is exceeded less often.
         let bound = 2.23 / (COUNT as f64).sqrt();
         for (name, law) in laws() {
-            let mut values = samples(law.as_ref(), 1, COUNT);
-            values.sort_by(f64::total_cmp);
-            let mut distance = 0.0_f64;
-            for run in values.chunk_by(|a, b| a == b) {
-                // At each distinct value both the limit from the left and the value of the two steps
-                // count, so that a law with jumps is judged as strictly as a continuous one.
-                let first = values.partition_point(|value| *value < run[0]);
-                let below = first as f64 / COUNT as f64;
-                let at_most = (first + run.len()) as f64 / COUNT as f64;
-                distance = distance
-                    .max((law.cdf(run[0].next_down()) - below).abs())
-                    .max((law.cdf(run[0]) - at_most).abs());
-            }
+            let distance = distance(law.as_ref(), samples(law.as_ref(), 1, COUNT));
             assert!(
                 distance < bound,
                 "{name}: distance {distance}, bound {bound}"

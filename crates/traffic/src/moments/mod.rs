@@ -272,9 +272,9 @@ mod tests {
     fn a_self_similar_sum_nears_its_target() {
         for hurst in [0.6, 0.75, 0.9] {
             let mixture = Mixture {
-                sources: 20,
+                sources: 4,
                 hurst,
-                per_second: 40_000.0,
+                per_second: 6667.0,
                 on_secs: 0.001,
                 off_secs: 0.002,
             };
@@ -284,14 +284,14 @@ mod tests {
             for seed in 1..=8 {
                 let times = times(&source, seed, 1_000_000);
                 rates.push(sample::of_times(&times).mean_rate.unwrap());
-                found.push(sample::hurst(&times, 0.05).unwrap().value);
+                found.push(sample::hurst(&times, 0.2).unwrap().value);
             }
-            eprintln!(
-                "{hurst}: {:?} {:?} {:?}",
-                found.mean(),
-                found.std_dev(),
-                rates.confidence(0.99)
-            );
+            // Three standard errors of the mean of eight runs; and at H = 0.6 the variance of counts still
+            // grows by 0.05 too fast at the scales of a sample that fits into a test (a fluid sum of such periods,
+            // computed apart, has local exponents of 0.73 at 17 cycles, 0.65 at 270 and 0.57 at 4000).
+            let mean = found.mean().unwrap();
+            assert!((mean - hurst).abs() < 0.07, "{mean}, not {hurst}");
+            holds(&rates, mixture.per_second, 0.0, "rate");
         }
     }
 

@@ -183,3 +183,127 @@ impl Source for Captured {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pcap of nanoseconds with Ethernet frames, (seconds, nanoseconds, frame) each.
+    fn pcap(frames: &[(u32, u32, Vec<u8>)]) -> tempfile::NamedTempFile {
+        let mut bytes = Vec::new();
+        bytes.extend(0xA1B2_3C4D_u32.to_le_bytes());
+        bytes.extend([2, 0, 4, 0]);
+        for word in [0_u32, 0, 65_535, 1] {
+            bytes.extend(word.to_le_bytes());
+        }
+        for (secs, ns, frame) in frames {
+            let len = frame.len() as u32;
+            for word in [*secs, *ns, len, len] {
+                bytes.extend(word.to_le_bytes());
+            }
+            bytes.extend(frame);
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    /// A frame of IPv4 with a protocol and so many bytes behind the IP header.
+    fn ip4(protocol: u8, behind: usize) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0, 0x45, 0]);
+        frame.extend((20 + behind as u16).to_be_bytes());
+        frame.extend([0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        let mut rest = vec![0; behind];
+        if protocol == protocol::TCP {
+            // Eight words of header.
+            rest[12] = 0x80;
+        }
+        frame.extend(rest);
+        frame
+    }
+
+    /// A frame of IPv6 with UDP.
+    fn ip6(payload: usize) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend([0x86, 0xDD, 0x60, 0, 0, 0]);
+        frame.extend((8 + payload as u16).to_be_bytes());
+        frame.extend([protocol::UDP, 64]);
+        frame.extend(vec![0; 32 + 8 + payload]);
+        frame
+    }
+
+    fn arp() -> Vec<u8> {
+        let mut frame = vec![0; 60];
+        frame[12..14].copy_from_slice(&[8, 6]);
+        frame
+    }
+
+    fn found(source: &Captured, count: usize) -> Vec<(u64, u32)> {
+        let packets = source.plan(1).take(count);
+        packets
+            .map(|packet| (packet.at.as_us(), packet.bytes))
+            .collect()
+    }
+
+    #[test]
+    fn times_and_payloads_are_those_of_the_capture() {
+        let file = pcap(&[
+            (100, 999_000_000, arp()),
+            (100, 999_500_000, ip4(protocol::UDP, 108)),
+            (101, 500_000, ip4(protocol::TCP, 132)),
+            // A clock that goes back.
+            (101, 400_000, ip4(protocol::ICMP, 72)),
+            (101, 1_500_000, ip6(50)),
+        ]);
+        let once = Captured::read(file.path(), false).unwrap();
+        let round = [(0, 100), (1000, 100), (1000, 64), (2000, 50)];
+        assert_eq!(found(&once, 9), round);
+        assert_eq!((once.packets(), once.left_out()), (4, 1));
+        // Three gaps in 2 ms: the next round begins two thirds of a millisecond later.
+        let repeated = Captured::read(file.path(), true).unwrap();
+        let twice = found(&repeated, 8);
+        assert_eq!(twice[..4], round);
+        assert_eq!(
+            twice[4..],
+            [(2666, 100), (3666, 100), (3666, 64), (4666, 50)]
+        );
+        assert!((repeated.predicted().mean_rate.unwrap() - 1500.0).abs() < 1e-6);
+        assert_eq!(repeated.predicted().mean_bytes, Some(78.5));
+    }
+
+    #[test]
+    fn what_cannot_be_played_says_why_and_what_to_do() {
+        let error = |file: &tempfile::NamedTempFile, repeated| {
+            let error = Captured::read(file.path(), repeated)
+                .unwrap_err()
+                .to_string();
+            error.replace(&file.path().display().to_string(), "F")
+        };
+        let file = pcap(&[(1, 0, arp())]);
+        assert_eq!(
+            error(&file, false),
+            "`F` has no IP packets (1 other frames); give a capture of some"
+        );
+        let file = pcap(&[(1, 0, ip4(protocol::UDP, 8))]);
+        assert!(error(&file, true).contains("play it once"));
+        assert!(Captured::read(file.path(), false).is_ok());
+        let file = pcap(&[(1, 0, ip4(protocol::UDP, 8)), (1, 0, ip4(protocol::UDP, 8))]);
+        assert!(error(&file, true).contains("lasts no time"));
+        let text = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(text.path(), "hello, world").unwrap();
+        assert!(error(&text, false).contains("neither pcap nor pcapng"));
+        assert!(Captured::read(Path::new("/nowhere"), false).is_err());
+    }
+
+    #[test]
+    fn broken_frames_are_left_out_and_never_panic() {
+        let frames: Vec<_> = [ip4(protocol::TCP, 132), ip4(protocol::UDP, 8), ip6(10)]
+            .into_iter()
+            .flat_map(|frame| (0..=frame.len()).map(move |cut| (1, 0, frame[..cut].to_vec())))
+            .collect();
+        let total = frames.len();
+        let source = Captured::read(pcap(&frames).path(), false).unwrap();
+        assert_eq!(source.packets() + source.left_out() as usize, total);
+    }
+}

@@ -8,7 +8,8 @@ use super::sizes::Sizes;
 use super::{Error, packets};
 use crate::moments::{Predicted, alternating};
 use crate::stream::{Plan, Source};
-use trammel_core::arrivals::{OnOff, Spans};
+use trammel_core::arrivals::Spans;
+use trammel_core::arrivals::on_off::OnOff;
 use trammel_core::time::Time;
 
 /// An on–off process with sizes.
