@@ -201,7 +201,7 @@ impl Decoder {
         let Some(session) = self.session else { return };
         let is_wanted = self.options.filter.has_flow(number, None);
         if let Some(place) = self.place((session, number), is_wanted) {
-            self.known[place].sent = Some(packets.min(MOST_SEQUENCE));
+            self.known[place].sent = Some(packets);
         }
     }
 

@@ -449,12 +449,21 @@ proptest! {
     fn any_records_are_decoded(
         records in prop::collection::vec(
             (0..4_u32, prop_oneof![any::<u64>(), 0..(1_u64 << 40), 0..100_u64], any::<i64>(), any::<i64>()), 0..60),
+        sent in prop::collection::vec((0..4_u32, any::<u64>()), 0..4),
         window in 0..32_usize,
         interval in prop_oneof![Just(Time::ZERO), Just(Time::from_secs(1)), Just(Time::MAX)],
     ) {
         let records: Vec<_> = records.into_iter().map(|(f, s, a, b)| record(f, s, a, b)).collect();
         let options = Options { window, interval, most_intervals: 8, ..Options::default() };
-        let report = decoded(options, &records);
+        let mut decoder = Decoder::new(options);
+        decoder.session(session(Instants::SentReceived));
+        for (flow, packets) in sent.iter().chain([(1, u64::MAX), (2, u64::MAX)].iter()) {
+            decoder.sent(*flow, *packets);
+        }
+        for record in &records {
+            decoder.record(record);
+        }
+        let report = decoder.finish();
         let pkts: u64 = report.totals.iter().map(|total| total.summary.pkts).sum();
         prop_assert_eq!(pkts + report.unaccounted_records, records.len() as u64);
     }

@@ -260,18 +260,22 @@ impl Bases {
         Some(bytes)
     }
 
-    /// The record of these bytes; none where its flags are not 0.
+    /// The record of these bytes, whatever its flags.
     pub(super) fn decode(self, bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
         let mut fields = Fields(bytes);
         let mut offset = || fields.number(6).map(|raw| (raw << 16) as i64 >> 16);
         let (start, end) = (offset()?, offset()?);
-        let record = Record {
+        Some(Record {
             start_ns: self.start_ns + start,
             end_ns: self.end_ns + end,
             sequence: fields.number(5)?,
             flow: fields.number(3)? as u32,
             bytes: fields.number(3)? as u32,
-        };
-        (fields.array()? == [0]).then_some(record)
+        })
     }
+}
+
+/// Whether the record's flags are those of this version: none.
+pub(super) fn has_no_flags(record: &[u8; RECORD_BYTES]) -> bool {
+    record[RECORD_BYTES - 1] == 0
 }

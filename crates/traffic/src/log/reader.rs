@@ -167,7 +167,7 @@ impl<R: Read> Reader<R> {
     fn records(&mut self) -> Option<Entry> {
         let bases = Bases::read(&self.body)?;
         let (records, _) = self.body[BASES_BYTES..].as_chunks::<RECORD_BYTES>();
-        if records.iter().any(|record| bases.decode(record).is_none()) {
+        if !records.iter().all(block::has_no_flags) {
             return None;
         }
         (self.bases, self.next) = (Some(bases), BASES_BYTES);
