@@ -136,7 +136,8 @@ fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::signal::key::K
     use anyhow::Context;
     use trammel_traffic::signal::key::{Key, LEAST_KEY_BYTES};
     let name = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("`{name}` cannot be read"))?;
+    let bytes = std::fs::read(path);
+    let bytes = bytes.map_err(|why| anyhow::anyhow!("`{name}` cannot be read: {why}"))?;
     Key::new(&bytes).with_context(|| {
         format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes, which can be guessed; make one: `head -c 24 /dev/urandom | base64 > {name}`")
     })

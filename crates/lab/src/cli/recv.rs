@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
 use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::{Receiver, Settings};
@@ -19,10 +19,13 @@ use trammel_traffic::signal::PORT;
 /// So often is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// So often the log is written.
+const FLUSH: Duration = Duration::from_secs(1);
+
 /// Receive the streams of `trammel send`, from many senders at once
 ///
 /// Listens on the loopback address unless told otherwise. Ends when it is interrupted, or after so many flows, and then says
-/// what came.
+/// what came. The exit code is 130 where it was interrupted before these had come.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log"
@@ -79,8 +82,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             args.flows
                 .is_some_and(|most| keeper.closed() >= most as usize)
         };
+        let mut flushed = Instant::now();
         while !interrupted.load(Ordering::SeqCst) && !is_enough() && !running.is_finished() {
             std::thread::sleep(LOOK);
+            if flushed.elapsed() > FLUSH {
+                keeper.flush();
+                flushed = Instant::now();
+            }
         }
         stop.store(true, Ordering::SeqCst);
         running.join().expect("it does not panic")
@@ -98,7 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(why) = fault {
         anyhow::bail!("{why}");
     }
-    ran?;
+    ran.map_err(|why| anyhow::anyhow!("no more senders can be accepted: {why}"))?;
     let is_done = args
         .flows
         .is_none_or(|most| keeper.closed() >= most as usize);

@@ -1,6 +1,6 @@
 //! Logs read and decoded.
 
-use anyhow::{Context, bail};
+use anyhow::{anyhow, bail};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,13 @@ pub fn decode(
 
 fn read(path: &Path, decoder: &mut Decoder, note: &mut dyn FnMut(String)) -> anyhow::Result<()> {
     let name = path.display();
-    let file = File::open(path).with_context(|| format!("`{name}` cannot be read"))?;
+    let unreadable = |why: std::io::Error| anyhow!("`{name}` cannot be read: {why}");
+    let file = File::open(path).map_err(unreadable)?;
     let bytes = file.metadata().map_or(0, |about| about.len());
     let mut reader = Reader::new(BufReader::new(file));
     let mut is_empty = true;
     for entry in reader.by_ref() {
-        decoder.entry(entry.with_context(|| format!("`{name}` cannot be read"))?);
+        decoder.entry(entry.map_err(unreadable)?);
         is_empty = false;
     }
     let good = reader.good_bytes();

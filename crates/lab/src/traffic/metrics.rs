@@ -234,13 +234,22 @@ pub fn text(report: &Report) -> String {
         let summaries = (shown.iter().map(|flow| &flow.summary))
             .chain(totals.iter().map(|total| &total.summary));
         let values: Vec<String> = summaries
-            .map(|summary| of(summary).map_or(String::new(), |value| format_float(value, DIGITS)))
+            .map(|summary| of(summary).map_or(String::new(), number))
             .collect();
         if values.iter().any(|value| !value.is_empty()) {
             lines.push(std::iter::once((*title).to_owned()).chain(values).collect());
         }
     }
     aligned(&lines)
+}
+
+/// Whole numbers as they are, others with as many digits as people read.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value}")
+    } else {
+        format_float(value, DIGITS)
+    }
 }
 
 /// Columns one below the other: the first to the left, the others to the right.

@@ -39,6 +39,11 @@ impl Keeper {
         self.kept(|kept| kept.closed)
     }
 
+    /// Writes what waits to the log, so that a machine that stops loses no more than came since.
+    pub fn flush(&self) {
+        self.kept(|kept| kept.log(LogFile::flush));
+    }
+
     /// The report, and what was wrong with the log. Nothing is kept after it.
     pub fn finish(&self) -> (Report, Option<String>) {
         self.kept(|kept| {

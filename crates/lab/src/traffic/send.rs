@@ -2,7 +2,7 @@
 
 use super::log_file::{LogFile, session};
 use crate::engine::Lacks;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -59,7 +59,7 @@ fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
         Err(_) => {
             let host = to.trim_start_matches('[').trim_end_matches(']');
             let found = (host, PORT).to_socket_addrs();
-            found.with_context(|| format!("`{to}` is no host that is known; {help}"))?
+            found.map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {help}"))?
         }
     };
     found
@@ -75,24 +75,33 @@ pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Out
         Some(path) => Some(LogFile::open(path, &log_session).map_err(anyhow::Error::msg)?),
         None => None,
     };
-    let mut session = Session::open(address, job.key.as_ref(), stop)?;
+    let session = Session::open(address, job.key.as_ref(), stop);
+    let mut session = session.map_err(|error| match error {
+        Error::Nobody(at, why) => Lacks::error(
+            &format!("no receiver answers at {at}: {why}"),
+            "start one there: `trammel recv`",
+        ),
+        other => anyhow!("{other}"),
+    })?;
     let wish = Wish {
         protocol: stream.protocol,
         meter: stream.meter,
         port: job.port,
         name: stream.name.clone(),
     };
-    let (number, port) = session.open_flow(wish, stop)?;
+    let opened = session.open_flow(wish, stop);
+    let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
     let any: IpAddr = match address {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = UdpSocket::bind((any, 0)).context("no socket of UDP can be had")?;
+    let socket = UdpSocket::bind((any, 0));
+    let socket = socket.map_err(|why| anyhow!("no socket of UDP can be had: {why}"))?;
     let to = SocketAddr::from((address.ip(), port));
-    socket
-        .connect(to)
-        .with_context(|| format!("{to} cannot be sent to"))?;
-    udp::configure(&socket, stream).context("the socket cannot be made as was asked")?;
+    let connected = socket.connect(to);
+    connected.map_err(|why| anyhow!("{to} cannot be sent to: {why}"))?;
+    udp::configure(&socket, stream)
+        .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?;
     let flow = Flow {
         number,
         protocol: stream.protocol,
@@ -114,7 +123,7 @@ pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Out
         }
     };
     let sent = udp::send(stream, number, (&socket, job.settings), origin, stop, note);
-    let sent = sent.with_context(|| format!("{to} cannot be sent to"))?;
+    let sent = sent.map_err(|why| anyhow!("{to} cannot be sent to: {why}"))?;
     let received = session.close_flow(number, sent.count);
     if let (Some(log), None) = (&mut log, &fault) {
         fault = log.flush().err();

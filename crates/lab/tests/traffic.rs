@@ -1,0 +1,244 @@
+//! `trammel send`, `recv` and `decode` as their users run them, over loopback.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+fn trammel() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_trammel"))
+}
+
+/// A receiver that runs.
+struct Receiver {
+    child: Child,
+    port: String,
+    said: BufReader<ChildStderr>,
+}
+
+impl Receiver {
+    /// Starts one at any free port, in `folder`.
+    fn start(folder: &Path, more: &[&str]) -> Receiver {
+        let mut command = trammel();
+        command.current_dir(folder).args(["recv", "--port", "0"]);
+        command
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says where it listens");
+        let port = line.trim_end().rsplit(':').next().expect("the last part");
+        Receiver {
+            port: port.to_owned(),
+            child,
+            said,
+        }
+    }
+
+    /// Waits for its end: the exit code, what it printed and what it said.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        let (mut printed, mut said) = (String::new(), String::new());
+        let mut out = self.child.stdout.take().expect("it is piped");
+        out.read_to_string(&mut printed).expect("it is text");
+        self.said.read_to_string(&mut said).expect("it is text");
+        let status = self.child.wait().expect("it was started");
+        (status.code(), printed, said)
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let done = Command::new("kill").args([name, &id]).status();
+        assert!(done.expect("it is there").success());
+    }
+
+    /// Sends to it.
+    fn send(&self, folder: &Path, words: &[&str]) -> Output {
+        let to = format!("127.0.0.1:{}", self.port);
+        let mut command = trammel();
+        command.current_dir(folder).args(["send", &to]).args(words);
+        command.output().expect("it starts")
+    }
+}
+
+fn tables(text: &[u8]) -> Value {
+    let all: Value = serde_json::from_slice(text).expect("it is JSON");
+    all["tables"].clone()
+}
+
+fn decoded(folder: &Path, log: &str) -> Value {
+    let mut command = trammel();
+    let out = command
+        .current_dir(folder)
+        .args(["decode", log, "--json"])
+        .output();
+    let out = out.expect("it starts");
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    tables(&out.stdout)
+}
+
+#[test]
+fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    for run in 1..=2 {
+        let receiver = Receiver::start(here, &["--flows", "2", "--log", "r.log", "--json"]);
+        let words = ["--rate", "5 kpps", "--size", "100", "--packets", "500"];
+        let out = receiver.send(here, &[&words[..], &["--json", "--log", "s.log"]].concat());
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{said}");
+        let row = &tables(&out.stdout)["streams"][0];
+        assert_eq!(
+            (&row["sent_pkts"], &row["received_pkts"]),
+            (&500.into(), &500.into())
+        );
+        assert_eq!(
+            (&row["sent_bytes"], &row["lost_pkts"]),
+            (&50_000.into(), &0.into())
+        );
+        let app = [
+            "--app",
+            "voip:codec=g711.1",
+            "--packets",
+            "20",
+            "--name",
+            "voice",
+        ];
+        assert_eq!(receiver.send(here, &app).status.code(), Some(0));
+        let (code, printed, said) = receiver.end();
+        assert_eq!(code, Some(0), "{said}");
+        let live = &tables(printed.as_bytes())["flows"];
+        assert_eq!(
+            (&live[0]["pkts"], &live[1]["pkts"]),
+            (&500.into(), &20.into())
+        );
+        assert_eq!(live[1]["name"], "voice");
+        assert!(said.contains("flow 0: 500 of 500 packets"), "{said}");
+        let flows = &decoded(here, "r.log")["flows"];
+        assert_eq!(flows.as_array().map(Vec::len), Some(2 * run));
+        let last = &flows[2 * run - 2];
+        assert_eq!(
+            (&last["pkts"], &last["lost_pkts"]),
+            (&500.into(), &0.into())
+        );
+        assert_eq!(last["instants"], "sent to received");
+        let sent = &decoded(here, "s.log")["flows"];
+        assert_eq!(sent.as_array().map(Vec::len), Some(run));
+        assert_eq!(sent[run - 1]["instants"], "due to sent");
+    }
+}
+
+#[test]
+fn a_receiver_that_is_killed_leaves_a_log_that_is_whole_to_its_last_flow() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--log", "r.log"]);
+    let words = ["--rate", "10000", "--size", "64", "--packets", "300"];
+    assert_eq!(receiver.send(here, &words).status.code(), Some(0));
+    receiver.signal("-KILL");
+    let (code, ..) = receiver.end();
+    assert_eq!(code, None);
+    assert_eq!(decoded(here, "r.log")["flows"][0]["pkts"], 300);
+}
+
+#[test]
+fn who_is_interrupted_says_what_came() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    // Without a number of flows an interrupt is the only end there is, and so no failure.
+    for (more, expected) in [(&[][..], 0), (&["--flows", "7"][..], 130)] {
+        let receiver = Receiver::start(here, more);
+        let words = ["--rate", "10000", "--packets", "50"];
+        assert_eq!(receiver.send(here, &words).status.code(), Some(0));
+        receiver.signal("-INT");
+        let (code, printed, _) = receiver.end();
+        assert_eq!(code, Some(expected));
+        let is_told = |line: &str| line.starts_with("packets ") && line.ends_with(" 50");
+        assert!(printed.lines().any(is_told), "{printed}");
+    }
+}
+
+#[test]
+fn who_does_not_hold_the_key_sends_nothing() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    for (name, text) in [
+        ("right", "this is the right key"),
+        ("wrong", "this is a wrong key"),
+        ("short", "short"),
+    ] {
+        std::fs::write(here.join(name), text).expect("there is room");
+    }
+    let receiver = Receiver::start(here, &["--key", "right", "--flows", "1"]);
+    for (key, said) in [
+        (None, "--key"),
+        (Some("wrong"), "does not hold the key"),
+        (Some("short"), "16 bytes"),
+    ] {
+        let mut words = vec!["--rate", "1000", "--packets", "5"];
+        words.extend(key.iter().flat_map(|key| ["--key", key]));
+        let out = receiver.send(here, &words);
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(
+            out.status.code() == Some(2) && error.contains(said),
+            "{error}"
+        );
+    }
+    let words = ["--rate", "1000", "--packets", "5", "--key", "right"];
+    assert_eq!(receiver.send(here, &words).status.code(), Some(0));
+    assert_eq!(receiver.end().0, Some(0));
+}
+
+#[test]
+fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    std::fs::write(here.join("no.log"), "this is no log").expect("there is room");
+    for (words, code, said) in [
+        (
+            &["send", "127.0.0.1:9", "--packets", "1"][..],
+            2,
+            "--rate 1000",
+        ),
+        (
+            &["send", "no host", "--rate", "1", "--log", "new.log"],
+            2,
+            "no host that is known",
+        ),
+        (&["send", "127.0.0.1:1", "--rate", "1"], 3, "trammel recv"),
+        (
+            &["send", "127.0.0.1:1", "--rate", "1", "--log", "no.log"],
+            2,
+            "nothing is appended",
+        ),
+        (&["send", "127.0.0.1:1", "--app", "viop"], 2, "voip"),
+        (&["recv", "--log", "no.log"], 2, "nothing is appended"),
+        (&["recv", "--listen", "192.0.2.1"], 3, "--listen"),
+        (&["decode", "no.log"], 2, "no log of Trammel's"),
+        (&["decode", "missing.log"], 2, "missing.log"),
+    ] {
+        let out = trammel()
+            .current_dir(here)
+            .args(words)
+            .output()
+            .expect("it starts");
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{words:?}: {error}");
+        assert!(
+            error.contains(said) && error.lines().count() == 1,
+            "{words:?}: {error}"
+        );
+    }
+    let left = std::fs::read_dir(here).expect("it is there").count();
+    assert_eq!(left, 1, "only the file that was there");
+    assert_eq!(
+        std::fs::read(here.join("no.log")).expect("it is there"),
+        b"this is no log"
+    );
+}
