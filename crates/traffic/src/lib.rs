@@ -7,5 +7,6 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod itg;
 pub mod record;
 pub mod stream;
