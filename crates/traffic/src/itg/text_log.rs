@@ -1,7 +1,7 @@
 //! D-ITG's text log (`ITGDec -l`): a line a packet, in fixed columns.
 //!
 //! ```text
-//! Flow>0001 Seq>      1 Src>  (40 wide)  127.0.0.1/43358 Dest>  (40 wide)  127.0.0.1/10001 txTime>16:44:24.392343 rxTime>… Size>  101
+//! Flow>0001 Seq>      1 Src> (46 wide) 127.0.0.1/43358 Dest> (46 wide) 127.0.0.1/10001 txTime>16:44:24.392343 rxTime>… Size>  101
 //! ```
 //! `ITGDec -t` reads by columns: without the blanks it makes nonsense of a line, so ours writes them. What ours reads may have any
 //! number of blanks.
@@ -15,7 +15,7 @@ pub fn write(line: &Line, out: &mut String) {
     let time = |us: u64| {
         let (seconds, us) = (us / 1_000_000, us % 1_000_000);
         format!(
-            "{:02}:{:02}:{:02}.{us:06}",
+            "{}:{}:{}.{us:06}",
             seconds / 3600,
             seconds / 60 % 60,
             seconds % 60
@@ -44,7 +44,7 @@ pub fn write(line: &Line, out: &mut String) {
 }
 
 /// How wide an address is written.
-const WIDTH: usize = 45;
+const WIDTH: usize = 46;
 
 /// Reads a line; `record` is its number, for the message.
 ///
