@@ -10,6 +10,10 @@
 //!   larger, and is never negative; a *burst* is counted with each gap and taken back with each late packet, so the *average
 //!   loss-burst size* may be `inf`; in the total it is `0` without decimals where nothing was lost.
 //!
+//! The last is exact for logs in which numbers grow. Where packets came late or twice the original's count of bursts follows a rule
+//! that experiments did not show whole: of all 780 sequences of up to four numbers from 0 to 4, ours gives the same two lines of
+//! loss for 715.
+//!
 //! Flows are told apart by number, addresses and ports, and come in the order in which the log begins them.
 
 use super::line::Line;
@@ -142,26 +146,39 @@ fn of_day(us: u64) -> f64 {
     (minutes / 60) as f64 * 3600.0 + (minutes % 60) as f64 * 60.0 + (us % 60_000_000) as f64 / 1e6
 }
 
-/// What was lost, as D-ITG counts.
+/// What was lost, as D-ITG counts: what the first packet's number leaves open counts once there is a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Loss {
     largest: u32,
     dropped: u64,
     losses: i64,
-    has_begun: bool,
+    packets: u64,
 }
 
 impl Loss {
     fn add(&mut self, sequence: u32) {
-        let has_begun = std::mem::replace(&mut self.has_begun, true);
+        self.packets += 1;
+        if self.packets == 1 {
+            self.largest = sequence.max(1);
+            return;
+        }
+        let before_first = if self.packets == 2 {
+            u64::from(self.largest - 1)
+        } else {
+            0
+        };
+        self.dropped += before_first;
         if sequence > self.largest {
             let gap = u64::from(sequence - self.largest - 1);
             self.dropped += gap;
             self.losses += i64::from(gap > 0);
             self.largest = sequence;
-        } else if !has_begun || sequence < self.largest || self.dropped > 0 {
+        } else if sequence < self.largest || self.dropped > 0 {
             self.dropped = self.dropped.saturating_sub(1);
             self.losses -= 1;
+        }
+        if before_first > 0 {
+            self.losses = i64::from(self.dropped > 0);
         }
     }
 }
