@@ -212,6 +212,7 @@ const ADDRESS: &str = "an address or a host's name";
 const PORT: &str = "a port, 0 to 65535";
 const MILLISECONDS: &str = "milliseconds, not negative";
 
+#[expect(clippy::redundant_closure_for_method_calls, reason = "a method of `Reader<'a>` is not general enough in `'a`")]
 #[rustfmt::skip] // one flag a line
 static FLAGS: &[Flag] = &[
     row(Part::Log, "-l", FILE, "-l sender.log", |r| { r.logs.sender = Some(r.optional("/tmp/ITGSend.log")); Ok(()) }),

@@ -7,7 +7,7 @@
 //! - [`command`]: a flow as D-ITG describes it; [`arguments`]: the words of its command line and script files.
 //! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
-//! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload.
+//! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
 //! The manual: A. Botta, W. de Donato, A. Dainotti, S. Avallone, A. Pescapé, *D-ITG 2.8.1 Manual*, 2013.
 
@@ -15,6 +15,7 @@ pub mod arguments;
 pub mod binary_log;
 pub mod command;
 pub mod line;
+pub mod session;
 pub mod signalling;
 pub mod summary;
 pub mod text_log;
