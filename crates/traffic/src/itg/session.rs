@@ -111,7 +111,7 @@ impl Sender {
                 Message::LogReady
                     if self.is_accepted && self.asked.is_none() && self.running.is_empty() =>
                 {
-                    self.ask()
+                    self.ask();
                 }
                 Message::Opened { flow, port } if self.asked == Some(flow) => {
                     self.running.insert(flow);
@@ -225,10 +225,10 @@ impl Receiver {
                     told.push(Received::Open(open));
                 }
                 Message::End { flow } if self.open.contains(&flow) => {
-                    told.push(Received::End { flow })
+                    told.push(Received::End { flow });
                 }
                 Message::Abort { flow } if self.open.remove(&flow) => {
-                    told.push(Received::Abort { flow })
+                    told.push(Received::Abort { flow });
                 }
                 Message::Close if self.has_begun => {
                     self.channel.send(&Message::Closed);

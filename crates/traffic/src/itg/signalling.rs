@@ -182,7 +182,7 @@ fn code_of(protocol: Protocol) -> Option<u8> {
 /// Reads fields, and notes whether the bytes sufficed.
 struct Fields<'a>(Option<&'a [u8]>);
 
-impl<'a> Fields<'a> {
+impl Fields<'_> {
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let split = self.0.and_then(|bytes| bytes.split_first_chunk::<N>());
         self.0 = split.map(|(_, rest)| rest);

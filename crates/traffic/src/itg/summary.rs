@@ -254,10 +254,9 @@ impl Numbers {
     #[must_use]
     pub fn mean_burst(&self) -> f64 {
         match (self.dropped, self.losses) {
-            (0, _) => 0.0,
-            (_, 0) => f64::INFINITY,
-            // The original divides by an unsigned number there, which leaves nothing.
-            (_, ..0) => 0.0,
+            (1.., 0) => f64::INFINITY,
+            // With fewer bursts than none the original prints 0.
+            (0, _) | (_, ..0) => 0.0,
             (dropped, losses) => dropped as f64 / losses as f64,
         }
     }
