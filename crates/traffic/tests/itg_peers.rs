@@ -181,3 +181,89 @@ fn ours_sends_to_itgrecv() {
         );
     }
 }
+
+#[test]
+fn itgsend_sends_the_flows_of_a_script_to_ours() {
+    let listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
+    let signalling = listener.local_addr().expect("it").port();
+    let stream_listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a timeout");
+    let port = socket.local_addr().expect("it").port();
+    let stream_port = stream_listener.local_addr().expect("it").port();
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("script");
+    let lines = format!(
+        "-a 127.0.0.1 -Sdp {signalling} -rp {port} -C 100 -c 90 -z 10 -p 1\n\
+         -a 127.0.0.1 -Sdp {signalling} -rp {stream_port} -C 100 -c 80 -z 10 -T TCP -b 0x20\n"
+    );
+    std::fs::write(&script, &lines).expect("written");
+    let commands = trammel_traffic::itg::arguments::script(&lines).expect("a script");
+    let Some(_running) = start("ITGSend", &[script.display().to_string()]) else {
+        return;
+    };
+    let (mut stream, _) = listener.accept().expect("ITGSend");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a timeout");
+    let mut receiver = Receiver::new();
+    let (mut heads, mut bytes) = (Vec::new(), [0; 4096]);
+    'channel: loop {
+        let count = stream.read(&mut bytes).expect("bytes");
+        assert!(count > 0, "ITGSend closed the channel before it was over");
+        for told in receiver.receive(&bytes[..count]).expect("a message") {
+            match told {
+                Received::Open(open) => {
+                    // What is signalled is what ours read in the script.
+                    let command = &commands[open.flow as usize - 1];
+                    assert_eq!((open.port, open.protocol), (command.port, command.protocol));
+                    assert_eq!(
+                        (open.metadata, open.meter),
+                        (command.metadata, command.meter)
+                    );
+                    assert_eq!(open.ds, command.ds.unwrap_or(0));
+                    receiver.opened(open.flow, open.port);
+                }
+                Received::End { flow: 1 } => {
+                    for _ in 0..10 {
+                        let count = socket.recv(&mut bytes).expect("a packet");
+                        assert_eq!(count, 90);
+                        heads.push(
+                            Head::decode(&bytes, Metadata::Sequence, Protocol::Udp)
+                                .expect("a head"),
+                        );
+                    }
+                    receiver.ended(1);
+                }
+                Received::End { flow } => {
+                    let (mut data, _) = stream_listener.accept().expect("ITGSend");
+                    let mut all = [0; 800];
+                    data.read_exact(&mut all).expect("ten packets");
+                    for packet in all.chunks_exact(80) {
+                        let head =
+                            Head::decode(packet, Metadata::Full, Protocol::Tcp).expect("a head");
+                        assert_eq!(head.bytes, Some(80));
+                        heads.push(head);
+                    }
+                    receiver.ended(flow);
+                }
+                Received::Done => {
+                    stream.write_all(&receiver.take_outgoing()).expect("sent");
+                    break 'channel;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        stream.write_all(&receiver.take_outgoing()).expect("sent");
+    }
+    for flow in [1, 2] {
+        let sequences: Vec<u32> = heads
+            .iter()
+            .filter(|head| head.flow == flow)
+            .map(|head| head.sequence)
+            .collect();
+        assert_eq!(sequences, (1..=10).collect::<Vec<_>>());
+    }
+}
