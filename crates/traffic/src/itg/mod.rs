@@ -1,0 +1,21 @@
+//! What is needed to live beside D-ITG 2.8.1: its command line, logs, summary and signalling.
+//!
+//! Everything here was found by running the programs of Debian's `d-itg` 2.8.1-r1023 and looking at what they read, wrote and
+//! sent, and from their manual. Ours follows the documentation where the two differ, and says so (a [`arguments::Command`]
+//! carries the remarks).
+//!
+//! - [`command`]: a flow as D-ITG describes it; [`arguments`]: the words of its command line and script files.
+//! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms.
+//! - [`summary`]: the numbers and the layout of `ITGDec`.
+//! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
+//!
+//! The manual: A. Botta, W. de Donato, A. Dainotti, S. Avallone, A. Pescapé, *D-ITG 2.8.1 Manual*, 2013.
+
+pub mod arguments;
+pub mod binary_log;
+pub mod command;
+pub mod line;
+pub mod session;
+pub mod signalling;
+pub mod summary;
+pub mod text_log;

@@ -1,0 +1,350 @@
+//! Both sides of a signalling channel, without sockets and clocks: bytes go in, bytes and actions come out.
+//!
+//! ```text
+//! Sender:   Hello → [Log →] Open (each flow) → packets, finish(flow) … → Close → done
+//! Receiver: Accept → [Log →] Open (action) → opened(flow) … → End (action) → ended(flow) → Closed → done
+//! ```
+//! What a peer may make ours hold is bounded: [`MOST_FLOWS`] flows, and bytes of one message.
+
+use super::signalling::{Error, LogName, Message, Open, Side};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Flows of one channel, at most.
+pub const MOST_FLOWS: usize = 4096;
+
+/// Bytes that came, as far as they are no whole message yet, and bytes that are to go.
+#[derive(Debug, Default)]
+struct Channel {
+    inwards: Vec<u8>,
+    outwards: Vec<u8>,
+}
+
+impl Channel {
+    fn next(&mut self, side: Side) -> Result<Option<Message>, Error> {
+        Ok(
+            Message::decode(&self.inwards, side)?.map(|(message, used)| {
+                self.inwards.drain(..used);
+                message
+            }),
+        )
+    }
+
+    fn send(&mut self, message: &Message) {
+        message.encode(&mut self.outwards);
+    }
+}
+
+/// What the caller of a [`Sender`] is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The receiver waits for packets of this flow at this port: send them, then call [`Sender::finish`].
+    Start {
+        /// The flow.
+        flow: u32,
+        /// The port.
+        port: u16,
+    },
+    /// The receiver will not have this flow.
+    Refused {
+        /// The flow.
+        flow: u32,
+    },
+    /// The receiver has closed this flow.
+    Ended {
+        /// The flow.
+        flow: u32,
+    },
+    /// All is over; close the channel.
+    Done,
+}
+
+/// The side of ITGSend.
+#[derive(Debug)]
+pub struct Sender {
+    channel: Channel,
+    waiting: VecDeque<Open>,
+    log: Option<LogName>,
+    asked: Option<u32>,
+    running: BTreeSet<u32>,
+    is_accepted: bool,
+    is_closing: bool,
+}
+
+impl Sender {
+    /// A channel for these flows, with the receiver's log if there is a name; more than [`MOST_FLOWS`] are left out.
+    #[must_use]
+    pub fn new(flows: impl IntoIterator<Item = Open>, log: Option<LogName>) -> Sender {
+        let mut channel = Channel::default();
+        channel.send(&Message::Hello);
+        Sender {
+            channel,
+            waiting: flows.into_iter().take(MOST_FLOWS).collect(),
+            log,
+            asked: None,
+            running: BTreeSet::new(),
+            is_accepted: false,
+            is_closing: false,
+        }
+    }
+
+    /// What is to be sent to the receiver now.
+    pub fn take_outgoing(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.channel.outwards)
+    }
+
+    /// Takes bytes from the receiver.
+    ///
+    /// # Errors
+    /// If they are no message that may come now; the channel is of no more use then.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<Vec<Sent>, Error> {
+        self.channel.inwards.extend(bytes);
+        let mut told = Vec::new();
+        while let Some(message) = self.channel.next(Side::Receiver)? {
+            match message {
+                Message::Accept if !self.is_accepted => {
+                    self.is_accepted = true;
+                    match self.log.take() {
+                        Some(name) => self.channel.send(&Message::Log(name)),
+                        None => self.ask(),
+                    }
+                }
+                Message::LogReady
+                    if self.is_accepted && self.asked.is_none() && self.running.is_empty() =>
+                {
+                    self.ask();
+                }
+                Message::Opened { flow, port } if self.asked == Some(flow) => {
+                    self.running.insert(flow);
+                    told.push(Sent::Start { flow, port });
+                    self.ask();
+                }
+                Message::Refused { flow } if self.asked == Some(flow) => {
+                    told.push(Sent::Refused { flow });
+                    self.ask();
+                }
+                Message::Ended { flow } if self.running.remove(&flow) => {
+                    told.push(Sent::Ended { flow });
+                    self.close_if_over();
+                }
+                Message::Closed if self.is_closing => told.push(Sent::Done),
+                other => return Err(Error::OutOfTurn(other.kind())),
+            }
+        }
+        Ok(told)
+    }
+
+    /// All packets of a flow are sent.
+    pub fn finish(&mut self, flow: u32) {
+        if self.running.contains(&flow) {
+            self.channel.send(&Message::End { flow });
+        }
+    }
+
+    fn ask(&mut self) {
+        self.asked = self.waiting.pop_front().map(|open| {
+            let flow = open.flow;
+            self.channel.send(&Message::Open(open));
+            flow
+        });
+        self.close_if_over();
+    }
+
+    fn close_if_over(&mut self) {
+        if self.asked.is_none() && self.running.is_empty() && !self.is_closing {
+            self.is_closing = true;
+            self.channel.send(&Message::Close);
+        }
+    }
+}
+
+/// What the caller of a [`Receiver`] is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The sender wishes that there be a log of this name. It is only a wish: the channel has said yes.
+    Log(LogName),
+    /// The sender wishes to send this flow: listen, then call [`Receiver::opened`] or [`Receiver::refuse`].
+    Open(Open),
+    /// The sender has sent all of this flow: when what is under way has come, call [`Receiver::ended`].
+    End {
+        /// The flow.
+        flow: u32,
+    },
+    /// The sender has given up this flow.
+    Abort {
+        /// The flow.
+        flow: u32,
+    },
+    /// All is over; close the channel when what is outgoing has gone.
+    Done,
+}
+
+/// The side of ITGRecv.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    channel: Channel,
+    has_begun: bool,
+    wished: BTreeSet<u32>,
+    open: BTreeSet<u32>,
+}
+
+impl Receiver {
+    /// A channel on which nothing was said.
+    #[must_use]
+    pub fn new() -> Receiver {
+        Receiver::default()
+    }
+
+    /// What is to be sent to the sender now.
+    pub fn take_outgoing(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.channel.outwards)
+    }
+
+    /// Takes bytes from the sender.
+    ///
+    /// # Errors
+    /// If they are no message that may come now; the channel is of no more use then.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<Vec<Received>, Error> {
+        self.channel.inwards.extend(bytes);
+        let mut told = Vec::new();
+        while let Some(message) = self.channel.next(Side::Sender)? {
+            match message {
+                Message::Hello if !self.has_begun => {
+                    self.has_begun = true;
+                    self.channel.send(&Message::Accept);
+                }
+                Message::Log(name) if self.has_begun => {
+                    self.channel.send(&Message::LogReady);
+                    told.push(Received::Log(name));
+                }
+                Message::Open(open)
+                    if self.has_begun
+                        && self.open.len() + self.wished.len() < MOST_FLOWS
+                        && !self.open.contains(&open.flow)
+                        && self.wished.insert(open.flow) =>
+                {
+                    told.push(Received::Open(open));
+                }
+                Message::End { flow } if self.open.contains(&flow) => {
+                    told.push(Received::End { flow });
+                }
+                Message::Abort { flow } if self.open.remove(&flow) => {
+                    told.push(Received::Abort { flow });
+                }
+                Message::Close if self.has_begun => {
+                    self.channel.send(&Message::Closed);
+                    told.push(Received::Done);
+                }
+                other => return Err(Error::OutOfTurn(other.kind())),
+            }
+        }
+        Ok(told)
+    }
+
+    /// Ours listens for the flow at this port.
+    pub fn opened(&mut self, flow: u32, port: u16) {
+        if self.wished.remove(&flow) {
+            self.open.insert(flow);
+            self.channel.send(&Message::Opened { flow, port });
+        }
+    }
+
+    /// Ours cannot have the flow.
+    pub fn refuse(&mut self, flow: u32) {
+        if self.wished.remove(&flow) {
+            self.channel.send(&Message::Refused { flow });
+        }
+    }
+
+    /// All of the flow has come.
+    pub fn ended(&mut self, flow: u32) {
+        if self.open.remove(&flow) {
+            self.channel.send(&Message::Ended { flow });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::itg::command::Metadata;
+    use crate::record::Protocol;
+    use crate::stream::Meter;
+    use proptest::prelude::*;
+
+    fn open(flow: u32) -> Open {
+        Open {
+            flow,
+            protocol: Protocol::Udp,
+            application: 0,
+            meter: Meter::OneWay,
+            ds: 0,
+            metadata: Metadata::Full,
+            serial: None,
+            port: 10_000,
+            address: [127, 0, 0, 1].into(),
+        }
+    }
+
+    #[test]
+    fn both_sides_come_to_an_end_byte_by_byte() {
+        let mut sender = Sender::new([open(1), open(2), open(3)], LogName::new(b"a.log"));
+        let mut receiver = Receiver::new();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        loop {
+            let (to_receiver, to_sender) = (sender.take_outgoing(), receiver.take_outgoing());
+            if to_receiver.is_empty() && to_sender.is_empty() {
+                break;
+            }
+            for byte in to_receiver {
+                for told in receiver.receive(&[byte]).expect("a message") {
+                    match &told {
+                        Received::Open(open) if open.flow == 2 => receiver.refuse(2),
+                        Received::Open(open) => receiver.opened(open.flow, 10_000),
+                        Received::End { flow } => receiver.ended(*flow),
+                        _ => {}
+                    }
+                    theirs.push(told);
+                }
+            }
+            for byte in to_sender {
+                for told in sender.receive(&[byte]).expect("a message") {
+                    if let Sent::Start { flow, .. } = told {
+                        sender.finish(flow);
+                    }
+                    ours.push(told);
+                }
+            }
+        }
+        assert_eq!(ours.len(), 6, "{ours:?}");
+        assert_eq!(ours.last(), Some(&Sent::Done));
+        assert!(
+            ours.contains(&Sent::Refused { flow: 2 }) && ours.contains(&Sent::Ended { flow: 3 })
+        );
+        assert_eq!(theirs.last(), Some(&Received::Done));
+    }
+
+    #[test]
+    fn a_peer_that_lies_ends_its_channel() {
+        assert_eq!(
+            Receiver::new().receive(&[0x0b]),
+            Err(Error::OutOfTurn(0x0b))
+        );
+        assert_eq!(
+            Receiver::new().receive(&[0x99]),
+            Err(Error::Unknown(0x99, Side::Sender))
+        );
+        let mut sender = Sender::new([open(1)], None);
+        assert_eq!(
+            sender.receive(&[0x02, 0x05, 0, 0, 0, 7, 0, 1]),
+            Err(Error::OutOfTurn(0x05))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_either_panic(bytes in proptest::collection::vec(0_u8..0x14, 0..300)) {
+            let _ = Receiver::new().receive(&bytes);
+            let _ = Sender::new([open(1)], None).receive(&bytes);
+        }
+    }
+}

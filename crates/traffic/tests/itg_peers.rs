@@ -1,0 +1,269 @@
+//! Ours as one side of the signalling, the real ITGSend or ITGRecv as the other, over loopback.
+//!
+//! Needs Debian's `d-itg`; without it the tests print that they are skipped.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use trammel_traffic::itg::command::Metadata;
+use trammel_traffic::itg::session::{Received, Receiver, Sender, Sent};
+use trammel_traffic::itg::signalling::{Head, LogName, Open};
+use trammel_traffic::itg::{binary_log, line::Line};
+use trammel_traffic::record::Protocol;
+use trammel_traffic::stream::Meter;
+
+const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+/// Ends the program that it holds.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(program: &str, arguments: &[String]) -> Option<Running> {
+    let started = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if started.is_err() {
+        eprintln!("skipped: `{program}` is not installed; `apt-get install d-itg`");
+    }
+    started.ok().map(Running)
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// A port that nobody has just now.
+fn free_port() -> u16 {
+    TcpListener::bind((LOOPBACK, 0))
+        .and_then(|free| free.local_addr())
+        .expect("a port")
+        .port()
+}
+
+#[test]
+fn itgsend_sends_to_ours() {
+    let listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a timeout");
+    let (signalling, port) = (
+        listener.local_addr().expect("it").port(),
+        socket.local_addr().expect("it").port(),
+    );
+    let line = format!("-a 127.0.0.1 -Sdp {signalling} -rp {port} -C 200 -c 100 -z 20 -x ours.log");
+    let Some(_running) = start("ITGSend", &words(&line)) else {
+        return;
+    };
+    let (mut stream, _) = listener.accept().expect("ITGSend");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a timeout");
+    let mut receiver = Receiver::new();
+    let (mut heads, mut log, mut bytes) = (Vec::new(), None, [0; 4096]);
+    'channel: loop {
+        let count = stream.read(&mut bytes).expect("bytes");
+        assert!(count > 0, "ITGSend closed the channel before it was over");
+        for told in receiver.receive(&bytes[..count]).expect("a message") {
+            match told {
+                Received::Log(name) => log = Some(name),
+                Received::Open(open) => {
+                    assert_eq!((open.flow, open.port, open.address), (1, port, LOOPBACK));
+                    receiver.opened(1, port);
+                }
+                Received::End { flow } => {
+                    while heads.len() < 20 {
+                        let count = socket.recv(&mut bytes).expect("a packet");
+                        assert_eq!(count, 100);
+                        heads.push(
+                            Head::decode(&bytes[..count], Metadata::Full, Protocol::Udp)
+                                .expect("a head"),
+                        );
+                    }
+                    receiver.ended(flow);
+                }
+                Received::Abort { flow } => panic!("ITGSend gave up flow {flow}"),
+                Received::Done => {
+                    stream.write_all(&receiver.take_outgoing()).expect("sent");
+                    break 'channel;
+                }
+            }
+        }
+        stream.write_all(&receiver.take_outgoing()).expect("sent");
+    }
+    assert_eq!(log, LogName::new(b"ours.log"));
+    for (head, sequence) in heads.iter().zip(1..) {
+        assert_eq!((head.flow, head.sequence), (1, sequence));
+    }
+}
+
+#[test]
+fn ours_sends_to_itgrecv() {
+    let (signalling, port) = (free_port(), free_port());
+    let directory = tempfile::tempdir().expect("a directory");
+    let log = directory.path().join("recv.log");
+    let line = format!("-Sp {signalling} -l {}", log.display());
+    let Some(running) = start("ITGRecv", &words(&line)) else {
+        return;
+    };
+    let mut stream = (0..100)
+        .find_map(|_| {
+            std::thread::sleep(Duration::from_millis(50));
+            TcpStream::connect((LOOPBACK, signalling)).ok()
+        })
+        .expect("ITGRecv listens");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a timeout");
+    let open = Open {
+        flow: 1,
+        protocol: Protocol::Udp,
+        application: 0,
+        meter: Meter::OneWay,
+        ds: 0,
+        metadata: Metadata::Full,
+        serial: None,
+        port,
+        address: LOOPBACK,
+    };
+    let mut sender = Sender::new([open], None);
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    let mut bytes = [0; 4096];
+    'channel: loop {
+        stream.write_all(&sender.take_outgoing()).expect("sent");
+        let count = stream.read(&mut bytes).expect("bytes");
+        assert!(count > 0, "ITGRecv closed the channel before it was over");
+        for told in sender.receive(&bytes[..count]).expect("a message") {
+            match told {
+                Sent::Start { flow, port } => {
+                    for sequence in 1..=20 {
+                        let mut payload = [0; 120];
+                        let head = Head {
+                            flow,
+                            sequence,
+                            sent: Some((3_661, sequence)),
+                            bytes: None,
+                        };
+                        head.encode(&mut payload, Metadata::Full, Protocol::Udp);
+                        socket.send_to(&payload, (LOOPBACK, port)).expect("sent");
+                    }
+                    sender.finish(flow);
+                }
+                Sent::Refused { flow } => panic!("ITGRecv refused flow {flow}"),
+                Sent::Ended { flow } => assert_eq!(flow, 1),
+                Sent::Done => break 'channel,
+            }
+        }
+    }
+    drop(stream);
+    // ITGRecv writes the rest of its log when a flow ends.
+    std::thread::sleep(Duration::from_millis(300));
+    drop(running);
+    let log = std::fs::read(log).expect("the log of ITGRecv");
+    let lines: Result<Vec<Line>, _> = binary_log::read_all(&log).collect();
+    let lines = lines.expect("a log");
+    assert_eq!(lines.len(), 20);
+    for (line, sequence) in lines.iter().zip(1..) {
+        let sent_us = 3_661 * 1_000_000 + u64::from(sequence);
+        assert_eq!(
+            (line.flow, line.sequence, line.bytes, line.sent_us),
+            (1, sequence, 120, sent_us)
+        );
+    }
+}
+
+#[test]
+fn itgsend_sends_the_flows_of_a_script_to_ours() {
+    let listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
+    let signalling = listener.local_addr().expect("it").port();
+    let stream_listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a timeout");
+    let port = socket.local_addr().expect("it").port();
+    let stream_port = stream_listener.local_addr().expect("it").port();
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("script");
+    let lines = format!(
+        "-a 127.0.0.1 -Sdp {signalling} -rp {port} -C 100 -c 90 -z 10 -p 1\n\
+         -a 127.0.0.1 -Sdp {signalling} -rp {stream_port} -C 100 -c 80 -z 10 -T TCP -b 0x20\n"
+    );
+    std::fs::write(&script, &lines).expect("written");
+    let commands = trammel_traffic::itg::arguments::script(&lines).expect("a script");
+    let Some(_running) = start("ITGSend", &[script.display().to_string()]) else {
+        return;
+    };
+    let (mut stream, _) = listener.accept().expect("ITGSend");
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("a timeout");
+    let mut receiver = Receiver::new();
+    let (mut heads, mut bytes) = (Vec::new(), [0; 4096]);
+    'channel: loop {
+        let count = stream.read(&mut bytes).expect("bytes");
+        assert!(count > 0, "ITGSend closed the channel before it was over");
+        for told in receiver.receive(&bytes[..count]).expect("a message") {
+            match told {
+                Received::Open(open) => {
+                    // What is signalled is what ours read in the script.
+                    let command = &commands[open.flow as usize - 1];
+                    assert_eq!((open.port, open.protocol), (command.port, command.protocol));
+                    assert_eq!(
+                        (open.metadata, open.meter),
+                        (command.metadata, command.meter)
+                    );
+                    assert_eq!(open.ds, command.ds.unwrap_or(0));
+                    receiver.opened(open.flow, open.port);
+                }
+                Received::End { flow: 1 } => {
+                    for _ in 0..10 {
+                        let count = socket.recv(&mut bytes).expect("a packet");
+                        assert_eq!(count, 90);
+                        heads.push(
+                            Head::decode(&bytes, Metadata::Sequence, Protocol::Udp)
+                                .expect("a head"),
+                        );
+                    }
+                    receiver.ended(1);
+                }
+                Received::End { flow } => {
+                    let (mut data, _) = stream_listener.accept().expect("ITGSend");
+                    let mut all = [0; 800];
+                    data.read_exact(&mut all).expect("ten packets");
+                    for packet in all.chunks_exact(80) {
+                        let head =
+                            Head::decode(packet, Metadata::Full, Protocol::Tcp).expect("a head");
+                        assert_eq!(head.bytes, Some(80));
+                        heads.push(head);
+                    }
+                    receiver.ended(flow);
+                }
+                Received::Done => {
+                    stream.write_all(&receiver.take_outgoing()).expect("sent");
+                    break 'channel;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        stream.write_all(&receiver.take_outgoing()).expect("sent");
+    }
+    for flow in [1, 2] {
+        let sequences: Vec<u32> = heads
+            .iter()
+            .filter(|head| head.flow == flow)
+            .map(|head| head.sequence)
+            .collect();
+        assert_eq!(sequences, (1..=10).collect::<Vec<_>>());
+    }
+}
