@@ -38,10 +38,37 @@ impl Calls {
         })
     }
 
-    /// The median of a call without frames.
+    /// The mean of a call without frames but for the slowest in a hundred, which were interrupted: every so many such calls a
+    /// socket is asked whether its interface is there.
     pub(super) fn empty(&self) -> f64 {
-        let none = self.medians().find(|(frames, ..)| *frames == 0.0);
-        none.map_or(0.0, |(_, ticks, _)| ticks)
+        let Some(all) = self.0.get(&0).filter(|all| all.len() >= FEW) else {
+            return 0.0;
+        };
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        let kept = &sorted[..sorted.len() - sorted.len() / 100];
+        kept.iter().sum::<u64>() as f64 / kept.len() as f64
+    }
+
+    /// How many times as long as [`Calls::line`] tells calls with frames take: so many values, equally likely. Calls that are more
+    /// than a quarter and `slack` ticks longer were interrupted and do not count.
+    pub(super) fn spread(&self, values: usize, slack: f64) -> Vec<f64> {
+        let (call, frame) = self.line();
+        let mut ratios = Vec::new();
+        for (frames, all) in self.0.iter().filter(|(frames, _)| **frames > 0) {
+            let usual = call + *frames as f64 * frame;
+            let own = all
+                .iter()
+                .map(|ticks| *ticks as f64)
+                .filter(|ticks| *ticks <= 1.25 * usual + slack);
+            ratios.extend(own.map(|ticks| ticks / usual));
+        }
+        if ratios.is_empty() {
+            return Vec::new();
+        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        let at = |value: usize| (value * 2 + 1) * ratios.len() / (2 * values);
+        (0..values).map(|value| ratios[at(value)]).collect()
     }
 
     /// Ticks of a call and of each of its frames, by least squares through the medians; both from 0 on.
