@@ -1,26 +1,36 @@
-//! A function between virtual Ethernet devices, simulated and measured, side by side.
+//! Functions between virtual Ethernet devices, simulated and measured, side by side.
 //!
 //! ```text
-//! cargo run --release -p trammel-lab --example veth_loads -- FILE.click [BYTES] [FRAMES]
+//! cargo run --release -p trammel-lab --example veth_loads -- FILE.click… [frame=128] [frames=20000]
 //! ```
-//! Needs the right to make network namespaces and a calibrated `host`. Devices are packet sockets that the
-//! router polls. What they cost is learnt first, from a graph that does nothing.
+//! Needs root, for network namespaces and AF_XDP, and a calibrated `host`. What devices cost is learnt anew before each
+//! function, from a graph that does nothing.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use std::collections::BTreeMap;
 use trammel::forwarding::bench::Bench;
 use trammel::forwarding::estimate::Error;
-use trammel::forwarding::run::veth::Veth;
+use trammel::forwarding::run::veth::{Both, Veth};
 use trammel::forwarding::samples;
 use trammel::forwarding::traffic::Traffic;
 use trammel::machines;
+use trammel_cost::machine::Machine;
+
+/// Beginnings of metrics, and how far the engines may differ.
+const BOUNDS: [(&str, f64); 3] = [
+    ("throughput", 0.05),
+    ("latency", 0.2),
+    ("recovery_delay", 0.2),
+];
 
 fn main() {
-    if let Err(text) = compare() {
+    if let Err(text) = run() {
         eprintln!("error: {text}");
         std::process::exit(3);
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // for `map_err`
 fn text(error: Error) -> String {
     match error {
         Error::Other(text) => text,
@@ -28,50 +38,81 @@ fn text(error: Error) -> String {
     }
 }
 
-fn compare() -> Result<(), String> {
-    let mut arguments = std::env::args().skip(1);
-    let file = arguments.next().ok_or("give a Click file")?;
-    let number = |text: Option<String>, usual: u64| match text {
-        Some(text) => text.parse().map_err(|_| format!("`{text}` is no number")),
-        None => Ok(usual),
-    };
-    let (frame, frames) = (
-        number(arguments.next(), 128)?,
-        number(arguments.next(), 20_000)?,
+fn run() -> Result<(), String> {
+    let (mut files, mut numbers) = (
+        Vec::new(),
+        BTreeMap::from([("frame", 128), ("frames", 20_000)]),
     );
-    let config = std::fs::read_to_string(&file).map_err(|why| format!("{file}: {why}"))?;
+    for argument in std::env::args().skip(1) {
+        match argument.split_once('=') {
+            Some((name, value)) => {
+                let number = numbers.get_mut(name);
+                *number.ok_or_else(|| format!("`{name}`: give `frame` or `frames`"))? = value
+                    .parse()
+                    .map_err(|_| format!("`{argument}` is no number"))?;
+            }
+            None => files.push(argument),
+        }
+    }
+    if files.is_empty() {
+        return Err("give a Click file".to_owned());
+    }
     let machine = machines::find("host").map_err(|why| format!("{why:#}"))?;
+    println!(
+        "{:<24} {:<24} {:>5} {:>10} {:>10} {:>8}",
+        "", "", "", "simulated", "measured", "error"
+    );
+    let mut errors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for file in &files {
+        for row in compare(file, &machine, numbers["frame"], numbers["frames"])? {
+            let shown =
+                |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.4}"));
+            let error = row
+                .simulated
+                .zip(row.measured)
+                .filter(|(_, measured)| *measured > 0.0)
+                .map(|(simulated, measured)| simulated / measured - 1.0);
+            let kind = BOUNDS.iter().find(|(name, _)| row.metric.starts_with(name));
+            if let Some((error, (kind, _))) = error.zip(kind) {
+                errors.entry(kind).or_default().push(error.abs());
+            }
+            println!(
+                "{:<24} {:<24} {:>5} {:>10} {:>10} {:>8}",
+                file.rsplit('/').next().unwrap_or(file),
+                row.metric,
+                row.unit,
+                shown(row.simulated),
+                shown(row.measured),
+                error.map_or(String::new(), |error| format!("{:+.1} %", 100.0 * error))
+            );
+        }
+    }
+    for (kind, bound) in BOUNDS {
+        let Some(all) = errors.get_mut(kind) else {
+            continue;
+        };
+        all.sort_by(f64::total_cmp);
+        println!(
+            "{kind}: median error {:.1} %, worst {:.1} %; {} of {} within {:.0} %",
+            100.0 * all[all.len() / 2],
+            100.0 * all[all.len() - 1],
+            all.iter().filter(|error| **error <= bound).count(),
+            all.len(),
+            100.0 * bound
+        );
+    }
+    Ok(())
+}
+
+fn compare(file: &str, machine: &Machine, frame: u64, frames: u64) -> Result<Vec<Both>, String> {
+    let config = std::fs::read_to_string(file).map_err(|why| format!("{file}: {why}"))?;
     let traffic = Traffic {
         frame: frame as usize,
         ..Traffic::default()
     };
-    let bench = Bench::new(&config, &file, &[], &[samples::plain()]);
+    let bench = Bench::new(&config, file, &[], &[samples::plain()]);
     let bench = bench.map_err(|refused| format!("{refused:?}"))?;
-    let veth = Veth::learn(frame as usize).map_err(text)?;
-    println!("devices: {veth:.0?}");
-    let rows = veth
-        .compare(&bench, &traffic, &machine, frames)
-        .map_err(text)?;
-    println!(
-        "{:<24} {:>5} {:>10} {:>10} {:>8}",
-        "", "", "simulated", "measured", "error"
-    );
-    for row in rows {
-        let shown = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.4}"));
-        let error = row
-            .simulated
-            .zip(row.measured)
-            .filter(|(_, measured)| *measured > 0.0);
-        let error = error
-            .map(|(simulated, measured)| format!("{:+.1} %", 100.0 * (simulated / measured - 1.0)));
-        println!(
-            "{:<24} {:>5} {:>10} {:>10} {:>8}",
-            row.metric,
-            row.unit,
-            shown(row.simulated),
-            shown(row.measured),
-            error.unwrap_or_default()
-        );
-    }
-    Ok(())
+    let veth = Veth::learn(machine, frame as usize).map_err(text)?;
+    veth.compare(&bench, &traffic, machine, frames)
+        .map_err(text)
 }

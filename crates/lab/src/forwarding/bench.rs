@@ -5,7 +5,7 @@
 //! the run (`DriverManager`) are left out; ways out to devices become rings that only take.
 
 use super::frames::Field;
-use super::host::Workbench;
+use super::host::{Opener, Workbench, ready};
 use super::ring::{Ring, Shared, Tally};
 use super::traffic::{self, Stream, TEMPLATES, Traffic};
 use crate::beside::Work;
@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_cost::residency::Locality;
-use trammel_packet::device::Device;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::build::Options;
@@ -327,13 +326,13 @@ impl Bench {
                 Some(Arc::new(inlet.stream(traffic, u32::MAX)?))
             };
             let ring = Ring::new(&inlet.name, stream, tally.clone());
-            rings.insert(inlet.name.clone(), Box::new(ring) as Box<dyn Device>);
+            rings.insert(inlet.name.clone(), ready(ring));
         }
         for outlet in &self.outlets {
             let ring = Ring::new(outlet, None, tally.clone());
             let keeps = profiled && self.leads_on(outlet);
             let ring = if keeps { ring.keeping() } else { ring };
-            rings.insert(outlet.clone(), Box::new(ring));
+            rings.insert(outlet.clone(), ready(ring));
         }
         Ok((self.load(rings, traffic.seed, profiled)?, tally))
     }
@@ -341,7 +340,7 @@ impl Bench {
     /// A router whose devices are `devices`, by the names of inlets and outlets.
     pub fn load(
         &self,
-        devices: BTreeMap<String, Box<dyn Device>>,
+        devices: BTreeMap<String, Opener>,
         seed: u64,
         profiled: bool,
     ) -> Result<Ctx, Refused> {

@@ -12,22 +12,38 @@ use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
 /// The longest that the workbench sleeps at a time.
 const LONGEST: Duration = Duration::from_millis(1);
 
+/// Gives a device for packets of a pool, when the configuration asks for it.
+pub type Opener = Box<dyn FnOnce(&mut Pool) -> Result<Box<dyn Device>, Refusal> + Send>;
+
+/// Gives a device that is there already.
+pub fn ready(device: impl Device + 'static) -> Opener {
+    Box::new(|_| Ok(Box::new(device)))
+}
+
 /// The workbench as a host.
-#[derive(Debug)]
 pub struct Workbench {
     /// Where the configuration's files are.
-    pub directory: PathBuf,
-    /// Rings by the names of devices.
-    pub rings: BTreeMap<String, Box<dyn Device>>,
+    directory: PathBuf,
+    /// What stands in for devices, by their names.
+    devices: BTreeMap<String, Opener>,
     started: Instant,
 }
 
+impl std::fmt::Debug for Workbench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workbench")
+            .field("directory", &self.directory)
+            .field("devices", &self.devices.keys())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Workbench {
-    /// A workbench with these rings.
-    pub fn new(directory: PathBuf, rings: BTreeMap<String, Box<dyn Device>>) -> Workbench {
+    /// A workbench with these devices.
+    pub fn new(directory: PathBuf, devices: BTreeMap<String, Opener>) -> Workbench {
         Workbench {
             directory,
-            rings,
+            devices,
             started: Instant::now(),
         }
     }
@@ -62,12 +78,12 @@ impl Host for Workbench {
     fn device(
         &mut self,
         request: &DeviceRequest,
-        _: &mut Pool,
+        pool: &mut Pool,
     ) -> Result<Box<dyn Device>, Refusal> {
-        match self.rings.remove(&request.name) {
-            Some(ring) => Ok(ring),
+        match self.devices.remove(&request.name) {
+            Some(open) => open(pool),
             None => Err(Refusal {
-                text: format!("{}: no such ring on the workbench", request.name),
+                text: format!("{}: no such device on the workbench", request.name),
                 mend: None,
                 is_lack: false,
             }),

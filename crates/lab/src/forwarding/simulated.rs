@@ -84,7 +84,11 @@ pub fn port_of(profile: &DeviceProfile, name: &str) -> Settings {
         bus: rate("bus_bps"),
         receive: cost("receive"),
         transmit: cost("transmit"),
-        flush_cycles: cycles("flush"),
+        flush: Cost {
+            call: cycles("flush"),
+            ..Cost::NONE
+        },
+        flush_spread: [].into(),
         gathers: cycles("gathers") != 0.0,
     }
 }

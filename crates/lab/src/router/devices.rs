@@ -69,7 +69,7 @@ fn capture(request: &DeviceRequest) -> Result<Box<dyn Device>, Refusal> {
 }
 
 /// What one of the input and output crate's errors comes to.
-pub(super) fn refusal(error: &Error) -> Refusal {
+pub(crate) fn refusal(error: &Error) -> Refusal {
     Refusal {
         text: error.to_string(),
         mend: error.mend(),

@@ -102,7 +102,7 @@ impl Simulation {
         }
         let (clock, start) = (CoreClock::new(), VIRTUAL_START);
         let meter = Meter::new(clock.clone(), speed);
-        let port = |settings| Port::new(settings, meter.clone(), start);
+        let port = |settings| Port::new(settings, meter.clone(), start, seed);
         let ports: Vec<Port> = machine.ports.into_iter().map(port).collect();
         let host = SimulatedHost {
             clock: clock.clone(),

@@ -421,7 +421,10 @@ prop_compose! {
             bus: bus.map(gbps),
             receive: Cost { call, packet, byte: 0.0, empty: call },
             transmit: Cost { call, packet, byte: 0.1, empty: call },
-            flush_cycles: call,
+            flush: Cost {
+                call,
+                ..Cost::NONE
+            },
             gathers,
             ..Settings::ideal(name, gbps(1))
         }

@@ -2,7 +2,12 @@
 //!
 //! A machine that others use takes the core away for milliseconds, in which a ring in memory overflows and every latency
 //! is the scheduler's. Between two calls of any ring lies the router's work on a batch at most; what is many times
-//! longer is none of it. Such a gap is cut out of the time, by which frames are due and leave, and counted.
+//! longer is none of it. Such a *gap* is cut out of the time, by which frames are due and leave, and counted: after it
+//! the caches are others'.
+//!
+//! Once it is known what a frame takes, *interruptions* are told from the router's work as well, though they are
+//! no longer than a batch: a timer's tick takes some ten microseconds, and at high loads the frames that wait
+//! for its end would be the slowest in a hundred. What goes beyond the work on the frames that the router holds is cut out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,6 +23,25 @@ struct State {
     gaps: AtomicU64,
     /// The longest time between two calls that is the router's own.
     longest: AtomicU64,
+    /// Frames that the router may have worked on since the last call.
+    held: AtomicU64,
+    /// The time that each of them takes, and what may be added to it; 0 while it is not known.
+    frame: AtomicU64,
+    slack: AtomicU64,
+}
+
+/// How much longer than usual the work on frames may take, in quarters.
+const MORE_QUARTERS: u64 = 5;
+
+/// What is the router's own work, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::forwarding) struct Limits {
+    /// The longest time between two calls that may be.
+    pub(in crate::forwarding) longest: u64,
+    /// The time that a frame takes, 0 where that is not known, and what may be added to that of all that are held.
+    pub(in crate::forwarding) frame: u64,
+    /// See `frame`.
+    pub(in crate::forwarding) slack: u64,
 }
 
 /// The time of the core that runs a bed, in ticks of the counter. One thread asks; it is atomic so that rings can hold it.
@@ -36,8 +60,8 @@ impl CoreTime {
         let state = &*self.0;
         let gap = tick.saturating_sub(state.last.load(Relaxed));
         state.last.store(tick, Relaxed);
-        if gap > state.longest.load(Relaxed) {
-            state.cut(gap);
+        if gap > state.slack.load(Relaxed) {
+            state.look_at(gap);
         }
         tick.saturating_sub(state.away.load(Relaxed))
     }
@@ -52,15 +76,36 @@ impl CoreTime {
         done
     }
 
-    /// Begins a window in which gaps of more than so many ticks are cut out; says what time it is.
-    pub(in crate::forwarding) fn begin(&self, longest: u64) -> u64 {
+    /// Until the next call the router works on so many frames, or on as many as were handed over by then.
+    #[inline]
+    pub(in crate::forwarding) fn hold(&self, frames: usize) {
+        self.0.held.store(frames as u64, Relaxed);
+    }
+
+    /// It worked on so many frames at least.
+    #[inline]
+    pub(in crate::forwarding) fn hold_at_least(&self, frames: usize) {
+        if self.0.held.load(Relaxed) < frames as u64 {
+            self.hold(frames);
+        }
+    }
+
+    /// Begins a window; says what time it is.
+    pub(in crate::forwarding) fn begin(&self, limits: Limits) -> u64 {
         let state = &*self.0;
         let now = cycles();
-        for zeroed in [&state.away, &state.gaps] {
+        state.frame.store(limits.frame, Relaxed);
+        let slack = if limits.frame == 0 {
+            limits.longest
+        } else {
+            limits.slack.min(limits.longest)
+        };
+        state.slack.store(slack, Relaxed);
+        for zeroed in [&state.away, &state.gaps, &state.held] {
             zeroed.store(0, Relaxed);
         }
         state.last.store(now, Relaxed);
-        state.longest.store(longest, Relaxed);
+        state.longest.store(limits.longest, Relaxed);
         now
     }
 
@@ -71,10 +116,16 @@ impl CoreTime {
 }
 
 impl State {
+    /// Cuts out of a long time between two calls what is none of the router's work.
     #[cold]
-    fn cut(&self, gap: u64) {
-        self.away.fetch_add(gap, Relaxed);
-        self.gaps.fetch_add(1, Relaxed);
+    fn look_at(&self, gap: u64) {
+        let work = self.held.load(Relaxed) * self.frame.load(Relaxed);
+        if gap > self.longest.load(Relaxed) {
+            self.gaps.fetch_add(1, Relaxed);
+        } else if gap <= self.slack.load(Relaxed) + work * MORE_QUARTERS / 4 {
+            return;
+        }
+        self.away.fetch_add(gap.saturating_sub(work), Relaxed);
     }
 }
 
@@ -85,11 +136,38 @@ mod tests {
     #[test]
     fn it_stands_still_in_long_gaps_only() {
         let time = CoreTime::default();
-        let start = time.begin(100);
+        let start = time.begin(Limits {
+            longest: 100,
+            ..Limits::default()
+        });
         assert_eq!(time.at(start + 90), start + 90);
         assert_eq!(time.at(start + 190), start + 190);
         assert_eq!(time.at(start + 1190), start + 190);
         assert_eq!(time.at(start + 1200), start + 200);
         assert_eq!(time.away(), (1000, 1));
+    }
+
+    #[test]
+    fn what_goes_beyond_the_work_on_the_frames_that_are_held_is_cut_out() {
+        let time = CoreTime::default();
+        let start = time.begin(Limits {
+            longest: 1000,
+            frame: 40,
+            slack: 50,
+        });
+        // Nothing is held: only the slack is the router's.
+        assert_eq!(time.at(start + 50), start + 50);
+        assert_eq!(time.at(start + 101), start + 50);
+        time.hold(4);
+        // Four frames of 40, a quarter more, and the slack.
+        assert_eq!(time.at(start + 351), start + 300);
+        assert_eq!(time.at(start + 602), start + 460);
+        time.hold_at_least(2);
+        time.hold_at_least(8);
+        assert_eq!(time.at(start + 1052), start + 910);
+        // No interruption is as long as a gap, and only gaps are counted.
+        assert_eq!(time.away(), (142, 0));
+        time.at(start + 2053);
+        assert_eq!(time.away(), (142 + 1001 - 320, 1));
     }
 }

@@ -5,8 +5,8 @@
 //! and no other core, device or interrupt has a part in it. Latency is from the instant at which a frame was due to that
 //! at which a ring took it.
 //!
-//! A *window* is one such load. Time is the core's own: gaps in which others had the core are cut out and told. What others do
-//! to its caches and its pace is not; whoever asks takes several windows and keeps those in which the machine was at its own
+//! A *window* is one such load. Time is the core's own: gaps in which others had the core are cut out and told, and the
+//! machine's interruptions are cut out (`core_time`). What others do to its caches and its pace is not; whoever asks takes several windows and keeps those in which the machine was at its own
 //! pace.
 
 pub(in crate::forwarding) mod core_time;
@@ -14,10 +14,11 @@ pub(in crate::forwarding) mod ring;
 
 use super::arrivals::{Part, Pattern};
 use super::bench::{Bench, Refused};
+use super::host::{Opener, ready};
 use super::lost;
 use super::measure::Clock;
 use super::traffic::{Stream, Traffic};
-use core_time::CoreTime;
+use core_time::{CoreTime, Limits};
 use ring::{PacedRing, Shared, Way, lock};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -25,7 +26,6 @@ use std::time::{Duration, Instant};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
 use trammel_packet::batch::CAPACITY;
-use trammel_packet::device::Device;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::driver::Progress;
 use trammel_router::simulate::port::Passage;
@@ -39,7 +39,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// A gap between two calls of rings is the work of others on the machine, interrupts included, if it is as long as so many
 /// batches at least, and as this.
 const BATCHES: f64 = 8.0;
-const LEAST_GAP: Time = Time::from_us(5);
+pub(in crate::forwarding) const LEAST_GAP: Time = Time::from_us(5);
 /// The same while nothing is known of the function.
 const FIRST_GAP: Time = Time::from_us(100);
 /// From arming a window to its first instant.
@@ -73,8 +73,11 @@ pub trait UnderLoad {
     /// Offers `loads` one after the other, waits for what is inside, and says what became of all.
     fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure>;
 
-    /// Hears about how many frames a second it does at most.
+    /// Hears about how many frames a second it does at most, as far as that is known.
     fn expect(&mut self, _pps: f64) {}
+
+    /// Hears how many frames a second it was measured to do at most.
+    fn know(&mut self, _pps: f64) {}
 }
 
 /// A configuration that has been loaded, to be offered one window after the other.
@@ -89,8 +92,9 @@ pub struct Bed {
     ticks_per_ps: f64,
     cycles_a_tick: f64,
     time: CoreTime,
-    /// The longest that a batch takes.
+    /// The longest that a batch takes, and what a frame does.
     longest: Time,
+    frame: Option<Time>,
 }
 
 impl Bed {
@@ -106,7 +110,7 @@ impl Bed {
             traffic,
             pattern,
             capacity,
-            |name, stream, way, time| Ok(Box::new(PacedRing::new(name, stream, way, time))),
+            |name, stream, way, time| Ok(ready(PacedRing::new(name, stream, way, time))),
         )
     }
 
@@ -116,9 +120,9 @@ impl Bed {
         traffic: &Traffic,
         pattern: Pattern,
         capacity: usize,
-        mut make: impl FnMut(&str, Option<Stream>, Shared, CoreTime) -> Result<Box<dyn Device>, E>,
+        mut make: impl FnMut(&str, Option<Stream>, Shared, CoreTime) -> Result<Opener, E>,
     ) -> Result<Bed, E> {
-        let mut devices: BTreeMap<String, Box<dyn Device>> = BTreeMap::new();
+        let mut devices: BTreeMap<String, Opener> = BTreeMap::new();
         let (mut ways_in, mut ways_out) = (Vec::new(), Vec::new());
         let (active, time) = (bench.active(), CoreTime::default());
         let names = bench.inlets().into_iter().chain(bench.outlets());
@@ -145,11 +149,21 @@ impl Bed {
             cycles_a_tick: clock.cycles_a_tick,
             time,
             longest: FIRST_GAP,
+            frame: None,
         })
     }
 
     fn ticks(&self, time: Time) -> u64 {
         (time.as_ps() as f64 * self.ticks_per_ps) as u64
+    }
+
+    /// What is the router's own work.
+    fn limits(&self) -> Limits {
+        Limits {
+            longest: self.ticks(self.longest),
+            frame: self.frame.map_or(0, |frame| self.ticks(frame)),
+            slack: self.ticks(LEAST_GAP),
+        }
     }
 
     /// When the frames of each way are due, in ticks from the start.
@@ -171,7 +185,7 @@ impl Bed {
 
     /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come for `time`.
     pub fn idle(&mut self, time: Time) -> Result<f64, Failure> {
-        let start = self.time.begin(self.ticks(self.longest));
+        let start = self.time.begin(self.limits());
         for way in &self.ways_out {
             lock(way).arm(Vec::new());
         }
@@ -223,6 +237,11 @@ impl UnderLoad for Bed {
         self.longest = batch.max(LEAST_GAP);
     }
 
+    fn know(&mut self, pps: f64) {
+        self.expect(pps);
+        self.frame = Some(Time::from_secs_f64(1.0 / pps));
+    }
+
     fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure> {
         let plans = self.plans(loads)?;
         let offered = plans.iter().map(|plan| plan.len() as u64).sum();
@@ -233,7 +252,7 @@ impl UnderLoad for Bed {
             way.out_at.reserve(offered as usize);
         }
         let lost_before = lost::in_elements(&self.router);
-        let start = self.time.begin(self.ticks(self.longest)) + self.ticks(LEAD);
+        let start = self.time.begin(self.limits()) + self.ticks(LEAD);
         // Laying out the plan takes longer than many a batch, and is none of the router's work.
         self.time.aside(|| {
             for (way, plan) in self.ways_in.iter().zip(plans) {

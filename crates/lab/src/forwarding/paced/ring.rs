@@ -18,10 +18,6 @@ use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
-/// Polls in vain without which frames may still be on their way through the kernel: each takes tens of nanoseconds at least,
-/// so all of them are longer than the millisecond for which a packet socket may hold a frame.
-const QUIET: u32 = 1 << 17;
-
 /// What a ring has to give and what became of it, in ticks of the core's time.
 #[derive(Debug, Default)]
 pub(in crate::forwarding) struct Way {
@@ -32,8 +28,6 @@ pub(in crate::forwarding) struct Way {
     /// Those that wait, and how many they are.
     waiting: VecDeque<Range<usize>>,
     held: usize,
-    /// Polls in vain after which none waits in the kernel's ring.
-    to_wait: u32,
     /// How many may wait.
     capacity: usize,
     /// The place of the first frame in the stream.
@@ -144,7 +138,12 @@ impl Way {
     /// That frame has been handed to the kernel.
     pub(in crate::forwarding) fn pass(&mut self) {
         self.next += 1;
-        self.to_wait = QUIET;
+    }
+
+    /// The kernel's ring had no room for so many of those, of which the last was due at `due`.
+    pub(in crate::forwarding) fn lose(&mut self, count: u64, due: u64) {
+        self.lost += count;
+        self.last_lost = Some(due);
     }
 
     /// The router asked at `now` and got so many frames.
@@ -152,13 +151,6 @@ impl Way {
     pub(in crate::forwarding) fn took(&mut self, now: u64, count: u64) {
         if count == 0 {
             self.polls += 1;
-            if self.to_wait > 0 {
-                self.to_wait -= 1;
-                // What was handed to the kernel and has not come by now was lost on the way.
-                if self.to_wait == 0 {
-                    self.lost = self.next as u64 - self.taken;
-                }
-            }
             return;
         }
         if self.taken == 0 {
@@ -185,9 +177,9 @@ impl Way {
         self.out_at.push(out);
     }
 
-    /// Whether every frame has come and none waits.
+    /// Whether every frame was taken or lost.
     pub(in crate::forwarding) fn is_over(&self) -> bool {
-        self.next == self.due.len() && self.held == 0 && self.to_wait == 0
+        self.taken + self.lost == self.due.len() as u64
     }
 }
 
@@ -259,6 +251,7 @@ impl Device for PacedRing {
                 break;
             }
         }
+        self.time.hold(count);
         let count = count as u64;
         way.took(now, count);
         self.counters.received += count;
@@ -267,6 +260,7 @@ impl Device for PacedRing {
 
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
         let count = from.len();
+        self.time.hold_at_least(count);
         let mut way = lock(&self.way);
         for packet in from.drain() {
             way.put_out(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
@@ -294,16 +288,19 @@ mod tests {
         assert_eq!((way.held, way.lost, way.last_lost), (3, 2, Some(5)));
         assert_eq!(way.first(2), 0..2);
         way.take_first(2);
+        way.took(5, 2);
         way.admit(6);
         assert_eq!((way.held, way.lost), (2, 2));
         assert_eq!(way.first(9), 2..3);
         way.take_first(1);
+        way.took(6, 1);
         assert_eq!(way.first(9), 5..6);
         assert!(!way.is_over());
         way.admit(100);
         assert_eq!((way.held, way.lost, way.last_lost), (3, 4, Some(10)));
         way.take_first(way.first(9).len());
         way.take_first(way.first(9).len());
+        way.took(100, 3);
         assert!(way.is_over());
     }
 }

@@ -9,6 +9,7 @@ use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
 use crate::forwarding::lost::LOST;
 use crate::forwarding::simulated::{SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
+use std::sync::Arc;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -74,17 +75,12 @@ impl Device {
         Some(stamped)
     }
 
-    /// Has its ports cost what these drivers do, besides what elements cost: receiving, sending, and having sent, of which a
-    /// call and each frame cost.
-    pub(super) fn drive(&mut self, receive: Cost, transmit: Cost, flush: (f64, f64)) {
+    /// Has its ports cost what these drivers do, besides what elements cost: receiving, handing over, and having sent,
+    /// which takes a multiple of that: see [`Settings::flush_spread`].
+    pub(super) fn drive(&mut self, receive: Cost, transmit: Cost, flush: (Cost, &Arc<[f64]>)) {
         for port in &mut self.0.ports {
-            port.receive = receive;
-            // Each frame is sent once: it costs the same whether it is charged when it is handed over or when it is sent.
-            port.transmit = Cost {
-                packet: transmit.packet + flush.1,
-                ..transmit
-            };
-            port.flush_cycles = flush.0;
+            (port.receive, port.transmit) = (receive, transmit);
+            (port.flush, port.flush_spread) = (flush.0, flush.1.clone());
             port.gathers = true;
         }
     }

@@ -113,6 +113,7 @@ impl<B: UnderLoad> Machine<B> {
     /// What it forwards at most at its best.
     fn most(&mut self) -> Result<Row, Failure> {
         let all: Result<Vec<f64>, Failure> = (0..WINDOWS).map(|_| self.maximum()).collect();
+        self.bed.know(self.best);
         let middle = Middle::of(all?.into_iter());
         let frames = MAXIMUM_FRAMES as u64;
         Ok(Row {

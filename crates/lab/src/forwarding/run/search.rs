@@ -16,8 +16,9 @@ use trammel_bench::search::binary::{Binary, Found, Verdict};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
 
-/// How far above the estimate the first trial goes.
+/// How far above the estimate the first trial goes, and each after it as long as nothing is lost; so many at most.
 const EXCESS: f64 = 1.5;
+const CLIMBS: usize = 20;
 /// Around what an overload lets through, where the maximum is looked for first.
 const AROUND: (f64, f64) = (0.97, 1.02);
 /// The least share of that below which nothing is looked for.
@@ -86,18 +87,25 @@ fn maximum(
     (about, line): (f64, f64),
     trials: &mut Vec<Row>,
 ) -> Result<f64, Error> {
-    let first = (EXCESS * about).min(line);
-    let outcome = offer(device, first, length(bench, first))?;
-    let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+    let mut first = (EXCESS * about).min(line);
+    let mut climbs = 0;
+    let outcome = loop {
+        let outcome = offer(device, first, length(bench, first))?;
+        let passed = outcome.lost() == 0 && keeps_up(device, &outcome, bench);
+        trials.push(Row {
+            passed,
+            ..Row::of(Test::Throughput, None, first, &outcome)
+        });
+        if !passed {
+            break outcome;
+        }
+        if first >= line || climbs == CLIMBS {
+            return Ok(first);
+        }
+        (first, climbs) = ((EXCESS * first).min(line), climbs + 1);
+    };
     let carried = outcome.forwarded as f64 / device.occupied().max(outcome.effective).as_secs_f64();
     let carried = carried.max(first * LEAST);
-    trials.push(Row {
-        passed,
-        ..Row::of(Test::Throughput, None, first, &outcome)
-    });
-    if passed {
-        return Ok(first);
-    }
     let length = length(bench, carried);
     let around = (carried * AROUND.0, (carried * AROUND.1).min(first));
     let mut found = search(device, bench, around, length, trials)?;

@@ -1,7 +1,7 @@
 //! A device of the router's behind a pair of virtual Ethernet devices, and the tester at the other end of the pair.
 //!
 //! When the router asks for frames, the tester first hands those that have fallen due to the kernel, which brings them to the
-//! router's packet socket before it returns. A frame is out when the call that has it sent returns; the tester then takes it. Time
+//! router's socket before it returns. A frame is out when the call that has it sent returns; the tester then takes it. Time
 //! stands still while the tester works, so the one core that is measured needs no other and none waits for the other's turn.
 
 use super::wire::Wire;
@@ -38,6 +38,10 @@ pub(super) struct KernelRing {
     time: CoreTime,
     pool: Pool,
     batch: Packets,
+    /// Frames that the router's socket has had no room for.
+    dropped: u64,
+    /// Frames that it was given since it was told to send.
+    gathered: usize,
 }
 
 impl KernelRing {
@@ -58,6 +62,8 @@ impl KernelRing {
             time,
             pool: Pool::new(PACKETS, PACKETS),
             batch: Packets::new(),
+            dropped: 0,
+            gathered: 0,
         }
     }
 
@@ -67,6 +73,7 @@ impl KernelRing {
             return Ok(());
         };
         let mut way = lock(&self.way);
+        let mut last = now;
         loop {
             while !self.batch.is_full()
                 && let Some((at, due)) = way.next_due(now)
@@ -77,15 +84,22 @@ impl KernelRing {
                 write(self.pool[&handle].data_mut(), due);
                 self.batch.push(handle);
                 way.pass();
+                last = due;
             }
             if self.batch.is_empty() {
                 return Ok(());
             }
             self.far.transmit(&mut self.pool, &mut self.batch)?;
             self.far.flush(&mut self.pool)?;
-            // What its own socket has no room for never comes.
+            let dropped = self.near.counters().receive_drops;
+            let mut lost = dropped - std::mem::replace(&mut self.dropped, dropped);
+            // What its own socket has no room for never comes either.
             for packet in self.batch.drain() {
                 self.pool.free(packet);
+                lost += 1;
+            }
+            if lost > 0 {
+                way.lose(lost, last);
             }
         }
     }
@@ -113,6 +127,7 @@ impl Device for KernelRing {
             time.aside(|| self.send(now))?;
         }
         let count = self.near.receive(pool, into)?;
+        self.time.hold(count);
         lock(&self.way).took(now, count as u64);
         Ok(count)
     }
@@ -125,10 +140,13 @@ impl Device for KernelRing {
         }
         let (all, count) = (from.len(), self.near.transmit(pool, from)?);
         way.take_back(all - count);
+        self.gathered += count;
+        self.time.hold_at_least(self.gathered);
         Ok(count)
     }
 
     fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
+        self.time.hold_at_least(std::mem::take(&mut self.gathered));
         self.near.flush(pool)?;
         let (now, time) = (self.time.now(), self.time.clone());
         lock(&self.way).end_batch(now);

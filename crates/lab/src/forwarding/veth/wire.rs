@@ -38,10 +38,37 @@ impl Calls {
         })
     }
 
-    /// The median of a call without frames.
+    /// The mean of a call without frames but for the slowest in a hundred, which were interrupted: every so many such calls a
+    /// socket is asked whether its interface is there.
     pub(super) fn empty(&self) -> f64 {
-        let none = self.medians().find(|(frames, ..)| *frames == 0.0);
-        none.map_or(0.0, |(_, ticks, _)| ticks)
+        let Some(all) = self.0.get(&0).filter(|all| all.len() >= FEW) else {
+            return 0.0;
+        };
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        let kept = &sorted[..sorted.len() - sorted.len() / 100];
+        kept.iter().sum::<u64>() as f64 / kept.len() as f64
+    }
+
+    /// How many times as long as [`Calls::line`] tells calls with frames take: so many values, equally likely. Calls that are more
+    /// than a quarter and `slack` ticks longer were interrupted and do not count.
+    pub(super) fn spread(&self, values: usize, slack: f64) -> Vec<f64> {
+        let (call, frame) = self.line();
+        let mut ratios = Vec::new();
+        for (frames, all) in self.0.iter().filter(|(frames, _)| **frames > 0) {
+            let usual = call + *frames as f64 * frame;
+            let own = all
+                .iter()
+                .map(|ticks| *ticks as f64)
+                .filter(|ticks| *ticks <= 1.25 * usual + slack);
+            ratios.extend(own.map(|ticks| ticks / usual));
+        }
+        if ratios.is_empty() {
+            return Vec::new();
+        }
+        ratios.sort_unstable_by(f64::total_cmp);
+        let at = |value: usize| (value * 2 + 1) * ratios.len() / (2 * values);
+        (0..values).map(|value| ratios[at(value)]).collect()
     }
 
     /// Ticks of a call and of each of its frames, by least squares through the medians; both from 0 on.
@@ -162,7 +189,7 @@ mod tests {
     fn a_call_and_its_frames_are_told_apart_whatever_the_outliers() {
         let mut calls = Calls::default();
         assert_eq!((calls.line(), calls.empty()), ((0.0, 0.0), 0.0));
-        for n in [0, 1, 2, 8, 32] {
+        for n in [1, 2, 8, 32] {
             for turn in 0..100 {
                 let outlier = if turn % 10 == 0 { 1_000_000 } else { 0 };
                 calls.note(n, 500 + 30 * n as u64 + outlier);
@@ -170,6 +197,35 @@ mod tests {
         }
         let (call, frame) = calls.line();
         assert!((call - 500.0).abs() < 1e-6 && (frame - 30.0).abs() < 1e-6);
-        assert!((calls.empty() - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_call_in_vain_counts_with_what_every_so_many_of_them_do() {
+        let mut calls = Calls::default();
+        for turn in 0..200 {
+            calls.note(0, if turn % 20 == 0 { 500 } else { 100 });
+        }
+        // Two of two hundred are taken for interrupted.
+        assert!((calls.empty() - (190.0 * 100.0 + 8.0 * 500.0) / 198.0).abs() < 1e-9);
+        assert_eq!(Calls::default().spread(4, 0.0), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn how_calls_vary_is_told_without_interruptions() {
+        let mut calls = Calls::default();
+        for turn in 0..90 {
+            for n in [1, 10] {
+                let usual = 500 + 50 * n as u64;
+                let of = [usual * 9 / 10, usual, usual * 11 / 10][turn % 3];
+                calls.note(n, if turn < 3 { 100 * usual } else { of });
+            }
+        }
+        let spread = calls.spread(3, 10.0);
+        let expected = [0.9, 1.0, 1.1];
+        let pairs = spread.iter().zip(expected);
+        assert!(
+            spread.len() == 3 && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-3),
+            "{spread:?}"
+        );
     }
 }

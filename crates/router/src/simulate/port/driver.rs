@@ -6,6 +6,7 @@ use super::link_time::LinkTime;
 use super::outward::Outward;
 use super::settings::{Notice, Settings};
 use crate::engine::core_clock::Meter;
+use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
 use trammel_packet::anno::PERFCTR;
@@ -19,6 +20,7 @@ pub(super) struct State {
     meter: Meter,
     link: LinkTime,
     start: Timestamp,
+    rng: Rng,
     /// More frames may be given.
     pub(super) is_open: bool,
     pub(super) inward: Inward,
@@ -35,8 +37,9 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// A port at rest whose driver charges by `meter`; the time of day at the start is `start`.
-    pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp) -> State {
+    /// A port at rest whose driver charges by `meter`; the time of day at the start is `start`. `seed` is that of its chances.
+    pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp, seed: u64) -> State {
+        let rng = Rng::new(seed, &format!("port:{}", settings.name));
         let (link, bus) = (LinkTime::new(settings.rate), settings.bus.map(TxTime::new));
         State {
             inward: Inward::new(link, bus, settings.receive_ring),
@@ -45,6 +48,7 @@ impl State {
             meter,
             link,
             start,
+            rng,
             is_open: false,
             counts: Counts::default(),
         }
@@ -129,10 +133,18 @@ impl State {
     }
 
     pub(super) fn flush(&mut self) {
-        if !self.outward.has_gathered() {
+        let (count, bytes) = self.outward.gathered();
+        if count == 0 {
             return;
         }
-        let took = self.meter.charge(self.settings.flush_cycles);
+        let spread = &self.settings.flush_spread;
+        let times = match spread.len() {
+            0 => 1.0,
+            all => spread[self.rng.below(all as u64) as usize],
+        };
+        let took = self
+            .meter
+            .charge(times * self.settings.flush.of(count, bytes));
         self.counts.driver += took;
         self.outward.hand_over(self.meter.clock().now());
     }

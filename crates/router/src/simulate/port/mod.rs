@@ -44,9 +44,10 @@ use trammel_packet::timestamp::Timestamp;
 pub struct Port(Arc<Mutex<State>>);
 
 impl Port {
-    /// A port whose driver charges by `meter`; the time of day at the start is `start`.
-    pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp) -> Port {
-        Port(Arc::new(Mutex::new(State::new(settings, meter, start))))
+    /// A port whose driver charges by `meter`; the time of day at the start is `start`. `seed` is that of its chances.
+    pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp, seed: u64) -> Port {
+        let state = State::new(settings, meter, start, seed);
+        Port(Arc::new(Mutex::new(state)))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -85,9 +85,10 @@ impl Outward {
         self.capacity.saturating_sub(self.held())
     }
 
-    /// Whether frames wait for the flush.
-    pub(super) fn has_gathered(&self) -> bool {
-        !self.gathered.is_empty()
+    /// Frames that wait for the flush, and their bytes.
+    pub(super) fn gathered(&self) -> (usize, usize) {
+        let bytes: u64 = self.gathered.iter().map(|frame| frame.bytes).sum();
+        (self.gathered.len(), bytes as usize)
     }
 
     /// When the first descriptor is free again.

@@ -1,6 +1,7 @@
 //! What a simulated port is like, and what is wrong with such a description.
 
 use crate::engine::core_clock::Cost;
+use std::sync::Arc;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 
@@ -34,8 +35,10 @@ pub struct Settings {
     pub receive: Cost,
     /// What sending costs: `call` each time that frames are given to it, `empty` where it took none.
     pub transmit: Cost,
-    /// What it costs to tell the port of new frames, in cycles.
-    pub flush_cycles: f64,
+    /// What it costs to have what was gathered sent: `call` each time, and each frame and byte of it.
+    pub flush: Cost,
+    /// How many times that each flush takes: drawn among these, each as likely as the others; once where there is none.
+    pub flush_spread: Arc<[f64]>,
     /// Whether frames wait for that, rather than going at once.
     pub gathers: bool,
 }
@@ -53,14 +56,14 @@ impl Settings {
             bus: None,
             receive: Cost::NONE,
             transmit: Cost::NONE,
-            flush_cycles: 0.0,
+            flush: Cost::NONE,
+            flush_spread: Arc::new([]),
             gathers: false,
         }
     }
 
     /// What is wrong with it.
     pub fn fault(&self) -> Option<String> {
-        let flush = Cost::per_packet(self.flush_cycles);
         let fault = if self.rate.as_bps() == 0 || self.bus.is_some_and(|bus| bus.as_bps() == 0) {
             Some("a rate of 0 carries nothing; give one above 0".to_owned())
         } else if self.receive_ring == 0 || self.transmit_ring == 0 {
@@ -70,10 +73,13 @@ impl Settings {
         } else {
             (self.receive.fault())
                 .or_else(|| self.transmit.fault())
+                .or_else(|| self.flush.fault())
                 .or_else(|| {
-                    flush
-                        .fault()
-                        .map(|_| "`flush` must be from 0 to 1e12 cycles".to_owned())
+                    let wrong =
+                        (self.flush_spread.iter()).find(|times| !(0.0..=1e6).contains(*times))?;
+                    Some(format!(
+                        "a flush that takes {wrong} times its cost; it must be from 0 to 1e6"
+                    ))
                 })
         };
         fault.map(|fault| format!("port `{}`: {fault}", self.name))
