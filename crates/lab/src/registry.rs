@@ -1,8 +1,9 @@
-//! The families of plug-ins that a scenario may name: one view of their tables for checks and lists.
+//! The families of plug-ins that a scenario or a command may name: one view of their tables for checks and lists.
 
 use trammel_core::family::{Catalogue, Unknown};
 use trammel_core::{aqm, dist, loss};
 use trammel_tcp::{cc, models};
+use trammel_traffic::apps;
 
 /// A family of plug-ins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +18,19 @@ pub enum Family {
     Loss,
     /// Probability distributions.
     Distribution,
+    /// Models of the packets that applications send.
+    Application,
 }
 
 impl Family {
     /// Every family, in the order in which help texts name them.
-    pub const ALL: [Family; 5] = [
+    pub const ALL: [Family; 6] = [
         Family::Variant,
         Family::Model,
         Family::Discipline,
         Family::Loss,
         Family::Distribution,
+        Family::Application,
     ];
 
     /// Its entries, built-in ones first.
@@ -37,6 +41,7 @@ impl Family {
             Family::Discipline => &aqm::FAMILY,
             Family::Loss => &loss::FAMILY,
             Family::Distribution => &dist::FAMILY,
+            Family::Application => &apps::FAMILY,
         }
     }
 
@@ -48,6 +53,7 @@ impl Family {
             Family::Discipline => "disciplines",
             Family::Loss => "losses",
             Family::Distribution => "distributions",
+            Family::Application => "applications",
         }
     }
 

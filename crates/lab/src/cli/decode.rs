@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..Options::default()
     };
     let report = decode(&args.logs, options, &mut |note| {
-        say(&format!("warning: {note}"))
+        say(&format!("warning: {note}"));
     })?;
     if args.json {
         write_json(&metrics::tables(&report), std::io::stdout())?;

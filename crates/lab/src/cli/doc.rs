@@ -15,7 +15,7 @@ use trammel_tcp::models;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, preset, element
+    /// `scenario`, `forwarding`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, preset, element
     #[arg(value_name = "KIND")]
     kind: String,
     /// The name, as `trammel list KIND` shows it
@@ -46,6 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "discipline",
             "loss",
             "distribution",
+            "application",
             "preset",
             "element",
         ];

@@ -26,6 +26,9 @@ pub(super) enum Listed {
     /// Distributions
     #[value(alias = "distribution")]
     Distributions,
+    /// Applications whose packets can be sent
+    #[value(alias = "application")]
+    Applications,
     /// Named paths
     #[value(alias = "preset")]
     Presets,
@@ -50,6 +53,7 @@ impl Listed {
             Listed::Disciplines => Some(Family::Discipline),
             Listed::Losses => Some(Family::Loss),
             Listed::Distributions => Some(Family::Distribution),
+            Listed::Applications => Some(Family::Application),
             Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
             Listed::Elements => None,

@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ran = std::thread::scope(|scope| {
         let running = scope.spawn(|| {
             receiver.run(&stop, &|from, why| {
-                say(&format!("{from}: {why}; its flows are closed"))
+                say(&format!("{from}: {why}; its flows are closed"));
             })
         });
         let is_enough = || {

@@ -1,6 +1,7 @@
 //! What a stream sends, from the words of a command line: a law of gaps and one of sizes, or an application.
 //!
-//! A law or an application is `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, as `trammel doc NAME` shows them.
+//! A law or an application is `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, as `trammel doc distribution NAME` and
+//! `trammel doc application NAME` show them.
 
 use anyhow::{Context, bail};
 use trammel_core::arrivals::Spans;
@@ -31,7 +32,7 @@ pub fn source(words: &Words) -> anyhow::Result<Box<dyn Source>> {
     if let Some(app) = &words.app {
         let (name, given) = split(app)?;
         let entry = apps::FAMILY.get(name)?;
-        let params = params(&entry.about, &given)?;
+        let params = params("application", &entry.about, &given)?;
         return (entry.build)(&params).map_err(|why| anyhow::anyhow!("`{app}`: {why}"));
     }
     let gap = law(&words.gap)?;
@@ -82,16 +83,17 @@ fn sizes(text: &str) -> anyhow::Result<Sizes> {
 fn law(text: &str) -> anyhow::Result<Box<dyn Distribution>> {
     let (name, given) = split(text)?;
     let entry = dist::FAMILY.get(name)?;
-    let params = params(&entry.about, &given)?;
+    let params = params("distribution", &entry.about, &given)?;
     (entry.build)(&params).map_err(|why| anyhow::anyhow!("`{text}`: {why}"))
 }
 
-fn params(about: &About, given: &[(String, Value)]) -> anyhow::Result<Params> {
+fn params(kind: &str, about: &About, given: &[(String, Value)]) -> anyhow::Result<Params> {
     Params::resolve(about, given).map_err(|errors| {
         let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
         anyhow::anyhow!(
-            "`{}`: {}; `trammel doc {0}` shows what it takes",
+            "`{0}`: {2}; `trammel doc {1} {0}` shows what it takes",
             about.name,
+            kind,
             all.join("; ")
         )
     })

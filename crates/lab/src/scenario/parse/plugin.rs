@@ -219,7 +219,7 @@ fn built(plugin: &Plugin, family: Family) -> Result<(), String> {
     match family {
         Family::Distribution => plugin.distribution().map(|_| ()),
         Family::Loss => plugin.loss_model().map(|_| ()),
-        Family::Variant | Family::Model | Family::Discipline => Ok(()),
+        Family::Variant | Family::Model | Family::Discipline | Family::Application => Ok(()),
     }
 }
 
