@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trammel_traffic::itg::command::Metadata;
 use trammel_traffic::itg::session::{Received, Receiver, Sender, Sent};
 use trammel_traffic::itg::signalling::{Head, LogName, Open};
@@ -48,6 +48,29 @@ fn free_port() -> u16 {
         .and_then(|free| free.local_addr())
         .expect("a port")
         .port()
+}
+
+/// Waits until somebody has the port `port` of UDP and nothing waits there: ITGRecv says that a flow may start before its
+/// socket is there, and at a flow's end it leaves unread what waits.
+fn wait_for_port(port: u16) {
+    let local = format!(":{port:04X}");
+    let is_idle = |file: &str| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.lines().any(|line| {
+            let mut fields = line.split_whitespace().skip(1);
+            let has_it = fields.next().is_some_and(|one| one.ends_with(&local));
+            has_it
+                && fields
+                    .nth(2)
+                    .is_some_and(|queues| queues.ends_with(":00000000"))
+        })
+    };
+    let started = Instant::now();
+    while !["/proc/net/udp", "/proc/net/udp6"].into_iter().any(is_idle) {
+        let waited = started.elapsed();
+        assert!(waited < Duration::from_secs(10), "nobody reads port {port}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 #[test]
@@ -146,6 +169,7 @@ fn ours_sends_to_itgrecv() {
         for told in sender.receive(&bytes[..count]).expect("a message") {
             match told {
                 Sent::Start { flow, port } => {
+                    wait_for_port(port);
                     for sequence in 1..=20 {
                         let mut payload = [0; 120];
                         let head = Head {
@@ -157,6 +181,7 @@ fn ours_sends_to_itgrecv() {
                         head.encode(&mut payload, Metadata::Full, Protocol::Udp);
                         socket.send_to(&payload, (LOOPBACK, port)).expect("sent");
                     }
+                    wait_for_port(port);
                     sender.finish(flow);
                 }
                 Sent::Refused { flow } => panic!("ITGRecv refused flow {flow}"),
@@ -166,12 +191,17 @@ fn ours_sends_to_itgrecv() {
         }
     }
     drop(stream);
-    // ITGRecv writes the rest of its log when a flow ends.
-    std::thread::sleep(Duration::from_millis(300));
+    // ITGRecv writes its log when it likes, some time after a flow has ended.
+    let started = Instant::now();
+    let lines = loop {
+        let log = std::fs::read(&log).expect("the log of ITGRecv");
+        let lines: Vec<Line> = binary_log::read_all(&log).map_while(Result::ok).collect();
+        if lines.len() >= 20 || started.elapsed() > Duration::from_secs(20) {
+            break lines;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
     drop(running);
-    let log = std::fs::read(log).expect("the log of ITGRecv");
-    let lines: Result<Vec<Line>, _> = binary_log::read_all(&log).collect();
-    let lines = lines.expect("a log");
     assert_eq!(lines.len(), 20);
     for (line, sequence) in lines.iter().zip(1..) {
         let sent_us = 3_661 * 1_000_000 + u64::from(sequence);
