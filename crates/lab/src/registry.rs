@@ -23,14 +23,13 @@ pub enum Family {
 }
 
 impl Family {
-    /// Every family, in the order in which help texts name them.
-    pub const ALL: [Family; 6] = [
+    /// The families that scenario files name, in the order in which help texts name them.
+    pub const ALL: [Family; 5] = [
         Family::Variant,
         Family::Model,
         Family::Discipline,
         Family::Loss,
         Family::Distribution,
-        Family::Application,
     ];
 
     /// Its entries, built-in ones first.

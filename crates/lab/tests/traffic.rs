@@ -88,7 +88,7 @@ fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
     for run in 1..=2 {
-        let receiver = Receiver::start(here, &["--flows", "2", "--log", "r.log", "--json"]);
+        let receiver = Receiver::start(here, &["--flows", "3", "--log", "r.log", "--json"]);
         let words = ["--rate", "5 kpps", "--size", "100", "--packets", "500"];
         let out = receiver.send(here, &[&words[..], &["--json", "--log", "s.log"]].concat());
         let said = String::from_utf8_lossy(&out.stderr);
@@ -102,6 +102,17 @@ fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
             (&row["sent_bytes"], &row["lost_pkts"]),
             (&50_000.into(), &0.into())
         );
+        let tcp = [
+            "-T",
+            "tcp",
+            "--rate",
+            "2000",
+            "--packets",
+            "100",
+            "--size",
+            "3000",
+        ];
+        assert_eq!(receiver.send(here, &tcp).status.code(), Some(0));
         let app = [
             "--app",
             "voip:codec=g711.1",
@@ -115,14 +126,18 @@ fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
         assert_eq!(code, Some(0), "{said}");
         let live = &tables(printed.as_bytes())["flows"];
         assert_eq!(
-            (&live[0]["pkts"], &live[1]["pkts"]),
+            (&live[0]["pkts"], &live[2]["pkts"]),
             (&500.into(), &20.into())
         );
-        assert_eq!(live[1]["name"], "voice");
+        assert_eq!(live[2]["name"], "voice");
+        assert_eq!(
+            (&live[1]["protocol"], &live[1]["payload_bytes"]),
+            (&"tcp".into(), &300_000.into())
+        );
         assert!(said.contains("flow 0: 500 of 500 packets"), "{said}");
         let flows = &decoded(here, "r.log")["flows"];
-        assert_eq!(flows.as_array().map(Vec::len), Some(2 * run));
-        let last = &flows[2 * run - 2];
+        assert_eq!(flows.as_array().map(Vec::len), Some(3 * run));
+        let last = &flows[3 * run - 3];
         assert_eq!(
             (&last["pkts"], &last["lost_pkts"]),
             (&500.into(), &0.into())

@@ -12,9 +12,12 @@ use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::{Flow, Protocol, Record};
 use trammel_traffic::send::session::{Error, Session};
-use trammel_traffic::send::{self, Mechanism, Sent, udp};
+use trammel_traffic::send::tcp::Tcp;
+use trammel_traffic::send::udp::{Mechanism, Udp};
+use trammel_traffic::send::{self, Carrier, Packet, Sent};
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
+use trammel_traffic::stamp::Stamp;
 use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stream};
 
 /// So many packets of so many bytes, one each so often.
@@ -134,16 +137,12 @@ fn send_one(
     socket
         .connect((Ipv4Addr::LOCALHOST, port))
         .expect("it is there");
-    udp::configure(&socket, stream).expect("Linux has it");
-    let settings = send::Settings {
-        wait: Wait::Spin,
-        mechanism,
-    };
+    let mut carrier = Udp::new(socket, stream, mechanism).expect("Linux has it");
     let origin = monotonic_ns();
-    let with = (&socket, settings);
+    let by: (&mut dyn Carrier, Wait) = (&mut carrier, Wait::Spin);
     let mut notes = Vec::new();
     let note = &mut |record: &Record| notes.push(*record);
-    let sent = udp::send(stream, number, with, origin, stop, note).expect("it goes");
+    let sent = send::send(stream, number, by, origin, stop, note).expect("it goes");
     // Due by the plan, and none before.
     let plan: Vec<i64> = stream.plan().map(|next| next.at.as_ns() as i64).collect();
     let first = notes[0].start_ns;
@@ -193,6 +192,43 @@ fn what_is_sent_is_received_and_told() {
             sent.is_some_and(|sent| sent.packets == received.packets)
         })
     );
+}
+
+#[test]
+fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
+    let (kept, bad) = beside_a_receiver(None, |address, stop| {
+        let mut session = Session::open(address, None, stop).expect("it is there");
+        let tcp = Stream {
+            protocol: Protocol::Tcp,
+            ..stream(Regular(400, 5000, Time::from_us(5)))
+        };
+        let (number, port) = session.open_flow(wish(&tcp), stop).expect("it opens");
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it is there");
+        // It names a flow that is not open, sends one message, and is hung up on.
+        let mut stray = connect();
+        let mut nobody = Tcp::new(connect(), number + 1).expect("it goes");
+        stray.write_all(&[0xff; 40]).expect("it goes");
+        let packet = Packet {
+            stamp: Stamp {
+                flow: number + 1,
+                sequence: 0,
+                sent_ns: 0,
+            },
+            bytes: 16,
+        };
+        nobody.hand_over(&[packet], stop).expect("it goes");
+        let mut carrier = Tcp::new(connect(), number).expect("it goes");
+        let by: (&mut dyn Carrier, Wait) = (&mut carrier, Wait::Spin);
+        let origin = monotonic_ns();
+        let sent = send::send(&tcp, number, by, origin, stop, &mut |_| {}).expect("it goes");
+        let received = session.close_flow(number, sent.count).expect("it closes");
+        assert_eq!((sent.count.packets, sent.count.bytes), (400, 2_000_000));
+        assert_eq!(received, sent.count);
+    });
+    assert_eq!(bad, 0);
+    let sequence: Vec<u64> = kept.records.iter().map(|one| one.sequence).collect();
+    assert_eq!(sequence, (0..400).collect::<Vec<u64>>());
+    assert!(kept.records.iter().all(|one| one.bytes == 5000));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `trammel send`: a stream of packets to a receiver.
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
-use crate::traffic::send::{Job, send};
+use crate::traffic::send::{self, Job};
 use crate::traffic::words::{Words, source};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
-use trammel_traffic::send::{Mechanism, Settings};
+use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
 /// Send a stream of packets to a receiver and say what became of it
@@ -62,6 +62,9 @@ pub(super) struct Args {
     /// When to start
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
     start: Time,
+    /// What carries the packets
+    #[arg(short = 'T', long, value_enum, default_value = "udp")]
+    protocol: ProtocolName,
     /// What to do where the sender is late
     #[arg(long, value_enum, default_value = "burst")]
     late: LateName,
@@ -105,6 +108,14 @@ pub(super) struct Args {
     json: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProtocolName {
+    /// Datagrams
+    Udp,
+    /// Messages in a stream of bytes: each is received when its last byte is
+    Tcp,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LateName {
     /// Send what is overdue at once: the mean rate holds
@@ -143,7 +154,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
     let stream = Stream {
         name: args.name.clone(),
-        protocol: Protocol::Udp,
+        protocol: match args.protocol {
+            ProtocolName::Udp => Protocol::Udp,
+            ProtocolName::Tcp => Protocol::Tcp,
+        },
         source: source(&words)?,
         start: args.start,
         limits: Limits {
@@ -165,19 +179,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         to: args.to.clone(),
         port: args.port,
         key: args.key.as_deref().map(key).transpose()?,
-        settings: Settings {
-            wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
-            mechanism: if args.segments {
-                Mechanism::Segments
-            } else {
-                Mechanism::Calls
-            },
+        wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
+        mechanism: if args.segments {
+            Mechanism::Segments
+        } else {
+            Mechanism::Calls
         },
         is_real_time: args.real_time,
         log: args.log.clone(),
     };
     let interrupted = options::interrupted()?;
-    let outcome = send(&stream, &job, &interrupted)?;
+    let outcome = send::run(&stream, &job, &interrupted)?;
     if let Some(why) = &outcome.log_fault {
         say(&format!("warning: {why}; the log lacks what came after"));
     }

@@ -3,15 +3,19 @@
 use super::log_file::{LogFile, session};
 use crate::engine::Lacks;
 use anyhow::{Context, anyhow};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use trammel_core::histogram::Histogram;
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_io::clock::{monotonic_ns, real_time};
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::pace::Wait;
+use trammel_traffic::record::{Flow, Instants, Protocol, Record};
 use trammel_traffic::send::session::{Error, Session};
-use trammel_traffic::send::{Sent, Settings, udp};
+use trammel_traffic::send::tcp::Tcp;
+use trammel_traffic::send::udp::{Mechanism, Udp};
+use trammel_traffic::send::{self, Carrier, Sent};
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
@@ -19,6 +23,8 @@ use trammel_traffic::stream::Stream;
 
 /// From opening a flow to its first packet.
 const LEAD_NS: i64 = 1_000_000;
+/// The longest that a connection may take to be made.
+const CONNECTING: Duration = Duration::from_secs(10);
 /// The priority among those that run before all others: in the middle.
 const PRIORITY: u8 = 50;
 
@@ -31,8 +37,10 @@ pub struct Job {
     pub port: u16,
     /// The key that the receiver holds.
     pub key: Option<Key>,
-    /// How packets are sent.
-    pub settings: Settings,
+    /// How packets' times are waited for.
+    pub wait: Wait,
+    /// How datagrams are handed over.
+    pub mechanism: Mechanism,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
     /// The file for its log.
@@ -68,7 +76,7 @@ fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
 }
 
 /// Sends `stream`.
-pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+pub fn run(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let address = resolve(&job.to)?;
     let log_session = session(Instants::DueSent, stream.seed);
     let mut log = match &job.log {
@@ -91,21 +99,12 @@ pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Out
     };
     let opened = session.open_flow(wish, stop);
     let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
-    let any: IpAddr = match address {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0));
-    let socket = socket.map_err(|why| anyhow!("no socket of UDP can be had: {why}"))?;
     let to = SocketAddr::from((address.ip(), port));
-    let connected = socket.connect(to);
-    connected.map_err(|why| anyhow!("{to} cannot be sent to: {why}"))?;
-    udp::configure(&socket, stream)
-        .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?;
+    let (mut carrier, from) = carry(stream, number, to, job)?;
     let flow = Flow {
         number,
         protocol: stream.protocol,
-        from: socket.local_addr().ok(),
+        from,
         to: Some(to),
         name: stream.name.clone(),
     };
@@ -122,7 +121,8 @@ pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Out
             fault = log.record(record).err();
         }
     };
-    let sent = udp::send(stream, number, (&socket, job.settings), origin, stop, note);
+    let by: (&mut dyn Carrier, Wait) = (carrier.as_mut(), job.wait);
+    let sent = send::send(stream, number, by, origin, stop, note);
     let sent = sent.map_err(|why| anyhow!("{to} cannot be sent to: {why}"))?;
     let received = session.close_flow(number, sent.count);
     if let (Some(log), None) = (&mut log, &fault) {
@@ -133,6 +133,33 @@ pub fn send(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Out
         received: received.map_err(|why: Error| why.to_string()),
         log_fault: fault,
     })
+}
+
+/// What carries the stream to `to`, and where from.
+fn carry(
+    stream: &Stream,
+    number: u32,
+    to: SocketAddr,
+    job: &Job,
+) -> anyhow::Result<(Box<dyn Carrier>, Option<SocketAddr>)> {
+    let unreachable = |why: std::io::Error| anyhow!("{to} cannot be sent to: {why}");
+    if stream.protocol == Protocol::Tcp {
+        let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
+        let from = connection.local_addr().ok();
+        let carrier = Tcp::new(connection, number).map_err(unreachable)?;
+        return Ok((Box::new(carrier), from));
+    }
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0));
+    let socket = socket.map_err(|why| anyhow!("no socket of UDP can be had: {why}"))?;
+    socket.connect(to).map_err(unreachable)?;
+    let from = socket.local_addr().ok();
+    let carrier = Udp::new(socket, stream, job.mechanism)
+        .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?;
+    Ok((Box::new(carrier), from))
 }
 
 /// A quantile of times in microseconds.

@@ -5,7 +5,10 @@
 pub mod hub;
 pub mod port;
 mod session;
+pub mod tcp;
+pub mod udp;
 
+use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
@@ -41,7 +44,7 @@ struct Shared {
     address: SocketAddr,
     hub: Arc<Mutex<Hub>>,
     /// By the number that was asked for; 0 is the one that the system chose.
-    ports: Mutex<BTreeMap<u16, Arc<Port>>>,
+    ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
     sessions: AtomicUsize,
 }
 
@@ -50,15 +53,15 @@ impl Shared {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The port `number`, which is served from now on.
+    /// The port `number` of a protocol, which is served from now on.
     fn port<'scope>(
         &'scope self,
-        number: u16,
+        (protocol, number): (Protocol, u16),
         scope: &'scope Scope<'scope, '_>,
         stop: &'scope AtomicBool,
-    ) -> Result<Arc<Port>, String> {
+    ) -> Result<Port, String> {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(port) = ports.get(&number) {
+        if let Some(port) = ports.get(&(protocol, number)) {
             return Ok(port.clone());
         }
         if ports.len() >= MOST_PORTS {
@@ -66,13 +69,12 @@ impl Shared {
                 "{MOST_PORTS} ports are open already; use one of them"
             ));
         }
-        let port = Port::open((self.address.ip(), number).into());
-        let port = Arc::new(port.map_err(|why| format!("port {number}: {why}"))?);
-        ports.insert(number, port.clone());
+        let port = Port::open(protocol, (self.address.ip(), number).into())?;
+        ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
             // An error of a socket that is ours and open is one of the machine's, and shows as packets that do not come.
-            let _ = served.serve(&hub, stop);
+            let _ = served.serve(&hub, scope, stop);
         });
         Ok(port)
     }

@@ -1,98 +1,61 @@
-//! A port that datagrams come to.
+//! A port that packets of one protocol come to.
 
 use super::hub::Hub;
-use crate::stamp::Stamp;
-use crate::stream::Meter;
+use super::tcp::TcpPort;
+use super::udp::UdpPort;
+use crate::record::Protocol;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use trammel_io::clock::{Waiter, wall_ns};
-use trammel_io::datagrams::{self, Receiver};
-
-/// Datagrams that one call takes at most, and what is kept of each: several that come as one are as long as one may be.
-const BATCH: usize = 64;
-const KEPT_BYTES: usize = 65_536;
-/// What waits in the kernel, at most: 30 ms of a million short datagrams a second.
-const BUFFER_BYTES: usize = 32 << 20;
-/// So often is looked whether to stop.
-const SLICE_NS: i64 = 50_000_000;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::thread::Scope;
 
 /// A port.
-#[derive(Debug)]
-pub struct Port {
-    socket: UdpSocket,
-    /// Datagrams that its socket has had no room for.
-    lost: AtomicU64,
+#[derive(Clone, Debug)]
+pub enum Port {
+    /// Of datagrams.
+    Udp(Arc<UdpPort>),
+    /// Of connections.
+    Tcp(Arc<TcpPort>),
 }
 
 impl Port {
     /// A port at `address`, of which 0 leaves the number to the system.
-    pub fn open(address: SocketAddr) -> io::Result<Port> {
-        let socket = UdpSocket::bind(address)?;
-        let options = datagrams::Options {
-            tells: true,
-            gathers: true,
-            receive_bytes: Some(BUFFER_BYTES),
-            ..datagrams::Options::default()
+    pub fn open(protocol: Protocol, address: SocketAddr) -> Result<Port, String> {
+        let opened = match protocol {
+            Protocol::Udp => UdpPort::open(address).map(|port| Port::Udp(Arc::new(port))),
+            Protocol::Tcp => TcpPort::open(address).map(|port| Port::Tcp(Arc::new(port))),
+            other => return Err(format!("this receiver takes no flows of {other:?}")),
         };
-        datagrams::configure(&socket, &options)?;
-        Ok(Port {
-            socket,
-            lost: AtomicU64::new(0),
-        })
+        opened.map_err(|why| format!("port {}: {why}", address.port()))
     }
 
     /// Where it is.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        match self {
+            Port::Udp(port) => port.address(),
+            Port::Tcp(port) => port.address(),
+        }
     }
 
-    /// Datagrams that its socket has had no room for, as far as the kernel has told.
+    /// Packets that it has had no room for; TCP has its sender wait instead.
     pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+        match self {
+            Port::Udp(port) => port.lost(),
+            Port::Tcp(_) => 0,
+        }
     }
 
     /// Takes what comes until `stop` is set.
-    pub fn serve(&self, hub: &Arc<Mutex<Hub>>, stop: &AtomicBool) -> io::Result<()> {
-        let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
-        let mut waiter = Waiter::new();
-        waiter.set(&[self.socket.as_raw_fd()]);
-        let mut told = 0;
-        while !stop.load(Ordering::Relaxed) {
-            if receiver.receive(&self.socket)? == 0 {
-                waiter.wait(Some(SLICE_NS))?;
-                continue;
-            }
-            let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
-            for datagram in receiver.datagrams() {
-                let time = datagram.time_ns.unwrap_or_else(wall_ns);
-                let from = datagram.from;
-                for part in parts(datagram.data, datagram.segment) {
-                    let stamp = Stamp::read(part);
-                    let meter = hub.note(stamp, from.map(|from| from.ip()), part.len(), time);
-                    if meter == Some(Meter::RoundTrip)
-                        && let Some(from) = from
-                    {
-                        // What cannot be answered is lost on the way back, as any other packet may be.
-                        let _ = self.socket.send_to(part, from);
-                    }
-                }
-            }
-            drop(hub);
-            // A count of 32 bits that goes round.
-            let lost = receiver.lost();
-            let more = lost.wrapping_sub(std::mem::replace(&mut told, lost));
-            self.lost.fetch_add(u64::from(more), Ordering::Relaxed);
+    pub fn serve<'scope>(
+        &self,
+        hub: &Arc<Mutex<Hub>>,
+        scope: &'scope Scope<'scope, '_>,
+        stop: &'scope AtomicBool,
+    ) -> io::Result<()> {
+        match self {
+            Port::Udp(port) => port.serve(hub, stop),
+            Port::Tcp(port) => port.serve(hub, scope, stop),
         }
-        Ok(())
     }
-}
-
-/// The datagrams of one or of several that came as one.
-fn parts(data: &[u8], segment: usize) -> impl Iterator<Item = &[u8]> {
-    // One without bytes is one all the same.
-    let empty = data.is_empty().then_some(data);
-    empty.into_iter().chain(data.chunks(segment.max(1)))
 }

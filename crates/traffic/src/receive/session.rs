@@ -2,14 +2,13 @@
 
 use super::Shared;
 use super::port::Port;
-use crate::record::{Flow, Protocol};
+use crate::record::Flow;
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::key::{End, nonce};
 use crate::signal::message::{Count, Message, Wish};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -26,7 +25,7 @@ const MOST_FLOWS: usize = 1 << 16;
 
 /// A flow of a session.
 struct Mine {
-    port: Arc<Port>,
+    port: Port,
     /// What its port had lost before.
     lost_before: u64,
 }
@@ -138,13 +137,7 @@ fn open<'scope>(
             "{MOST_FLOWS} flows are open on this connection already"
         ));
     }
-    if wish.protocol != Protocol::Udp {
-        return Err(format!(
-            "this receiver takes no flows of {:?}",
-            wish.protocol
-        ));
-    }
-    let port = shared.port(wish.port, scope, stop)?;
+    let port = shared.port((wish.protocol, wish.port), scope, stop)?;
     let to = port.address().ok();
     let (from, name, protocol) = (peer, wish.name, wish.protocol);
     let number = shared

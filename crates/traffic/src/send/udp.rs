@@ -1,15 +1,11 @@
-//! A stream as datagrams of UDP.
+//! Packets as datagrams of UDP.
 
-use super::schedule::{Due, Schedule};
-use super::{Mechanism, Note, Sent, Settings};
-use crate::pace::Calendar;
-use crate::record::Record;
-use crate::stamp::{STAMP_BYTES, Stamp};
-use crate::stream::{Late, Stream};
+use super::{Carrier, Packet};
+use crate::stamp::STAMP_BYTES;
+use crate::stream::Stream;
 use std::io;
 use std::net::UdpSocket;
-use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::time::Time;
+use std::sync::atomic::AtomicBool;
 use trammel_io::datagrams::{
     self, HEAD_BYTES, MOST_SEGMENTED_BYTES, MOST_SEGMENTS, Outgoing, Sender,
 };
@@ -20,128 +16,58 @@ const BATCH: usize = 64;
 pub const MOST_BYTES: u32 = 65_507;
 /// Errors one after the other after which nobody is thought to be there.
 const PATIENCE: u32 = 10_000;
+/// What the kernel holds of what is to be sent.
+const BUFFER_BYTES: usize = 4 << 20;
+/// `ENOBUFS` of Linux: the queue of the interface is full.
+const NO_BUFFERS: i32 = 105;
 
 const _: () = assert!(STAMP_BYTES == HEAD_BYTES);
 
-/// Has `socket` be as `stream` wants it.
-pub fn configure(socket: &UdpSocket, stream: &Stream) -> io::Result<()> {
-    let options = datagrams::Options {
-        send_bytes: Some(4 << 20),
-        ds: stream.ds,
-        ttl: stream.ttl,
-        ..datagrams::Options::default()
-    };
-    datagrams::configure(socket, &options)
+/// How packets are handed to the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mechanism {
+    /// What is due by then in one call: each packet by itself as long as the sender keeps up, many in a call where it does not.
+    #[default]
+    Calls,
+    /// Packets that are due together as one that the kernel cuts: bursts without gaps.
+    Segments,
 }
 
-/// Sends `stream` as flow `flow` by a connected socket; its start is at `origin_ns` of the monotonic clock. Ends with the stream,
-/// or when `stop` is set.
-pub fn send(
-    stream: &Stream,
-    flow: u32,
-    (socket, settings): (&UdpSocket, Settings),
-    origin_ns: i64,
-    stop: &AtomicBool,
-    note: Note<'_>,
-) -> io::Result<Sent> {
-    let most = match settings.mechanism {
-        Mechanism::Calls => BATCH,
-        Mechanism::Segments => MOST_SEGMENTS,
-    };
-    let calendar = Calendar::now();
-    let mut run = Run {
-        socket,
-        sender: Sender::new(most),
-        filler: vec![0; MOST_BYTES as usize],
-        sent: Sent::nothing(),
-        in_vain: 0,
-    };
-    let mut schedule = Schedule::new(stream.plan(), stream.late);
-    let (mut due, mut batch) = (Vec::with_capacity(most), Vec::with_capacity(most));
-    while let Some(next) = schedule.next_ns()
-        && !stop.load(Ordering::Relaxed)
-    {
-        let now = settings.wait.until(origin_ns.saturating_add(next), stop);
-        schedule.take(now - origin_ns, most, &mut due);
-        let sequence = run.sent.count.packets;
-        let date = calendar.date_ns(now);
-        batch.clear();
-        batch.extend((sequence..).zip(&due).map(|(sequence, due)| {
-            let stamp = Stamp {
-                flow,
-                sequence,
-                sent_ns: date,
-            };
-            Outgoing {
-                head: stamp.write(),
-                bytes: due.bytes.clamp(STAMP_BYTES as u32, MOST_BYTES) as usize,
-            }
-        }));
-        run.hand_over(&batch, settings.mechanism)?;
-        run.account(&due, now - origin_ns, date, stream.late);
-        for ((sequence, due), outgoing) in (sequence..).zip(&due).zip(&batch) {
-            note(&Record {
-                flow,
-                sequence,
-                bytes: outgoing.bytes as u32,
-                start_ns: calendar.date_ns(origin_ns.saturating_add(due.at_ns)),
-                end_ns: date,
-            });
-            run.sent.count.bytes += outgoing.bytes as u64;
-        }
-    }
-    run.sent.count.lost = schedule.skipped;
-    run.sent.overdue += schedule.skipped;
-    run.sent.shift_ns = schedule.shift_ns;
-    Ok(run.sent)
-}
-
-/// A stream that is being sent.
-struct Run<'a> {
-    socket: &'a UdpSocket,
+/// A connected socket.
+#[derive(Debug)]
+pub struct Udp {
+    socket: UdpSocket,
+    mechanism: Mechanism,
     sender: Sender,
     filler: Vec<u8>,
-    sent: Sent,
+    batch: Vec<Outgoing>,
     /// Errors since the last call that sent anything.
     in_vain: u32,
 }
 
-impl Run<'_> {
-    /// Gives all of `batch` to the kernel.
-    fn hand_over(&mut self, batch: &[Outgoing], mechanism: Mechanism) -> io::Result<()> {
-        let mut done = 0;
-        while done < batch.len() {
-            let left = &batch[done..];
-            let result = match mechanism {
-                Mechanism::Calls => self.sender.send(self.socket, left, &self.filler),
-                Mechanism::Segments => {
-                    let alike = alike(left);
-                    let result =
-                        self.sender
-                            .send_segments(self.socket, &left[..alike], &self.filler);
-                    result.map(|()| alike)
-                }
-            };
-            match result {
-                Ok(count) => {
-                    done += count;
-                    self.in_vain = 0;
-                }
-                Err(error) => done += self.survive(error)?,
-            }
-        }
-        Ok(())
+impl Udp {
+    /// Carries packets by a connected socket, which is made as `stream` wants it.
+    pub fn new(socket: UdpSocket, stream: &Stream, mechanism: Mechanism) -> io::Result<Udp> {
+        let options = datagrams::Options {
+            send_bytes: Some(BUFFER_BYTES),
+            ds: stream.ds,
+            ttl: stream.ttl,
+            ..datagrams::Options::default()
+        };
+        datagrams::configure(&socket, &options)?;
+        Ok(Udp {
+            socket,
+            mechanism,
+            sender: Sender::new(BATCH),
+            filler: vec![0; MOST_BYTES as usize],
+            batch: Vec::new(),
+            in_vain: 0,
+        })
     }
 
     /// After an error, says how many packets are given up; or that the stream cannot go on.
     fn survive(&mut self, error: io::Error) -> io::Result<usize> {
-        use io::ErrorKind::{
-            ConnectionRefused, HostUnreachable, Interrupted, NetworkUnreachable, WouldBlock,
-        };
-        if error.kind() == Interrupted {
-            return Ok(0);
-        }
-        self.sent.errors += 1;
+        use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, WouldBlock};
         self.in_vain += 1;
         let is_passing = matches!(
             error.kind(),
@@ -153,30 +79,50 @@ impl Run<'_> {
         // What the kernel tells of a packet before has been told; this one was not tried.
         Ok(usize::from(error.kind() != ConnectionRefused))
     }
-
-    fn account(&mut self, due: &[Due], now_ns: i64, date_ns: i64, late: Late) {
-        if due.is_empty() {
-            return;
-        }
-        if self.sent.first_ns == 0 {
-            self.sent.first_ns = date_ns;
-        }
-        self.sent.last_ns = date_ns;
-        self.sent.count.packets += due.len() as u64;
-        // All but the last of a burst were overdue, and so is one that puts the plan off.
-        self.sent.overdue += match late {
-            Late::Stretch => u64::from(due.len() > 1),
-            _ => due.len() as u64 - 1,
-        };
-        for one in due {
-            let late_ns = u64::try_from(now_ns - one.at_ns).unwrap_or(0);
-            self.sent.lateness.record_time(Time::from_ns(late_ns));
-        }
-    }
 }
 
-/// `ENOBUFS` of Linux: the queue of the interface is full.
-const NO_BUFFERS: i32 = 105;
+impl Carrier for Udp {
+    fn most(&self) -> (usize, u32) {
+        let packets = match self.mechanism {
+            Mechanism::Calls => BATCH,
+            Mechanism::Segments => MOST_SEGMENTS,
+        };
+        (packets, MOST_BYTES)
+    }
+
+    fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
+        self.batch.clear();
+        self.batch.extend(packets.iter().map(|packet| Outgoing {
+            head: packet.stamp.write(),
+            bytes: packet.bytes as usize,
+        }));
+        let (mut done, mut errors) = (0, 0);
+        while done < self.batch.len() {
+            let left = &self.batch[done..];
+            let result = match self.mechanism {
+                Mechanism::Calls => self.sender.send(&self.socket, left, &self.filler),
+                Mechanism::Segments => {
+                    let alike = alike(left);
+                    let left = &left[..alike];
+                    let result = self.sender.send_segments(&self.socket, left, &self.filler);
+                    result.map(|()| alike)
+                }
+            };
+            match result {
+                Ok(count) => {
+                    done += count;
+                    self.in_vain = 0;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    errors += 1;
+                    done += self.survive(error)?;
+                }
+            }
+        }
+        Ok(errors)
+    }
+}
 
 /// How many of the first are of one length and fit into one call.
 fn alike(batch: &[Outgoing]) -> usize {
