@@ -151,6 +151,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         size: args.size.clone(),
         app: args.app.clone(),
     };
+    let is_of_udp = args.ds.is_some() || args.ttl.is_some() || args.segments;
+    if args.protocol == ProtocolName::Tcp && is_of_udp {
+        anyhow::bail!("`--ds`, `--ttl` and `--segments` are of UDP; leave them out, or `-T tcp`");
+    }
     let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
     let stream = Stream {
         name: args.name.clone(),
