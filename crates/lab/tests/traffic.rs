@@ -163,6 +163,40 @@ fn a_receiver_that_is_killed_leaves_a_log_that_is_whole_to_its_last_flow() {
 }
 
 #[test]
+fn what_comes_back_is_measured_by_one_clock() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--flows", "2"]);
+    for (protocol, log) in [("udp", "udp.log"), ("tcp", "tcp.log")] {
+        let words = [
+            "--rate",
+            "2000",
+            "--packets",
+            "200",
+            "--json",
+            "--round-trip",
+        ];
+        let out = receiver.send(
+            here,
+            &[&words[..], &["-T", protocol, "--log", log]].concat(),
+        );
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{said}");
+        for flows in [&tables(&out.stdout)["flows"], &decoded(here, log)["flows"]] {
+            let flow = &flows[0];
+            assert_eq!(flow["instants"], "sent to returned");
+            assert_eq!(
+                (&flow["pkts"], &flow["lost_pkts"]),
+                (&200.into(), &0.into())
+            );
+            assert_eq!(flow["negative_delays_pkts"], 0);
+            assert!(flow["delay_min_us"].as_f64().is_some_and(|us| us > 0.0));
+        }
+    }
+    assert_eq!(receiver.end().0, Some(0));
+}
+
+#[test]
 fn who_is_interrupted_says_what_came() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
@@ -226,11 +260,10 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
             2,
             "no host that is known",
         ),
-        (&["send", "127.0.0.1:1", "--rate", "1"], 3, "trammel recv"),
         (
-            &["send", "127.0.0.1:1", "--rate", "1", "--log", "no.log"],
-            2,
-            "nothing is appended",
+            &["send", "127.0.0.1:1", "--rate", "1", "--log", "new.log"],
+            3,
+            "trammel recv",
         ),
         (&["send", "127.0.0.1:1", "--app", "viop"], 2, "voip"),
         (

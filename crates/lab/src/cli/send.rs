@@ -1,6 +1,7 @@
 //! `trammel send`: a stream of packets to a receiver.
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use crate::traffic::metrics;
 use crate::traffic::send::{self, Job};
 use crate::traffic::words::{Words, source};
 use clap::ValueEnum;
@@ -65,6 +66,9 @@ pub(super) struct Args {
     /// What carries the packets
     #[arg(short = 'T', long, value_enum, default_value = "udp")]
     protocol: ProtocolName,
+    /// Have each packet sent back, and measure the round trip
+    #[arg(long)]
+    round_trip: bool,
     /// What to do where the sender is late
     #[arg(long, value_enum, default_value = "burst")]
     late: LateName,
@@ -100,7 +104,7 @@ pub(super) struct Args {
     /// File with the key that the receiver holds, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Log of when each packet was due and sent; what the file holds stays
+    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Write the table to standard output as JSON
@@ -170,7 +174,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             bytes: args.bytes,
         },
         seed: args.seed,
-        meter: Meter::OneWay,
+        meter: if args.round_trip {
+            Meter::RoundTrip
+        } else {
+            Meter::OneWay
+        },
         late: match args.late {
             LateName::Burst => Late::Burst,
             LateName::Skip => Late::Skip,
@@ -198,9 +206,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say(&format!("warning: {why}; the log lacks what came after"));
     }
     if args.json {
-        write_json([&outcome.table(&args.name)], std::io::stdout())?;
+        let mut tables = vec![outcome.table(&args.name)];
+        tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
+        write_json(&tables, std::io::stdout())?;
     } else {
         print(outcome.text().trim_end())?;
+        if let Some(report) = &outcome.round_trip {
+            print(metrics::text(report).trim_end())?;
+        }
     }
     Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
         INTERRUPTED

@@ -1,17 +1,21 @@
 //! Sending a stream: the session, the schedule, and what came of both.
 
-use super::log_file::{LogFile, session};
+use super::log_file::{self, LogFile};
 use crate::engine::Lacks;
 use anyhow::{Context, anyhow};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use trammel_core::histogram::Histogram;
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_io::clock::{monotonic_ns, real_time};
+use trammel_traffic::decode::{Decoder, Options, Report};
+use trammel_traffic::log;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Protocol, Record};
+use trammel_traffic::send::answers::{Answers, TcpAnswers, UdpAnswers};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::udp::{Mechanism, Udp};
@@ -19,8 +23,11 @@ use trammel_traffic::send::{self, Carrier, Sent};
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
-use trammel_traffic::stream::Stream;
+use trammel_traffic::stream::{Meter, Stream};
 
+/// What was received may be on its way back for so long.
+const RETURNING: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(2);
 /// From opening a flow to its first packet.
 const LEAD_NS: i64 = 1_000_000;
 /// The longest that a connection may take to be made.
@@ -56,6 +63,8 @@ pub struct Outcome {
     pub received: Result<Count, String>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
+    /// What came back, where the round trip is measured.
+    pub round_trip: Option<Report>,
 }
 
 /// The address that `to` names.
@@ -78,19 +87,27 @@ fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
 /// Sends `stream`.
 pub fn run(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let address = resolve(&job.to)?;
-    let log_session = session(Instants::DueSent, stream.seed);
-    let mut log = match &job.log {
-        Some(path) => Some(LogFile::open(path, &log_session).map_err(anyhow::Error::msg)?),
-        None => None,
-    };
-    let session = Session::open(address, job.key.as_ref(), stop);
-    let mut session = session.map_err(|error| match error {
+    if job.is_real_time {
+        real_time(PRIORITY).map_err(|why| {
+            let what = format!("no right to run before other programs: {why}");
+            Lacks::error(&what, "run it as root, or leave `--real-time` out")
+        })?;
+    }
+    let opened = Session::open(address, job.key.as_ref(), stop);
+    let mut session = opened.map_err(|error| match error {
         Error::Nobody(at, why) => Lacks::error(
             &format!("no receiver answers at {at}: {why}"),
             "start one there: `trammel recv`",
         ),
         other => anyhow!("{other}"),
     })?;
+    let instants = match stream.meter {
+        Meter::OneWay => Instants::DueSent,
+        Meter::RoundTrip => Instants::SentReturned,
+    };
+    // Not before somebody is there: a log without anything would be left.
+    let log_session = log_file::session(instants, stream.seed);
+    let mut account = Account::new(job.log.as_deref(), &log_session)?;
     let wish = Wish {
         protocol: stream.protocol,
         meter: stream.meter,
@@ -100,66 +117,140 @@ pub fn run(stream: &Stream, job: &Job, stop: &AtomicBool) -> anyhow::Result<Outc
     let opened = session.open_flow(wish, stop);
     let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
     let to = SocketAddr::from((address.ip(), port));
-    let (mut carrier, from) = carry(stream, number, to, job)?;
-    let flow = Flow {
+    let mut way = Way::open(stream, number, to, job)?;
+    account.flow(Flow {
         number,
         protocol: stream.protocol,
-        from,
+        from: way.from,
         to: Some(to),
         name: stream.name.clone(),
-    };
-    let mut fault = log.as_mut().and_then(|log| log.flow(&flow).err());
-    if job.is_real_time {
-        real_time(PRIORITY).map_err(|why| {
-            let what = format!("no right to run before other programs: {why}");
-            Lacks::error(&what, "run it as root, or leave `--real-time` out")
-        })?;
-    }
+    });
     let origin = monotonic_ns() + LEAD_NS + i64::try_from(stream.start.as_ns()).unwrap_or(i64::MAX);
-    let note = &mut |record: &Record| {
-        if let (Some(log), None) = (&mut log, &fault) {
-            fault = log.record(record).err();
+    let is_one_way = stream.meter == Meter::OneWay;
+    let (account, over) = (Mutex::new(account), AtomicBool::new(false));
+    let of = || account.lock().unwrap_or_else(PoisonError::into_inner);
+    let (sent, received) = std::thread::scope(|scope| {
+        if let Some(answers) = &mut way.answers {
+            let (over, of) = (&over, &of);
+            scope.spawn(move || {
+                // An error of it shows as answers that did not come.
+                let _ = answers.collect(number, over, &mut |record| of().record(record));
+            });
         }
-    };
-    let by: (&mut dyn Carrier, Wait) = (carrier.as_mut(), job.wait);
-    let sent = send::send(stream, number, by, origin, stop, note);
+        let note = &mut |record: &Record| {
+            if is_one_way {
+                of().record(record);
+            }
+        };
+        let by: (&mut dyn Carrier, Wait) = (way.carrier.as_mut(), job.wait);
+        let sent = send::send(stream, number, by, origin, stop, note);
+        let received = match &sent {
+            Ok(sent) => session.close_flow(number, sent.count),
+            Err(_) => session.close_flow(number, Count::default()),
+        };
+        if let (false, Ok(received)) = (is_one_way, &received) {
+            let until = Instant::now() + RETURNING;
+            while of().records < received.packets && Instant::now() < until {
+                std::thread::sleep(LOOK);
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+        (sent, received)
+    });
     let sent = sent.map_err(|why| anyhow!("{to} cannot be sent to: {why}"))?;
-    let received = session.close_flow(number, sent.count);
-    if let (Some(log), None) = (&mut log, &fault) {
-        fault = log.flush().err();
-    }
+    let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
+    account.decoder.sent(number, sent.count.packets);
+    account.log(LogFile::flush);
     Ok(Outcome {
         sent,
         received: received.map_err(|why: Error| why.to_string()),
-        log_fault: fault,
+        log_fault: account.fault,
+        round_trip: (!is_one_way).then(|| account.decoder.finish()),
     })
 }
 
-/// What carries the stream to `to`, and where from.
-fn carry(
-    stream: &Stream,
-    number: u32,
-    to: SocketAddr,
-    job: &Job,
-) -> anyhow::Result<(Box<dyn Carrier>, Option<SocketAddr>)> {
-    let unreachable = |why: std::io::Error| anyhow!("{to} cannot be sent to: {why}");
-    if stream.protocol == Protocol::Tcp {
-        let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
-        let from = connection.local_addr().ok();
-        let carrier = Tcp::new(connection, number).map_err(unreachable)?;
-        return Ok((Box::new(carrier), from));
+/// What is kept of a stream's packets: a log, where it is wanted, and the numbers of a round trip.
+struct Account {
+    log: Option<LogFile>,
+    fault: Option<String>,
+    decoder: Decoder,
+    /// Whether the decoder's numbers are shown: it takes time that a sender may not have.
+    is_decoded: bool,
+    records: u64,
+}
+
+impl Account {
+    fn new(log: Option<&Path>, session: &log::Session) -> anyhow::Result<Account> {
+        let log = log.map(|path| LogFile::open(path, session)).transpose();
+        let mut decoder = Decoder::new(Options::default());
+        decoder.session(session.clone());
+        Ok(Account {
+            log: log.map_err(anyhow::Error::msg)?,
+            fault: None,
+            decoder,
+            is_decoded: session.instants == Instants::SentReturned,
+            records: 0,
+        })
     }
-    let any: IpAddr = match to {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0));
-    let socket = socket.map_err(|why| anyhow!("no socket of UDP can be had: {why}"))?;
-    socket.connect(to).map_err(unreachable)?;
-    let from = socket.local_addr().ok();
-    let carrier = Udp::new(socket, stream, job.mechanism)
-        .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?;
-    Ok((Box::new(carrier), from))
+
+    fn flow(&mut self, flow: Flow) {
+        self.log(|log| log.flow(&flow));
+        self.decoder.flow(flow);
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.records += 1;
+        self.log(|log| log.record(record));
+        if self.is_decoded {
+            self.decoder.record(record);
+        }
+    }
+
+    /// Writes to the log, until something goes wrong with it.
+    fn log(&mut self, write: impl FnOnce(&mut LogFile) -> Result<(), String>) {
+        if let (Some(log), None) = (&mut self.log, &self.fault) {
+            self.fault = write(log).err();
+        }
+    }
+}
+
+/// The way to the receiver and, where the round trip is measured, back.
+struct Way {
+    carrier: Box<dyn Carrier>,
+    answers: Option<Box<dyn Answers>>,
+    from: Option<SocketAddr>,
+}
+
+impl Way {
+    fn open(stream: &Stream, number: u32, to: SocketAddr, job: &Job) -> anyhow::Result<Way> {
+        let unreachable = |why: std::io::Error| anyhow!("{to} cannot be sent to: {why}");
+        let comes_back = stream.meter == Meter::RoundTrip;
+        if stream.protocol == Protocol::Tcp {
+            let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
+            let answers = comes_back.then(|| TcpAnswers::new(&connection)).transpose();
+            return Ok(Way {
+                from: connection.local_addr().ok(),
+                answers: answers.map_err(unreachable)?.map(|one| Box::new(one) as _),
+                carrier: Box::new(Tcp::new(connection, number).map_err(unreachable)?),
+            });
+        }
+        let any: IpAddr = match to {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = UdpSocket::bind((any, 0));
+        let socket = socket.map_err(|why| anyhow!("no socket of UDP can be had: {why}"))?;
+        socket.connect(to).map_err(unreachable)?;
+        let answers = comes_back.then(|| UdpAnswers::new(&socket)).transpose();
+        Ok(Way {
+            from: socket.local_addr().ok(),
+            answers: answers.map_err(unreachable)?.map(|one| Box::new(one) as _),
+            carrier: Box::new(
+                Udp::new(socket, stream, job.mechanism)
+                    .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?,
+            ),
+        })
+    }
 }
 
 /// A quantile of times in microseconds.

@@ -1,5 +1,6 @@
 //! Sending streams: each packet at its time, and what became of the schedule.
 
+pub mod answers;
 mod schedule;
 pub mod session;
 pub mod tcp;
