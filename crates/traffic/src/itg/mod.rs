@@ -1,7 +1,7 @@
 //! What is needed to live beside D-ITG 2.8.1: its command line, logs, summary and signalling.
 //!
 //! Everything here was found by running the programs of Debian's `d-itg` 2.8.1-r1023 and looking at what they read, wrote and
-//! sent, and from their manual. Ours follows the documentation where the two differ, and says so (a [`arguments::Command`]
+//! sent, and from their manual. Ours follows the documentation where the two differ, and says so (a [`command::Command`]
 //! carries the remarks).
 //!
 //! - [`command`]: a flow as D-ITG describes it; [`arguments`]: the words of its command line and script files.
