@@ -2,6 +2,7 @@
 
 use crate::calibrate::file;
 use std::path::Path;
+use trammel_core::units;
 use trammel_cost::machine::Machine;
 use trammel_cost::{machine_reader, machines};
 
@@ -34,10 +35,21 @@ pub fn find(name: &str) -> anyhow::Result<Machine> {
         return read.map_err(|fault| anyhow::anyhow!("{base}: {fault}"));
     }
     machines::find(name).map_err(|error| match error {
-        machines::Error::Unknown { .. } => {
+        machines::Error::Unknown {
+            name,
+            nearest,
+            known,
+        } => {
+            // `host` is nearest to few names, and none of those that come with the program.
+            let nearest = nearest.or_else(|| units::nearest(&name, [file::HOST].into_iter()));
+            let error = machines::Error::Unknown {
+                name,
+                nearest,
+                known,
+            };
             anyhow::anyhow!("{error}, `{}` and paths that end in .toml", file::HOST)
         }
-        machines::Error::File(_) => error.into(),
+        file @ machines::Error::File(_) => file.into(),
     })
 }
 
@@ -77,6 +89,8 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let mine = find(path.to_str().unwrap()).unwrap();
         assert_eq!(mine.full_name(), "mine:printed");
+        let said = find("hots").unwrap_err().to_string();
+        assert!(said.contains("did you mean `host`?"), "{said}");
         let said = find("nowhere.toml").unwrap_err().to_string();
         assert!(
             said.starts_with("machine `nowhere.toml` cannot be read"),
