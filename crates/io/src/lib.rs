@@ -14,6 +14,7 @@ pub mod cutting;
 pub mod datagrams;
 pub mod error;
 pub mod ethtool;
+pub mod icmp;
 mod intake;
 pub mod live;
 pub mod netlink;

@@ -10,6 +10,7 @@
 
 pub mod apps;
 pub mod decode;
+pub mod echo;
 pub mod itg;
 pub mod log;
 pub mod moments;

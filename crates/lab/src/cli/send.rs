@@ -118,6 +118,8 @@ enum ProtocolName {
     Udp,
     /// Messages in a stream of bytes: each is received when its last byte is
     Tcp,
+    /// Echo requests: their receiver counts them and its kernel answers them
+    Icmp,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -165,6 +167,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         protocol: match args.protocol {
             ProtocolName::Udp => Protocol::Udp,
             ProtocolName::Tcp => Protocol::Tcp,
+            ProtocolName::Icmp => Protocol::Icmp,
         },
         source: source(&words)?,
         start: args.start,

@@ -16,6 +16,7 @@ use trammel_traffic::log;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Protocol, Record};
 use trammel_traffic::send::answers::{Answers, TcpAnswers, UdpAnswers};
+use trammel_traffic::send::icmp::Icmp;
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::udp::{Mechanism, Udp};
@@ -234,6 +235,17 @@ impl Way {
                 carrier: Box::new(Tcp::new(connection, number).map_err(unreachable)?),
             });
         }
+        if stream.protocol == Protocol::Icmp {
+            let carrier = Icmp::open(to.ip(), stream).map_err(lacks)?;
+            let answers = comes_back.then(|| UdpAnswers::of_echo(carrier.socket()));
+            let answers = answers.transpose().map_err(unreachable)?;
+            let from = carrier.socket().local_addr().ok();
+            return Ok(Way {
+                from: from.map(|from| (from.ip(), 0).into()),
+                answers: answers.map(|one| Box::new(one) as _),
+                carrier: Box::new(carrier),
+            });
+        }
         let any: IpAddr = match to {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -250,6 +262,14 @@ impl Way {
                     .map_err(|why| anyhow!("the socket cannot be made as was asked: {why}"))?,
             ),
         })
+    }
+}
+
+/// What the machine lacks for a socket, or what is wrong with the wish for it.
+fn lacks(error: trammel_io::error::Error) -> anyhow::Error {
+    match error.mend() {
+        Some(mend) if error.is_lack() => Lacks::error(&error.to_string(), &mend),
+        _ => anyhow!("{error}"),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
 
 pub mod hub;
+pub mod icmp;
 pub mod port;
 mod session;
 pub mod tcp;
@@ -60,6 +61,8 @@ impl Shared {
         scope: &'scope Scope<'scope, '_>,
         stop: &'scope AtomicBool,
     ) -> Result<Port, String> {
+        // ICMP has no ports: there is one of it.
+        let number = if protocol == Protocol::Icmp { 0 } else { number };
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(port) = ports.get(&(protocol, number)) {
             return Ok(port.clone());

@@ -1,6 +1,8 @@
 //! Sending streams: each packet at its time, and what became of the schedule.
 
 pub mod answers;
+pub mod icmp;
+mod patience;
 mod schedule;
 pub mod session;
 pub mod tcp;

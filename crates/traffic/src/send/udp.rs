@@ -1,5 +1,6 @@
 //! Packets as datagrams of UDP.
 
+use super::patience::Patience;
 use super::{Carrier, Packet};
 use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;
@@ -14,12 +15,8 @@ use trammel_io::datagrams::{
 const BATCH: usize = 64;
 /// The longest payload of a datagram.
 pub const MOST_BYTES: u32 = 65_507;
-/// Errors one after the other after which nobody is thought to be there.
-const PATIENCE: u32 = 10_000;
 /// What the kernel holds of what is to be sent.
 const BUFFER_BYTES: usize = 4 << 20;
-/// `ENOBUFS` of Linux: the queue of the interface is full.
-const NO_BUFFERS: i32 = 105;
 
 const _: () = assert!(STAMP_BYTES == HEAD_BYTES);
 
@@ -41,8 +38,7 @@ pub struct Udp {
     sender: Sender,
     filler: Vec<u8>,
     batch: Vec<Outgoing>,
-    /// Errors since the last call that sent anything.
-    in_vain: u32,
+    patience: Patience,
 }
 
 impl Udp {
@@ -61,23 +57,8 @@ impl Udp {
             sender: Sender::new(BATCH),
             filler: vec![0; MOST_BYTES as usize],
             batch: Vec::new(),
-            in_vain: 0,
+            patience: Patience::default(),
         })
-    }
-
-    /// After an error, says how many packets are given up; or that the stream cannot go on.
-    fn survive(&mut self, error: io::Error) -> io::Result<usize> {
-        use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, WouldBlock};
-        self.in_vain += 1;
-        let is_passing = matches!(
-            error.kind(),
-            ConnectionRefused | HostUnreachable | NetworkUnreachable | WouldBlock
-        ) || error.raw_os_error() == Some(NO_BUFFERS);
-        if !is_passing || self.in_vain > PATIENCE {
-            return Err(error);
-        }
-        // What the kernel tells of a packet before has been told; this one was not tried.
-        Ok(usize::from(error.kind() != ConnectionRefused))
     }
 }
 
@@ -111,12 +92,12 @@ impl Carrier for Udp {
             match result {
                 Ok(count) => {
                     done += count;
-                    self.in_vain = 0;
+                    self.patience.restore();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     errors += 1;
-                    done += self.survive(error)?;
+                    done += self.patience.survive(error)?;
                 }
             }
         }
