@@ -99,9 +99,7 @@ pub fn only_by(socket: BorrowedFd<'_>, interface: &str) -> Result<()> {
     sys::interface_index(interface)?;
     let socket = socket.try_clone_to_owned();
     socket
-        .and_then(|socket| {
-            sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, &name)
-        })
+        .and_then(|socket| sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, &name))
         .map_err(Error::of("use one interface", interface, "CAP_NET_RAW"))
 }
 

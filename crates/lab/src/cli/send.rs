@@ -120,6 +120,10 @@ enum ProtocolName {
     Tcp,
     /// Echo requests: their receiver counts them and its kernel answers them
     Icmp,
+    /// Where the kernel has it: refused yet
+    Sctp,
+    /// Where the kernel has it: refused yet
+    Dccp,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -168,6 +172,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             ProtocolName::Udp => Protocol::Udp,
             ProtocolName::Tcp => Protocol::Tcp,
             ProtocolName::Icmp => Protocol::Icmp,
+            ProtocolName::Sctp => Protocol::Sctp,
+            ProtocolName::Dccp => Protocol::Dccp,
         },
         source: source(&words)?,
         start: args.start,
@@ -200,16 +206,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         } else {
             Mechanism::Calls
         },
+        threads: 1,
         is_real_time: args.real_time,
         log: args.log.clone(),
     };
     let interrupted = options::interrupted()?;
-    let outcome = send::run(&stream, &job, &interrupted)?;
+    let outcome = send::run(std::slice::from_ref(&stream), &job, &interrupted)?;
     if let Some(why) = &outcome.log_fault {
         say(&format!("warning: {why}; the log lacks what came after"));
     }
     if args.json {
-        let mut tables = vec![outcome.table(&args.name)];
+        let mut tables = vec![outcome.table()];
         tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
         write_json(&tables, std::io::stdout())?;
     } else {
@@ -220,7 +227,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
         INTERRUPTED
-    } else if outcome.is_lossy() {
+    } else if !outcome.is_whole() {
         FAILED
     } else {
         DONE

@@ -5,6 +5,7 @@ use super::icmp::IcmpPort;
 use super::tcp::TcpPort;
 use super::udp::UdpPort;
 use crate::record::Protocol;
+use crate::send::way::carried;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +36,10 @@ impl Port {
                 })?;
                 return Ok(Port::Icmp(Arc::new(port)));
             }
-            other => return Err(format!("this receiver takes no flows of {other:?}")),
+            other => {
+                let why = carried(other).err().map(|why| why.to_string());
+                return Err(why.unwrap_or_else(|| format!("no flows of {other:?} are taken")));
+            }
         };
         opened.map_err(|why| format!("port {}: {why}", address.port()))
     }
