@@ -23,6 +23,7 @@ pub mod offload;
 mod packet_ring;
 mod packet_send;
 pub mod ring;
+pub mod route;
 pub mod rtnetlink;
 pub mod signals;
 pub mod socket;

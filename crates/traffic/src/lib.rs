@@ -11,6 +11,7 @@
 pub mod apps;
 pub mod decode;
 pub mod echo;
+pub mod frame;
 pub mod itg;
 pub mod log;
 pub mod moments;

@@ -15,6 +15,8 @@ use trammel_io::datagrams::{self, Incoming, Options, Receiver};
 const BATCH: usize = 64;
 /// The longest packet of IP that is not a jumbogram.
 const MOST_PACKET_BYTES: usize = 65_536;
+/// What waits in the kernel, at most: who takes the answers shares processors with who sends.
+const BUFFER_BYTES: usize = 32 << 20;
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(20);
 
@@ -61,6 +63,7 @@ impl UdpAnswers {
     fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
         let tells = Options {
             tells: true,
+            receive_bytes: Some(BUFFER_BYTES),
             ..Options::default()
         };
         datagrams::configure(socket, &tells)?;

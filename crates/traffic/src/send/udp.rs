@@ -1,7 +1,7 @@
 //! Packets as datagrams of UDP.
 
 use super::patience::Patience;
-use super::{Carrier, Packet};
+use super::{Carrier, Packet, frames};
 use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;
 use std::io;
@@ -28,13 +28,16 @@ pub enum Mechanism {
     Calls,
     /// Packets that are due together as one that the kernel cuts: bursts without gaps.
     Segments,
+    /// Frames past the kernel's stack; not by a socket of UDP, but to one.
+    Frames(frames::Options),
 }
 
 /// A connected socket.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
-    mechanism: Mechanism,
+    /// Whether the kernel cuts packets out of larger ones.
+    in_segments: bool,
     sender: Sender,
     filler: Vec<u8>,
     batch: Vec<Outgoing>,
@@ -53,7 +56,7 @@ impl Udp {
         datagrams::configure(&socket, &options)?;
         Ok(Udp {
             socket,
-            mechanism,
+            in_segments: mechanism == Mechanism::Segments,
             sender: Sender::new(BATCH),
             filler: vec![0; MOST_BYTES as usize],
             batch: Vec::new(),
@@ -64,9 +67,10 @@ impl Udp {
 
 impl Carrier for Udp {
     fn most(&self) -> (usize, u32) {
-        let packets = match self.mechanism {
-            Mechanism::Calls => BATCH,
-            Mechanism::Segments => MOST_SEGMENTS,
+        let packets = if self.in_segments {
+            MOST_SEGMENTS
+        } else {
+            BATCH
         };
         (packets, MOST_BYTES)
     }
@@ -80,14 +84,13 @@ impl Carrier for Udp {
         let (mut done, mut errors) = (0, 0);
         while done < self.batch.len() {
             let left = &self.batch[done..];
-            let result = match self.mechanism {
-                Mechanism::Calls => self.sender.send(&self.socket, left, &self.filler),
-                Mechanism::Segments => {
-                    let alike = alike(left);
-                    let left = &left[..alike];
-                    let result = self.sender.send_segments(&self.socket, left, &self.filler);
-                    result.map(|()| alike)
-                }
+            let result = if self.in_segments {
+                let alike = alike(left);
+                let left = &left[..alike];
+                let result = self.sender.send_segments(&self.socket, left, &self.filler);
+                result.map(|()| alike)
+            } else {
+                self.sender.send(&self.socket, left, &self.filler)
             };
             match result {
                 Ok(count) => {

@@ -2,6 +2,7 @@
 
 use super::Carrier;
 use super::answers::{Answers, TcpAnswers, UdpAnswers};
+use super::frames::{self, Frames};
 use super::icmp::Icmp;
 use super::tcp::Tcp;
 use super::udp::{Mechanism, Udp};
@@ -63,7 +64,10 @@ impl Way {
         let comes_back = stream.meter == Meter::RoundTrip;
         match stream.protocol {
             Protocol::Tcp => tcp(stream, number, to, comes_back),
-            Protocol::Udp => udp(stream, to, mechanism, comes_back),
+            Protocol::Udp => match mechanism {
+                Mechanism::Frames(options) => frames(stream, to, &options, comes_back),
+                _ => udp(stream, to, mechanism, comes_back),
+            },
             Protocol::Icmp => icmp(stream, to, comes_back),
             other => Err(carried(other).err().unwrap_or(Error::Protocol(other))),
         }
@@ -79,6 +83,22 @@ pub fn carried(protocol: Protocol) -> Result<(), Error> {
         Protocol::Ethernet => {}
     }
     Err(Error::Protocol(protocol))
+}
+
+fn frames(
+    stream: &Stream,
+    to: SocketAddr,
+    options: &frames::Options,
+    comes_back: bool,
+) -> Result<Way, Error> {
+    let carrier = Frames::open(to, stream, options)?;
+    let answers = comes_back.then(|| UdpAnswers::new(carrier.socket()));
+    let answers = answers.transpose().map_err(Error::Socket)?;
+    Ok(Way {
+        from: carrier.socket().local_addr().ok(),
+        answers: answers.map(|one| Box::new(one) as _),
+        carrier: Box::new(carrier),
+    })
 }
 
 fn icmp(stream: &Stream, to: SocketAddr, comes_back: bool) -> Result<Way, Error> {
