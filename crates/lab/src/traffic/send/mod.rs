@@ -19,7 +19,7 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
-use trammel_traffic::send::way::Way;
+use trammel_traffic::send::way::{self, Way, carried};
 use trammel_traffic::send::{self, Lane, Sent};
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::key::Key;
@@ -101,6 +101,9 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
     };
     if job.log.is_some() && streams.iter().any(|one| one.meter != first.meter) {
         bail!("a log is of one-way streams or of round trips: send them by themselves");
+    }
+    for stream in streams {
+        carried(stream.protocol).map_err(no_way)?;
     }
     let address = resolve(&job.to)?;
     if job.is_real_time {
@@ -210,7 +213,7 @@ fn open(
     let opened = session.open_flow(wish, stop);
     let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
     let to = SocketAddr::from((receiver.ip(), port));
-    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| anyhow!("{why}"))?;
+    let way = Way::open(stream, number, to, job.mechanism).map_err(no_way)?;
     let flow = Flow {
         number,
         protocol: stream.protocol,
@@ -219,6 +222,17 @@ fn open(
         name: stream.name.clone(),
     };
     Ok((flow, way))
+}
+
+/// Why there is no way to the receiver, and what would mend it.
+fn no_way(why: way::Error) -> anyhow::Error {
+    match &why {
+        way::Error::Lacks(lack) => match lack.mend() {
+            Some(mend) if lack.is_lack() => Lacks::error(&lack.to_string(), &mend),
+            _ => anyhow!("{why}"),
+        },
+        _ => anyhow!("{why}"),
+    }
 }
 
 /// Sends all; gives what became of each flow.
