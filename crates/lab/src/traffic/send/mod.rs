@@ -103,7 +103,7 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
         bail!("a log is of one-way streams or of round trips: send them by themselves");
     }
     for stream in streams {
-        carried(stream.protocol).map_err(no_way)?;
+        carried(stream.protocol).map_err(|why| no_way(&why))?;
     }
     let address = resolve(&job.to)?;
     if job.is_real_time {
