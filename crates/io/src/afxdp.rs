@@ -129,7 +129,7 @@ impl AfXdp {
         // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs more calls.
         let _ = sys::set_option(&socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &options.ring);
 
-        let (mut attachment, mut where_it_is) = (None, String::new());
+        let (mut attachment, mut where_it_is) = (None, "");
         if let Some((program, sockets)) = &program {
             sockets
                 .set(options.queue, &socket.as_raw_fd().to_ne_bytes())
@@ -139,8 +139,7 @@ impl AfXdp {
             where_it_is = match place {
                 Place::Driver => " in the driver",
                 Place::Generic => " behind the driver (generic XDP)",
-            }
-            .to_owned();
+            };
         }
         remarks.push(format!("`{name}`: AF_XDP{where_it_is}, {zero_copy}"));
         let promiscuous = (options.is_promiscuous && options.receives)

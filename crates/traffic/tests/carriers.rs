@@ -121,7 +121,7 @@ fn sent_by(
     let receiver = receiver.expect("the address is there");
     let all = afpacket::Options {
         sees_outgoing: true,
-        ring_bytes: 8 << 20,
+        ring_bytes: Some(8 << 20),
         ..afpacket::Options::default()
     };
     let mut wire = right.run(|| AfPacket::open("b", &all)).expect("it is up");

@@ -103,7 +103,7 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
         bail!("a log is of one-way streams or of round trips: send them by themselves");
     }
     for stream in streams {
-        carried(stream.protocol).map_err(no_way)?;
+        carried(stream.protocol).map_err(|why| no_way(&why))?;
     }
     let address = resolve(&job.to)?;
     if job.is_real_time {
@@ -213,7 +213,7 @@ fn open(
     let opened = session.open_flow(wish, stop);
     let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
     let to = SocketAddr::from((receiver.ip(), port));
-    let way = Way::open(stream, number, to, job.mechanism).map_err(no_way)?;
+    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
     let flow = Flow {
         number,
         protocol: stream.protocol,
@@ -225,14 +225,14 @@ fn open(
 }
 
 /// Why there is no way to the receiver, and what would mend it.
-fn no_way(why: way::Error) -> anyhow::Error {
-    match &why {
-        way::Error::Lacks(lack) => match lack.mend() {
-            Some(mend) if lack.is_lack() => Lacks::error(&lack.to_string(), &mend),
-            _ => anyhow!("{why}"),
-        },
-        _ => anyhow!("{why}"),
+fn no_way(why: &way::Error) -> anyhow::Error {
+    if let way::Error::Lacks(lack) = why
+        && lack.is_lack()
+        && let Some(mend) = lack.mend()
+    {
+        return Lacks::error(&lack.to_string(), &mend);
     }
+    anyhow!("{why}")
 }
 
 /// Sends all; gives what became of each flow.
