@@ -27,6 +27,8 @@ use trammel_packet::timestamp::Timestamp;
 const ADDRESS_BITS: u32 = 48;
 /// `setsockopt` of Linux 6.17: frames that one call sends at most.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
+/// Linux lets go of a queue some time after the socket that had it was closed.
+const RELEASE_NS: i64 = 500_000_000;
 /// How often nothing comes before the socket is asked whether its interface is still there.
 const EMPTY_PER_CHECK: u32 = 16;
 
@@ -118,7 +120,18 @@ impl AfXdp {
             sxdp_queue_id: options.queue,
             sxdp_shared_umem_fd: 0,
         };
-        sys::bind(&socket, &address).map_err(of("bind an AF_XDP socket"))?;
+        let busy_until = clock::monotonic_ns() + RELEASE_NS;
+        loop {
+            match sys::bind(&socket, &address) {
+                Err(error)
+                    if error.raw_os_error() == Some(libc::EBUSY)
+                        && clock::monotonic_ns() < busy_until =>
+                {
+                    clock::sleep_until(clock::monotonic_ns() + RELEASE_NS / 50);
+                }
+                bound => break bound.map_err(of("bind an AF_XDP socket"))?,
+            }
+        }
         let got: libc::xdp_options = sys::option(&socket, libc::SOL_XDP, libc::XDP_OPTIONS)
             .map_err(of("ask what AF_XDP does"))?;
         let zero_copy = if got.flags & libc::XDP_OPTIONS_ZEROCOPY != 0 {

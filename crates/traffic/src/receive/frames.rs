@@ -7,20 +7,15 @@ use crate::frame;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
 use trammel_io::afxdp::{self, AfXdp};
 use trammel_io::clock::wall_ns;
-use trammel_io::error::{Error, Result};
+use trammel_io::error::Result;
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 
 /// Frames that wait, at most: 4 ms of a million a second.
 const RING: u32 = 4096;
-
-/// Linux lets go of a queue some time after its socket is closed, as that of a receiver that was here before.
-const RELEASE: Duration = Duration::from_millis(500);
-const LOOK: Duration = Duration::from_millis(10);
 
 /// An interface that is read.
 pub struct Frames {
@@ -44,22 +39,12 @@ impl Frames {
             is_promiscuous: false,
             ..afxdp::Options::default()
         };
-        let started = Instant::now();
-        loop {
-            let mut pool = Pool::new(4 * RING as usize, 4 * RING as usize);
-            match AfXdp::open(interface, &options, &mut pool) {
-                Err(Error::Busy { .. }) if started.elapsed() < RELEASE => {
-                    std::thread::sleep(LOOK);
-                }
-                opened => {
-                    return Ok(Frames {
-                        device: opened?,
-                        pool,
-                        batch: Packets::new(),
-                    });
-                }
-            }
-        }
+        let mut pool = Pool::new(4 * RING as usize, 4 * RING as usize);
+        Ok(Frames {
+            device: AfXdp::open(interface, &options, &mut pool)?,
+            pool,
+            batch: Packets::new(),
+        })
     }
 
     /// The descriptor to wait on.
