@@ -110,7 +110,7 @@ impl Counts {
         self.reorder.merge(&flow.reorder);
     }
 
-    pub(super) fn report(&self, series: &Series, level: f64) -> Summary {
+    pub(super) fn report(&self, series: &Series, axis: Axis, level: f64) -> Summary {
         let came = self.pkts > 0;
         let duration_s = if came {
             self.last_ns.abs_diff(self.first_ns) as f64 / 1e9
@@ -119,7 +119,10 @@ impl Counts {
         };
         let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
         let received = self.delays.count();
-        let interval = series.delay_means().confidence(level);
+        let gaps = self.pkts.saturating_sub(1).max(1);
+        let gap_ns = self.last_ns.abs_diff(self.first_ns) / gaps;
+        let means = series.delay_means(axis, (self.first_ns, self.last_ns), gap_ns);
+        let interval = means.confidence(level);
         Summary {
             pkts: self.pkts,
             bytes: self.bytes,
