@@ -32,6 +32,9 @@ pub struct Summary {
     pub too_late_pkts: u64,
     /// `None` of no packets.
     pub delay: Option<DelayReport>,
+    /// The distribution of delay: nanoseconds, and the share of packets that does not exceed them, at most
+    /// [`MOST_CDF_POINTS`](super::MOST_CDF_POINTS); empty of no packets.
+    pub delay_cdf: Vec<(i64, f64)>,
     /// Variation about the least delay; `None` of no packets.
     pub pdv: Option<PdvReport>,
     /// Variation in the order of arrival.
@@ -134,6 +137,7 @@ impl Counts {
             duplicate_pkts: self.duplicates,
             too_late_pkts: self.too_late,
             delay: delay(&self.delays, self.negative, interval),
+            delay_cdf: self.delays.cdf(),
             pdv: pdv(&self.delays),
             jitter: self.jitter.report(),
             ipdv: ipdv(&self.ipdv),

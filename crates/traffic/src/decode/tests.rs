@@ -369,14 +369,19 @@ fn a_clock_is_subtracted_from_one_way_delays_only() {
         (Instants::SentReceived, -90.0),
         (Instants::SentReturned, 60.0),
     ] {
+        let hosts = ["192.0.2.1", "192.0.2.2"].map(|host| host.parse().unwrap());
         let mut decoder = Decoder::new(Options {
-            clock: Some(clock),
+            clocks: [((hosts[0], hosts[1]), clock)].into(),
             ..Options::default()
         });
         decoder.session(session(instants));
+        decoder.flow(flow(1, "192.0.2.2:6"));
+        decoder.flow(flow(2, "192.0.2.3:6"));
         decoder.record(&record(1, 0, 100, 160));
-        let mean = decoder.finish().flows[0].summary.delay.unwrap().mean_ns;
-        assert_eq!(mean, wanted, "{instants:?}");
+        decoder.record(&record(2, 0, 100, 160));
+        let mean = |report: &FlowReport| report.summary.delay.unwrap().mean_ns;
+        let means: Vec<_> = decoder.finish().flows.iter().map(mean).collect();
+        assert_eq!(means, [wanted, 60.0], "{instants:?}");
     }
 }
 
