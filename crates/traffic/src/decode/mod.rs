@@ -108,6 +108,8 @@ pub struct TotalReport {
 /// What a log says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The length of the series' intervals, in nanoseconds.
+    pub interval_ns: u64,
     /// The sessions, in the order of the log.
     pub sessions: Vec<Session>,
     /// The flows, by session and number.
@@ -320,6 +322,7 @@ impl Decoder {
             }
         };
         Report {
+            interval_ns: axis.interval_ns,
             totals: self.totals.into_iter().map(total).collect(),
             sessions: self.sessions,
             flows,
