@@ -9,6 +9,9 @@ use trammel_traffic::record::Instants;
 /// Flows that have a curve of their own: as many as there are colours, less the one of all together.
 pub const MOST_DRAWN: usize = 7;
 
+/// What is left free above the highest point.
+const ROOM: f64 = 1.05;
+
 /// The flows whose records hold these instants, those of the most bytes first.
 pub fn by_bytes(report: &Report, instants: Instants) -> Vec<&FlowReport> {
     let is_of = |flow: &&FlowReport| {
@@ -92,6 +95,8 @@ pub fn figures(
             figure.with(drawn(&curve.name, points, curve.colour))
         })
     };
+    let lost = curves.iter().flat_map(|curve| curve.series);
+    let most_lost = lost.map(|one| one.lost_pkts).max().unwrap_or(0) as f64;
     let mut title = word.to_owned();
     title[..1].make_ascii_uppercase();
     let mut all = vec![
@@ -112,7 +117,7 @@ pub fn figures(
         figure(
             "loss",
             "Loss",
-            Axis::linear("packets lost", ""),
+            Axis::linear("packets lost", "").with_range(0.0, most_lost.max(1.0) * ROOM),
             &|one| Some(one.lost_pkts as f64),
         )
         .captioned("Packets of each interval: that in which the gap was seen."),
@@ -172,20 +177,18 @@ fn points(
     points
 }
 
-/// The distribution of delay: logarithmic where it spans more than a factor of 30.
+/// The distribution of delay: logarithmic where nothing is below 0 and the greatest is far from the median. What is 0
+/// has no place on such an axis; the curve begins at its share.
 fn distribution(curves: &[Curve<'_>], key: &str, title: &str, word: &str) -> Figure {
-    const WIDE: f64 = 30.0;
+    const FAR: f64 = 30.0;
     let all = || curves.iter().flat_map(|curve| curve.cdf).map(|(ns, _)| *ns);
     let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
-    let (divisor, unit) = scale(
-        curves
-            .iter()
-            .filter_map(|curve| median(curve.cdf))
-            .map(|ns| ns as f64),
-    );
-    let is_wide = least > 0 && most as f64 > WIDE * least as f64;
+    let medians = curves.iter().filter_map(|curve| median(curve.cdf));
+    let middle = medians.map(|ns| ns as f64).fold(0.0, f64::max);
+    let (divisor, unit) = scale(std::iter::once(middle));
+    let is_far = least >= 0 && middle > 0.0 && most as f64 > FAR * middle;
     let x = Axis {
-        scale: if is_wide { Scale::Log } else { Scale::Linear },
+        scale: if is_far { Scale::Log } else { Scale::Linear },
         ..Axis::linear(word, unit)
     };
     let empty = Figure::new(

@@ -175,6 +175,7 @@ pub fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
     ]
 }
 
+/// The table `intervals`: a row an interval of a flow; times from the first interval on.
 pub fn intervals(report: &Report) -> Table {
     let mut table = Table::with(
         "intervals",
