@@ -26,6 +26,8 @@ const SEND_BYTES: libc::c_int = 4 << 20;
 /// How to open a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
+    /// Whether frames come at all; a device that only sends costs those that come nothing.
+    pub receives: bool,
     /// Bytes of the ring for what comes.
     pub ring_bytes: usize,
     /// Whether frames to other hosts come too.
@@ -39,6 +41,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            receives: true,
             // Some 10,000 short frames: 10 ms at a million a second, and still within a second-level cache's
             // reach. More would cost misses, not only memory.
             ring_bytes: 2 << 20,
@@ -83,10 +86,12 @@ impl AfPacket {
         )
         .map_err(of("choose the direction"))?;
         let ring = Ring::new(&receiver, options.ring_bytes).map_err(of("make a receive ring"))?;
-        if options.is_promiscuous {
+        if options.is_promiscuous && options.receives {
             see_all(&receiver, index).map_err(of("see frames to others"))?;
         }
-        bind(&receiver, index, libc::ETH_P_ALL as u16).map_err(of("bind a packet socket"))?;
+        // Of protocol 0 there are no frames.
+        let protocol = if options.receives { libc::ETH_P_ALL } else { 0 };
+        bind(&receiver, index, protocol as u16).map_err(of("bind a packet socket"))?;
         let socket =
             sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(of("open a packet socket"))?;
         sys::set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)
