@@ -40,16 +40,18 @@ struct Log<'a> {
     ends: (&'a str, &'a str),
     flows: u32,
     packets: u64,
-    /// By how much the receiver's clock is ahead at first, and what it gains.
-    clock_ns: (i64, f64),
+    /// By how much the sender's clock is ahead of the true time at first, and what it gains; the receiver's.
+    clocks_ns: [(i64, f64); 2],
     seed: u64,
 }
+
+const RIGHT: (i64, f64) = (0, 0.0);
 
 const LOG: Log<'_> = Log {
     ends: ("192.0.2.1", "192.0.2.2"),
     flows: 2,
     packets: 500,
-    clock_ns: (0, 0.0),
+    clocks_ns: [RIGHT; 2],
     seed: 1,
 };
 
@@ -78,7 +80,11 @@ impl Log<'_> {
             };
             writer.flow(&flow).expect("there is room");
         }
-        let (ahead, drift) = self.clock_ns;
+        let by = |(ahead, drift): (i64, f64), true_ns: i64| {
+            START + true_ns + ahead + (drift * true_ns as f64) as i64
+        };
+        let [sender, receiver] = self.clocks_ns;
+        let mut records = Vec::new();
         for sequence in 0..self.packets {
             for flow in 0..self.flows {
                 if rng.below(10) == 0 {
@@ -86,15 +92,18 @@ impl Log<'_> {
                 }
                 let since = sequence as i64 * SECOND / 100 + i64::from(flow) * 1000;
                 let delay = 1_000_000 + rng.below(2_000_000) as i64;
-                let record = Record {
+                records.push(Record {
                     flow,
                     sequence,
                     bytes: 16 + rng.below(1400) as u32,
-                    start_ns: START + since,
-                    end_ns: START + since + delay + ahead + (drift * since as f64) as i64,
-                };
-                writer.record(&record).expect("there is room");
+                    start_ns: by(sender, since),
+                    end_ns: by(receiver, since + delay),
+                });
             }
+        }
+        records.sort_by_key(|record| record.end_ns);
+        for record in &records {
+            writer.record(record).expect("there is room");
         }
     }
 }
@@ -168,14 +177,14 @@ fn clocks_that_differ_are_brought_together_and_it_is_said() {
     let (ahead, drift) = (-7 * SECOND, 2e-5);
     Log {
         packets: 3000,
-        clock_ns: (ahead, drift),
+        clocks_ns: [RIGHT, (ahead, drift)],
         ..LOG
     }
     .write(&here.join("there.log"));
     Log {
         ends: (LOG.ends.1, LOG.ends.0),
         packets: 3000,
-        clock_ns: (-ahead, -drift),
+        clocks_ns: [(ahead, drift), RIGHT],
         seed: 2,
         ..LOG
     }
@@ -349,7 +358,7 @@ fn what_is_odd_is_told_in_one_line() {
             2,
             "cannot be written",
         ),
-        (&["r.log", "--from", "-1s"], 2, "--from"),
+        (&["r.log", "--from=-1s"], 2, "from 0 to 10,000,000 s"),
     ] {
         let out = decode(here, words);
         assert_eq!(out.status.code(), Some(code), "{words:?}: {}", said(&out));

@@ -4,6 +4,7 @@
 //! estimate is of all packets, so there is none before the last.
 
 use super::{clocks, log_source, metrics};
+use anyhow::bail;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trammel_core::table::{Table, format_float};
@@ -88,8 +89,7 @@ pub fn decode(job: &Job) -> anyhow::Result<Decoded> {
     }
     let reports = pairs.finish();
     let mut wanted = wanted(&reports, job.subtract);
-    let twice = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|about| about.is_file());
-    if let Some(once) = job.logs.iter().find(|path| !twice(path))
+    if let Some(once) = read_once(&job.logs)
         && !wanted.is_empty()
     {
         notes.push(format!(
@@ -152,6 +152,12 @@ pub fn with_times(job: &Job) -> anyhow::Result<Options> {
     if job.from.is_none() && job.to.is_none() {
         return Ok(options);
     }
+    if let Some(once) = read_once(&job.logs) {
+        bail!(
+            "`{}` can be read only once, and `--from` and `--to` need to know the first packet before: give a file",
+            once.display()
+        );
+    }
     let mut first: Option<i64> = None;
     for path in &job.logs {
         let came = first_came(path)?;
@@ -166,6 +172,14 @@ pub fn with_times(job: &Job) -> anyhow::Result<Options> {
         options.filter.until_ns = job.to.map(at);
     }
     Ok(options)
+}
+
+/// A log that is there, but is no file: what was read of a pipe is gone.
+fn read_once(logs: &[PathBuf]) -> Option<&PathBuf> {
+    let is_pipe = |path: &&PathBuf| {
+        std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+    };
+    logs.iter().find(is_pipe)
 }
 
 /// A marker that ends a reading which has what it wanted.
