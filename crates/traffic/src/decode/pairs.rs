@@ -56,7 +56,7 @@ pub struct Pairs {
     session: (u64, bool),
     /// By session and number.
     flows: BTreeMap<(u64, u32), Pair>,
-    pairs: BTreeMap<Pair, Direction>,
+    directions: BTreeMap<Pair, Direction>,
     /// The flow of the record before, mostly that of the next one.
     recent: Option<((u64, u32), Option<Pair>)>,
 }
@@ -101,8 +101,8 @@ impl Pairs {
             }
         };
         let Some(pair) = pair else { return };
-        let has_room = self.pairs.len() < MOST_PAIRS;
-        let direction = match self.pairs.entry(pair) {
+        let has_room = self.directions.len() < MOST_PAIRS;
+        let direction = match self.directions.entry(pair) {
             std::collections::btree_map::Entry::Vacant(place) if has_room => {
                 place.insert(Direction::default())
             }
@@ -118,7 +118,7 @@ impl Pairs {
     pub fn finish(&self) -> Vec<PairReport> {
         let of = |(pair, direction): (&Pair, &Direction)| {
             let forward = &direction.envelope;
-            let back = self.pairs.get(&(pair.1, pair.0));
+            let back = self.directions.get(&(pair.1, pair.0));
             let both = back.and_then(|back| Clock::of_both_ways(forward, &back.envelope));
             PairReport {
                 pair: *pair,
@@ -127,7 +127,7 @@ impl Pairs {
                 clock: both.or_else(|| Clock::of_one_way(forward)),
             }
         };
-        self.pairs.iter().map(of).collect()
+        self.directions.iter().map(of).collect()
     }
 }
 
