@@ -22,7 +22,7 @@ const SLICE: Duration = Duration::from_millis(20);
 
 /// Takes what comes back of a stream.
 pub trait Answers: Send {
-    /// Notes answers of flow `flow` until `stop` is set.
+    /// Notes answers of flow `flow` until `stop` is set. An error says why some are missing.
     fn collect(
         &mut self,
         flow: u32,
@@ -101,7 +101,12 @@ impl Answers for UdpAnswers {
                 }
             }
         }
-        Ok(())
+        match self.receiver.lost() {
+            0 => Ok(()),
+            lost => Err(io::Error::other(format!(
+                "{lost} were lost here: the socket's buffer was full"
+            ))),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod account;
 mod show;
 
 use super::log_file::{self, LogFile};
+use crate::cli::say;
 use crate::engine::Lacks;
 use account::Account;
 use anyhow::{Context, anyhow, bail};
@@ -141,10 +142,13 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
             if let Some(mut answers) = way.answers {
                 let (over, account) = (&over, &account);
                 scope.spawn(move || {
-                    // An error of it shows as answers that did not come.
-                    let _ = answers.collect(*number, over, &mut |record| {
+                    let done = answers.collect(*number, over, &mut |record| {
                         held(account).came_back(record);
                     });
+                    // It shows as answers that did not come: nobody should blame the network.
+                    if let Err(why) = done {
+                        say(&format!("warning: answers of flow {number}: {why}"));
+                    }
                 });
             }
             lanes.push(Lane::new(stream, *number, way.carrier, origin));
