@@ -79,8 +79,7 @@ impl Frames {
         let (device, frame_bytes): (Box<dyn Device>, usize) = match options.by {
             By::Packet => {
                 let only_sends = afpacket::Options {
-                    receives: false,
-                    ring_bytes: 0,
+                    ring_bytes: None,
                     ..afpacket::Options::default()
                 };
                 (Box::new(AfPacket::open(&name, &only_sends)?), frame_bytes)
