@@ -66,7 +66,10 @@ pub fn figures(
             colour,
         });
     }
-    let starts = report.totals.iter().filter_map(|total| total.series.first());
+    let starts = report
+        .totals
+        .iter()
+        .filter_map(|total| total.series.first());
     let origin_ns = starts.map(|one| one.start_ns).min().unwrap_or(0);
     let key = match total.instants {
         Instants::DueSent => "due",
