@@ -38,7 +38,7 @@ pub const KINDS: &[Kind] = &[
         key: "left",
         delay: "lateness",
         did: "left",
-        meaning: "From when a packet was due to when it left, as the kernel tells it: the sender, not the network.",
+        meaning: "From when a packet was due to when the kernel gave it away: the sender's schedule and the way through its kernel, not the network.",
     },
     Kind {
         instants: Instants::DueSent,
