@@ -1,8 +1,14 @@
 //! Tests of the command line.
 
+use super::applications::APPLICATIONS;
+use super::flags::{FLAGS, Part};
 use super::*;
+use crate::itg::command::{Application, Codec, Host, Law, Logs, Unit, Values};
+use crate::record::Protocol;
 use crate::stream::Limits;
 use proptest::prelude::*;
+use std::net::IpAddr;
+use trammel_core::time::Time;
 
 fn flow(line: &str) -> Command {
     let words: Vec<&str> = line.split_whitespace().collect();
