@@ -4,6 +4,7 @@
 
 pub mod hub;
 pub mod port;
+pub mod reads;
 mod session;
 pub mod tcp;
 pub mod udp;
@@ -14,6 +15,7 @@ use crate::signal::key::Key;
 use crate::signal::message::Message;
 use hub::Hub;
 use port::Port;
+use reads::{Reads, Stamped};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -74,7 +76,8 @@ impl Shared {
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
             // An error of a socket that is ours and open is one of the machine's, and shows as packets that do not come.
-            let _ = served.serve(&hub, scope, stop);
+            let reads: Arc<dyn Reads> = Arc::new(Stamped);
+            let _ = served.serve(&hub, &reads, scope, stop);
         });
         Ok(port)
     }

@@ -1,7 +1,7 @@
 //! A port that datagrams of UDP come to.
 
 use super::hub::Hub;
-use crate::stamp::Stamp;
+use super::reads::Reads;
 use crate::stream::Meter;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -54,8 +54,13 @@ impl UdpPort {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Takes what comes until `stop` is set.
-    pub fn serve(&self, hub: &Arc<Mutex<Hub>>, stop: &AtomicBool) -> io::Result<()> {
+    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    pub fn serve(
+        &self,
+        hub: &Arc<Mutex<Hub>>,
+        reads: &dyn Reads,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
         let mut waiter = Waiter::new();
         waiter.set(&[self.socket.as_raw_fd()]);
@@ -70,7 +75,7 @@ impl UdpPort {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);
                 let from = datagram.from;
                 for part in parts(datagram.data, datagram.segment) {
-                    let stamp = Stamp::read(part);
+                    let stamp = from.and_then(|from| reads.datagram(part, from, time));
                     let meter = hub.note(stamp, from.map(|from| from.ip()), part.len(), time);
                     if meter == Some(Meter::RoundTrip)
                         && let Some(from) = from

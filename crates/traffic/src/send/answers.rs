@@ -30,6 +30,7 @@ pub trait Answers: Send {
 #[derive(Debug)]
 pub struct UdpAnswers {
     socket: UdpSocket,
+    read: fn(&[u8], i64) -> Option<Stamp>,
     receiver: Receiver,
 }
 
@@ -43,8 +44,15 @@ impl UdpAnswers {
         datagrams::configure(socket, &tells)?;
         Ok(UdpAnswers {
             socket: socket.try_clone()?,
+            read: |payload, _| Stamp::read(payload),
             receiver: Receiver::new(BATCH, STAMP_BYTES),
         })
+    }
+
+    /// `read` finds the stamp in an answer's first bytes, as many as a stamp has, and the time at which it came.
+    #[must_use]
+    pub fn with(self, read: fn(&[u8], i64) -> Option<Stamp>) -> UdpAnswers {
+        UdpAnswers { read, ..self }
     }
 }
 
@@ -68,7 +76,7 @@ impl Answers for UdpAnswers {
             }
             for datagram in self.receiver.datagrams() {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);
-                let stamp = Stamp::read(datagram.data).filter(|stamp| stamp.flow == flow);
+                let stamp = (self.read)(datagram.data, time).filter(|stamp| stamp.flow == flow);
                 if let Some(stamp) = stamp {
                     note(&record(stamp, datagram.bytes as u32, time));
                 }
@@ -125,7 +133,7 @@ impl Answers for TcpAnswers {
     }
 }
 
-fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
+pub(crate) fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
     Record {
         flow: stamp.flow,
         sequence: stamp.sequence,

@@ -22,7 +22,7 @@ use trammel_core::time::Time;
 pub struct Packet {
     /// What it tells.
     pub stamp: Stamp,
-    /// Bytes of its payload, [`STAMP_BYTES`] at least.
+    /// Bytes of its payload; at least what its carrier says.
     pub bytes: u32,
 }
 
@@ -30,6 +30,11 @@ pub struct Packet {
 pub trait Carrier {
     /// How many packets it takes at a time, and bytes of a packet, at most.
     fn most(&self) -> (usize, u32);
+
+    /// Bytes of a packet, at least.
+    fn least(&self) -> u32 {
+        STAMP_BYTES as u32
+    }
 
     /// Gives packets to the kernel, all of them; says how many calls failed without ending the stream.
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64>;
@@ -67,7 +72,7 @@ pub fn send(
     stop: &AtomicBool,
     note: Note<'_>,
 ) -> io::Result<Sent> {
-    let (most, most_bytes) = carrier.most();
+    let ((most, most_bytes), least_bytes) = (carrier.most(), carrier.least());
     let calendar = Calendar::now();
     let mut sent = Sent::nothing();
     let mut schedule = Schedule::new(stream.plan(), stream.late);
@@ -86,7 +91,7 @@ pub fn send(
                 sequence,
                 sent_ns: date,
             },
-            bytes: due.bytes.clamp(STAMP_BYTES as u32, most_bytes),
+            bytes: due.bytes.clamp(least_bytes, most_bytes),
         }));
         sent.errors += carrier.hand_over(&packets, stop)?;
         sent.account(&due, now - origin_ns, date, stream.late);

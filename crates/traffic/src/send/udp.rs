@@ -33,12 +33,22 @@ pub enum Mechanism {
     Segments,
 }
 
+/// What a datagram begins with, of which one that is shorter has as much as it can.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Writes it.
+    pub write: fn(&Packet) -> [u8; HEAD_BYTES],
+    /// The least bytes of a datagram.
+    pub least: u32,
+}
+
 /// A connected socket.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
     mechanism: Mechanism,
     sender: Sender,
+    head: Head,
     filler: Vec<u8>,
     batch: Vec<Outgoing>,
     /// Errors since the last call that sent anything.
@@ -59,10 +69,25 @@ impl Udp {
             socket,
             mechanism,
             sender: Sender::new(BATCH),
+            head: Head {
+                write: |packet| packet.stamp.write(),
+                least: STAMP_BYTES as u32,
+            },
             filler: vec![0; MOST_BYTES as usize],
             batch: Vec::new(),
             in_vain: 0,
         })
+    }
+
+    /// Datagrams begin with `head` instead of a stamp, and go on with the bytes of `filler`, which is as long as the
+    /// longest of them.
+    #[must_use]
+    pub fn with(self, head: Head, filler: Vec<u8>) -> Udp {
+        Udp {
+            head,
+            filler,
+            ..self
+        }
     }
 
     /// After an error, says how many packets are given up; or that the stream cannot go on.
@@ -90,10 +115,14 @@ impl Carrier for Udp {
         (packets, MOST_BYTES)
     }
 
+    fn least(&self) -> u32 {
+        self.head.least
+    }
+
     fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
         self.batch.clear();
         self.batch.extend(packets.iter().map(|packet| Outgoing {
-            head: packet.stamp.write(),
+            head: (self.head.write)(packet),
             bytes: packet.bytes as usize,
         }));
         let (mut done, mut errors) = (0, 0);
