@@ -1,6 +1,6 @@
-//! The words of ITGSend's command line and script files, as a table of flags.
+//! The words of ITGSend's command line and script files, and of ITGRecv's command line, as tables of flags.
 //!
-//! [`invocation`] reads a command line, [`script`] a script file of one flow a line; both give [`Command`]s. Ours reads what the
+//! [`invocation`] reads a command line, [`serve`] that of the receiver, [`script`] a script file of one flow a line; both give [`Command`]s. Ours reads what the
 //! manual of 2.8.1 describes. Where the original does something else, or a word is without effect, the command carries a remark
 //! for the user. The empty lines of a script are skipped as in the original; lines that begin with `#`, which the original
 //! refuses, are comments.
@@ -12,12 +12,14 @@ mod error;
 mod flags;
 mod laws;
 mod reader;
+mod receiver;
 mod remarks;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use error::Error;
+pub use receiver::serve;
 
 use super::command::{Command, Logs};
 use applications::application;

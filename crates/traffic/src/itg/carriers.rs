@@ -116,6 +116,10 @@ impl Carrier for Tcp {
         self.bounds.0
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64> {
         self.bytes.clear();
         for packet in packets {

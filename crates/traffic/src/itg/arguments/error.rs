@@ -32,6 +32,11 @@ pub enum Error {
         "`{0}` is no option of ITGSend; options look like `-C 1000`, applications like `VoIP`; see the manual, §3.2.3"
     )]
     Unknown(String),
+    /// No flag of the receiver is so called.
+    #[error(
+        "`{0}` is no option of ITGRecv; it has `-a`, `-Sp`, `-l`, `-L`, `-q`, `-i`, `-Si`, `-H`, `-n`, `-P`; see the manual, §3.2.4"
+    )]
+    UnknownToReceiver(String),
     /// Something follows what must be the last.
     #[error("`{word}` stands after `{last}`, which must come last; move it before `{last}`")]
     AfterLast {

@@ -29,7 +29,7 @@ pub(super) struct Flag {
     pub(super) set: fn(&mut Reader<'_>) -> Result<(), Error>,
 }
 
-const fn row(
+pub(super) const fn row(
     part: Part,
     word: &'static str,
     wants: &'static str,

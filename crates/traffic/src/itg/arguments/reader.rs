@@ -3,7 +3,7 @@
 use super::applications::{APPLICATIONS, application};
 use super::error::Error;
 use super::flags::{FLAGS, Flag, Part};
-use crate::itg::command::{Command, Logs, Metadata};
+use crate::itg::command::{Command, Logs, Metadata, Serve};
 use crate::record::Protocol;
 use crate::stream::Meter;
 use trammel_core::time::Time;
@@ -16,6 +16,7 @@ pub(super) struct Reader<'a> {
     pub(super) is_script: bool,
     pub(super) command: Command,
     pub(super) logs: Logs,
+    pub(super) serve: Serve,
     pub(super) duration: Option<Time>,
     pub(super) gap_flag: Option<&'static str>,
     pub(super) size_flag: Option<&'static str>,
@@ -30,6 +31,7 @@ impl<'a> Reader<'a> {
             is_script,
             command: Command::default(),
             logs: Logs::default(),
+            serve: Serve::default(),
             duration: None,
             gap_flag: None,
             size_flag: None,
