@@ -33,6 +33,8 @@ const GREETING: Duration = Duration::from_secs(10);
 /// time is over.
 const LATEST: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_millis(300);
+/// The longest that a receiver that is to stop waits for the end of channels without flows.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// So often is looked whether a flow is quiet.
 const LOOK: Duration = Duration::from_millis(20);
 const SLICE_NS: i64 = 50_000_000;
@@ -223,16 +225,21 @@ impl<'scope> Channel<'scope> {
             .set_write_timeout(Some(GREETING))
             .map_err(system)?;
         let (came, mut has_begun, mut bytes) = (Instant::now(), false, [0; 4096]);
+        let mut stopped = None;
         loop {
-            if run.1.load(Ordering::Relaxed) {
-                return Err("interrupted".to_owned());
-            }
             if !has_begun && came.elapsed() > GREETING {
                 return Err(format!("opened no flow in {} s", GREETING.as_secs()));
             }
             self.end_quiet_flows();
             let outgoing = self.session.take_outgoing();
             self.stream.write_all(&outgoing).map_err(system)?;
+            if run.1.load(Ordering::Relaxed) {
+                // A sender whose flows are all over is left to say goodbye.
+                let since = *stopped.get_or_insert_with(Instant::now);
+                if !has_begun || !self.flows.is_empty() || since.elapsed() > FAREWELL {
+                    return Err("interrupted".to_owned());
+                }
+            }
             let count = match self.stream.read(&mut bytes) {
                 Ok(0) => return Err("closed the channel before its flows had ended".to_owned()),
                 Ok(count) => count,

@@ -8,19 +8,22 @@ use crate::engine::Lacks;
 use crate::traffic::log_file::{self, LogFile};
 use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{
+    IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, TcpStream, ToSocketAddrs, UdpSocket,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 use trammel_io::clock::monotonic_ns;
+use trammel_io::socket;
 use trammel_traffic::itg::command::{Application, Command, Host, Logs};
 use trammel_traffic::itg::line::Line;
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::itg::session::Sender;
 use trammel_traffic::itg::signalling::{LogName, Open, SERIAL_NAME};
-use trammel_traffic::itg::speak::{SETTLING, Told, speak};
+use trammel_traffic::itg::speak::{PATIENCE, SETTLING, Told, speak};
 use trammel_traffic::itg::{carriers, flow};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Protocol, Record};
@@ -210,6 +213,12 @@ fn refuse_what_is_not_done(command: &Command) -> anyhow::Result<()> {
     if command.is_passive {
         return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
     }
+    if command.device.is_some() || command.signalling.device.is_some() {
+        return lacks(
+            "the choice of a network device (`-i`, `-Si`) is not done",
+            "choose it by its address: `-sa`, `-Ssa`",
+        );
+    }
     if command.sender_serial.is_some() {
         return lacks("no serial line is signalled on (`-sk`)", "leave `-sk` out");
     }
@@ -227,7 +236,7 @@ fn connect(planned: &[Planned<'_>]) -> anyhow::Result<Vec<Group>> {
             group.flows.push(at);
             continue;
         }
-        let connection = TcpStream::connect_timeout(&receiver, CONNECTING).map_err(|why| {
+        let connection = dial(receiver, signalling.from.as_ref(), signalling.from_port).map_err(|why| {
             Lacks::error(
                 &format!("no receiver of D-ITG answers at {receiver}: {why}"),
                 "start one there: `ITGRecv`, or `trammel recv --itg`; send to `trammel recv` with `--native`",
@@ -240,6 +249,26 @@ fn connect(planned: &[Planned<'_>]) -> anyhow::Result<Vec<Group>> {
         });
     }
     Ok(groups)
+}
+
+/// A connection to `to`, from an address and a port of this host's where they are given.
+fn dial(to: SocketAddr, from: Option<&Host>, port: Option<u16>) -> std::io::Result<TcpStream> {
+    if from.is_none() && port.is_none() {
+        return TcpStream::connect_timeout(&to, CONNECTING);
+    }
+    let from = from
+        .map(address)
+        .transpose()
+        .map_err(std::io::Error::other)?;
+    let port = port.unwrap_or(0);
+    match (to, from.unwrap_or(Ipv4Addr::UNSPECIFIED.into())) {
+        (SocketAddr::V4(to), IpAddr::V4(from)) => {
+            socket::connect(to, Some(SocketAddrV4::new(from, port)))
+        }
+        _ => Err(std::io::Error::other(
+            "connections from a given address or port are of IPv4 only; leave `-sa`, `-sp`, `-Ssa` and `-Ssp` out",
+        )),
+    }
 }
 
 /// What the receiver is told of a flow.
@@ -308,7 +337,15 @@ fn converse(
             }
             Told::Ended(number) => ended.push(number as usize - 1),
         };
-        speak(group.connection, sender, &is_over, (stop, halt), &mut tell)
+        let flags = (stop, halt);
+        speak(
+            group.connection,
+            sender,
+            &is_over,
+            flags,
+            PATIENCE,
+            &mut tell,
+        )
     });
     if let Err(why) = spoken {
         for at in group.flows.iter().filter(|at| !ended.contains(at)) {
@@ -330,7 +367,7 @@ fn way(flow: &Planned<'_>, to: SocketAddr, halt: &AtomicBool) -> std::io::Result
     if flow.stream.protocol == Protocol::Tcp {
         let until = Instant::now() + OPENING;
         let connection = loop {
-            match TcpStream::connect_timeout(&to, CONNECTING) {
+            match dial(to, command.source.as_ref(), command.source_port) {
                 Ok(connection) => break connection,
                 Err(why) if Instant::now() > until || halt.load(Ordering::Relaxed) => {
                     return Err(why);
@@ -380,14 +417,16 @@ fn send_flow<'scope>(
             };
         }
     };
-    held(&books.account).flow(Flow {
-        number: flow.number,
-        protocol: flow.stream.protocol,
-        from: way.from,
-        to: Some(to),
-        name: flow.stream.name.clone(),
-    });
     let comes_back = way.answers.is_some();
+    if comes_back || held(&books.account).takes_departures() {
+        held(&books.account).flow(Flow {
+            number: flow.number,
+            protocol: flow.stream.protocol,
+            from: way.from,
+            to: Some(to),
+            name: flow.stream.name.clone(),
+        });
+    }
     let ends = (way.from.unwrap_or(to), to);
     let over = std::sync::Arc::new((AtomicBool::new(false), std::sync::atomic::AtomicU64::new(0)));
     if let Some(mut answers) = way.answers {
@@ -471,7 +510,9 @@ impl Books {
         let mut flows = Vec::new();
         for (at, flow) in planned.iter().enumerate() {
             let sent = sent.remove(&at).unwrap_or_else(Sent::nothing);
-            account.decoder.sent(flow.number, sent.count.packets);
+            if flow.stream.meter == Meter::RoundTrip {
+                account.decoder.sent(flow.number, sent.count.packets);
+            }
             flows.push(FlowOutcome {
                 name: flow.stream.name.clone(),
                 sent,
