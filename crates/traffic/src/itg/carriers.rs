@@ -15,10 +15,10 @@ use crate::stamp::{STAMP_BYTES, Stamp};
 use crate::stream::Stream;
 use std::io::{self, ErrorKind, Read};
 use std::net::{TcpStream, UdpSocket};
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_io::clock::wall_ns;
-use trammel_io::datagrams;
+use trammel_io::socket;
 
 /// Packets of TCP that are written at a time, at most.
 const BATCH: usize = 64;
@@ -62,11 +62,11 @@ pub fn udp(
 /// # Errors
 /// If the socket does not tell when they come.
 pub fn udp_answers(socket: &UdpSocket) -> io::Result<UdpAnswers> {
-    let read = |payload: &[u8], time_ns| {
-        let head = Head::decode(payload, Metadata::Full, Protocol::Udp)?;
-        Some(stamps::stamp(&head, time_ns))
-    };
-    Ok(UdpAnswers::new(socket)?.with(read))
+    UdpAnswers::with(socket, STAMP_BYTES, |came| {
+        let head = Head::decode(came.data, Metadata::Full, Protocol::Udp)?;
+        let near_ns = came.time_ns.unwrap_or_else(wall_ns);
+        Some((stamps::stamp(&head, near_ns), came.bytes))
+    })
 }
 
 /// A connection.
@@ -87,16 +87,8 @@ impl Tcp {
     pub fn new(connection: TcpStream, command: &Command, filler: Vec<u8>) -> io::Result<Tcp> {
         connection.set_nodelay(command.is_without_nagle)?;
         connection.set_write_timeout(Some(SLICE))?;
-        if command.ds.is_some() || command.ttl.is_some() {
-            // The options are of IP, and those that set them take a socket of UDP.
-            let socket = UdpSocket::from(OwnedFd::from(connection.try_clone()?));
-            let options = datagrams::Options {
-                ds: command.ds,
-                ttl: command.ttl,
-                ..datagrams::Options::default()
-            };
-            datagrams::configure(&socket, &options)?;
-        }
+        let is_ipv6 = connection.peer_addr()?.is_ipv6();
+        socket::mark(connection.as_fd(), is_ipv6, command.ds, command.ttl)?;
         Ok(Tcp {
             stream: connection,
             metadata: command.metadata,

@@ -177,8 +177,15 @@ impl Shared {
         let (served, hub) = (port.clone(), self.hub.clone());
         let reads: Arc<dyn Reads> = flows.clone();
         scope.spawn(move || {
-            // An error of a socket that is ours and open is one of the machine's, and shows as packets that do not come.
-            let _ = served.serve(&hub, &reads, scope, stop);
+            // An error of a socket that is ours and open is one of the machine's.
+            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
+                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
+                hub.port_failed(&format!("port {number} of {protocol:?}"), &why);
+                drop(hub);
+                // Who asks for it again may have more luck.
+                let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+                ports.remove(&(protocol, number));
+            }
         });
         Ok((port, flows))
     }
@@ -330,6 +337,11 @@ impl<'scope> Channel<'scope> {
             return Err("no serial line is signalled on (`-rk`)".to_owned());
         }
         let (from, protocol) = (self.from(), open.protocol);
+        if !matches!(protocol, Protocol::Udp | Protocol::Tcp) {
+            return Err(format!(
+                "no flows of D-ITG over {protocol:?} are taken; use UDP or TCP"
+            ));
+        }
         let (port, flows) = self.shared.port((protocol, open.port), run)?;
         let address = port.address().map_err(|why| why.to_string())?;
         if !flows.has_room(from, open.flow, open.metadata) {

@@ -203,7 +203,10 @@ fn refuse_what_is_not_done(command: &Command) -> anyhow::Result<()> {
     match command.protocol {
         Protocol::Udp | Protocol::Tcp => {}
         Protocol::Icmp => {
-            return lacks("`-T ICMP` is not sent to D-ITG's receivers", "use `-T UDP`");
+            return lacks(
+                "`-T ICMP` is not sent to D-ITG's receivers",
+                "use `-T UDP`, or `--native`, which sends it to `trammel recv`",
+            );
         }
         other => {
             let what = format!("`-T {other:?}` is not carried: Linux here has no such sockets");
