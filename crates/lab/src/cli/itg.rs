@@ -21,6 +21,12 @@ use trammel_traffic::itg::signalling::PORT;
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
 
+/// What describes a stream in our own words.
+const OURS: [&str; 21] = [
+    "to", "rate", "gap", "size", "app", "duration", "packets", "bytes", "start", "protocol", "round_trip", "late", "name",
+    "port", "ds", "ttl", "by", "interface", "to_mac", "flows", "threads",
+];
+
 /// What stands on the command line of a sender.
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
@@ -30,8 +36,7 @@ pub(super) struct SendArgs {
         value_name = "OPTIONS",
         allow_hyphen_values = true,
         help_heading = "D-ITG",
-        conflicts_with_all = ["to", "rate", "gap", "size", "app", "duration", "packets", "bytes", "start", "protocol",
-            "round_trip", "late", "name", "port", "ds", "ttl", "segments"]
+        conflicts_with_all = OURS
     )]
     itg: Option<String>,
     /// Script of ITGSend: one flow a line, all sent at once
@@ -39,8 +44,7 @@ pub(super) struct SendArgs {
         long,
         value_name = "FILE",
         help_heading = "D-ITG",
-        conflicts_with_all = ["to", "rate", "gap", "size", "app", "duration", "packets", "bytes", "start", "protocol",
-            "round_trip", "late", "name", "port", "ds", "ttl", "segments"]
+        conflicts_with_all = OURS
     )]
     itg_script: Option<PathBuf>,
     /// Send D-ITG's flows to `trammel recv`, in its own signalling
