@@ -22,9 +22,28 @@ use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
 
 /// What describes a stream in our own words.
-const OURS: [&str; 21] = [
-    "to", "rate", "gap", "size", "app", "duration", "packets", "bytes", "start", "protocol", "round_trip", "late", "name",
-    "port", "ds", "ttl", "by", "interface", "to_mac", "flows", "threads",
+const OURS: [&str; 22] = [
+    "to",
+    "rate",
+    "gap",
+    "size",
+    "app",
+    "duration",
+    "packets",
+    "bytes",
+    "start",
+    "protocol",
+    "round_trip",
+    "late",
+    "name",
+    "port",
+    "ds",
+    "ttl",
+    "by",
+    "interface",
+    "to_mac",
+    "flows",
+    "threads",
 ];
 
 /// What stands on the command line of a sender.
@@ -215,7 +234,7 @@ pub(super) struct RecvArgs {
         require_equals = true,
         default_missing_value = "",
         help_heading = "D-ITG",
-        conflicts_with = "key"
+        conflicts_with_all = ["key", "xdp"]
     )]
     itg: Option<String>,
     /// Folder for the logs that senders of D-ITG wish for (`-x`); without it none is written

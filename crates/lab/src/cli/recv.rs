@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
+use trammel_io::route::interface;
 use trammel_traffic::itg;
 use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::{Receiver, Settings};
@@ -42,6 +43,9 @@ pub(super) struct Args {
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
+    /// Interface of which datagrams of UDP are taken by AF_XDP, past the kernel's stack; of one port
+    #[arg(long, value_name = "INTERFACE")]
+    xdp: Option<String>,
     /// File with the key that senders must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -85,6 +89,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
     let receiver = Receiver::open(address, Settings { key }, hub);
     let receiver = receiver.map_err(|why| unheard(address, why))?;
+    let receiver = match &args.xdp {
+        Some(name) => {
+            interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
+            receiver.by_xdp(name)
+        }
+        None => receiver,
+    };
     let run = |stop: &AtomicBool| {
         receiver.run(stop, &|from, why| {
             say(&format!("{from}: {why}; its flows are closed"));

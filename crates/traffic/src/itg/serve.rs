@@ -171,7 +171,7 @@ impl Shared {
         if ports.len() >= MOST_PORTS {
             return Err(format!("{MOST_PORTS} ports are open already"));
         }
-        let port = Port::open(protocol, (self.data, number).into())?;
+        let port = Port::open(protocol, (self.data, number).into(), None)?;
         let flows = Arc::new(Flows::new(protocol));
         ports.insert((protocol, number), (port.clone(), flows.clone()));
         let (served, hub) = (port.clone(), self.hub.clone());

@@ -421,7 +421,7 @@ fn send_flow<'scope>(
         }
     };
     let comes_back = way.answers.is_some();
-    if comes_back || held(&books.account).takes_departures() {
+    if comes_back || held(&books.account).notes_departures() {
         held(&books.account).flow(Flow {
             number: flow.number,
             protocol: flow.stream.protocol,
@@ -446,7 +446,7 @@ fn send_flow<'scope>(
         real_time_now();
     }
     let mut lanes = [Lane::new(&flow.stream, flow.number, way.carrier, origin)];
-    let is_noted = !comes_back && (books.log.is_some() || held(&books.account).takes_departures());
+    let is_noted = !comes_back && (books.log.is_some() || held(&books.account).notes_departures());
     let note = &mut |record: &Record| {
         if is_noted {
             books.write(record, ends, false);
@@ -469,8 +469,10 @@ impl Books {
     /// Takes a packet that was sent, or one that came back.
     fn write(&self, record: &Record, (from, to): (SocketAddr, SocketAddr), came_back: bool) {
         let mut account = held(&self.account);
-        if came_back || account.takes_departures() {
-            account.record(record);
+        if came_back {
+            account.came_back(record);
+        } else if account.notes_departures() {
+            account.departs(record);
         }
         drop(account);
         if let Some(log) = &self.log {
@@ -533,7 +535,7 @@ impl Books {
         Outcome {
             flows,
             log_fault: account.fault.or(log_fault),
-            round_trip: comes_back.then(|| account.decoder.finish()),
+            report: comes_back.then(|| account.decoder.finish()),
         }
     }
 }
