@@ -66,10 +66,10 @@ pub fn figures(
             colour,
         });
     }
-    let starts = report.totals.iter().flat_map(|total| total.series.first());
+    let starts = report.totals.iter().filter_map(|total| total.series.first());
     let origin_ns = starts.map(|one| one.start_ns).min().unwrap_or(0);
     let key = match total.instants {
-        Instants::DueSent => "due",
+        Instants::DueSent | Instants::DueLeft => "due",
         Instants::SentReceived => "received",
         Instants::SentReturned => "returned",
     };

@@ -64,7 +64,7 @@ pub fn write(
 /// What the difference of two instants is called.
 fn delay_word(instants: Instants) -> &'static str {
     match instants {
-        Instants::DueSent => "lateness",
+        Instants::DueSent | Instants::DueLeft => "lateness",
         Instants::SentReceived => "one-way delay",
         Instants::SentReturned => "round trip",
     }
@@ -77,6 +77,7 @@ fn page(decoded: &Decoded) -> Report {
     let order = [
         Instants::SentReceived,
         Instants::SentReturned,
+        Instants::DueLeft,
         Instants::DueSent,
     ];
     let of = |instants| move |total: &&TotalReport| total.instants == instants;
@@ -144,6 +145,7 @@ fn answer(total: &TotalReport) -> Answer {
     });
     let verb = match total.instants {
         Instants::DueSent => "were sent",
+        Instants::DueLeft => "left",
         Instants::SentReceived => "came",
         Instants::SentReturned => "came back",
     };
@@ -192,6 +194,7 @@ fn section(decoded: &Decoded, total: &TotalReport) -> Section {
     let report = &decoded.report;
     let flows = by_bytes(report, total.instants);
     let mut text = match total.instants {
+        Instants::DueLeft => "From when a packet was due to when the kernel gave it away: the sender's schedule and the way through its kernel, not the network.",
         Instants::DueSent => "From when a packet was due to when it was given to the kernel: the sender's schedule, not the network.",
         Instants::SentReceived => "From when a packet was sent, by the sender's clock, to when it came, by the receiver's.",
         Instants::SentReturned => "From when a packet was sent to when its answer came back, by the sender's clock alone.",
