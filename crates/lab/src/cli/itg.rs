@@ -44,6 +44,7 @@ const OURS: [&str; 22] = [
     "to_mac",
     "flows",
     "threads",
+    "departures",
 ];
 
 /// What stands on the command line of a sender.

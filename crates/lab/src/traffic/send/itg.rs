@@ -182,7 +182,7 @@ fn address(host: &Host) -> anyhow::Result<IpAddr> {
 fn plan(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Planned<'_>>> {
     let mut planned = Vec::new();
     for ((number, command), stream) in (1..).zip(commands).zip(streams(commands, seed)?) {
-        refuse_what_is_not_done(command).map_err(|why| anyhow!("flow {number}: {why}"))?;
+        refuse_what_is_not_done(number, command)?;
         let content = command.content.as_deref().map(|path| {
             std::fs::read(path).map_err(|why| anyhow!("flow {number}: `-Fp {path}`: {why}"))
         });
@@ -198,8 +198,8 @@ fn plan(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Planned<'_>>> {
 }
 
 /// What is understood, but has nothing here that does it.
-fn refuse_what_is_not_done(command: &Command) -> anyhow::Result<()> {
-    let lacks = |what: &str, help: &str| Err(Lacks::error(what, help));
+fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()> {
+    let lacks = |what: &str, help: &str| Err(Lacks::error(&format!("flow {number}: {what}"), help));
     match command.protocol {
         Protocol::Udp | Protocol::Tcp => {}
         Protocol::Icmp => {
@@ -209,7 +209,8 @@ fn refuse_what_is_not_done(command: &Command) -> anyhow::Result<()> {
             );
         }
         other => {
-            let what = format!("`-T {other:?}` is not carried: Linux here has no such sockets");
+            let name = format!("{other:?}").to_uppercase();
+            let what = format!("`-T {name}` is not sent to D-ITG's receivers");
             return lacks(&what, "use `-T UDP` or `-T TCP`");
         }
     }
