@@ -32,7 +32,7 @@ pub trait Answers: Send {
 }
 
 /// The stamp in what came, and the bytes of its payload.
-type Unpack = fn(&Incoming<'_>) -> Option<(Stamp, usize)>;
+pub type Unpack = fn(&Incoming<'_>) -> Option<(Stamp, usize)>;
 
 /// Datagrams that come back to the socket that sent them.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ impl UdpAnswers {
         UdpAnswers::with(socket, MOST_PACKET_BYTES, unpack)
     }
 
-    /// With so many bytes kept of each.
-    fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
+    /// Datagrams of which `kept` bytes are kept and `unpack` finds the stamp.
+    pub fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
         let tells = Options {
             tells: true,
             receive_bytes: Some(BUFFER_BYTES),
@@ -157,7 +157,7 @@ impl Answers for TcpAnswers {
     }
 }
 
-fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
+pub(crate) fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
     Record {
         flow: stamp.flow,
         sequence: stamp.sequence,

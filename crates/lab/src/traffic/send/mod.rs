@@ -1,6 +1,7 @@
 //! Sending streams: the session, the schedules, and what came of both.
 
 mod account;
+pub mod itg;
 mod show;
 
 use super::log_file::{self, LogFile};
@@ -204,6 +205,11 @@ fn may_be_real_time() -> anyhow::Result<()> {
     })
 }
 
+/// Runs this thread before all programs of usual priority; whether it may was asked before.
+fn real_time_now() {
+    let _ = real_time(PRIORITY);
+}
+
 /// Opens a flow with the receiver, and the way there.
 fn open(
     stream: &Stream,
@@ -262,8 +268,7 @@ fn send_lanes(
     let is_noted = held(account).notes_departures();
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {
-            // Whether it may was asked before.
-            let _ = real_time(PRIORITY);
+            real_time_now();
         }
         let note = &mut |record: &Record| {
             if is_noted {
