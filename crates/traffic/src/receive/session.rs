@@ -3,9 +3,8 @@
 use super::Shared;
 use super::port::Port;
 use crate::record::Flow;
-use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::key::{End, nonce};
+use crate::signal::greet;
 use crate::signal::message::{Count, Message, Wish};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
@@ -13,8 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-/// The longest that a sender may take to say who it is.
-const GREETING: Duration = Duration::from_secs(10);
 /// What is sent may be on its way for so long after the sender has said that it is done; a flow that is quiet for the shorter
 /// time is over.
 const LATEST: Duration = Duration::from_secs(5);
@@ -51,7 +48,7 @@ fn converse<'scope>(
 ) -> Result<(), Silence> {
     let peer = stream.peer_addr()?;
     let mut channel = Channel::new(stream)?;
-    if !greet(&mut channel, shared, stop)? {
+    if !greet::answer(&mut channel, shared.settings.key.as_ref(), stop)? {
         return Ok(());
     }
     let mut flows = BTreeMap::new();
@@ -87,42 +84,6 @@ fn converse<'scope>(
         close(*number, mine, None, shared);
     }
     ended
-}
-
-/// Whether the sender may open flows.
-fn greet(channel: &mut Channel, shared: &Shared, stop: &AtomicBool) -> Result<bool, Silence> {
-    let Message::Hello {
-        version,
-        nonce: theirs,
-        ..
-    } = channel.hear(Some(GREETING), stop)?
-    else {
-        channel.say(&Message::Refused("say hello first".to_owned()))?;
-        return Ok(false);
-    };
-    let mine = nonce()?;
-    let key = shared.settings.key.as_ref();
-    channel.say(&Message::Hello {
-        version: VERSION,
-        nonce: mine,
-        proof: key.map(|key| key.proof(End::Receiver, &theirs, &mine)),
-    })?;
-    // The sender sees the version as well and says what to do.
-    if version != VERSION {
-        return Ok(false);
-    }
-    let Some(key) = key else {
-        return Ok(true);
-    };
-    let is_proven = match channel.hear(Some(GREETING), stop)? {
-        Message::Proof(proof) => key.is_proven(End::Sender, &theirs, &mine, &proof),
-        _ => false,
-    };
-    if !is_proven {
-        let why = "it serves only who holds its key; give `--key FILE`";
-        channel.say(&Message::Refused(why.to_owned()))?;
-    }
-    Ok(is_proven)
 }
 
 fn open<'scope>(

@@ -2,7 +2,8 @@
 
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::key::{End, Key, nonce};
+use crate::signal::greet;
+use crate::signal::key::Key;
 use crate::signal::message::{Count, Message, Wish};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -39,6 +40,18 @@ pub enum Error {
     Channel(#[from] Silence),
 }
 
+impl From<greet::Error> for Error {
+    fn from(error: greet::Error) -> Error {
+        match error {
+            greet::Error::Refused(why) => Error::Refused(why),
+            greet::Error::Stranger => Error::Stranger,
+            greet::Error::Version(version) => Error::Version(version),
+            greet::Error::OutOfTurn => Error::OutOfTurn,
+            greet::Error::Channel(silence) => Error::Channel(silence),
+        }
+    }
+}
+
 /// A session.
 #[derive(Debug)]
 pub struct Session {
@@ -55,33 +68,17 @@ impl Session {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
         let stream = stream.map_err(|error| Error::Nobody(address, error))?;
         let channel = Channel::new(stream).map_err(Silence::System)?;
-        let mut session = Session { channel };
-        let mine = nonce().map_err(Silence::System)?;
-        session.channel.say(&Message::Hello {
-            version: VERSION,
-            nonce: mine,
-            proof: None,
-        })?;
-        let (version, theirs, proof) = match session.hear(stop)? {
-            Message::Hello {
-                version,
-                nonce,
-                proof,
-            } => (version, nonce, proof),
-            other => return Err(refusal(other)),
-        };
-        if version != VERSION {
-            return Err(Error::Version(version));
-        }
-        if let Some(key) = key {
-            let is_proven = |proof| key.is_proven(End::Receiver, &mine, &theirs, &proof);
-            if !proof.is_some_and(is_proven) {
-                return Err(Error::Stranger);
-            }
-            let proof = key.proof(End::Sender, &mine, &theirs);
-            session.channel.say(&Message::Proof(proof))?;
-        }
-        Ok(session)
+        Session::greet(channel, key, stop)
+    }
+
+    /// Opens a session on a channel that the receiver or this end has made.
+    pub fn greet(
+        mut channel: Channel,
+        key: Option<&Key>,
+        stop: &AtomicBool,
+    ) -> Result<Session, Error> {
+        greet::ask(&mut channel, key, stop)?;
+        Ok(Session { channel })
     }
 
     fn hear(&mut self, stop: &AtomicBool) -> Result<Message, Error> {
@@ -117,8 +114,5 @@ impl Session {
 }
 
 fn refusal(message: Message) -> Error {
-    match message {
-        Message::Refused(why) => Error::Refused(why),
-        _ => Error::OutOfTurn,
-    }
+    greet::refusal(message).into()
 }

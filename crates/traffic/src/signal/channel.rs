@@ -74,6 +74,18 @@ impl Channel {
         Ok(self.stream.write_all(&bytes)?)
     }
 
+    /// Whether the other end has said anything, or left: hearing it would not wait long.
+    pub fn has_word(&mut self) -> Result<bool, Silence> {
+        self.stream.set_nonblocking(true)?;
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        match peeked {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(!self.came.is_empty()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The next message, which may take so long; for ever without `patience`.
     pub fn hear(
         &mut self,
