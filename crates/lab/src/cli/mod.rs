@@ -17,6 +17,8 @@ mod estimate;
 #[cfg(target_os = "linux")]
 mod graph;
 mod list;
+#[cfg(target_os = "linux")]
+mod log;
 mod man;
 mod options;
 mod paper;
@@ -79,6 +81,8 @@ enum Command {
     Send(Box<send::Args>),
     #[cfg(target_os = "linux")]
     Recv(recv::Args),
+    #[cfg(target_os = "linux")]
+    Log(log::Args),
     Decode(decode::Args),
     Calibrate(calibrate::Args),
     Check(check::Args),
@@ -110,6 +114,8 @@ pub fn main() -> ExitCode {
         Command::Send(args) => send::run(&args),
         #[cfg(target_os = "linux")]
         Command::Recv(args) => recv::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Log(args) => log::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Check(args) => check::run(&args),

@@ -1,8 +1,9 @@
 //! `trammel recv`: receives streams of many senders at once.
 
+use super::send::log_server;
 use super::{DONE, INTERRUPTED, key, options, print, say};
 use crate::engine::Lacks;
-use crate::traffic::log_file::{LogFile, session};
+use crate::traffic::log_file::{LogFile, LogTo, session};
 use crate::traffic::metrics;
 use crate::traffic::receive::Keeper;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -44,8 +45,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Log of when each packet was sent and received; what the file holds stays
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
     log: Option<PathBuf>,
+    /// Have the log server there keep the log [default port: 9312]
+    #[arg(long, value_name = "HOST")]
+    log_to: Option<String>,
+    /// File with the key that the log server holds
+    #[arg(long, value_name = "FILE", requires = "log_to")]
+    log_key: Option<PathBuf>,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -55,13 +62,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         key: args.key.as_deref().map(key).transpose()?,
     };
-    let log = match &args.log {
-        Some(path) => {
-            let session = session(Instants::SentReceived, 0);
-            Some(LogFile::open(path, &session).map_err(anyhow::Error::msg)?)
-        }
-        None => None,
+    let interrupted = options::interrupted()?;
+    let to = match (&args.log, &args.log_to) {
+        (Some(path), _) => Some(LogTo::File(path.clone())),
+        (None, Some(to)) => Some(log_server(to, args.log_key.as_deref())?),
+        (None, None) => None,
     };
+    let session = session(Instants::SentReceived, 0);
+    let log = to.map(|to| LogFile::begin(&to, &session, &interrupted));
+    let log = log.transpose().map_err(anyhow::Error::msg)?;
     let keeper = Keeper::new(log);
     let address = SocketAddr::from((args.listen, args.port));
     let receiver = Receiver::open(address, settings, Hub::new(Box::new(keeper.clone())));
@@ -69,7 +78,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let what = format!("{address} cannot be listened on: {why}");
         Lacks::error(&what, "give another `--listen` or `--port`")
     })?;
-    let interrupted = options::interrupted()?;
     say(&format!("listening on {}", receiver.address()));
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {

@@ -1,32 +1,80 @@
-//! `trammel send`: a stream of packets to a receiver.
+//! `trammel send`: streams of packets to receivers, sent here or by a sender that waits for orders.
+
+mod flows;
+mod orders;
+
+pub(super) use orders::is_guarded;
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use crate::traffic::log_file::LogTo;
 use crate::traffic::metrics;
-use crate::traffic::send::{self, Job};
+use crate::traffic::send::{self, Job, Outcome, resolve};
 use crate::traffic::words::{Words, source};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::table::write_json;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::udp::Mechanism;
+use trammel_traffic::signal::LOG_PORT;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
-/// Send a stream of packets to a receiver and say what became of it
+/// Send streams of packets to receivers and say what became of them
 ///
 /// Packets leave by a schedule that is fixed beforehand, and how late each was is told. Start `trammel recv` first.
+/// A script has a flow on each line, of the words that this command takes for one, quoted as in a shell; `--to HOST` on a line
+/// names a receiver of its own. All flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
-    #[arg(value_name = "HOST")]
-    to: String,
+    #[arg(value_name = "HOST", required_unless_present_any = ["daemon", "script"])]
+    to: Option<String>,
+    #[command(flatten)]
+    flow: FlowArgs,
+    /// Send the flows of a file, one a line, all at once
+    #[arg(long, value_name = "FILE", conflicts_with = "FlowArgs")]
+    script: Option<PathBuf>,
+    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
+    #[arg(long)]
+    sleep: bool,
+    /// Run before all programs of usual priority
+    #[arg(long)]
+    real_time: bool,
+    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
+    #[arg(long)]
+    segments: bool,
+    /// File with the key that the receiver holds, 16 bytes at least; with `--from`, that the sender there holds
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
+    #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
+    log: Option<PathBuf>,
+    /// Have the log server there keep the log [default port: 9312]
+    #[arg(long, value_name = "HOST")]
+    log_to: Option<String>,
+    /// File with the key that the log server holds
+    #[arg(long, value_name = "FILE", requires = "log_to")]
+    log_key: Option<PathBuf>,
+    /// Have the sender that waits for orders there send the flows [default port: 9311]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "segments"])]
+    from: Option<String>,
+    #[command(flatten)]
+    daemon: orders::Args,
+    /// Write the table to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is of one flow: the words of a script's line.
+#[derive(Clone, Debug, clap::Args)]
+struct FlowArgs {
     /// Packets a second
     #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
     rate: Option<String>,
@@ -72,9 +120,9 @@ pub(super) struct Args {
     /// What to do where the sender is late
     #[arg(long, value_enum, default_value = "burst")]
     late: LateName,
-    /// Seed of gaps and sizes
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// Seed of gaps and sizes [default: 1; in a script the flow's place]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Name of the stream, in the receiver's log
     #[arg(long, value_name = "NAME", default_value = "")]
     name: String,
@@ -92,24 +140,6 @@ pub(super) struct Args {
     /// Time to live or hop limit, from 1
     #[arg(long, value_name = "HOPS", value_parser = clap::value_parser!(u8).range(1..))]
     ttl: Option<u8>,
-    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
-    #[arg(long)]
-    sleep: bool,
-    /// Run before all programs of usual priority
-    #[arg(long)]
-    real_time: bool,
-    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
-    #[arg(long)]
-    segments: bool,
-    /// File with the key that the receiver holds, 16 bytes at least
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
-    #[arg(short, long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// Write the table to standard output as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -148,79 +178,131 @@ fn bytes(text: &str) -> Result<u64, String> {
     Err("it must be from 1 byte on".to_owned())
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let words = Words {
-        rate: args.rate.clone(),
-        gap: args.gap.clone(),
-        size: args.size.clone(),
-        app: args.app.clone(),
-    };
-    let is_of_udp = args.ds.is_some() || args.ttl.is_some() || args.segments;
-    if args.protocol == ProtocolName::Tcp && is_of_udp {
-        anyhow::bail!("`--ds`, `--ttl` and `--segments` are of UDP; leave them out, or `-T tcp`");
-    }
-    let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
-    let stream = Stream {
-        name: args.name.clone(),
-        protocol: match args.protocol {
-            ProtocolName::Udp => Protocol::Udp,
-            ProtocolName::Tcp => Protocol::Tcp,
-        },
-        source: source(&words)?,
-        start: args.start,
-        limits: Limits {
-            duration: args.duration.or((!is_limited).then(|| Time::from_secs(10))),
-            packets: args.packets,
-            bytes: args.bytes,
-        },
-        seed: args.seed,
-        meter: if args.round_trip {
-            Meter::RoundTrip
-        } else {
-            Meter::OneWay
-        },
-        late: match args.late {
-            LateName::Burst => Late::Burst,
-            LateName::Skip => Late::Skip,
-            LateName::Stretch => Late::Stretch,
-        },
-        ds: args.ds,
-        ttl: args.ttl,
-    };
-    let job = Job {
-        to: args.to.clone(),
-        port: args.port,
-        key: args.key.as_deref().map(key).transpose()?,
-        wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
-        mechanism: if args.segments {
-            Mechanism::Segments
-        } else {
-            Mechanism::Calls
-        },
-        threads: 1,
-        is_real_time: args.real_time,
-        log: args.log.clone(),
-    };
-    let interrupted = options::interrupted()?;
-    let outcome = send::run(std::slice::from_ref(&stream), &job, &interrupted)?;
-    if let Some(why) = &outcome.log_fault {
-        say(&format!("warning: {why}; the log lacks what came after"));
-    }
-    if args.json {
-        let mut tables = vec![outcome.table()];
-        tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
-        write_json(&tables, std::io::stdout())?;
-    } else {
-        print(outcome.text().trim_end())?;
-        if let Some(report) = &outcome.round_trip {
-            print(metrics::text(report).trim_end())?;
+impl FlowArgs {
+    /// The stream, which is the flow `place` from 0 of those that are sent at once.
+    fn stream(&self, place: usize) -> anyhow::Result<Stream> {
+        let words = Words {
+            rate: self.rate.clone(),
+            gap: self.gap.clone(),
+            size: self.size.clone(),
+            app: self.app.clone(),
+        };
+        let is_of_udp = self.ds.is_some() || self.ttl.is_some();
+        if self.protocol == ProtocolName::Tcp && is_of_udp {
+            anyhow::bail!("`--ds` and `--ttl` are of UDP; leave them out, or `-T tcp`");
         }
+        let is_limited = self.duration.is_some() || self.packets.is_some() || self.bytes.is_some();
+        Ok(Stream {
+            name: self.name.clone(),
+            protocol: match self.protocol {
+                ProtocolName::Udp => Protocol::Udp,
+                ProtocolName::Tcp => Protocol::Tcp,
+            },
+            source: source(&words)?,
+            start: self.start,
+            limits: Limits {
+                duration: self.duration.or((!is_limited).then(|| Time::from_secs(10))),
+                packets: self.packets,
+                bytes: self.bytes,
+            },
+            // Flows of one seed would send their packets at the same times.
+            seed: self.seed.unwrap_or(1 + place as u64),
+            meter: if self.round_trip {
+                Meter::RoundTrip
+            } else {
+                Meter::OneWay
+            },
+            late: match self.late {
+                LateName::Burst => Late::Burst,
+                LateName::Skip => Late::Skip,
+                LateName::Stretch => Late::Stretch,
+            },
+            ds: self.ds,
+            ttl: self.ttl,
+        })
     }
-    Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
+}
+
+impl Args {
+    /// How streams to `to` are sent.
+    fn job(&self, to: &str) -> anyhow::Result<Job> {
+        Ok(Job {
+            to: to.to_owned(),
+            port: self.flow.port,
+            key: self.key.as_deref().map(key).transpose()?,
+            wait: if self.sleep { Wait::Sleep } else { Wait::Spin },
+            mechanism: if self.segments {
+                Mechanism::Segments
+            } else {
+                Mechanism::Calls
+            },
+            threads: 1,
+            is_real_time: self.real_time,
+            log: match (&self.log, &self.log_to) {
+                (Some(path), _) => Some(LogTo::File(path.clone())),
+                (None, Some(to)) => Some(log_server(to, self.log_key.as_deref())?),
+                (None, None) => None,
+            },
+        })
+    }
+}
+
+/// The log server that `to` names.
+pub(super) fn log_server(to: &str, file: Option<&std::path::Path>) -> anyhow::Result<LogTo> {
+    let address = resolve(to, LOG_PORT)?;
+    Ok(LogTo::Server(address, file.map(key).transpose()?))
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.daemon.is_wanted() {
+        return orders::wait(args);
+    }
+    if let Some(from) = &args.from {
+        return orders::give(args, from);
+    }
+    let flows = flows::read(args)?;
+    if args.segments && flows.iter().any(|flow| flow.stream.protocol != Protocol::Udp) {
+        anyhow::bail!("`--segments` is of UDP; leave it out, or `-T tcp`");
+    }
+    let batches = flows::batches(flows, &|to| args.job(to))?;
+    let interrupted = options::interrupted()?;
+    let outcome = Outcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
+    if let Some(why) = &outcome.log_fault {
+        say(&warning(why));
+    }
+    print(shown(&outcome, args.json)?.trim_end())?;
+    Ok(ExitCode::from(code(
+        &outcome,
+        interrupted.load(Ordering::SeqCst),
+    )))
+}
+
+fn warning(log_fault: &str) -> String {
+    format!("warning: {log_fault}; the log lacks what came after")
+}
+
+/// What is printed of flows.
+fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
+    if json {
+        let mut tables = outcome.tables();
+        tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
+        let mut bytes = Vec::new();
+        write_json(&tables, &mut bytes)?;
+        return Ok(String::from_utf8(bytes)?);
+    }
+    let mut text = outcome.text();
+    for report in &outcome.round_trip {
+        text += &metrics::text(report);
+    }
+    Ok(text)
+}
+
+fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
+    if is_interrupted {
         INTERRUPTED
-    } else if !outcome.is_whole() {
-        FAILED
-    } else {
+    } else if outcome.is_whole() {
         DONE
-    }))
+    } else {
+        FAILED
+    }
 }

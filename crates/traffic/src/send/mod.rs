@@ -2,6 +2,8 @@
 
 pub mod answers;
 mod lane;
+pub mod ordering;
+pub mod orders;
 mod schedule;
 pub mod session;
 pub mod tcp;

@@ -111,6 +111,8 @@ pub enum Message {
     Done {
         /// Its exit code.
         code: u8,
+        /// What it had warned of, or why it had failed.
+        note: String,
     },
     /// A block of a log, as it is in a file.
     Block(Vec<u8>),
@@ -222,7 +224,10 @@ impl Message {
             Message::Progress { packets: value } | Message::Kept { bytes: value } => {
                 into.extend_from_slice(&value.to_be_bytes());
             }
-            Message::Done { code } => into.push(*code),
+            Message::Done { code, note } => {
+                into.push(*code);
+                write_text(note, into);
+            }
             Message::Block(bytes) => into.extend_from_slice(bytes),
             Message::Opened { number, port } => {
                 into.extend_from_slice(&number.to_be_bytes());
@@ -343,6 +348,7 @@ impl Fields<'_> {
             13 => Message::Part(self.long_text()?),
             14 => Message::Done {
                 code: u8::from_be_bytes(self.bytes()?),
+                note: self.text()?,
             },
             BLOCK => Message::Block(std::mem::take(&mut self.left).to_vec()),
             16 => Message::Over,
@@ -449,7 +455,7 @@ mod tests {
             any::<bool>().prop_map(|json| Message::Start { json }),
             any::<u64>().prop_map(|packets| Message::Progress { packets }),
             "[ -~ä\n]{0,600}".prop_map(Message::Part),
-            any::<u8>().prop_map(|code| Message::Done { code }),
+            (any::<u8>(), "[a-z ]{0,20}").prop_map(|(code, note)| Message::Done { code, note }),
             any::<Vec<u8>>().prop_map(Message::Block),
             Just(Message::Over),
             any::<u64>().prop_map(|bytes| Message::Kept { bytes }),
@@ -551,7 +557,13 @@ mod tests {
                 b"\0\0\0\x09\x0c\0\0\0\0\0\0\x01\x02",
             ),
             (Message::Part("a\n".to_owned()), b"\0\0\0\x05\x0d\0\x02a\n"),
-            (Message::Done { code: 1 }, b"\0\0\0\x02\x0e\x01"),
+            (
+                Message::Done {
+                    code: 1,
+                    note: "x".to_owned(),
+                },
+                b"\0\0\0\x04\x0e\x01\x01x",
+            ),
             (Message::Block(vec![7, 8]), b"\0\0\0\x03\x0f\x07\x08"),
             (Message::Over, b"\0\0\0\x01\x10"),
             (

@@ -22,7 +22,7 @@
 //!   Start(form)             ─>                             Over                 ─>
 //!                           <─  Progress, each second                           <─  Kept(bytes)
 //!   Over, to end them early ─>
-//!                           <─  Part, each; Done(code)
+//!                           <─  Part, each; Done(code, note)
 //! ```
 //! A message is its length (32 bits, of what follows), its kind (8 bits) and its fields, all big-endian. Every field is
 //! bounded, so that a peer that lies costs its own session and nothing else.

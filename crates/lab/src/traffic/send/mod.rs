@@ -3,14 +3,13 @@
 mod account;
 mod show;
 
-use super::log_file::{self, LogFile};
+use super::log_file::{self, LogFile, LogTo};
 use crate::engine::Lacks;
 use account::Account;
 use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_io::clock::{monotonic_ns, real_time};
@@ -51,8 +50,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
-    /// The file for its log.
-    pub log: Option<PathBuf>,
+    /// Where its log is kept.
+    pub log: Option<LogTo>,
 }
 
 /// What came of a stream.
@@ -73,19 +72,19 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
-    /// What came back, where the round trip is measured.
-    pub round_trip: Option<Report>,
+    /// What came back, where the round trip is measured: of each session.
+    pub round_trip: Vec<Report>,
 }
 
-/// The address that `to` names.
-fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
+/// The address that `to` names, with `port` where it names none.
+pub fn resolve(to: &str, port: u16) -> anyhow::Result<SocketAddr> {
     let help = "give HOST, HOST:PORT or [IPv6]:PORT";
     let with_port = to.to_socket_addrs();
     let mut found = match with_port {
         Ok(found) => found,
         Err(_) => {
             let host = to.trim_start_matches('[').trim_end_matches(']');
-            let found = (host, PORT).to_socket_addrs();
+            let found = (host, port).to_socket_addrs();
             found.map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {help}"))?
         }
     };
@@ -94,90 +93,169 @@ fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
         .with_context(|| format!("`{to}` has no address; {help}"))
 }
 
+/// Streams of one session that are sent at once: each with the receiver's port that its packets go to, and how it is done.
+#[derive(Debug)]
+pub struct Batch {
+    /// See above.
+    pub flows: Vec<(Stream, u16)>,
+    /// See above.
+    pub job: Job,
+}
+
 /// Sends `streams` at once, in one session.
 pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
-    let Some(first) = streams.first() else {
-        bail!("there is no stream to send");
-    };
-    if job.log.is_some() && streams.iter().any(|one| one.meter != first.meter) {
-        bail!("a log is of one-way streams or of round trips: send them by themselves");
-    }
-    let address = resolve(&job.to)?;
-    if job.is_real_time {
-        may_be_real_time()?;
-    }
-    let opened = Session::open(address, job.key.as_ref(), stop);
-    let mut session = opened.map_err(|error| match error {
-        Error::Nobody(at, why) => Lacks::error(
-            &format!("no receiver answers at {at}: {why}"),
-            "start one there: `trammel recv`",
-        ),
-        other => anyhow!("{other}"),
-    })?;
-    // Not before somebody is there: a log without anything would be left.
-    let instants = match first.meter {
-        Meter::OneWay => Instants::DueSent,
-        Meter::RoundTrip => Instants::SentReturned,
-    };
-    let log_session = log_file::session(instants, first.seed);
-    let mut account = Account::new(job.log.as_deref(), &log_session)?;
-    let (mut numbers, mut ways) = (Vec::new(), Vec::new());
-    for stream in streams {
-        let (flow, way) = open(stream, &mut session, address, job, stop)?;
-        numbers.push(flow.number);
-        account.flow(flow);
-        ways.push(way);
-    }
-    let (account, over) = (Mutex::new(account), AtomicBool::new(false));
-    let (mut sent, received) = std::thread::scope(|scope| {
-        let origin = monotonic_ns() + LEAD_NS;
-        let mut lanes = Vec::new();
-        for ((stream, number), way) in streams.iter().zip(&numbers).zip(ways) {
-            if let Some(mut answers) = way.answers {
-                let (over, account) = (&over, &account);
-                scope.spawn(move || {
-                    // An error of it shows as answers that did not come.
-                    let _ = answers.collect(*number, over, &mut |record| {
-                        held(account).record(record);
-                    });
-                });
-            }
-            lanes.push(Lane::new(stream, *number, way.carrier, origin));
-        }
-        let sent = send_lanes(lanes, job, stop, &account);
-        let received: Vec<_> = numbers
-            .iter()
-            .map(|number| session.close_flow(*number, sent[number].count))
+    let flows: Vec<_> = streams.iter().map(|stream| (stream, job.port)).collect();
+    let origin = || monotonic_ns() + LEAD_NS;
+    Ok(Ready::new(&flows, job, stop)?.send(origin(), stop, None))
+}
+
+/// Sends several batches at once, a session each, once all have been opened; counts packets into `sent`. What came of each is
+/// in their order.
+pub fn run_all(
+    batches: &[Batch],
+    stop: &AtomicBool,
+    sent: &AtomicU64,
+) -> anyhow::Result<Vec<Outcome>> {
+    let ready: anyhow::Result<Vec<_>> = batches
+        .iter()
+        .map(|batch| {
+            let flows: Vec<_> = batch.flows.iter().map(|(one, port)| (one, *port)).collect();
+            Ready::new(&flows, &batch.job, stop)
+        })
+        .collect();
+    let ready = ready?;
+    let origin = monotonic_ns() + LEAD_NS;
+    Ok(std::thread::scope(|scope| {
+        let running: Vec<_> = ready
+            .into_iter()
+            .map(|one| scope.spawn(move || one.send(origin, stop, Some(sent))))
             .collect();
-        let coming_back = streams.iter().zip(&received).filter_map(|(stream, count)| {
-            let count = count.as_ref().ok()?;
-            (stream.meter == Meter::RoundTrip).then_some(count.packets)
-        });
-        let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
-        while held(&account).records < wanted && Instant::now() < until {
-            std::thread::sleep(LOOK);
+        let outcomes = running.into_iter().map(|one| one.join());
+        outcomes.map(|one| one.expect("it does not panic")).collect()
+    }))
+}
+
+/// A session whose flows are open.
+struct Ready<'a> {
+    job: &'a Job,
+    session: Session,
+    account: Account,
+    flows: Vec<(&'a Stream, u32, Way)>,
+}
+
+impl<'a> Ready<'a> {
+    fn new(
+        streams: &[(&'a Stream, u16)],
+        job: &'a Job,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Ready<'a>> {
+        let Some((first, _)) = streams.first() else {
+            bail!("there is no stream to send");
+        };
+        if job.log.is_some() && streams.iter().any(|(one, _)| one.meter != first.meter) {
+            bail!("a log is of one-way streams or of round trips: send them by themselves");
         }
-        over.store(true, Ordering::Relaxed);
-        (sent, received)
-    });
-    let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut flows = Vec::new();
-    for ((stream, number), received) in streams.iter().zip(numbers).zip(received) {
-        let sent = sent.remove(&number).expect("every flow was sent");
-        account.decoder.sent(number, sent.count.packets);
-        flows.push(FlowOutcome {
-            name: stream.name.clone(),
-            sent,
-            received: received.map_err(|why| why.to_string()),
-        });
+        let address = resolve(&job.to, PORT)?;
+        if job.is_real_time {
+            may_be_real_time()?;
+        }
+        let opened = Session::open(address, job.key.as_ref(), stop);
+        let mut session = opened.map_err(|error| match error {
+            Error::Nobody(at, why) => Lacks::error(
+                &format!("no receiver answers at {at}: {why}"),
+                "start one there: `trammel recv`",
+            ),
+            other => anyhow!("{other}"),
+        })?;
+        // Not before somebody is there: a log without anything would be left.
+        let instants = match first.meter {
+            Meter::OneWay => Instants::DueSent,
+            Meter::RoundTrip => Instants::SentReturned,
+        };
+        let log_session = log_file::session(instants, first.seed);
+        let mut account = Account::new(job.log.as_ref(), &log_session, stop)?;
+        let mut flows = Vec::new();
+        for (stream, port) in streams {
+            let (flow, way) = open((stream, *port), &mut session, address, job, stop)?;
+            flows.push((*stream, flow.number, way));
+            account.flow(flow);
+        }
+        Ok(Ready {
+            job,
+            session,
+            account,
+            flows,
+        })
     }
-    account.log(LogFile::flush);
-    let comes_back = streams.iter().any(|one| one.meter == Meter::RoundTrip);
-    Ok(Outcome {
-        flows,
-        log_fault: account.fault,
-        round_trip: comes_back.then(|| account.decoder.finish()),
-    })
+
+    /// Sends all, whose start is at `origin` of the monotonic clock; counts packets into `counter`.
+    fn send(self, origin: i64, stop: &AtomicBool, counter: Option<&AtomicU64>) -> Outcome {
+        let Ready {
+            job,
+            mut session,
+            account,
+            flows: open,
+        } = self;
+        let streams: Vec<_> = open
+            .iter()
+            .map(|(stream, number, _)| (*stream, *number))
+            .collect();
+        let (account, over) = (Mutex::new(account), AtomicBool::new(false));
+        let (mut sent, received) = std::thread::scope(|scope| {
+            let mut lanes = Vec::new();
+            for (stream, number, way) in open {
+                if let Some(mut answers) = way.answers {
+                    let (over, account) = (&over, &account);
+                    scope.spawn(move || {
+                        // An error of it shows as answers that did not come.
+                        let _ = answers.collect(number, over, &mut |record| {
+                            held(account).record(record);
+                        });
+                    });
+                }
+                lanes.push(Lane::new(stream, number, way.carrier, origin));
+            }
+            let sent = send_lanes(lanes, job, stop, (&account, counter));
+            let received: Vec<_> = streams
+                .iter()
+                .map(|(_, number)| session.close_flow(*number, sent[number].count))
+                .collect();
+            let coming_back = streams.iter().zip(&received).filter_map(|((stream, _), count)| {
+                let count = count.as_ref().ok()?;
+                (stream.meter == Meter::RoundTrip).then_some(count.packets)
+            });
+            let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
+            while held(&account).records < wanted && Instant::now() < until {
+                std::thread::sleep(LOOK);
+            }
+            over.store(true, Ordering::Relaxed);
+            (sent, received)
+        });
+        let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut flows = Vec::new();
+        for ((stream, number), received) in streams.iter().zip(received) {
+            let sent = sent.remove(number).expect("every flow was sent");
+            account.decoder.sent(*number, sent.count.packets);
+            flows.push(FlowOutcome {
+                name: stream.name.clone(),
+                sent,
+                received: received.map_err(|why| why.to_string()),
+            });
+        }
+        account.log(LogFile::finish);
+        let comes_back = streams
+            .iter()
+            .any(|(one, _)| one.meter == Meter::RoundTrip);
+        Outcome {
+            flows,
+            log_fault: account.fault,
+            round_trip: if comes_back {
+                vec![account.decoder.finish()]
+            } else {
+                Vec::new()
+            },
+        }
+    }
 }
 
 fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
@@ -195,7 +273,7 @@ fn may_be_real_time() -> anyhow::Result<()> {
 
 /// Opens a flow with the receiver, and the way there.
 fn open(
-    stream: &Stream,
+    (stream, port): (&Stream, u16),
     session: &mut Session,
     receiver: SocketAddr,
     job: &Job,
@@ -204,7 +282,7 @@ fn open(
     let wish = Wish {
         protocol: stream.protocol,
         meter: stream.meter,
-        port: job.port,
+        port,
         name: stream.name.clone(),
     };
     let opened = session.open_flow(wish, stop);
@@ -226,7 +304,7 @@ fn send_lanes(
     lanes: Vec<Lane>,
     job: &Job,
     stop: &AtomicBool,
-    account: &Mutex<Account>,
+    (account, counter): (&Mutex<Account>, Option<&AtomicU64>),
 ) -> BTreeMap<u32, Sent> {
     let (waiting, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(Lane::waits);
     let mut groups: Vec<Vec<Lane>> = (0..job.threads.clamp(1, others.len().max(1)))
@@ -244,6 +322,9 @@ fn send_lanes(
             let _ = real_time(PRIORITY);
         }
         let note = &mut |record: &Record| {
+            if let Some(counter) = counter {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
             if is_noted {
                 held(account).record(record);
             }
