@@ -132,7 +132,10 @@ fn a_script_sends_its_flows_at_once_to_several_receivers() {
     );
     std::fs::write(here.join("flows"), script).expect("there is room");
     let started = Instant::now();
-    let out = output(here, &["send", &first.address, "--script", "flows", "--json"]);
+    let out = output(
+        here,
+        &["send", &first.address, "--script", "flows", "--json"],
+    );
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     // Each takes up to 0.4 s.
     assert!(started.elapsed() < Duration::from_secs(5));
@@ -143,12 +146,21 @@ fn a_script_sends_its_flows_at_once_to_several_receivers() {
     assert_eq!(of("sent_pkts"), [200, 150, 100, 20]);
     assert_eq!(of("received_pkts"), [200, 150, 100, 20]);
     let total = &all["total"][0];
-    assert_eq!((&total["sent_pkts"], &total["lost_pkts"]), (&470.into(), &0.into()));
+    assert_eq!(
+        (&total["sent_pkts"], &total["lost_pkts"]),
+        (&470.into(), &0.into())
+    );
     let (code, printed, _) = first.end();
     assert_eq!(code, Some(0));
-    assert_eq!(tables(printed.as_bytes())["flows"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        tables(printed.as_bytes())["flows"].as_array().map(Vec::len),
+        Some(3)
+    );
     let (code, printed, _) = second.end();
-    assert_eq!((code, &tables(printed.as_bytes())["flows"][0]["name"]), (Some(0), &"voice".into()));
+    assert_eq!(
+        (code, &tables(printed.as_bytes())["flows"][0]["name"]),
+        (Some(0), &"voice".into())
+    );
 }
 
 #[test]
@@ -158,7 +170,10 @@ fn a_thousand_flows_of_a_script_share_a_session() {
     let receiver = Running::receiver(here, &["--flows", "1000"]);
     let script = "--rate 20 --packets 10 --size 64\n".repeat(1000);
     std::fs::write(here.join("flows"), script).expect("there is room");
-    let out = output(here, &["send", &receiver.address, "--script", "flows", "--json"]);
+    let out = output(
+        here,
+        &["send", &receiver.address, "--script", "flows", "--json"],
+    );
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     let all = tables(&out.stdout);
     assert_eq!(all["streams"].as_array().map(Vec::len), Some(1000));
@@ -175,7 +190,11 @@ fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sen
     std::fs::write(here.join("quotes"), "--rate 5 '\n").expect("there is room");
     std::fs::write(here.join("none"), "# nothing\n").expect("there is room");
     let out = output(here, &["send", "127.0.0.1:1", "--script", "quotes"]);
-    assert!(out.status.code() == Some(2) && said(&out).contains("quotes:1: "), "{}", said(&out));
+    assert!(
+        out.status.code() == Some(2) && said(&out).contains("quotes:1: "),
+        "{}",
+        said(&out)
+    );
     std::fs::write(here.join("flows"), script.replace('\'', "")).expect("there is room");
     let out = output(here, &["send", "127.0.0.1:1", "--script", "flows"]);
     let error = said(&out);
@@ -193,11 +212,18 @@ fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sen
     for (words, what) in [
         (&["send", "127.0.0.1:1", "--script", "none"][..], "no flow"),
         (&["send", "127.0.0.1:1", "--script", "missing"], "missing"),
-        (&["send", "127.0.0.1:1", "--script", "none", "--rate", "5"], "--rate"),
+        (
+            &["send", "127.0.0.1:1", "--script", "none", "--rate", "5"],
+            "--rate",
+        ),
         (&["send", "--rate", "5"], "HOST"),
     ] {
         let out = output(here, words);
-        assert!(out.status.code() == Some(2) && said(&out).contains(what), "{}", said(&out));
+        assert!(
+            out.status.code() == Some(2) && said(&out).contains(what),
+            "{}",
+            said(&out)
+        );
     }
 }
 
@@ -215,7 +241,10 @@ fn a_sender_under_orders_sends_and_tells_what_came() {
     );
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     let row = &tables(&out.stdout)["streams"][0];
-    assert_eq!((&row["sent_pkts"], &row["received_pkts"]), (&300.into(), &300.into()));
+    assert_eq!(
+        (&row["sent_pkts"], &row["received_pkts"]),
+        (&300.into(), &300.into())
+    );
     assert_eq!(row["stream"], "an 'order'");
     // Round trips are measured there, and told here; two clients at once.
     let words = ["--rate", "1000", "--packets", "300", "--round-trip"];
@@ -233,7 +262,10 @@ fn a_sender_under_orders_sends_and_tells_what_came() {
     let script = "--rate 1000 --packets 50\n--rate 1000 --packets 60 -T tcp\n";
     std::fs::write(here.join("flows"), script).expect("there is room");
     let words = ["--script", "flows", "--json"];
-    let out = output(here, &[&["send", &receiver.address], &from[..], &words].concat());
+    let out = output(
+        here,
+        &[&["send", &receiver.address], &from[..], &words].concat(),
+    );
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     assert_eq!(tables(&out.stdout)["total"][0]["received_pkts"], 110);
     // What is refused is refused to this client alone.
@@ -258,7 +290,13 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
     let receiver = Running::receiver(here, &["--flows", "3", "--log", "r.log"]);
     let mut daemon = Running::daemon(here, &[]);
     let words = ["--rate", "500", "--duration", "50s", "--name"];
-    let base = ["send", &receiver.address, "--from", &daemon.address, "--json"];
+    let base = [
+        "send",
+        &receiver.address,
+        "--from",
+        &daemon.address,
+        "--json",
+    ];
     let mut clients = Vec::new();
     for name in ["killed", "interrupted", "left"] {
         let child = trammel(here, &[&base[..], &words, &[name]].concat()).spawn();
@@ -277,16 +315,29 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
     let id = clients[1].id().to_string();
     let done = Command::new("kill").args(["-INT", &id]).status();
     assert!(done.expect("it is there").success());
-    let out = clients.remove(1).wait_with_output().expect("it was started");
+    let out = clients
+        .remove(1)
+        .wait_with_output()
+        .expect("it was started");
     assert_eq!(out.status.code(), Some(130), "{}", said(&out));
     let sent = tables(&out.stdout)["streams"][0]["sent_pkts"].as_u64();
-    assert!(sent.is_some_and(|sent| (50..10_000).contains(&sent)), "{sent:?}");
+    assert!(
+        sent.is_some_and(|sent| (50..10_000).contains(&sent)),
+        "{sent:?}"
+    );
     // The third goes on, and ends in order when the sender does.
     let (code, _, told) = daemon.interrupt();
     assert_eq!(code, Some(0), "{told}");
-    let out = clients.remove(1).wait_with_output().expect("it was started");
+    let out = clients
+        .remove(1)
+        .wait_with_output()
+        .expect("it was started");
     assert_eq!(out.status.code(), Some(130), "{}", said(&out));
-    assert!(said(&out).contains("the sender was interrupted"), "{}", said(&out));
+    assert!(
+        said(&out).contains("the sender was interrupted"),
+        "{}",
+        said(&out)
+    );
     assert!(tables(&out.stdout)["streams"][0]["lost_pkts"] == 0);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(receiver.end().0, Some(0));
@@ -310,11 +361,22 @@ fn who_others_reach_needs_a_key_and_limits_hold() {
     let base = ["send", &receiver.address, "--from", &daemon.address];
     let words = ["--rate", "1000", "--packets", "5"];
     let out = output(here, &[&base[..], &words].concat());
-    assert!(out.status.code() == Some(2) && said(&out).contains("--key"), "{}", said(&out));
+    assert!(
+        out.status.code() == Some(2) && said(&out).contains("--key"),
+        "{}",
+        said(&out)
+    );
     let script = "--rate 1000 --packets 5\n".repeat(3);
     std::fs::write(here.join("flows"), script).expect("there is room");
-    let out = output(here, &[&base[..], &["--key", "key", "--script", "flows"]].concat());
-    assert!(out.status.code() == Some(2) && said(&out).contains("2 flows"), "{}", said(&out));
+    let out = output(
+        here,
+        &[&base[..], &["--key", "key", "--script", "flows"]].concat(),
+    );
+    assert!(
+        out.status.code() == Some(2) && said(&out).contains("2 flows"),
+        "{}",
+        said(&out)
+    );
     // Those that were refused take no room.
     let out = output(here, &[&base[..], &["--key", "key"], &words].concat());
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
@@ -328,13 +390,24 @@ fn logs_of_both_ends_are_kept_elsewhere_and_decoded() {
     let here = folder.path();
     let server = Running::log_server(here, "logs/");
     let receiver = Running::receiver(here, &["--flows", "1", "--log-to", &server.address]);
-    let words = ["--rate", "20000", "--packets", "10000", "--log-to", &server.address];
+    let words = [
+        "--rate",
+        "20000",
+        "--packets",
+        "10000",
+        "--log-to",
+        &server.address,
+    ];
     let out = output(here, &[&["send", &receiver.address], &words[..]].concat());
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     assert!(!said(&out).contains("warning"), "{}", said(&out));
     assert_eq!(receiver.end().0, Some(0));
     let (code, _, told) = server.interrupt();
-    assert_eq!((code, told.matches("is whole").count()), (Some(0), 2), "{told}");
+    assert_eq!(
+        (code, told.matches("is whole").count()),
+        (Some(0), 2),
+        "{told}"
+    );
     let logs = files(&here.join("logs"));
     let mut instants: Vec<String> = Vec::new();
     for log in &logs {
@@ -352,7 +425,14 @@ fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
     let here = folder.path();
     let server = Running::log_server(here, "all.log");
     let receiver = Running::receiver(here, &["--flows", "1"]);
-    let words = ["--rate", "2000", "--duration", "5s", "--log-to", &server.address];
+    let words = [
+        "--rate",
+        "2000",
+        "--duration",
+        "5s",
+        "--log-to",
+        &server.address,
+    ];
     let sender = trammel(here, &[&["send", &receiver.address], &words[..]].concat()).spawn();
     let sender = sender.expect("it starts");
     // Written after a second, though no block is full by then.
@@ -366,7 +446,10 @@ fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
     let warning = "the log lacks what came after";
     assert_eq!(said(&out).matches(warning).count(), 1, "{}", said(&out));
     let kept = decoded(here, &log)[0]["pkts"].as_u64();
-    assert!(kept.is_some_and(|kept| (2000..10_000).contains(&kept)), "{kept:?}");
+    assert!(
+        kept.is_some_and(|kept| (2000..10_000).contains(&kept)),
+        "{kept:?}"
+    );
     assert_eq!(receiver.end().0, Some(0));
 }
 
@@ -379,7 +462,14 @@ fn who_is_killed_while_it_logs_loses_a_second_at_most() {
         let log_to = ["--log-to", &server.address];
         let more: &[&str] = if remote { &log_to } else { &["--log", "r.log"] };
         let receiver = Running::receiver(here, more);
-        let words = ["send", &receiver.address, "--rate", "2000", "--duration", "8s"];
+        let words = [
+            "send",
+            &receiver.address,
+            "--rate",
+            "2000",
+            "--duration",
+            "8s",
+        ];
         let mut sender = trammel(here, &words).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(3500));
         receiver.signal("-KILL");
@@ -396,7 +486,10 @@ fn who_is_killed_while_it_logs_loses_a_second_at_most() {
         assert!(kept.is_some_and(|kept| kept >= 4000), "{remote}: {kept:?}");
     }
     let (code, _, told) = server.interrupt();
-    assert!(code == Some(0) && told.contains("bytes of its log are kept"), "{told}");
+    assert!(
+        code == Some(0) && told.contains("bytes of its log are kept"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -405,7 +498,14 @@ fn a_log_servers_file_holds_one_log_at_a_time_and_a_full_disk_is_told_once() {
     let here = folder.path();
     let server = Running::log_server(here, "one.log");
     let receiver = Running::receiver(here, &["--log-to", &server.address]);
-    let words = ["--rate", "1000", "--packets", "5", "--log-to", &server.address];
+    let words = [
+        "--rate",
+        "1000",
+        "--packets",
+        "5",
+        "--log-to",
+        &server.address,
+    ];
     let out = output(here, &[&["send", &receiver.address], &words[..]].concat());
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     assert!(said(&out).contains("one log at a time"), "{}", said(&out));

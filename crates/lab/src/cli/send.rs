@@ -66,7 +66,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "segments"])]
     from: Option<String>,
     #[command(flatten)]
-    daemon: orders::Args,
+    daemon: orders::DaemonArgs,
     /// Write the table to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -261,7 +261,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return orders::give(args, from);
     }
     let flows = flows::read(args)?;
-    if args.segments && flows.iter().any(|flow| flow.stream.protocol != Protocol::Udp) {
+    if args.segments
+        && flows
+            .iter()
+            .any(|flow| flow.stream.protocol != Protocol::Udp)
+    {
         anyhow::bail!("`--segments` is of UDP; leave it out, or `-T tcp`");
     }
     let batches = flows::batches(flows, &|to| args.job(to))?;

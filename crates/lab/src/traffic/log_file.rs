@@ -77,7 +77,11 @@ impl LogFile {
                 let remote = Remote::open(*address, key.as_ref(), stop).map_err(|why| {
                     format!("no log server serves at {address}: {why}; start one there: `trammel log DIR`")
                 })?;
-                LogFile::new(format!("log server {address}"), Place::Server(remote), session)
+                LogFile::new(
+                    format!("log server {address}"),
+                    Place::Server(remote),
+                    session,
+                )
             }
         }
     }

@@ -58,7 +58,10 @@ pub fn all_right(name: &str, wrong: Vec<(usize, String)>) -> anyhow::Result<()> 
         .map(|(number, why)| format!("{name}:{number}: {why}"))
         .collect();
     if count > MOST_TOLD {
-        told.push(format!("{name}: {} more lines are wrong", count - MOST_TOLD));
+        told.push(format!(
+            "{name}: {} more lines are wrong",
+            count - MOST_TOLD
+        ));
     }
     anyhow::bail!("{}", told.join("\n"))
 }
@@ -129,12 +132,24 @@ mod tests {
         for (line, expected) in [
             ("", &[][..]),
             ("  # nothing", &[]),
-            ("--rate 1000\t-n 5 # a comment", &["--rate", "1000", "-n", "5"]),
-            ("--rate '10 kpps' --name a#b", &["--rate", "10 kpps", "--name", "a#b"]),
-            (r#"--name "it's \"it\" \\ \n""#, &["--name", r#"it's "it" \ \n"#]),
+            (
+                "--rate 1000\t-n 5 # a comment",
+                &["--rate", "1000", "-n", "5"],
+            ),
+            (
+                "--rate '10 kpps' --name a#b",
+                &["--rate", "10 kpps", "--name", "a#b"],
+            ),
+            (
+                r#"--name "it's \"it\" \\ \n""#,
+                &["--name", r#"it's "it" \ \n"#],
+            ),
             (r"a\ b '' c'd'e\#", &["a b", "", "cde#"]),
         ] {
-            assert_eq!(words(line), Ok(expected.iter().map(|one| (*one).to_owned()).collect()));
+            assert_eq!(
+                words(line),
+                Ok(expected.iter().map(|one| (*one).to_owned()).collect())
+            );
         }
         for line in ["'open", "\"open", "a\\", "\"a\\"] {
             assert!(words(line).is_err(), "{line}");
@@ -156,8 +171,13 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_with_its_place() {
-        let error = lines("f", "-n 1\n'\n\n\"").expect_err("it is wrong").to_string();
-        assert!(error.starts_with("f:2: ") && error.contains("\nf:4: "), "{error}");
+        let error = lines("f", "-n 1\n'\n\n\"")
+            .expect_err("it is wrong")
+            .to_string();
+        assert!(
+            error.starts_with("f:2: ") && error.contains("\nf:4: "),
+            "{error}"
+        );
         assert!(lines("f", "# none\n").is_err());
         let many = "-n 1\n".repeat(MOST_LINES + 1);
         assert!(lines("f", &many).is_err());

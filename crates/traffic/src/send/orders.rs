@@ -37,13 +37,8 @@ pub trait Worker: Sync {
     fn understand(&self, words: &str, place: usize) -> Result<Self::Flow, String>;
 
     /// Sends flows until they end or `stop` is set; counts packets into `sent`.
-    fn work(
-        &self,
-        flows: Vec<Self::Flow>,
-        json: bool,
-        stop: &AtomicBool,
-        sent: &AtomicU64,
-    ) -> Came;
+    fn work(&self, flows: Vec<Self::Flow>, json: bool, stop: &AtomicBool, sent: &AtomicU64)
+    -> Came;
 }
 
 /// What clients may have done.

@@ -36,14 +36,12 @@ pub(super) fn planned(words: &str, to: Option<&str>, place: usize) -> Result<Pla
     let words = script::words(words)?;
     let words = Words::try_parse_from(words).map_err(|error| short(&error))?;
     let to = words.to.as_deref().or(to);
-    let to = to.ok_or("where to? give `--to HOST` on the line, or a host for all to the command")?;
+    let to =
+        to.ok_or("where to? give `--to HOST` on the line, or a host for all to the command")?;
     Ok(Planned {
         to: to.to_owned(),
         port: words.flow.port,
-        stream: words
-            .flow
-            .stream(place)
-            .map_err(|why| format!("{why:#}"))?,
+        stream: words.flow.stream(place).map_err(|why| format!("{why:#}"))?,
     })
 }
 
@@ -121,8 +119,8 @@ pub(super) fn given(to: &str) -> String {
         let (id, Some(long)) = (argument.get_id().as_str(), argument.get_long()) else {
             continue;
         };
-        let is_given = id != "to"
-            && given.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
+        let is_given =
+            id != "to" && given.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
         if !is_given {
             continue;
         }
@@ -161,7 +159,10 @@ mod tests {
             ("--to b --rate '5", "no end"),
         ] {
             let wrong = planned(line, None, 0).expect_err("it is wrong");
-            assert!(wrong.contains(said) && wrong.lines().count() == 1, "{line}: {wrong}");
+            assert!(
+                wrong.contains(said) && wrong.lines().count() == 1,
+                "{line}: {wrong}"
+            );
         }
     }
 }

@@ -23,7 +23,7 @@ use trammel_traffic::signal::message::MOST_LONG_BYTES;
 
 /// The words of a sender that waits for orders.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DaemonArgs {
     /// Wait for orders, and send the flows that they tell
     #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "segments", "json"])]
     daemon: bool,
@@ -44,7 +44,7 @@ pub(super) struct Args {
     most_time: Time,
 }
 
-impl Args {
+impl DaemonArgs {
     pub(super) fn is_wanted(&self) -> bool {
         self.daemon
     }
@@ -186,7 +186,9 @@ pub(super) fn give(args: &super::Args, from: &str) -> anyhow::Result<ExitCode> {
             &format!("no sender waits for orders at {at}: {why}"),
             "start one there: `trammel send --daemon`",
         ),
-        Error::Flow(place, why) => anyhow!("the sender at {address} refuses `{}`: {why}", lines[place]),
+        Error::Flow(place, why) => {
+            anyhow!("the sender at {address} refuses `{}`: {why}", lines[place])
+        }
         other => anyhow!("{address}: {other}"),
     })?;
     if !came.note.is_empty() {

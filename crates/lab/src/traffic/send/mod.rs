@@ -131,7 +131,9 @@ pub fn run_all(
             .map(|one| scope.spawn(move || one.send(origin, stop, Some(sent))))
             .collect();
         let outcomes = running.into_iter().map(|one| one.join());
-        outcomes.map(|one| one.expect("it does not panic")).collect()
+        outcomes
+            .map(|one| one.expect("it does not panic"))
+            .collect()
     }))
 }
 
@@ -220,10 +222,13 @@ impl<'a> Ready<'a> {
                 .iter()
                 .map(|(_, number)| session.close_flow(*number, sent[number].count))
                 .collect();
-            let coming_back = streams.iter().zip(&received).filter_map(|((stream, _), count)| {
-                let count = count.as_ref().ok()?;
-                (stream.meter == Meter::RoundTrip).then_some(count.packets)
-            });
+            let coming_back = streams
+                .iter()
+                .zip(&received)
+                .filter_map(|((stream, _), count)| {
+                    let count = count.as_ref().ok()?;
+                    (stream.meter == Meter::RoundTrip).then_some(count.packets)
+                });
             let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
             while held(&account).records < wanted && Instant::now() < until {
                 std::thread::sleep(LOOK);
@@ -243,9 +248,7 @@ impl<'a> Ready<'a> {
             });
         }
         account.log(LogFile::finish);
-        let comes_back = streams
-            .iter()
-            .any(|(one, _)| one.meter == Meter::RoundTrip);
+        let comes_back = streams.iter().any(|(one, _)| one.meter == Meter::RoundTrip);
         Outcome {
             flows,
             log_fault: account.fault,

@@ -158,7 +158,10 @@ impl Outcome {
 
     /// All flows as one; none where there is one only.
     fn total(&self) -> Option<FlowOutcome> {
-        let (first, rest) = self.flows.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        let (first, rest) = self
+            .flows
+            .split_first()
+            .filter(|(_, rest)| !rest.is_empty())?;
         let mut total = first.clone();
         total.name = "total".to_owned();
         for one in rest {
@@ -181,7 +184,10 @@ impl Outcome {
         }
         // Flows share a port, and what the port lost is told of each.
         if let Ok(received) = &mut total.received {
-            let lost = self.flows.iter().filter_map(|one| one.received.as_ref().ok());
+            let lost = self
+                .flows
+                .iter()
+                .filter_map(|one| one.received.as_ref().ok());
             received.lost = lost.map(|count| count.lost).max().unwrap_or(0);
         }
         Some(total)
