@@ -185,7 +185,7 @@ fn a_thousand_flows_of_a_script_share_a_session() {
 fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sent() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
-    let script = "--rate 5\n--rat 5\n--rate 'x\n--size 100\n--rate 5 -T tcp --ttl 3\n";
+    let script = "--rate 5\n--rat 5\n--rate 'x\n--size 100\n--rate 5 -T tcp --ttl 0\n";
     std::fs::write(here.join("flows"), script).expect("there is room");
     std::fs::write(here.join("quotes"), "--rate 5 '\n").expect("there is room");
     std::fs::write(here.join("none"), "# nothing\n").expect("there is room");
@@ -205,7 +205,7 @@ fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sen
         ("flows:2: ", "--rate"),
         ("flows:3: ", "x"),
         ("flows:4: ", "--rate 1000"),
-        ("flows:5: ", "of UDP"),
+        ("flows:5: ", "--ttl"),
     ]) {
         assert!(line.contains(place) && line.contains(what), "{line}");
     }

@@ -6,6 +6,7 @@ mod orders;
 pub(super) use orders::is_guarded;
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use crate::engine::Lacks;
 use crate::traffic::log_file::LogTo;
 use crate::traffic::metrics;
 use crate::traffic::send::{self, Job, Outcome, resolve};
@@ -17,8 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::table::write_json;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
+use trammel_io::route::interface;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
+use trammel_traffic::send::frames::{self, By};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::LOG_PORT;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
@@ -30,7 +33,7 @@ use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 /// names a receiver of its own. All flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
@@ -47,9 +50,21 @@ pub(super) struct Args {
     /// Run before all programs of usual priority
     #[arg(long)]
     real_time: bool,
-    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
-    #[arg(long)]
-    segments: bool,
+    /// How packets of UDP are given to the kernel
+    #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
+    by: ByName,
+    /// Interface that frames leave by [default: as the routes say]
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Ethernet address that frames go to [default: the next hop's, as the kernel knows it]
+    #[arg(long, value_name = "MAC", value_parser = mac)]
+    to_mac: Option<[u8; 6]>,
+    /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script")]
+    flows: u32,
+    /// Threads that send them; a flow is sent by one
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
     /// File with the key that the receiver holds, 16 bytes at least; with `--from`, that the sender there holds
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -63,7 +78,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
     /// Have the sender that waits for orders there send the flows [default port: 9311]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "segments"])]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "threads"])]
     from: Option<String>,
     #[command(flatten)]
     daemon: orders::DaemonArgs,
@@ -148,6 +163,24 @@ enum ProtocolName {
     Udp,
     /// Messages in a stream of bytes: each is received when its last byte is
     Tcp,
+    /// Echo requests: their receiver counts them and its kernel answers them
+    Icmp,
+    /// Where the kernel has it: refused yet
+    Sctp,
+    /// Where the kernel has it: refused yet
+    Dccp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByName {
+    /// A call for each packet; where several are due, one call for up to 64
+    Calls,
+    /// What is due together leaves as one that the kernel cuts: bursts without gaps
+    Segments,
+    /// Frames past the kernel's stack, by packet sockets
+    Packet,
+    /// The same, by AF_XDP
+    Xdp,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -169,6 +202,47 @@ fn time(text: &str) -> Result<Time, String> {
     Err("it must be from 0 s to 10,000,000 s".to_owned())
 }
 
+fn mac(text: &str) -> Result<[u8; 6], String> {
+    let mut bytes = [0; 6];
+    let mut parts = text.split([':', '-']);
+    for byte in &mut bytes {
+        let part = parts.next().filter(|part| part.len() == 2);
+        let value = part.and_then(|part| u8::from_str_radix(part, 16).ok());
+        *byte = value.ok_or("six bytes in hexadecimal are wanted, as 02:00:00:00:00:01")?;
+    }
+    match parts.next() {
+        None => Ok(bytes),
+        Some(_) => Err("it has more than six bytes".to_owned()),
+    }
+}
+
+/// How packets are handed over; of other protocols than UDP there is one way.
+fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
+    let by = match args.by {
+        ByName::Calls => return plain(args, Mechanism::Calls),
+        ByName::Segments => return plain(args, Mechanism::Segments),
+        ByName::Packet => By::Packet,
+        ByName::Xdp => By::Xdp,
+    };
+    let number = |name: &String| {
+        interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))
+    };
+    Ok(Mechanism::Frames(frames::Options {
+        by,
+        interface: args.interface.as_ref().map(number).transpose()?,
+        to_mac: args.to_mac,
+    }))
+}
+
+fn plain(args: &Args, mechanism: Mechanism) -> anyhow::Result<Mechanism> {
+    if args.interface.is_some() || args.to_mac.is_some() {
+        anyhow::bail!(
+            "`--interface` and `--to-mac` are of frames: add `--by packet` or `--by xdp`"
+        );
+    }
+    Ok(mechanism)
+}
+
 fn bytes(text: &str) -> Result<u64, String> {
     let wanted = [Dimension::Bytes, Dimension::Ratio];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
@@ -187,16 +261,15 @@ impl FlowArgs {
             size: self.size.clone(),
             app: self.app.clone(),
         };
-        let is_of_udp = self.ds.is_some() || self.ttl.is_some();
-        if self.protocol == ProtocolName::Tcp && is_of_udp {
-            anyhow::bail!("`--ds` and `--ttl` are of UDP; leave them out, or `-T tcp`");
-        }
         let is_limited = self.duration.is_some() || self.packets.is_some() || self.bytes.is_some();
         Ok(Stream {
             name: self.name.clone(),
             protocol: match self.protocol {
                 ProtocolName::Udp => Protocol::Udp,
                 ProtocolName::Tcp => Protocol::Tcp,
+                ProtocolName::Icmp => Protocol::Icmp,
+                ProtocolName::Sctp => Protocol::Sctp,
+                ProtocolName::Dccp => Protocol::Dccp,
             },
             source: source(&words)?,
             start: self.start,
@@ -231,12 +304,8 @@ impl Args {
             port: self.flow.port,
             key: self.key.as_deref().map(key).transpose()?,
             wait: if self.sleep { Wait::Sleep } else { Wait::Spin },
-            mechanism: if self.segments {
-                Mechanism::Segments
-            } else {
-                Mechanism::Calls
-            },
-            threads: 1,
+            mechanism: mechanism(self)?,
+            threads: self.threads as usize,
             is_real_time: self.real_time,
             log: match (&self.log, &self.log_to) {
                 (Some(path), _) => Some(LogTo::File(path.clone())),
@@ -261,12 +330,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return orders::give(args, from);
     }
     let flows = flows::read(args)?;
-    if args.segments
-        && flows
-            .iter()
-            .any(|flow| flow.stream.protocol != Protocol::Udp)
-    {
-        anyhow::bail!("`--segments` is of UDP; leave it out, or `-T tcp`");
+    let is_other = |flow: &flows::Planned| flow.stream.protocol != Protocol::Udp;
+    if args.by != ByName::Calls && flows.iter().any(is_other) {
+        anyhow::bail!("`--by` is of UDP; leave it out, or `-T`");
+    }
+    if args.threads as usize > flows.len() {
+        let (threads, flows) = (args.threads, flows.len());
+        anyhow::bail!(
+            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
+        );
     }
     let batches = flows::batches(flows, &|to| args.job(to))?;
     let interrupted = options::interrupted()?;

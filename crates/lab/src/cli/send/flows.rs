@@ -72,11 +72,17 @@ pub(super) fn script(args: &Args) -> anyhow::Result<Option<(String, Vec<Line>)>>
 pub(super) fn read(args: &Args) -> anyhow::Result<Vec<Planned>> {
     let to = args.to.as_deref();
     let Some((name, lines)) = script(args)? else {
-        return Ok(vec![Planned {
-            to: to.context("where to? give a host")?.to_owned(),
-            port: args.flow.port,
-            stream: args.flow.stream(0)?,
-        }]);
+        let to = to.context("where to? give a host")?;
+        let each = (0..u64::from(args.flows)).map(|at| {
+            let mut stream = args.flow.stream(0)?;
+            stream.seed = stream.seed.wrapping_add(at);
+            Ok(Planned {
+                to: to.to_owned(),
+                port: args.flow.port,
+                stream,
+            })
+        });
+        return each.collect();
     };
     let (mut flows, mut wrong) = (Vec::new(), Vec::new());
     for (place, line) in lines.iter().enumerate() {
@@ -108,10 +114,11 @@ pub(super) fn batches(
     Ok(batches)
 }
 
-/// The words of the flow that the command line tells, as they were given, to `to`.
-pub(super) fn given(to: &str) -> String {
+/// The words of the flow that the command line tells, as they were given but for its seed.
+pub(super) fn given(flow: &Planned) -> String {
     let all = super::super::command().get_matches();
-    let mut words = vec!["--to".to_owned(), script::quoted(to)];
+    let seed = format!("--seed={}", flow.stream.seed);
+    let mut words = vec!["--to".to_owned(), script::quoted(&flow.to), seed];
     let Some(given) = all.subcommand_matches("send") else {
         return words.join(" ");
     };

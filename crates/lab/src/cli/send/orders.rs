@@ -25,7 +25,7 @@ use trammel_traffic::signal::message::MOST_LONG_BYTES;
 #[derive(Debug, clap::Args)]
 pub(super) struct DaemonArgs {
     /// Wait for orders, and send the flows that they tell
-    #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "segments", "json"])]
+    #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "flows", "threads", "json"])]
     daemon: bool,
     /// Address and port to wait on
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, ORDERS_PORT)), requires = "daemon")]
@@ -164,7 +164,7 @@ pub(super) fn give(args: &super::Args, from: &str) -> anyhow::Result<ExitCode> {
             .zip(&planned)
             .map(|(line, flow)| with_receiver(&line.text, &flow.to))
             .collect(),
-        None => planned.iter().map(|flow| flows::given(&flow.to)).collect(),
+        None => planned.iter().map(flows::given).collect(),
     };
     if let Some(long) = lines.iter().find(|line| line.len() > MOST_LONG_BYTES) {
         anyhow::bail!(

@@ -18,7 +18,7 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
-use trammel_traffic::send::way::Way;
+use trammel_traffic::send::way::{self, Way, carried};
 use trammel_traffic::send::{self, Lane, Sent};
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::key::Key;
@@ -157,6 +157,9 @@ impl<'a> Ready<'a> {
         if job.log.is_some() && streams.iter().any(|(one, _)| one.meter != first.meter) {
             bail!("a log is of one-way streams or of round trips: send them by themselves");
         }
+        for (stream, _) in streams {
+            carried(stream.protocol).map_err(|why| no_way(&why))?;
+        }
         let address = resolve(&job.to, PORT)?;
         if job.is_real_time {
             may_be_real_time()?;
@@ -291,7 +294,7 @@ fn open(
     let opened = session.open_flow(wish, stop);
     let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
     let to = SocketAddr::from((receiver.ip(), port));
-    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| anyhow!("{why}"))?;
+    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
     let flow = Flow {
         number,
         protocol: stream.protocol,
@@ -300,6 +303,17 @@ fn open(
         name: stream.name.clone(),
     };
     Ok((flow, way))
+}
+
+/// Why there is no way to the receiver, and what would mend it.
+fn no_way(why: &way::Error) -> anyhow::Error {
+    if let way::Error::Lacks(lack) = why
+        && lack.is_lack()
+        && let Some(mend) = lack.mend()
+    {
+        return Lacks::error(&lack.to_string(), &mend);
+    }
+    anyhow!("{why}")
 }
 
 /// Sends all; gives what became of each flow.
