@@ -6,6 +6,8 @@ use crate::engine::Lacks;
 use crate::traffic::log_file::{LogFile, LogTo, session};
 use crate::traffic::metrics;
 use crate::traffic::receive::Keeper;
+use crate::traffic::send::resolve;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,9 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
 use trammel_traffic::receive::hub::Hub;
+use trammel_traffic::receive::visit::Visitor;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
-use trammel_traffic::signal::PORT;
+use trammel_traffic::signal::channel::Silence;
+use trammel_traffic::signal::{PORT, WAIT_PORT};
 
 /// So often is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -38,6 +42,9 @@ pub(super) struct Args {
     /// Port of signalling; 0 takes any that is free
     #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
+    /// Come to the sender that waits there, `trammel send --wait`, in place of listening [default port: 9313]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port"])]
+    connect: Option<String>,
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
@@ -58,6 +65,51 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// A receiver that senders come to, or one that comes to its sender.
+enum End {
+    Listens(Receiver),
+    Comes(Visitor),
+}
+
+impl End {
+    fn open(args: &Args, settings: Settings, hub: Hub) -> anyhow::Result<End> {
+        if let Some(to) = &args.connect {
+            let sender = resolve(to, WAIT_PORT)?;
+            say(&format!("coming to {sender}"));
+            return Ok(End::Comes(Visitor::new(sender, settings, hub)));
+        }
+        let address = SocketAddr::from((args.listen, args.port));
+        let receiver = Receiver::open(address, settings, hub).map_err(|why| {
+            let what = format!("{address} cannot be listened on: {why}");
+            Lacks::error(&what, "give another `--listen` or `--port`")
+        })?;
+        say(&format!("listening on {}", receiver.address()));
+        Ok(End::Listens(receiver))
+    }
+
+    fn run(
+        &self,
+        stop: &AtomicBool,
+        ended: &(dyn Fn(SocketAddr, Silence) + Sync),
+    ) -> io::Result<()> {
+        match self {
+            End::Listens(receiver) => receiver.run(stop, ended),
+            End::Comes(visitor) => {
+                visitor.run(stop, ended);
+                Ok(())
+            }
+        }
+    }
+
+    /// Packets that belonged to no open flow.
+    fn foreign(&self) -> u64 {
+        match self {
+            End::Listens(receiver) => receiver.hub().foreign(),
+            End::Comes(visitor) => visitor.hub().foreign(),
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         key: args.key.as_deref().map(key).transpose()?,
@@ -72,13 +124,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let log = to.map(|to| LogFile::begin(&to, &session, &interrupted));
     let log = log.transpose().map_err(anyhow::Error::msg)?;
     let keeper = Keeper::new(log);
-    let address = SocketAddr::from((args.listen, args.port));
-    let receiver = Receiver::open(address, settings, Hub::new(Box::new(keeper.clone())));
-    let receiver = receiver.map_err(|why| {
-        let what = format!("{address} cannot be listened on: {why}");
-        Lacks::error(&what, "give another `--listen` or `--port`")
-    })?;
-    say(&format!("listening on {}", receiver.address()));
+    let receiver = End::open(args, settings, Hub::new(Box::new(keeper.clone())))?;
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
         let running = scope.spawn(|| {
@@ -101,7 +147,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         stop.store(true, Ordering::SeqCst);
         running.join().expect("it does not panic")
     });
-    let foreign = receiver.hub().foreign();
+    let foreign = receiver.foreign();
     let (report, fault) = keeper.finish();
     if args.json {
         write_json(&metrics::tables(&report), std::io::stdout())?;

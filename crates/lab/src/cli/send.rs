@@ -33,11 +33,11 @@ use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 /// names a receiver of its own. All flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen 10.0.0.1:9313 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
-    #[arg(value_name = "HOST", required_unless_present_any = ["daemon", "script"])]
+    #[arg(value_name = "HOST", required_unless_present_any = ["daemon", "script", "wait"])]
     to: Option<String>,
     #[command(flatten)]
     flow: FlowArgs,
@@ -340,7 +340,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
         );
     }
-    let batches = flows::batches(flows, &|to| args.job(to))?;
+    let mut batches = flows::batches(flows, &|to| args.job(to))?;
+    let key = args.key.as_deref().map(key).transpose()?;
+    if let Some(waiting) = args.daemon.waiting(key.as_ref())? {
+        let [one] = batches.as_mut_slice() else {
+            anyhow::bail!("one receiver comes: leave out `--to` in the script");
+        };
+        say(&format!("waiting for a receiver on {}", waiting.address()));
+        one.waits = Some(waiting);
+    }
     let interrupted = options::interrupted()?;
     let outcome = Outcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
     if let Some(why) = &outcome.log_fault {

@@ -8,6 +8,7 @@ pub mod port;
 mod session;
 pub mod tcp;
 pub mod udp;
+pub mod visit;
 
 use crate::record::Protocol;
 use crate::signal::channel::Silence;
@@ -44,6 +45,15 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(settings: Settings, address: SocketAddr, hub: Hub) -> Shared {
+        Shared {
+            settings,
+            address,
+            hub: Arc::new(Mutex::new(hub)),
+            ports: Mutex::default(),
+        }
+    }
+
     fn hub(&self) -> MutexGuard<'_, Hub> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,12 +112,7 @@ impl Receiver {
     pub fn open(address: SocketAddr, settings: Settings, hub: Hub) -> io::Result<Receiver> {
         let listener = Listener::open(address)?;
         Ok(Receiver {
-            shared: Shared {
-                settings,
-                address: listener.address(),
-                hub: Arc::new(Mutex::new(hub)),
-                ports: Mutex::default(),
-            },
+            shared: Shared::new(settings, listener.address(), hub),
             listener,
         })
     }

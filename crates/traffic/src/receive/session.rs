@@ -2,11 +2,14 @@
 
 use super::Shared;
 use super::port::Port;
-use crate::record::Flow;
+use super::tcp;
+use crate::record::{Flow, Protocol};
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet;
-use crate::signal::message::{Count, Message, Wish};
+use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
+use crate::signal::punch::{PUNCH_BYTES, punch};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
@@ -23,11 +26,40 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Flows of one session at most.
 const MOST_FLOWS: usize = 1 << 16;
 
+/// How often the way of a flow is shown to its sender until packets come, and then, so that translators keep it.
+const PUNCHING: Duration = Duration::from_millis(50);
+const KEEPING: Duration = Duration::from_secs(10);
+/// Connections that a session makes, at most, and how long each may take.
+const MOST_CONNECTIONS: usize = 4096;
+const CONNECTING: Duration = Duration::from_secs(5);
+
 /// A flow of a session.
 struct Mine {
-    port: Port,
+    /// The port that its packets come to; none where they come on a connection that this end made.
+    port: Option<Port>,
     /// What its port had lost before.
     lost_before: u64,
+    /// Where its way is shown, with what, and when it was last.
+    punched: Option<(SocketAddr, [u8; PUNCH_BYTES], Option<Instant>)>,
+}
+
+impl Mine {
+    /// Shows the way to the sender if it is time to.
+    fn punch(&mut self, number: u32, shared: &Shared) {
+        let (Some(Port::Udp(port)), Some((to, bytes, last))) = (&self.port, &mut self.punched)
+        else {
+            return;
+        };
+        let has_come = shared
+            .hub()
+            .count(number)
+            .is_some_and(|count| count.packets > 0);
+        let pause = if has_come { KEEPING } else { PUNCHING };
+        if last.is_none_or(|last| last.elapsed() >= pause) {
+            port.punch(bytes, *to);
+            *last = Some(Instant::now());
+        }
+    }
 }
 
 /// Serves a sender until it is gone; says why it ended, where that is not the usual way.
@@ -54,11 +86,11 @@ fn converse<'scope>(
     if !greet::answer(&mut channel, shared.settings.key.as_ref(), stop)? {
         return Ok(());
     }
-    let mut flows = BTreeMap::new();
+    let mut flows: BTreeMap<u32, Mine> = BTreeMap::new();
     let mut closing_ns = 0;
     let ended = loop {
         let listening_ns = wall_ns();
-        let message = match channel.hear(None, stop) {
+        let message = match hear(&mut channel, &mut flows, shared, stop) {
             Ok(message) => message,
             Err(silence) => break Err(silence),
         };
@@ -70,12 +102,23 @@ fn converse<'scope>(
         let answer = match message {
             Message::Open(wish) => match open(wish, peer, (shared, flows.len()), scope, stop) {
                 Ok((number, mine)) => {
-                    let port = mine.port.address().map_or(0, |address| address.port());
+                    let port = mine.port.as_ref().and_then(|port| port.address().ok());
+                    let port = port.map_or(0, |address| address.port());
                     flows.insert(number, mine);
                     Message::Opened { number, port }
                 }
                 Err(why) => Message::Refused(why),
             },
+            Message::Fetch { wish, port, token } => {
+                let to = SocketAddr::from((peer.ip(), port));
+                match fetch((wish, to, token), (shared, flows.len()), scope, stop) {
+                    Ok((number, mine)) => {
+                        flows.insert(number, mine);
+                        Message::Opened { number, port: 0 }
+                    }
+                    Err(why) => Message::Refused(why),
+                }
+            }
             Message::Close { number, sent } => match flows.remove(&number) {
                 Some(mine) => {
                     wait_for((number, sent), closing_ns, shared, stop);
@@ -96,6 +139,65 @@ fn converse<'scope>(
     ended
 }
 
+/// The next message. Meanwhile the ways of flows are shown to the sender.
+fn hear(
+    channel: &mut Channel,
+    flows: &mut BTreeMap<u32, Mine>,
+    shared: &Shared,
+    stop: &AtomicBool,
+) -> Result<Message, Silence> {
+    loop {
+        let mut are_punched = false;
+        for (number, mine) in flows.iter_mut() {
+            mine.punch(*number, shared);
+            are_punched |= mine.punched.is_some();
+        }
+        match channel.hear(are_punched.then_some(PUNCHING), stop) {
+            Err(Silence::Late(_)) => {}
+            other => return other,
+        }
+    }
+}
+
+/// Opens a flow whose way this end makes to `to`.
+fn fetch<'scope>(
+    (wish, to, token): (Wish, SocketAddr, [u8; TOKEN_BYTES]),
+    (shared, open): (&'scope Shared, usize),
+    scope: &'scope Scope<'scope, '_>,
+    stop: &'scope AtomicBool,
+) -> Result<(u32, Mine), String> {
+    let shown = punch(&token);
+    match wish.protocol {
+        Protocol::Udp => {
+            let (number, mine) = self::open(wish, to, (shared, open), scope, stop)?;
+            let punched = Some((to, shown, None));
+            Ok((number, Mine { punched, ..mine }))
+        }
+        Protocol::Tcp if open < MOST_CONNECTIONS => {
+            let number = number(wish, to, None, shared)?;
+            scope.spawn(move || {
+                // Its end, whatever it was, shows as messages that did not come.
+                let _ = TcpStream::connect_timeout(&to, CONNECTING).and_then(|mut stream| {
+                    stream.write_all(&shown)?;
+                    tcp::converse(stream, to.ip(), &shared.hub, stop)
+                });
+            });
+            Ok((
+                number,
+                Mine {
+                    port: None,
+                    lost_before: 0,
+                    punched: None,
+                },
+            ))
+        }
+        Protocol::Tcp => Err(format!("{MOST_CONNECTIONS} flows are open here already")),
+        other => Err(format!(
+            "a receiver that came takes no flows of {other:?}; send by UDP or TCP"
+        )),
+    }
+}
+
 fn open<'scope>(
     wish: Wish,
     peer: SocketAddr,
@@ -109,20 +211,36 @@ fn open<'scope>(
         ));
     }
     let port = shared.port((wish.protocol, wish.port), scope, stop)?;
-    let to = port.address().ok();
-    let (from, name, protocol) = (peer, wish.name, wish.protocol);
-    let number = shared
+    let number = number(wish, peer, port.address().ok(), shared)?;
+    let lost_before = port.lost();
+    Ok((
+        number,
+        Mine {
+            port: Some(port),
+            lost_before,
+            punched: None,
+        },
+    ))
+}
+
+/// The number of a flow that is opened.
+fn number(
+    wish: Wish,
+    from: SocketAddr,
+    to: Option<SocketAddr>,
+    shared: &Shared,
+) -> Result<u32, String> {
+    let (name, protocol) = (wish.name, wish.protocol);
+    let opened = shared
         .hub()
-        .open(peer.ip().to_canonical(), wish.meter, |number| Flow {
+        .open(from.ip().to_canonical(), wish.meter, |number| Flow {
             number,
             protocol,
             from: Some(from),
             to,
             name,
         });
-    let number = number.ok_or("all numbers of flows are taken")?;
-    let lost_before = port.lost();
-    Ok((number, Mine { port, lost_before }))
+    opened.ok_or_else(|| "all numbers of flows are taken".to_owned())
 }
 
 /// Waits until what was sent has come, or nothing has for a while since `closing_ns`.
@@ -144,7 +262,7 @@ fn wait_for((number, sent): (u32, Count), closing_ns: i64, shared: &Shared, stop
 }
 
 fn close(number: u32, mine: &Mine, sent: Option<Count>, shared: &Shared) -> Count {
-    let lost = mine.port.lost() - mine.lost_before;
+    let lost = mine.port.as_ref().map_or(0, Port::lost) - mine.lost_before;
     let count = shared.hub().close(number, lost, sent);
     count.unwrap_or_default()
 }

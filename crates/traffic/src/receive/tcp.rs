@@ -74,7 +74,7 @@ impl TcpPort {
 }
 
 /// Notes the messages of a connection.
-fn converse(
+pub(super) fn converse(
     mut stream: TcpStream,
     from: IpAddr,
     hub: &Mutex<Hub>,

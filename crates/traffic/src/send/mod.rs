@@ -11,6 +11,7 @@ mod schedule;
 pub mod session;
 pub mod tcp;
 pub mod udp;
+pub mod waiting;
 pub mod way;
 
 pub use lane::Lane;

@@ -1,10 +1,11 @@
 //! A sender's session with a receiver: who it is, which flows it opens, and what came of them.
 
+use super::way;
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet;
 use crate::signal::key::Key;
-use crate::signal::message::{Count, Message, Wish};
+use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
@@ -35,6 +36,12 @@ pub enum Error {
     /// It answers with what was not asked.
     #[error("the receiver answers with a message that was not asked for")]
     OutOfTurn,
+    /// The receiver was to make the way of a flow, and has not.
+    #[error("the receiver did not come to the flow's port within {} s; does a firewall here let it through?", .0.as_secs())]
+    NotComing(Duration),
+    /// The way that it made cannot be gone.
+    #[error("{0}")]
+    Way(way::Error),
     /// The channel.
     #[error("signalling: {0}")]
     Channel(#[from] Silence),
@@ -90,6 +97,21 @@ impl Session {
         self.channel.say(&Message::Open(wish))?;
         match self.hear(stop)? {
             Message::Opened { number, port } => Ok((number, port)),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Opens a flow whose way the receiver makes, to this end's `port`, where it shows `token`; gives its number.
+    pub fn fetch_flow(
+        &mut self,
+        wish: Wish,
+        port: u16,
+        token: [u8; TOKEN_BYTES],
+        stop: &AtomicBool,
+    ) -> Result<u32, Error> {
+        self.channel.say(&Message::Fetch { wish, port, token })?;
+        match self.hear(stop)? {
+            Message::Opened { number, .. } => Ok(number),
             other => Err(refusal(other)),
         }
     }

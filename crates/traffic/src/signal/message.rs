@@ -116,6 +116,8 @@ pub enum Message {
     },
     /// A block of a log, as it is in a file.
     Block(Vec<u8>),
+    /// The first of a receiver that comes to a sender; what follows is as if the sender had come.
+    Here,
     /// Enough: ends what was started, or tells that no block follows.
     Over,
     /// So much of the log is kept.
@@ -189,6 +191,7 @@ impl Message {
             Message::Block(_) => BLOCK,
             Message::Over => 16,
             Message::Kept { .. } => 17,
+            Message::Here => 18,
         }
     }
 
@@ -219,7 +222,7 @@ impl Message {
                 into.extend_from_slice(&(text.len() as u16).to_be_bytes());
                 into.extend_from_slice(text.as_bytes());
             }
-            Message::Ordered | Message::Over => {}
+            Message::Ordered | Message::Over | Message::Here => {}
             Message::Start { json } => into.push(u8::from(*json)),
             Message::Progress { packets: value } | Message::Kept { bytes: value } => {
                 into.extend_from_slice(&value.to_be_bytes());
@@ -355,6 +358,7 @@ impl Fields<'_> {
             17 => Message::Kept {
                 bytes: u64::from_be_bytes(self.bytes()?),
             },
+            18 => Message::Here,
             other => return Err(Wrong::Kind(other)),
         })
     }
@@ -458,6 +462,7 @@ mod tests {
             (any::<u8>(), "[a-z ]{0,20}").prop_map(|(code, note)| Message::Done { code, note }),
             any::<Vec<u8>>().prop_map(Message::Block),
             Just(Message::Over),
+            Just(Message::Here),
             any::<u64>().prop_map(|bytes| Message::Kept { bytes }),
             (
                 any::<u16>(),
@@ -493,7 +498,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_comes_is_read_or_refused(bytes: Vec<u8>, kind in 0..19_u8, length in 0..70_u32) {
+        fn whatever_comes_is_read_or_refused(bytes: Vec<u8>, kind in 0..20_u8, length in 0..70_u32) {
             let _ = Message::read(&bytes);
             let mut likely = length.to_be_bytes().to_vec();
             likely.push(kind);
@@ -566,6 +571,7 @@ mod tests {
             ),
             (Message::Block(vec![7, 8]), b"\0\0\0\x03\x0f\x07\x08"),
             (Message::Over, b"\0\0\0\x01\x10"),
+            (Message::Here, b"\0\0\0\x01\x12"),
             (
                 Message::Kept { bytes: 3 },
                 b"\0\0\0\x09\x11\0\0\0\0\0\0\0\x03",

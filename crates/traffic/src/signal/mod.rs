@@ -36,6 +36,7 @@ pub mod key;
 #[cfg(target_os = "linux")]
 pub mod listener;
 pub mod message;
+pub mod punch;
 
 /// The version of the protocol. A receiver answers a sender of another with its own and refuses flows.
 pub const VERSION: u16 = 1;

@@ -70,7 +70,8 @@ pub(super) fn script(args: &Args) -> anyhow::Result<Option<(String, Vec<Line>)>>
 
 /// All flows.
 pub(super) fn read(args: &Args) -> anyhow::Result<Vec<Planned>> {
-    let to = args.to.as_deref();
+    let comes = args.daemon.waits().then_some("the receiver that comes");
+    let to = args.to.as_deref().or(comes);
     let Some((name, lines)) = script(args)? else {
         let to = to.context("where to? give a host")?;
         let each = (0..u64::from(args.flows)).map(|at| {
@@ -108,6 +109,7 @@ pub(super) fn batches(
             None => batches.push(Batch {
                 job: job(&flow.to)?,
                 flows: vec![new],
+                waits: None,
             }),
         }
     }

@@ -17,9 +17,10 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::send::ordering::{Error, order};
 use trammel_traffic::send::orders::{Came, Daemon, Limits, Worker};
 use trammel_traffic::send::udp::Mechanism;
-use trammel_traffic::signal::ORDERS_PORT;
+use trammel_traffic::send::waiting::Waiting;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::MOST_LONG_BYTES;
+use trammel_traffic::signal::{ORDERS_PORT, WAIT_PORT};
 
 /// The words of a sender that waits for orders.
 #[derive(Debug, clap::Args)]
@@ -27,11 +28,14 @@ pub(super) struct DaemonArgs {
     /// Wait for orders, and send the flows that they tell
     #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "flows", "threads", "json"])]
     daemon: bool,
-    /// Address and port to wait on
-    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, ORDERS_PORT)), requires = "daemon")]
-    listen: SocketAddr,
-    /// Take orders from whoever reaches the address, without a key
-    #[arg(long, requires = "daemon", conflicts_with = "key")]
+    /// Wait for the receiver to come, `trammel recv --connect`: for one behind a translator of addresses
+    #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by"])]
+    wait: bool,
+    /// Address and port to wait on [default: 127.0.0.1, 9311 for orders and 9313 for a receiver]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Serve whoever reaches the address, without a key
+    #[arg(long, conflicts_with = "key")]
     no_key: bool,
     /// File with the key that receivers hold
     #[arg(long, value_name = "FILE", requires = "daemon")]
@@ -47,6 +51,30 @@ pub(super) struct DaemonArgs {
 impl DaemonArgs {
     pub(super) fn is_wanted(&self) -> bool {
         self.daemon
+    }
+
+    /// Whether a receiver is waited for.
+    pub(super) fn waits(&self) -> bool {
+        self.wait
+    }
+
+    /// Where a receiver is waited for, if one is.
+    pub(super) fn waiting(&self, key: Option<&Key>) -> anyhow::Result<Option<Waiting>> {
+        if !self.wait {
+            anyhow::ensure!(
+                self.listen.is_none() && !self.no_key,
+                "`--listen` and `--no-key` are of a sender that waits: add `--daemon` or `--wait`"
+            );
+            return Ok(None);
+        }
+        let at = self.address(WAIT_PORT);
+        is_guarded(at, key, self.no_key)?;
+        Waiting::open(at).map(Some).map_err(|why| unheard(at, &why))
+    }
+
+    fn address(&self, port: u16) -> SocketAddr {
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        self.listen.unwrap_or(local)
     }
 }
 
@@ -64,11 +92,17 @@ pub(in crate::cli) fn is_guarded(
     ))
 }
 
+fn unheard(at: SocketAddr, why: &std::io::Error) -> anyhow::Error {
+    let what = format!("{at} cannot be listened on: {why}");
+    Lacks::error(&what, "give another `--listen`")
+}
+
 /// Waits for orders until it is interrupted.
 pub(super) fn wait(args: &super::Args) -> anyhow::Result<ExitCode> {
     let own = &args.daemon;
     let clients_key = args.key.as_deref().map(key).transpose()?;
-    is_guarded(own.listen, clients_key.as_ref(), own.no_key)?;
+    let at = own.address(ORDERS_PORT);
+    is_guarded(at, clients_key.as_ref(), own.no_key)?;
     let works = Works {
         receivers_key: own.receivers_key.as_deref().map(key).transpose()?,
         most_time: own.most_time,
@@ -79,10 +113,7 @@ pub(super) fn wait(args: &super::Args) -> anyhow::Result<ExitCode> {
         flows: own.most_flows,
         time: Duration::from_nanos(own.most_time.as_ns()),
     };
-    let daemon = Daemon::open(own.listen, clients_key, limits).map_err(|why| {
-        let what = format!("{} cannot be listened on: {why}", own.listen);
-        Lacks::error(&what, "give another `--listen`")
-    })?;
+    let daemon = Daemon::open(at, clients_key, limits).map_err(|why| unheard(at, &why))?;
     let interrupted = options::interrupted()?;
     say(&format!("waiting for orders on {}", daemon.address()));
     let ran = daemon.run(&works, &interrupted, &|from, what| {

@@ -18,6 +18,7 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
+use trammel_traffic::send::waiting::Waiting;
 use trammel_traffic::send::way::{self, Way, carried};
 use trammel_traffic::send::{self, Lane, Sent};
 use trammel_traffic::signal::PORT;
@@ -100,13 +101,15 @@ pub struct Batch {
     pub flows: Vec<(Stream, u16)>,
     /// See above.
     pub job: Job,
+    /// Where the receiver comes to; none where it is gone to.
+    pub waits: Option<Waiting>,
 }
 
 /// Sends `streams` at once, in one session.
 pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let flows: Vec<_> = streams.iter().map(|stream| (stream, job.port)).collect();
     let origin = || monotonic_ns() + LEAD_NS;
-    Ok(Ready::new(&flows, job, stop)?.send(origin(), stop, None))
+    Ok(Ready::new(&flows, (job, None), stop)?.send(origin(), stop, None))
 }
 
 /// Sends several batches at once, a session each, once all have been opened; counts packets into `sent`. What came of each is
@@ -120,7 +123,7 @@ pub fn run_all(
         .iter()
         .map(|batch| {
             let flows: Vec<_> = batch.flows.iter().map(|(one, port)| (one, *port)).collect();
-            Ready::new(&flows, &batch.job, stop)
+            Ready::new(&flows, (&batch.job, batch.waits.as_ref()), stop)
         })
         .collect();
     let ready = ready?;
@@ -148,7 +151,7 @@ struct Ready<'a> {
 impl<'a> Ready<'a> {
     fn new(
         streams: &[(&'a Stream, u16)],
-        job: &'a Job,
+        (job, waits): (&'a Job, Option<&Waiting>),
         stop: &AtomicBool,
     ) -> anyhow::Result<Ready<'a>> {
         let Some((first, _)) = streams.first() else {
@@ -160,11 +163,13 @@ impl<'a> Ready<'a> {
         for (stream, _) in streams {
             carried(stream.protocol).map_err(|why| no_way(&why))?;
         }
-        let address = resolve(&job.to, PORT)?;
         if job.is_real_time {
             may_be_real_time()?;
         }
-        let opened = Session::open(address, job.key.as_ref(), stop);
+        let opened = match waits {
+            Some(waiting) => waiting.session(job.key.as_ref(), stop),
+            None => Session::open(resolve(&job.to, PORT)?, job.key.as_ref(), stop),
+        };
         let mut session = opened.map_err(|error| match error {
             Error::Nobody(at, why) => Lacks::error(
                 &format!("no receiver answers at {at}: {why}"),
@@ -181,7 +186,7 @@ impl<'a> Ready<'a> {
         let mut account = Account::new(job.log.as_ref(), &log_session, stop)?;
         let mut flows = Vec::new();
         for (stream, port) in streams {
-            let (flow, way) = open((stream, *port), &mut session, address, job, stop)?;
+            let (flow, way) = open((stream, *port), &mut session, (job, waits.is_some()), stop)?;
             flows.push((*stream, flow.number, way));
             account.flow(flow);
         }
@@ -281,8 +286,7 @@ fn may_be_real_time() -> anyhow::Result<()> {
 fn open(
     (stream, port): (&Stream, u16),
     session: &mut Session,
-    receiver: SocketAddr,
-    job: &Job,
+    (job, has_come): (&Job, bool),
     stop: &AtomicBool,
 ) -> anyhow::Result<(Flow, Way)> {
     let wish = Wish {
@@ -291,10 +295,18 @@ fn open(
         port,
         name: stream.name.clone(),
     };
-    let opened = session.open_flow(wish, stop);
-    let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
-    let to = SocketAddr::from((receiver.ip(), port));
-    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
+    let receiver = session.addresses()?.0;
+    let (number, to, way) = if has_come {
+        let made = Way::fetch(stream, wish, job.mechanism, session, stop);
+        let (number, way) = made.map_err(|why| anyhow!("{why}"))?;
+        (number, receiver, way)
+    } else {
+        let opened = session.open_flow(wish, stop);
+        let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
+        let to = SocketAddr::from((receiver.ip(), port));
+        let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
+        (number, to, way)
+    };
     let flow = Flow {
         number,
         protocol: stream.protocol,
