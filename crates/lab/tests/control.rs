@@ -516,3 +516,69 @@ fn a_log_servers_file_holds_one_log_at_a_time_and_a_full_disk_is_told_once() {
     let out = output(here, &["log", "--listen", "127.0.0.1:0", "/dev/full"]);
     assert_ne!(out.status.code(), Some(0));
 }
+
+#[test]
+fn a_receiver_that_nobody_reaches_comes_to_its_sender() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    std::fs::write(here.join("key"), "this is the right key").expect("there is room");
+    let script = "--rate 1000 --packets 200\n--rate 1000 --packets 100 -T tcp\n";
+    std::fs::write(here.join("flows"), script).expect("there is room");
+    let words = ["send", "--wait", "--listen", "127.0.0.1:0", "--key", "key"];
+    let more = ["--script", "flows", "--json"];
+    let sender = Running::start(here, &[&words[..], &more].concat());
+    let to = &sender.address;
+    // Who does not hold the key is not served, and waited for no more.
+    let stranger = trammel(here, &["recv", "--connect", to]).spawn();
+    let mut stranger = stranger.expect("it starts");
+    std::thread::sleep(Duration::from_millis(200));
+    let words = [
+        "recv",
+        "--connect",
+        to,
+        "--key",
+        "key",
+        "--flows",
+        "2",
+        "--log",
+        "r.log",
+    ];
+    let receiver = output(here, &words);
+    assert_eq!(receiver.status.code(), Some(0), "{}", said(&receiver));
+    stranger.kill().expect("it runs");
+    let _ = stranger.wait();
+    let (code, printed, told) = sender.end();
+    assert_eq!(code, Some(0), "{told}");
+    let all = tables(printed.as_bytes());
+    assert_eq!(all["total"][0]["received_pkts"], 300);
+    let flows = decoded(here, &here.join("r.log"));
+    assert_eq!(
+        (&flows[0]["pkts"], &flows[1]["pkts"]),
+        (&200.into(), &100.into())
+    );
+    for (words, what) in [
+        (
+            &["send", "--wait", "--listen", "0.0.0.0:0", "--rate", "5"][..],
+            "--no-key",
+        ),
+        (
+            &[
+                "send",
+                "127.0.0.1",
+                "--listen",
+                "127.0.0.1:0",
+                "--rate",
+                "5",
+            ],
+            "--wait",
+        ),
+        (&["send", "--wait", "--rate", "5", "--by", "xdp"], "--by"),
+    ] {
+        let out = output(here, words);
+        assert!(
+            out.status.code() == Some(2) && said(&out).contains(what),
+            "{}",
+            said(&out)
+        );
+    }
+}

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_traffic::pace::Wait;
@@ -116,7 +116,14 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
         let sent = lane.sent().count;
         assert_eq!(sent.packets, 200);
         let received = session.close_flow(number, sent).expect("it closes");
-        std::thread::sleep(Duration::from_millis(100));
+        let until = Instant::now() + Duration::from_secs(5);
+        let comes_back = stream.meter == Meter::RoundTrip;
+        while comes_back
+            && *returned.lock().expect("nobody panics") < received.packets
+            && Instant::now() < until
+        {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         over.store(true, Ordering::Relaxed);
         received.packets
     });
@@ -227,12 +234,11 @@ fn copy(mut from: TcpStream, mut to: TcpStream, stop: &AtomicBool, mut see: impl
 fn translate(inner: &UdpSocket, port: u16, stop: &AtomicBool) {
     let outer = UdpSocket::bind(("127.0.0.3", 0)).expect("loopback has it");
     outer.connect(("127.0.0.1", port)).expect("it is there");
-    let slice = Some(Duration::from_millis(1));
-    inner.set_read_timeout(slice).expect("it is open");
-    outer.set_read_timeout(slice).expect("it is open");
+    inner.set_nonblocking(true).expect("it is open");
+    outer.set_nonblocking(true).expect("it is open");
     let (mut part, mut inside) = ([0; 2048], None);
     while !stop.load(Ordering::Relaxed) {
-        if let Ok((bytes, from)) = inner.recv_from(&mut part) {
+        while let Ok((bytes, from)) = inner.recv_from(&mut part) {
             inside = Some(from);
             outer.send(&part[..bytes]).expect("it goes");
         }
@@ -240,6 +246,7 @@ fn translate(inner: &UdpSocket, port: u16, stop: &AtomicBool) {
             let to = inside.expect("it has sent before");
             inner.send_to(&part[..bytes], to).expect("it goes");
         }
+        std::thread::sleep(Duration::from_micros(200));
     }
 }
 
