@@ -133,7 +133,7 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
 
 /// Runs `work` with a sender that waits, beside a receiver that comes to `at` of where that is; gives what it received.
 fn beside_a_visitor(
-    key: Option<&[u8]>,
+    (key, refused): (Option<&[u8]>, bool),
     at: impl FnOnce(SocketAddr) -> SocketAddr,
     work: impl FnOnce(&Waiting, &AtomicBool),
 ) -> Kept {
@@ -146,10 +146,12 @@ fn beside_a_visitor(
     let visitor = Visitor::new(at(waiting.address()), settings, hub);
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        scope.spawn(|| visitor.run(&stop, &|_, _| {}));
+        let running = scope.spawn(|| visitor.run(&stop, &|_, _| {}));
         let ends = Ends(&stop);
         work(&waiting, &go_on);
         drop(ends);
+        let ran = running.join().expect("it does not panic");
+        assert_eq!(ran.is_err(), refused, "{ran:?}");
     });
     drop(visitor);
     let kept = Arc::try_unwrap(keeper.0).expect("the receiver is gone");
@@ -160,7 +162,7 @@ fn beside_a_visitor(
 fn what_is_sent_to_who_came_is_received_and_comes_back() {
     let key: &[u8] = b"the key of this test";
     let kept = beside_a_visitor(
-        Some(key),
+        (Some(key), false),
         |at| at,
         |waiting, stop| {
             let key = Key::new(key).expect("long enough");
@@ -176,6 +178,27 @@ fn what_is_sent_to_who_came_is_received_and_comes_back() {
         },
     );
     assert_eq!((kept.records, kept.opened, kept.closed), (1600, 8, 8));
+}
+
+#[test]
+fn who_comes_without_the_key_is_told_and_comes_no_more() {
+    for key in [None, Some(&b"another key of nobody"[..])] {
+        let kept = beside_a_visitor(
+            (key, true),
+            |at| at,
+            |waiting, stop| {
+                let key = Key::new(b"the key of this test").expect("long enough");
+                std::thread::scope(|scope| {
+                    let session = scope.spawn(|| waiting.session(Some(&key), stop));
+                    std::thread::sleep(Duration::from_millis(300));
+                    stop.store(true, Ordering::Relaxed);
+                    let session = session.join().expect("it does not panic");
+                    assert!(session.is_err(), "a stranger is a receiver");
+                });
+            },
+        );
+        assert_eq!(kept.opened, 0);
+    }
 }
 
 /// A translator between a receiver at 127.0.0.1 and the sender at the same: the receiver knows it at 127.0.0.2, the sender sees
@@ -256,7 +279,7 @@ fn packets_find_the_way_through_a_translator_of_addresses() {
     std::thread::scope(|scope| {
         let ends = Ends(&stop);
         let kept = beside_a_visitor(
-            None,
+            (None, false),
             |sender| translator(sender, scope, &stop),
             |waiting, go_on| {
                 let mut session = waiting.session(None, go_on).expect("it comes");

@@ -94,10 +94,7 @@ impl End {
     ) -> io::Result<()> {
         match self {
             End::Listens(receiver) => receiver.run(stop, ended),
-            End::Comes(visitor) => {
-                visitor.run(stop, ended);
-                Ok(())
-            }
+            End::Comes(visitor) => visitor.run(stop, ended).map_err(io::Error::other),
         }
     }
 
@@ -160,7 +157,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(why) = fault {
         anyhow::bail!("{why}");
     }
-    ran.map_err(|why| anyhow::anyhow!("no more senders can be accepted: {why}"))?;
+    ran.map_err(|why| anyhow::anyhow!("no more can be received: {why}"))?;
     let is_done = args
         .flows
         .is_none_or(|most| keeper.closed() >= most as usize);

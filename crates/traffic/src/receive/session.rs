@@ -127,6 +127,8 @@ fn converse<'scope>(
                 }
                 None => Message::Refused(format!("flow {number} is not open on this connection")),
             },
+            // It was asked for nothing else than to go on.
+            Message::Refused(why) => break Err(Silence::Refused(why)),
             _ => Message::Refused("that was not to be said now".to_owned()),
         };
         if let Err(silence) = channel.say(&answer) {

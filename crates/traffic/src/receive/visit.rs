@@ -37,9 +37,13 @@ impl Visitor {
         self.shared.hub()
     }
 
-    /// Comes to the sender whenever it waits there, until `stop` is set; `ended` hears of sessions that ended otherwise than
-    /// the sender said.
-    pub fn run(&self, stop: &AtomicBool, ended: &(dyn Fn(SocketAddr, Silence) + Sync)) {
+    /// Comes to the sender whenever it waits there, until `stop` is set or the sender refuses, with why; `ended` hears of
+    /// sessions that ended otherwise than the sender said.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        ended: &(dyn Fn(SocketAddr, Silence) + Sync),
+    ) -> Result<(), String> {
         std::thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
                 let mut here = Vec::new();
@@ -47,13 +51,14 @@ impl Visitor {
                 // Nobody waits there yet, or no more.
                 let came = TcpStream::connect_timeout(&self.sender, CONNECTING)
                     .and_then(|mut stream| stream.write_all(&here).map(|()| stream));
-                if let Ok(stream) = came
-                    && let Err(silence) = session::serve(stream, &self.shared, scope, stop)
-                {
-                    ended(self.sender, silence);
+                match came.map(|stream| session::serve(stream, &self.shared, scope, stop)) {
+                    Ok(Err(Silence::Refused(why))) => return Err(why),
+                    Ok(Err(silence)) => ended(self.sender, silence),
+                    Ok(Ok(())) | Err(_) => {}
                 }
                 std::thread::sleep(AGAIN);
             }
-        });
+            Ok(())
+        })
     }
 }

@@ -74,18 +74,14 @@ impl Session {
     ) -> Result<Session, Error> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
         let stream = stream.map_err(|error| Error::Nobody(address, error))?;
-        let channel = Channel::new(stream).map_err(Silence::System)?;
-        Session::greet(channel, key, stop)
+        let mut channel = Channel::new(stream).map_err(Silence::System)?;
+        greet::ask(&mut channel, key, stop)?;
+        Ok(Session::of(channel))
     }
 
-    /// Opens a session on a channel that the receiver or this end has made.
-    pub fn greet(
-        mut channel: Channel,
-        key: Option<&Key>,
-        stop: &AtomicBool,
-    ) -> Result<Session, Error> {
-        greet::ask(&mut channel, key, stop)?;
-        Ok(Session { channel })
+    /// The session on a channel whose ends have greeted.
+    pub(super) fn of(channel: Channel) -> Session {
+        Session { channel }
     }
 
     fn hear(&mut self, stop: &AtomicBool) -> Result<Message, Error> {

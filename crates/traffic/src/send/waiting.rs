@@ -8,7 +8,7 @@ use super::udp::Mechanism;
 use super::way::{self, Way};
 use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::PATIENCE;
+use crate::signal::greet::{self, PATIENCE};
 use crate::signal::key::{Key, nonce};
 use crate::signal::listener::Listener;
 use crate::signal::message::{Message, Wish};
@@ -85,7 +85,15 @@ fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Sess
         channel.say(&Message::Refused(why.to_owned()))?;
         return Err(Error::OutOfTurn);
     }
-    Session::greet(channel, key, stop)
+    match greet::ask(&mut channel, key, stop) {
+        Ok(()) => Ok(Session::of(channel)),
+        Err(greet::Error::Stranger) => {
+            let why = "this sender sends only to who holds its key; give `--key FILE`";
+            channel.say(&Message::Refused(why.to_owned()))?;
+            Err(Error::Stranger)
+        }
+        Err(other) => Err(other.into()),
+    }
 }
 
 impl Way {

@@ -23,6 +23,9 @@ pub enum Silence {
     /// The user wants to stop.
     #[error("interrupted")]
     Stopped,
+    /// It does not want to go on, and why.
+    #[error("the other end refuses: {0}")]
+    Refused(String),
     /// It said something that is none of the protocol's messages.
     #[error("the other end speaks another language: {0}")]
     Wrong(#[from] Wrong),
