@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
+use trammel_io::route::interface;
 use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::visit::Visitor;
 use trammel_traffic::receive::{Receiver, Settings};
@@ -43,11 +44,14 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
     /// Come to the sender that waits there, `trammel send --wait`, in place of listening [default port: 9313]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port"])]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port", "xdp"])]
     connect: Option<String>,
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
+    /// Interface of which datagrams of UDP are taken by AF_XDP, past the kernel's stack; of one port
+    #[arg(long, value_name = "INTERFACE")]
+    xdp: Option<String>,
     /// File with the key that senders must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -83,6 +87,13 @@ impl End {
             let what = format!("{address} cannot be listened on: {why}");
             Lacks::error(&what, "give another `--listen` or `--port`")
         })?;
+        let receiver = match &args.xdp {
+            Some(name) => {
+                interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
+                receiver.by_xdp(name)
+            }
+            None => receiver,
+        };
         say(&format!("listening on {}", receiver.address()));
         Ok(End::Listens(receiver))
     }

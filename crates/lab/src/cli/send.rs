@@ -53,6 +53,9 @@ pub(super) struct Args {
     /// How packets of UDP are given to the kernel
     #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
     by: ByName,
+    /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
+    #[arg(long, conflicts_with = "by")]
+    departures: bool,
     /// Interface that frames leave by [default: as the routes say]
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
@@ -78,7 +81,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
     /// Have the sender that waits for orders there send the flows [default port: 9311]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "threads"])]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"])]
     from: Option<String>,
     #[command(flatten)]
     daemon: orders::DaemonArgs,
@@ -219,6 +222,7 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
 /// How packets are handed over; of other protocols than UDP there is one way.
 fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
     let by = match args.by {
+        ByName::Calls if args.departures => return plain(args, Mechanism::Watched),
         ByName::Calls => return plain(args, Mechanism::Calls),
         ByName::Segments => return plain(args, Mechanism::Segments),
         ByName::Packet => By::Packet,
@@ -331,8 +335,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let flows = flows::read(args)?;
     let is_other = |flow: &flows::Planned| flow.stream.protocol != Protocol::Udp;
-    if args.by != ByName::Calls && flows.iter().any(is_other) {
-        anyhow::bail!("`--by` is of UDP; leave it out, or `-T`");
+    let is_asked = args.by != ByName::Calls || args.departures;
+    if is_asked && flows.iter().any(is_other) {
+        anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
+    }
+    let comes_back = |flow: &flows::Planned| flow.stream.meter == Meter::RoundTrip;
+    if args.departures && flows.iter().any(comes_back) {
+        anyhow::bail!("`--departures` is of one way; leave it out, or `--round-trip`");
     }
     if args.threads as usize > flows.len() {
         let (threads, flows) = (args.threads, flows.len());
@@ -369,13 +378,13 @@ fn warning(log_fault: &str) -> String {
 fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
     if json {
         let mut tables = outcome.tables();
-        tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
+        tables.extend(outcome.report.iter().flat_map(metrics::tables));
         let mut bytes = Vec::new();
         write_json(&tables, &mut bytes)?;
         return Ok(String::from_utf8(bytes)?);
     }
     let mut text = outcome.text();
-    for report in &outcome.round_trip {
+    for report in &outcome.report {
         text += &metrics::text(report);
     }
     Ok(text)

@@ -81,7 +81,7 @@ fn converse<'scope>(
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
 ) -> Result<(), Silence> {
-    let peer = stream.peer_addr()?;
+    let ends = (stream.peer_addr()?, stream.local_addr()?);
     let mut channel = Channel::new(stream)?;
     if !greet::answer(&mut channel, shared.settings.key.as_ref(), stop)? {
         return Ok(());
@@ -100,7 +100,7 @@ fn converse<'scope>(
             closing_ns = heard_ns;
         }
         let answer = match message {
-            Message::Open(wish) => match open(wish, peer, (shared, flows.len()), scope, stop) {
+            Message::Open(wish) => match open(wish, ends, (shared, flows.len()), scope, stop) {
                 Ok((number, mine)) => {
                     let port = mine.port.as_ref().and_then(|port| port.address().ok());
                     let port = port.map_or(0, |address| address.port());
@@ -110,8 +110,14 @@ fn converse<'scope>(
                 Err(why) => Message::Refused(why),
             },
             Message::Fetch { wish, port, token } => {
-                let to = SocketAddr::from((peer.ip(), port));
-                match fetch((wish, to, token), (shared, flows.len()), scope, stop) {
+                let to = SocketAddr::from((ends.0.ip(), port));
+                match fetch(
+                    (wish, token),
+                    (to, ends.1),
+                    (shared, flows.len()),
+                    scope,
+                    stop,
+                ) {
                     Ok((number, mine)) => {
                         flows.insert(number, mine);
                         Message::Opened { number, port: 0 }
@@ -163,7 +169,8 @@ fn hear(
 
 /// Opens a flow whose way this end makes to `to`.
 fn fetch<'scope>(
-    (wish, to, token): (Wish, SocketAddr, [u8; TOKEN_BYTES]),
+    (wish, token): (Wish, [u8; TOKEN_BYTES]),
+    (to, here): (SocketAddr, SocketAddr),
     (shared, open): (&'scope Shared, usize),
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
@@ -171,7 +178,7 @@ fn fetch<'scope>(
     let shown = punch(&token);
     match wish.protocol {
         Protocol::Udp => {
-            let (number, mine) = self::open(wish, to, (shared, open), scope, stop)?;
+            let (number, mine) = self::open(wish, (to, here), (shared, open), scope, stop)?;
             let punched = Some((to, shown, None));
             Ok((number, Mine { punched, ..mine }))
         }
@@ -202,7 +209,7 @@ fn fetch<'scope>(
 
 fn open<'scope>(
     wish: Wish,
-    peer: SocketAddr,
+    (peer, here): (SocketAddr, SocketAddr),
     (shared, open): (&'scope Shared, usize),
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
@@ -213,7 +220,17 @@ fn open<'scope>(
         ));
     }
     let port = shared.port((wish.protocol, wish.port), scope, stop)?;
-    let number = number(wish, peer, port.address().ok(), shared)?;
+    // Where packets come to is the address that the sender called, also where all addresses are listened on.
+    let to = port.address().ok().map(|port| {
+        let any = port.ip().is_unspecified();
+        let ip = if any {
+            here.ip().to_canonical()
+        } else {
+            port.ip()
+        };
+        SocketAddr::new(ip, port.port())
+    });
+    let number = number(wish, peer, to, shared)?;
     let lost_before = port.lost();
     Ok((
         number,

@@ -26,10 +26,10 @@ use trammel_traffic::signal::{ORDERS_PORT, WAIT_PORT};
 #[derive(Debug, clap::Args)]
 pub(super) struct DaemonArgs {
     /// Wait for orders, and send the flows that they tell
-    #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "flows", "threads", "json"])]
+    #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "departures", "flows", "threads", "json"])]
     daemon: bool,
     /// Wait for the receiver to come, `trammel recv --connect`: for one behind a translator of addresses
-    #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by"])]
+    #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by", "departures"])]
     wait: bool,
     /// Address and port to wait on [default: 127.0.0.1, 9311 for orders and 9313 for a receiver]
     #[arg(long, value_name = "ADDRESS:PORT")]

@@ -73,8 +73,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
-    /// What came back, where the round trip is measured: of each session.
-    pub round_trip: Vec<Report>,
+    /// Of each session: what came back, where the round trip is measured; or when packets left, where that is watched.
+    pub report: Vec<Report>,
 }
 
 /// The address that `to` names, with `port` where it names none.
@@ -179,6 +179,7 @@ impl<'a> Ready<'a> {
         })?;
         // Not before somebody is there: a log without anything would be left.
         let instants = match first.meter {
+            Meter::OneWay if is_watched(job) => Instants::DueLeft,
             Meter::OneWay => Instants::DueSent,
             Meter::RoundTrip => Instants::SentReturned,
         };
@@ -219,7 +220,7 @@ impl<'a> Ready<'a> {
                     scope.spawn(move || {
                         // An error of it shows as answers that did not come.
                         let _ = answers.collect(number, over, &mut |record| {
-                            held(account).record(record);
+                            held(account).came_back(record);
                         });
                     });
                 }
@@ -230,15 +231,14 @@ impl<'a> Ready<'a> {
                 .iter()
                 .map(|(_, number)| session.close_flow(*number, sent[number].count))
                 .collect();
-            let coming_back = streams
-                .iter()
-                .zip(&received)
-                .filter_map(|((stream, _), count)| {
-                    let count = count.as_ref().ok()?;
-                    (stream.meter == Meter::RoundTrip).then_some(count.packets)
-                });
+            let coming_back = streams.iter().zip(&received).filter_map(
+                |((stream, number), received)| match stream.meter {
+                    Meter::RoundTrip => received.as_ref().ok().map(|count| count.packets),
+                    Meter::OneWay => is_watched(job).then(|| sent[number].count.packets),
+                },
+            );
             let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
-            while held(&account).records < wanted && Instant::now() < until {
+            while held(&account).came_back < wanted && Instant::now() < until {
                 std::thread::sleep(LOOK);
             }
             over.store(true, Ordering::Relaxed);
@@ -257,16 +257,22 @@ impl<'a> Ready<'a> {
         }
         account.log(LogFile::finish);
         let comes_back = streams.iter().any(|(one, _)| one.meter == Meter::RoundTrip);
+        let is_decoded = comes_back || is_watched(job);
         Outcome {
             flows,
             log_fault: account.fault,
-            round_trip: if comes_back {
+            report: if is_decoded {
                 vec![account.decoder.finish()]
             } else {
                 Vec::new()
             },
         }
     }
+}
+
+/// Whether the kernel tells when packets left.
+fn is_watched(job: &Job) -> bool {
+    job.mechanism == Mechanism::Watched
 }
 
 fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
@@ -344,7 +350,14 @@ fn send_lanes(
         groups[at % threads].push(lane);
     }
     groups.extend(waiting.into_iter().map(|lane| vec![lane]));
-    let is_noted = held(account).takes_departures();
+    let is_noted = held(account).notes_departures();
+    // Threads that ask the clock all the time keep each other from running where they are more than processors.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let wait = if groups.len() > processors {
+        Wait::Sleep
+    } else {
+        job.wait
+    };
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {
             // Whether it may was asked before.
@@ -355,10 +368,10 @@ fn send_lanes(
                 counter.fetch_add(1, Ordering::Relaxed);
             }
             if is_noted {
-                held(account).record(record);
+                held(account).departs(record);
             }
         };
-        send::send(&mut group, job.wait, stop, note);
+        send::send(&mut group, wait, stop, note);
         group
     };
     std::thread::scope(|scope| {

@@ -153,12 +153,12 @@ impl Outcome {
         let mut together = Outcome {
             flows: Vec::new(),
             log_fault: None,
-            round_trip: Vec::new(),
+            report: Vec::new(),
         };
         for one in all {
             together.flows.extend(one.flows);
             together.log_fault = together.log_fault.or(one.log_fault);
-            together.round_trip.extend(one.round_trip);
+            together.report.extend(one.report);
         }
         together
     }
