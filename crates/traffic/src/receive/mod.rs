@@ -20,7 +20,7 @@ use port::Port;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
@@ -45,6 +45,8 @@ struct Shared {
     xdp: Option<String>,
     /// By the number that was asked for; 0 is the one that the system chose.
     ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
+    /// Connections that this end has made to ports of senders.
+    connections: AtomicUsize,
 }
 
 impl Shared {
@@ -55,6 +57,7 @@ impl Shared {
             hub: Arc::new(Mutex::new(hub)),
             xdp: None,
             ports: Mutex::default(),
+            connections: AtomicUsize::new(0),
         }
     }
 

@@ -29,7 +29,7 @@ const MOST_FLOWS: usize = 1 << 16;
 /// How often the way of a flow is shown to its sender until packets come, and then, so that translators keep it.
 const PUNCHING: Duration = Duration::from_millis(50);
 const KEEPING: Duration = Duration::from_secs(10);
-/// Connections that a session makes, at most, and how long each may take.
+/// Connections that a receiver makes, at most, and how long each may take.
 const MOST_CONNECTIONS: usize = 4096;
 const CONNECTING: Duration = Duration::from_secs(5);
 
@@ -182,14 +182,24 @@ fn fetch<'scope>(
             let punched = Some((to, shown, None));
             Ok((number, Mine { punched, ..mine }))
         }
-        Protocol::Tcp if open < MOST_CONNECTIONS => {
-            let number = number(wish, to, None, shared)?;
+        Protocol::Tcp => {
+            let made = &shared.connections;
+            if made.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+                made.fetch_sub(1, Ordering::Relaxed);
+                return Err(format!(
+                    "{MOST_CONNECTIONS} connections are made here already"
+                ));
+            }
+            let number = number(wish, to, None, shared).inspect_err(|_| {
+                made.fetch_sub(1, Ordering::Relaxed);
+            })?;
             scope.spawn(move || {
                 // Its end, whatever it was, shows as messages that did not come.
                 let _ = TcpStream::connect_timeout(&to, CONNECTING).and_then(|mut stream| {
                     stream.write_all(&shown)?;
                     tcp::converse(stream, to.ip(), &shared.hub, stop)
                 });
+                made.fetch_sub(1, Ordering::Relaxed);
             });
             Ok((
                 number,
@@ -200,7 +210,6 @@ fn fetch<'scope>(
                 },
             ))
         }
-        Protocol::Tcp => Err(format!("{MOST_CONNECTIONS} flows are open here already")),
         other => Err(format!(
             "a receiver that came takes no flows of {other:?}; send by UDP or TCP"
         )),

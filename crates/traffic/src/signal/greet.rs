@@ -100,6 +100,8 @@ pub fn answer(
     };
     let is_proven = match channel.hear(Some(PATIENCE), stop)? {
         Message::Proof(proof) => key.is_proven(End::Sender, &theirs, &mine, &proof),
+        // It found that this end's key is another, and says so.
+        Message::Refused(why) => return Err(Silence::Refused(why)),
         _ => false,
     };
     if !is_proven {
