@@ -588,7 +588,7 @@ mod tests {
     fn what_lies_is_told() {
         assert_eq!(Message::read(&[255; 8]), Err(Wrong::TooLong(u32::MAX)));
         assert_eq!(Message::read(&[0, 0, 0, 0]), Err(Wrong::Length(0)));
-        assert_eq!(Message::read(&[0, 0, 0, 1, 9]), Err(Wrong::Kind(9)));
+        assert_eq!(Message::read(&[0, 0, 0, 1, 99]), Err(Wrong::Kind(99)));
         assert_eq!(Message::read(&[0, 0, 0, 2, 2, 0]), Err(Wrong::Length(2)));
         assert_eq!(
             Message::read(b"\0\0\0\x03\x05\x01\x1b"),
