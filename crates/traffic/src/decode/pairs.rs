@@ -56,7 +56,7 @@ pub struct Pairs {
     session: (u64, bool),
     /// By session and number.
     flows: BTreeMap<(u64, u32), Pair>,
-    pairs: BTreeMap<Pair, Direction>,
+    directions: BTreeMap<Pair, Direction>,
     /// The flow of the record before, mostly that of the next one.
     recent: Option<((u64, u32), Option<Pair>)>,
 }
@@ -101,8 +101,8 @@ impl Pairs {
             }
         };
         let Some(pair) = pair else { return };
-        let has_room = self.pairs.len() < MOST_PAIRS;
-        let direction = match self.pairs.entry(pair) {
+        let has_room = self.directions.len() < MOST_PAIRS;
+        let direction = match self.directions.entry(pair) {
             std::collections::btree_map::Entry::Vacant(place) if has_room => {
                 place.insert(Direction::default())
             }
@@ -118,7 +118,7 @@ impl Pairs {
     pub fn finish(&self) -> Vec<PairReport> {
         let of = |(pair, direction): (&Pair, &Direction)| {
             let forward = &direction.envelope;
-            let back = self.pairs.get(&(pair.1, pair.0));
+            let back = self.directions.get(&(pair.1, pair.0));
             let both = back.and_then(|back| Clock::of_both_ways(forward, &back.envelope));
             PairReport {
                 pair: *pair,
@@ -127,7 +127,7 @@ impl Pairs {
                 clock: both.or_else(|| Clock::of_one_way(forward)),
             }
         };
-        self.pairs.iter().map(of).collect()
+        self.directions.iter().map(of).collect()
     }
 }
 
@@ -176,6 +176,12 @@ mod tests {
         entries
     }
 
+    fn take(pairs: &mut Pairs, log: &[Entry]) {
+        for entry in log {
+            pairs.entry(entry);
+        }
+    }
+
     const A: &str = "192.0.2.1:9";
     const B: &str = "192.0.2.2:9";
 
@@ -183,18 +189,14 @@ mod tests {
     fn the_logs_of_both_ends_tell_the_offset_of_one_the_drift_only() {
         let (offset, drift) = (-7e9, 2e-5);
         let mut pairs = Pairs::new();
-        log(1, (A, B), offset, drift)
-            .iter()
-            .for_each(|entry| pairs.entry(entry));
+        take(&mut pairs, &log(1, (A, B), offset, drift));
         let [one] = pairs.finish()[..] else { panic!() };
         assert_eq!((one.pkts, one.negative_pkts), (10_000, 10_000));
         let clock = one.clock.unwrap();
         assert_eq!(clock.offset_bound_ns, None);
         assert!((clock.drift - drift).abs() < 2.0 * clock.drift_uncertainty.unwrap());
         // The other's log: sending times by a clock that is 7 s behind do not matter to 20 ppm.
-        log(2, (B, A), -offset, -drift)
-            .iter()
-            .for_each(|entry| pairs.entry(entry));
+        take(&mut pairs, &log(2, (B, A), -offset, -drift));
         let [there, back] = pairs.finish()[..] else {
             panic!()
         };
@@ -219,9 +221,7 @@ mod tests {
             ("[::ffff:192.0.2.1]:9", A),
         ] {
             let mut pairs = Pairs::new();
-            log(1, ends, 0.0, 0.0)
-                .iter()
-                .for_each(|entry| pairs.entry(entry));
+            take(&mut pairs, &log(1, ends, 0.0, 0.0));
             assert_eq!(pairs.finish(), [], "{ends:?}");
         }
     }
