@@ -96,8 +96,7 @@ fn serve(
     };
     match greet::answer(&mut channel, key, stop) {
         Ok(true) => {}
-        Ok(false) => return None,
-        Err(Silence::Gone | Silence::Stopped) => return None,
+        Ok(false) | Err(Silence::Gone | Silence::Stopped) => return None,
         Err(why) => return left(0, why),
     }
     let (mut log, mut bytes) = (None, 0);

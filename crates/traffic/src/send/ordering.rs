@@ -62,9 +62,10 @@ pub fn order(
     let (never, mut is_over) = (AtomicBool::new(false), false);
     let mut text = String::new();
     loop {
-        let (patience, stop) = match is_over {
-            true => (ENDING, &never),
-            false => (PATIENCE, stop),
+        let (patience, stop) = if is_over {
+            (ENDING, &never)
+        } else {
+            (PATIENCE, stop)
         };
         match channel.hear(Some(patience), stop) {
             Ok(Message::Progress { packets }) => progress(packets),

@@ -17,7 +17,7 @@ const SLICE_NS: i64 = 50_000_000;
 /// A listener.
 #[derive(Debug)]
 pub struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     address: SocketAddr,
     sessions: AtomicUsize,
 }
@@ -29,7 +29,7 @@ impl Listener {
         listener.set_nonblocking(true)?;
         Ok(Listener {
             address: listener.local_addr()?,
-            listener,
+            socket: listener,
             sessions: AtomicUsize::new(0),
         })
     }
@@ -50,10 +50,10 @@ impl Listener {
         F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
     {
         let mut waiter = Waiter::new();
-        waiter.set(&[self.listener.as_raw_fd()]);
+        waiter.set(&[self.socket.as_raw_fd()]);
         while !stop.load(Ordering::Relaxed) {
             // Nobody yet, who hung up before being served, or too many open files: others may still be served.
-            let Ok((stream, from)) = self.listener.accept() else {
+            let Ok((stream, from)) = self.socket.accept() else {
                 waiter.wait(Some(SLICE_NS))?;
                 continue;
             };
