@@ -133,9 +133,9 @@ pub fn run_all(
             .into_iter()
             .map(|one| scope.spawn(move || one.send(origin, stop, Some(sent))))
             .collect();
-        let outcomes = running.into_iter().map(|one| one.join());
-        outcomes
-            .map(|one| one.expect("it does not panic"))
+        running
+            .into_iter()
+            .map(|one| one.join().expect("it does not panic"))
             .collect()
     }))
 }
