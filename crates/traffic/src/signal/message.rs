@@ -605,10 +605,10 @@ mod tests {
             Message::read(b"\0\0\x10\x04\x09"),
             Err(Wrong::TooLong(4100))
         );
-        assert_eq!(Message::read(b"\0\x01\x80\x31\x0f"), Ok(None));
+        assert_eq!(Message::read(b"\0\x01\x80\x21\x0f"), Ok(None));
         assert_eq!(
-            Message::read(b"\0\x01\x80\x32\x0f"),
-            Err(Wrong::TooLong(0x1_8032))
+            Message::read(b"\0\x01\x80\x22\x0f"),
+            Err(Wrong::TooLong(0x1_8022))
         );
         assert_eq!(
             Message::read(b"\0\0\0\x04\x0d\0\x01\x1b"),
