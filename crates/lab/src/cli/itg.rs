@@ -22,7 +22,7 @@ use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
 
 /// What describes a stream in our own words.
-const OURS: [&str; 22] = [
+const OURS: [&str; 26] = [
     "to",
     "rate",
     "gap",
@@ -45,6 +45,10 @@ const OURS: [&str; 22] = [
     "flows",
     "threads",
     "departures",
+    "script",
+    "from",
+    "daemon",
+    "wait",
 ];
 
 /// What stands on the command line of a sender.
@@ -174,7 +178,10 @@ pub(super) fn send(
     if !asked.is_native && is_sent && !was_interrupted {
         return Ok(ExitCode::from(super::DONE));
     }
-    Ok(send_command::exit_code(&outcome, was_interrupted))
+    Ok(ExitCode::from(send_command::code(
+        &outcome,
+        was_interrupted,
+    )))
 }
 
 /// Sends the flows to a receiver of ours.

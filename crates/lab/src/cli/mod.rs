@@ -19,6 +19,8 @@ mod graph;
 #[cfg(target_os = "linux")]
 mod itg;
 mod list;
+#[cfg(target_os = "linux")]
+mod log;
 mod man;
 mod options;
 mod paper;
@@ -81,6 +83,8 @@ enum Command {
     Send(Box<send::Args>),
     #[cfg(target_os = "linux")]
     Recv(recv::Args),
+    #[cfg(target_os = "linux")]
+    Log(log::Args),
     Decode(decode::Args),
     Calibrate(calibrate::Args),
     Check(check::Args),
@@ -112,6 +116,8 @@ pub fn main() -> ExitCode {
         Command::Send(args) => send::run(&args),
         #[cfg(target_os = "linux")]
         Command::Recv(args) => recv::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Log(args) => log::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Check(args) => check::run(&args),

@@ -1,10 +1,13 @@
 //! `trammel recv`: receives streams of many senders at once.
 
+use super::itg::Serving;
+use super::send::log_server;
 use super::{DONE, INTERRUPTED, key, options, print, say};
 use crate::engine::Lacks;
-use crate::traffic::log_file::{LogFile, session};
+use crate::traffic::log_file::{LogFile, LogTo, session};
 use crate::traffic::metrics;
 use crate::traffic::receive::Keeper;
+use crate::traffic::send::resolve;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -15,9 +18,11 @@ use trammel_core::table::write_json;
 use trammel_io::route::interface;
 use trammel_traffic::itg;
 use trammel_traffic::receive::hub::Hub;
+use trammel_traffic::receive::visit::Visitor;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
-use trammel_traffic::signal::PORT;
+use trammel_traffic::signal::channel::Silence;
+use trammel_traffic::signal::{PORT, WAIT_PORT};
 
 /// So often is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -40,6 +45,9 @@ pub(super) struct Args {
     /// Port of signalling; 0 takes any that is free [default: 9310, with --itg 9000]
     #[arg(short, long, value_name = "PORT")]
     port: Option<u16>,
+    /// Come to the sender that waits there, `trammel send --wait`, in place of listening [default port: 9313]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port", "xdp"])]
+    connect: Option<String>,
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
@@ -50,8 +58,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Log of when each packet was sent and received; what the file holds stays
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
     log: Option<PathBuf>,
+    /// Have the log server there keep the log [default port: 9312]
+    #[arg(long, value_name = "HOST")]
+    log_to: Option<String>,
+    /// File with the key that the log server holds
+    #[arg(long, value_name = "FILE", requires = "log_to")]
+    log_key: Option<PathBuf>,
     #[command(flatten)]
     itg: super::itg::RecvArgs,
     /// Write the tables to standard output as JSON
@@ -59,70 +73,87 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let asked = args.itg.asked()?;
-    let key = args.key.as_deref().map(key).transpose()?;
-    let log = match &args.log {
-        Some(path) => {
-            let session = session(Instants::SentReceived, 0);
-            Some(LogFile::open(path, &session).map_err(anyhow::Error::msg)?)
-        }
-        None => None,
-    };
-    let keeper = Keeper::new(log);
-    let hub = Hub::new(Box::new(keeper.clone()));
-    let unheard = |address: SocketAddr, why: io::Error| {
-        let what = format!("{address} cannot be listened on: {why}");
-        Lacks::error(&what, "give another `--listen` or `--port`")
-    };
-    if let Some(asked) = asked {
-        let (address, data, settings) = asked.serve((args.listen, args.port))?;
-        let receiver = itg::serve::Receiver::open(address, data, settings, hub);
-        let receiver = receiver.map_err(|why| unheard(address, why))?;
-        let run =
-            |stop: &AtomicBool| receiver.run(stop, &|from, what| say(&format!("{from} {what}")));
-        let foreign = || receiver.hub().foreign();
-        let done = serve(args, &keeper, receiver.address()?, (&run, &foreign));
-        asked.end();
-        return done;
-    }
-    let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
-    let receiver = Receiver::open(address, Settings { key }, hub);
-    let receiver = receiver.map_err(|why| unheard(address, why))?;
-    let receiver = match &args.xdp {
-        Some(name) => {
-            interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
-            receiver.by_xdp(name)
-        }
-        None => receiver,
-    };
-    let run = |stop: &AtomicBool| {
-        receiver.run(stop, &|from, why| {
-            say(&format!("{from}: {why}; its flows are closed"));
-        })
-    };
-    let foreign = || receiver.hub().foreign();
-    serve(args, &keeper, receiver.address(), (&run, &foreign))
+/// A receiver that senders come to, ours or D-ITG's, or one that comes to its sender.
+enum End {
+    Listens(Receiver),
+    Comes(Visitor),
+    OfItg(itg::serve::Receiver),
 }
 
-/// A receiver until it is stopped, and the packets that belonged to no flow.
-type Running<'a> = (
-    &'a (dyn Fn(&AtomicBool) -> io::Result<()> + Sync),
-    &'a dyn Fn() -> u64,
-);
+impl End {
+    fn open(args: &Args, asked: Option<&Serving>, hub: Hub) -> anyhow::Result<End> {
+        let unheard = |address: SocketAddr, why: io::Error| {
+            let what = format!("{address} cannot be listened on: {why}");
+            Lacks::error(&what, "give another `--listen` or `--port`")
+        };
+        if let Some(asked) = asked {
+            let (address, data, settings) = asked.serve((args.listen, args.port))?;
+            let receiver = itg::serve::Receiver::open(address, data, settings, hub);
+            let receiver = receiver.map_err(|why| unheard(address, why))?;
+            say(&format!("listening on {}", receiver.address()?));
+            return Ok(End::OfItg(receiver));
+        }
+        let settings = Settings {
+            key: args.key.as_deref().map(key).transpose()?,
+        };
+        if let Some(to) = &args.connect {
+            let sender = resolve(to, WAIT_PORT)?;
+            say(&format!("coming to {sender}"));
+            return Ok(End::Comes(Visitor::new(sender, settings, hub)));
+        }
+        let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
+        let receiver = Receiver::open(address, settings, hub);
+        let receiver = receiver.map_err(|why| unheard(address, why))?;
+        let receiver = match &args.xdp {
+            Some(name) => {
+                interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
+                receiver.by_xdp(name)
+            }
+            None => receiver,
+        };
+        say(&format!("listening on {}", receiver.address()));
+        Ok(End::Listens(receiver))
+    }
 
-/// Receives until it is enough, and says what came.
-fn serve(
-    args: &Args,
-    keeper: &Keeper,
-    address: SocketAddr,
-    (run, foreign): Running<'_>,
-) -> anyhow::Result<ExitCode> {
+    fn run(&self, stop: &AtomicBool) -> io::Result<()> {
+        let ended = |from: SocketAddr, why: Silence| {
+            say(&format!("{from}: {why}; its flows are closed"));
+        };
+        match self {
+            End::Listens(receiver) => receiver.run(stop, &ended),
+            End::Comes(visitor) => visitor.run(stop, &ended).map_err(io::Error::other),
+            End::OfItg(receiver) => {
+                receiver.run(stop, &|from, what| say(&format!("{from} {what}")))
+            }
+        }
+    }
+
+    /// Packets that belonged to no open flow.
+    fn foreign(&self) -> u64 {
+        match self {
+            End::Listens(receiver) => receiver.hub().foreign(),
+            End::Comes(visitor) => visitor.hub().foreign(),
+            End::OfItg(receiver) => receiver.hub().foreign(),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let asked = args.itg.asked()?;
     let interrupted = options::interrupted()?;
-    say(&format!("listening on {address}"));
+    let to = match (&args.log, &args.log_to) {
+        (Some(path), _) => Some(LogTo::File(path.clone())),
+        (None, Some(to)) => Some(log_server(to, args.log_key.as_deref())?),
+        (None, None) => None,
+    };
+    let session = session(Instants::SentReceived, 0);
+    let log = to.map(|to| LogFile::begin(&to, &session, &interrupted));
+    let log = log.transpose().map_err(anyhow::Error::msg)?;
+    let keeper = Keeper::new(log);
+    let receiver = End::open(args, asked.as_ref(), Hub::new(Box::new(keeper.clone())))?;
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
-        let running = scope.spawn(|| run(&stop));
+        let running = scope.spawn(|| receiver.run(&stop));
         let is_enough = || {
             args.flows
                 .is_some_and(|most| keeper.closed() >= most as usize)
@@ -138,7 +169,10 @@ fn serve(
         stop.store(true, Ordering::SeqCst);
         running.join().expect("it does not panic")
     });
-    let foreign = foreign();
+    let foreign = receiver.foreign();
+    if let Some(asked) = &asked {
+        asked.end();
+    }
     let (report, fault) = keeper.finish();
     if args.json {
         write_json(&metrics::tables(&report), std::io::stdout())?;
@@ -151,7 +185,7 @@ fn serve(
     if let Some(why) = fault {
         anyhow::bail!("{why}");
     }
-    ran.map_err(|why| anyhow::anyhow!("no more senders can be accepted: {why}"))?;
+    ran.map_err(|why| anyhow::anyhow!("no more can be received: {why}"))?;
     let is_done = args
         .flows
         .is_none_or(|most| keeper.closed() >= most as usize);

@@ -1,14 +1,20 @@
-//! `trammel send`: a stream of packets to a receiver.
+//! `trammel send`: streams of packets to receivers, sent here or by a sender that waits for orders.
+
+mod flows;
+mod orders;
+
+pub(super) use orders::is_guarded;
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
 use crate::engine::Lacks;
+use crate::traffic::log_file::LogTo;
 use crate::traffic::metrics;
-use crate::traffic::send::{self, Job, Outcome};
+use crate::traffic::send::{self, Job, Outcome, resolve};
 use crate::traffic::words::{Words, source};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::table::write_json;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
@@ -17,19 +23,78 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::frames::{self, By};
 use trammel_traffic::send::udp::Mechanism;
+use trammel_traffic::signal::LOG_PORT;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
-/// Send a stream of packets to a receiver and say what became of it
+/// Send streams of packets to receivers and say what became of them
 ///
 /// Packets leave by a schedule that is fixed beforehand, and how late each was is told. Start `trammel recv` first.
+/// A script has a flow on each line, of the words that this command takes for one, quoted as in a shell; `--to HOST` on a line
+/// names a receiver of its own. All flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen 10.0.0.1:9313 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
-    #[arg(value_name = "HOST", required_unless_present_any = ["itg", "itg_script"])]
+    #[arg(value_name = "HOST", required_unless_present_any = ["daemon", "script", "wait", "itg", "itg_script"])]
     to: Option<String>,
+    #[command(flatten)]
+    flow: FlowArgs,
+    /// Send the flows of a file, one a line, all at once
+    #[arg(long, value_name = "FILE", conflicts_with = "FlowArgs")]
+    script: Option<PathBuf>,
+    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
+    #[arg(long)]
+    sleep: bool,
+    /// Run before all programs of usual priority
+    #[arg(long)]
+    real_time: bool,
+    /// How packets of UDP are given to the kernel
+    #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
+    by: ByName,
+    /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
+    #[arg(long, conflicts_with = "by")]
+    departures: bool,
+    /// Interface that frames leave by [default: as the routes say]
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Ethernet address that frames go to [default: the next hop's, as the kernel knows it]
+    #[arg(long, value_name = "MAC", value_parser = mac)]
+    to_mac: Option<[u8; 6]>,
+    /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script")]
+    flows: u32,
+    /// Threads that send them; a flow is sent by one
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
+    /// File with the key that the receiver holds, 16 bytes at least; with `--from`, that the sender there holds
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
+    #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
+    log: Option<PathBuf>,
+    /// Have the log server there keep the log [default port: 9312]
+    #[arg(long, value_name = "HOST")]
+    log_to: Option<String>,
+    /// File with the key that the log server holds
+    #[arg(long, value_name = "FILE", requires = "log_to")]
+    log_key: Option<PathBuf>,
+    /// Have the sender that waits for orders there send the flows [default port: 9311]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"])]
+    from: Option<String>,
+    #[command(flatten)]
+    daemon: orders::DaemonArgs,
+    #[command(flatten)]
+    itg: super::itg::SendArgs,
+    /// Write the table to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is of one flow: the words of a script's line.
+#[derive(Clone, Debug, clap::Args)]
+struct FlowArgs {
     /// Packets a second
     #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
     rate: Option<String>,
@@ -75,9 +140,9 @@ pub(super) struct Args {
     /// What to do where the sender is late
     #[arg(long, value_enum, default_value = "burst")]
     late: LateName,
-    /// Seed of gaps and sizes
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// Seed of gaps and sizes [default: 1; in a script the flow's place]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Name of the stream, in the receiver's log
     #[arg(long, value_name = "NAME", default_value = "")]
     name: String,
@@ -95,41 +160,6 @@ pub(super) struct Args {
     /// Time to live or hop limit, from 1
     #[arg(long, value_name = "HOPS", value_parser = clap::value_parser!(u8).range(1..))]
     ttl: Option<u8>,
-    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
-    #[arg(long)]
-    sleep: bool,
-    /// Run before all programs of usual priority
-    #[arg(long)]
-    real_time: bool,
-    /// How packets of UDP are given to the kernel
-    #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
-    by: ByName,
-    /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
-    #[arg(long, conflicts_with_all = ["by", "round_trip"])]
-    departures: bool,
-    /// Interface that frames leave by [default: as the routes say]
-    #[arg(long, value_name = "NAME")]
-    interface: Option<String>,
-    /// Ethernet address that frames go to [default: the next hop's, as the kernel knows it]
-    #[arg(long, value_name = "MAC", value_parser = mac)]
-    to_mac: Option<[u8; 6]>,
-    /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    flows: u32,
-    /// Threads that send them; a flow is sent by one
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: u32,
-    /// File with the key that the receiver holds, 16 bytes at least
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
-    #[arg(short, long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    #[command(flatten)]
-    itg: super::itg::SendArgs,
-    /// Write the table to standard output as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -200,7 +230,6 @@ fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
         ByName::Packet => By::Packet,
         ByName::Xdp => By::Xdp,
     };
-    is_of_udp(args)?;
     let number = |name: &String| {
         interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))
     };
@@ -217,17 +246,7 @@ fn plain(args: &Args, mechanism: Mechanism) -> anyhow::Result<Mechanism> {
             "`--interface` and `--to-mac` are of frames: add `--by packet` or `--by xdp`"
         );
     }
-    if mechanism != Mechanism::Calls {
-        is_of_udp(args)?;
-    }
     Ok(mechanism)
-}
-
-fn is_of_udp(args: &Args) -> anyhow::Result<()> {
-    if args.protocol != ProtocolName::Udp {
-        anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
-    }
-    Ok(())
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -239,37 +258,19 @@ fn bytes(text: &str) -> Result<u64, String> {
     Err("it must be from 1 byte on".to_owned())
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let wait = if args.sleep { Wait::Sleep } else { Wait::Spin };
-    if let Some(asked) = args.itg.asked()? {
-        let with = send::itg::Job {
-            seed: args.seed,
-            wait,
-            is_real_time: args.real_time,
-            log: args.log.clone(),
+impl FlowArgs {
+    /// The stream, which is the flow `place` from 0 of those that are sent at once.
+    fn stream(&self, place: usize) -> anyhow::Result<Stream> {
+        let words = Words {
+            rate: self.rate.clone(),
+            gap: self.gap.clone(),
+            size: self.size.clone(),
+            app: self.app.clone(),
         };
-        let key = args.key.as_deref().map(key).transpose()?;
-        return super::itg::send(&asked, with, key, args.json);
-    }
-    let to = args.to.clone().expect("it is required without `--itg`");
-    let words = Words {
-        rate: args.rate.clone(),
-        gap: args.gap.clone(),
-        size: args.size.clone(),
-        app: args.app.clone(),
-    };
-    let mechanism = mechanism(args)?;
-    if args.threads > args.flows {
-        let (threads, flows) = (args.threads, args.flows);
-        anyhow::bail!(
-            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
-        );
-    }
-    let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
-    let stream = |seed| -> anyhow::Result<Stream> {
+        let is_limited = self.duration.is_some() || self.packets.is_some() || self.bytes.is_some();
         Ok(Stream {
-            name: args.name.clone(),
-            protocol: match args.protocol {
+            name: self.name.clone(),
+            protocol: match self.protocol {
                 ProtocolName::Udp => Protocol::Udp,
                 ProtocolName::Tcp => Protocol::Tcp,
                 ProtocolName::Icmp => Protocol::Icmp,
@@ -277,70 +278,151 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 ProtocolName::Dccp => Protocol::Dccp,
             },
             source: source(&words)?,
-            start: args.start,
+            start: self.start,
             limits: Limits {
-                duration: args.duration.or((!is_limited).then(|| Time::from_secs(10))),
-                packets: args.packets,
-                bytes: args.bytes,
+                duration: self.duration.or((!is_limited).then(|| Time::from_secs(10))),
+                packets: self.packets,
+                bytes: self.bytes,
             },
-            seed,
-            meter: if args.round_trip {
+            // Flows of one seed would send their packets at the same times.
+            seed: self.seed.unwrap_or(1 + place as u64),
+            meter: if self.round_trip {
                 Meter::RoundTrip
             } else {
                 Meter::OneWay
             },
-            late: match args.late {
+            late: match self.late {
                 LateName::Burst => Late::Burst,
                 LateName::Skip => Late::Skip,
                 LateName::Stretch => Late::Stretch,
             },
-            ds: args.ds,
-            ttl: args.ttl,
+            ds: self.ds,
+            ttl: self.ttl,
         })
-    };
-    let seeds = (0..u64::from(args.flows)).map(|at| args.seed.wrapping_add(at));
-    let streams: Vec<Stream> = seeds.map(stream).collect::<anyhow::Result<_>>()?;
-    let job = Job {
-        to,
-        port: args.port,
-        key: args.key.as_deref().map(key).transpose()?,
-        wait,
-        mechanism,
-        threads: args.threads as usize,
-        is_real_time: args.real_time,
-        log: args.log.clone(),
-    };
-    let interrupted = options::interrupted()?;
-    let outcome = send::run(&streams, &job, &interrupted)?;
-    show(&outcome, args.json)?;
-    Ok(exit_code(&outcome, interrupted.load(Ordering::SeqCst)))
+    }
 }
 
-/// Shows what became of streams.
+impl Args {
+    /// How streams to `to` are sent.
+    fn job(&self, to: &str) -> anyhow::Result<Job> {
+        Ok(Job {
+            to: to.to_owned(),
+            port: self.flow.port,
+            key: self.key.as_deref().map(key).transpose()?,
+            wait: self.wait(),
+            mechanism: mechanism(self)?,
+            threads: self.threads as usize,
+            is_real_time: self.real_time,
+            log: self.log()?,
+        })
+    }
+
+    fn wait(&self) -> Wait {
+        if self.sleep { Wait::Sleep } else { Wait::Spin }
+    }
+
+    fn log(&self) -> anyhow::Result<Option<LogTo>> {
+        Ok(match (&self.log, &self.log_to) {
+            (Some(path), _) => Some(LogTo::File(path.clone())),
+            (None, Some(to)) => Some(log_server(to, self.log_key.as_deref())?),
+            (None, None) => None,
+        })
+    }
+}
+
+/// The log server that `to` names.
+pub(super) fn log_server(to: &str, file: Option<&std::path::Path>) -> anyhow::Result<LogTo> {
+    let address = resolve(to, LOG_PORT)?;
+    Ok(LogTo::Server(address, file.map(key).transpose()?))
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(asked) = args.itg.asked()? {
+        let with = send::itg::Job {
+            seed: args.flow.seed.unwrap_or(1),
+            wait: args.wait(),
+            is_real_time: args.real_time,
+            log: args.log()?,
+        };
+        let key = args.key.as_deref().map(key).transpose()?;
+        return super::itg::send(&asked, with, key, args.json);
+    }
+    if args.daemon.is_wanted() {
+        return orders::wait(args);
+    }
+    if let Some(from) = &args.from {
+        return orders::give(args, from);
+    }
+    let flows = flows::read(args)?;
+    let is_other = |flow: &flows::Planned| flow.stream.protocol != Protocol::Udp;
+    let is_asked = args.by != ByName::Calls || args.departures;
+    if is_asked && flows.iter().any(is_other) {
+        anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
+    }
+    let comes_back = |flow: &flows::Planned| flow.stream.meter == Meter::RoundTrip;
+    if args.departures && flows.iter().any(comes_back) {
+        anyhow::bail!("`--departures` is of one way; leave it out, or `--round-trip`");
+    }
+    if args.threads as usize > flows.len() {
+        let (threads, flows) = (args.threads, flows.len());
+        anyhow::bail!(
+            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
+        );
+    }
+    let mut batches = flows::batches(flows, &|to| args.job(to))?;
+    let key = args.key.as_deref().map(key).transpose()?;
+    if let Some(waiting) = args.daemon.waiting(key.as_ref())? {
+        let [one] = batches.as_mut_slice() else {
+            anyhow::bail!("one receiver comes: leave out `--to` in the script");
+        };
+        say(&format!("waiting for a receiver on {}", waiting.address()));
+        one.waits = Some(waiting);
+    }
+    let interrupted = options::interrupted()?;
+    let outcome = Outcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
+    show(&outcome, args.json)?;
+    Ok(ExitCode::from(code(
+        &outcome,
+        interrupted.load(Ordering::SeqCst),
+    )))
+}
+
+/// Shows what became of flows.
 pub(super) fn show(outcome: &Outcome, is_json: bool) -> anyhow::Result<()> {
     if let Some(why) = &outcome.log_fault {
-        say(&format!("warning: {why}; the log lacks what came after"));
+        say(&warning(why));
     }
-    if is_json {
-        let mut tables = vec![outcome.table()];
-        tables.extend(outcome.report.iter().flat_map(metrics::tables));
-        write_json(&tables, std::io::stdout())?;
-    } else {
-        print(outcome.text().trim_end())?;
-        if let Some(report) = &outcome.report {
-            print(metrics::text(report).trim_end())?;
-        }
-    }
+    print(shown(outcome, is_json)?.trim_end())?;
     Ok(())
 }
 
-/// The exit code of what became of streams.
-pub(super) fn exit_code(outcome: &Outcome, was_interrupted: bool) -> ExitCode {
-    ExitCode::from(if was_interrupted {
+fn warning(log_fault: &str) -> String {
+    format!("warning: {log_fault}; the log lacks what came after")
+}
+
+/// What is printed of flows.
+fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
+    if json {
+        let mut tables = outcome.tables();
+        tables.extend(outcome.report.iter().flat_map(metrics::tables));
+        let mut bytes = Vec::new();
+        write_json(&tables, &mut bytes)?;
+        return Ok(String::from_utf8(bytes)?);
+    }
+    let mut text = outcome.text();
+    for report in &outcome.report {
+        text += &metrics::text(report);
+    }
+    Ok(text)
+}
+
+/// The exit code of what became of flows.
+pub(super) fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
+    if is_interrupted {
         INTERRUPTED
     } else if outcome.is_whole() {
         DONE
     } else {
         FAILED
-    })
+    }
 }

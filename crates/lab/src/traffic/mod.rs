@@ -1,4 +1,4 @@
-//! `trammel send`, `recv` and `decode`: streams in words, logs in files, reports in tables.
+//! `trammel send`, `recv`, `log` and `decode`: streams in words, logs in files, reports in tables.
 
 pub mod clocks;
 pub mod decode;
@@ -7,10 +7,12 @@ pub mod itg_files;
 pub mod kinds;
 pub mod log_file;
 pub mod log_source;
+pub mod log_store;
 pub mod metrics;
 pub mod page;
 #[cfg(target_os = "linux")]
 pub mod receive;
+pub mod script;
 #[cfg(target_os = "linux")]
 pub mod send;
 pub mod words;

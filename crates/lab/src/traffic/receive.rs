@@ -48,7 +48,7 @@ impl Keeper {
     pub fn finish(&self) -> (Report, Option<String>) {
         self.kept(|kept| {
             if let Some(log) = &mut kept.log {
-                kept.fault = kept.fault.take().or(log.flush().err());
+                kept.fault = kept.fault.take().or_else(|| log.finish().err());
             }
             let decoder = std::mem::replace(&mut kept.decoder, Decoder::new(Options::default()));
             (decoder.finish(), kept.fault.take())

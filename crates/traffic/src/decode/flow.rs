@@ -114,7 +114,7 @@ impl Counts {
         self.reorder.merge(&flow.reorder);
     }
 
-    pub(super) fn report(&self, series: &Series, axis: Axis, level: f64) -> Summary {
+    pub(super) fn report(&self, series: &Series, level: f64) -> Summary {
         let came = self.pkts > 0;
         let duration_s = if came {
             self.last_ns.abs_diff(self.first_ns) as f64 / 1e9

@@ -304,9 +304,7 @@ impl Decoder {
                 session,
                 number,
                 flow: known.flow,
-                summary: counts
-                    .counts
-                    .report(&counts.series, axis, self.options.level),
+                summary: counts.counts.report(&counts.series, self.options.level),
                 series: counts.series.report(axis),
             });
             of_totals.entry(instants).or_default().push(counts.series);
@@ -317,7 +315,7 @@ impl Decoder {
             TotalReport {
                 instants,
                 flows: series.len() as u64,
-                summary: counts.report(&merged, axis, self.options.level),
+                summary: counts.report(&merged, self.options.level),
                 series: merged.report(axis),
             }
         };

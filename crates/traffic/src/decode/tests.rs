@@ -88,8 +88,11 @@ fn a_flow_by_hand() {
         / 5.0;
     assert!((delay.sd_ns / 1e6 - variance.sqrt()).abs() < 1e-9);
     assert!((delay.quantiles.p50_ns - 7 * ms).abs() <= 7_000);
-    // The second interval has begun only: one mean gives no interval.
-    assert_eq!(delay.mean_interval_ns, None);
+    // Five delays in two intervals: 44 ms of four and 955 of one are 755.2 off what the mean makes of four and one, either way;
+    // t of 1 degree at 97.5 % is 12.7062, and 2.5 come in an interval.
+    let interval = delay.mean_interval_ns.unwrap();
+    let half = 12.7062 * (2.0 * 755.2_f64.powi(2) / 2.5_f64.powi(2) / 2.0).sqrt() * 1e6;
+    assert!((interval.mean - 199.8e6).abs() < 1.0 && (interval.high - 199.8e6 - half).abs() < 1e5);
     assert_eq!(
         summary.jitter.mean_ns,
         Some((1.0 + 3.0 + 21.0 + 927.0) / 4.0 * 1e6)

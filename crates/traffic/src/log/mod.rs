@@ -13,6 +13,10 @@ pub mod block;
 pub mod crc;
 mod fields;
 mod reader;
+#[cfg(target_os = "linux")]
+pub mod remote;
+#[cfg(target_os = "linux")]
+pub mod server;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -121,6 +121,11 @@ impl<W: Write> Writer<W> {
         &self.into
     }
 
+    /// What is written into, to end it.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.into
+    }
+
     fn write_records(&mut self) -> Result<(), Error> {
         if self.count == 0 {
             return Ok(());

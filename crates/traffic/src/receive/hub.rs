@@ -75,10 +75,10 @@ impl Hub {
             return None;
         }
         while self.flows.contains_key(&self.next) {
-            self.next = (self.next + 1) % MOST_FLOWS;
+            self.next = (self.next + 1) % (MOST_FLOWS - 1);
         }
         let number = self.next;
-        self.next = (self.next + 1) % MOST_FLOWS;
+        self.next = (self.next + 1) % (MOST_FLOWS - 1);
         let count = Count::default();
         let open = Open {
             peer,

@@ -10,28 +10,24 @@ pub mod reads;
 mod session;
 pub mod tcp;
 pub mod udp;
+pub mod visit;
 
 use crate::record::Protocol;
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::Silence;
 use crate::signal::key::Key;
-use crate::signal::message::Message;
+use crate::signal::listener::Listener;
 use hub::Hub;
 use port::Port;
 use reads::{Reads, Stamped};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
-use trammel_io::clock::Waiter;
 
-/// Senders at once, and ports, at most.
-const MOST_SESSIONS: usize = 1024;
+/// Ports, at most.
 const MOST_PORTS: usize = 1024;
-/// So often is looked whether to stop.
-const SLICE_NS: i64 = 50_000_000;
 
 /// How to receive.
 #[derive(Clone, Debug, Default)]
@@ -51,10 +47,22 @@ struct Shared {
     xdp: Option<String>,
     /// By the number that was asked for; 0 is the one that the system chose.
     ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
-    sessions: AtomicUsize,
+    /// Connections that this end has made to ports of senders.
+    connections: AtomicUsize,
 }
 
 impl Shared {
+    fn new(settings: Settings, address: SocketAddr, hub: Hub) -> Shared {
+        Shared {
+            settings,
+            address,
+            hub: Arc::new(Mutex::new(hub)),
+            xdp: None,
+            ports: Mutex::default(),
+            connections: AtomicUsize::new(0),
+        }
+    }
+
     fn hub(&self) -> MutexGuard<'_, Hub> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,24 +117,16 @@ impl Shared {
 /// A receiver.
 #[derive(Debug)]
 pub struct Receiver {
-    listener: TcpListener,
+    listener: Listener,
     shared: Shared,
 }
 
 impl Receiver {
     /// A receiver that listens for signalling at `address`, and gives what it receives to `hub`.
     pub fn open(address: SocketAddr, settings: Settings, hub: Hub) -> io::Result<Receiver> {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
+        let listener = Listener::open(address)?;
         Ok(Receiver {
-            shared: Shared {
-                settings,
-                address: listener.local_addr()?,
-                hub: Arc::new(Mutex::new(hub)),
-                xdp: None,
-                ports: Mutex::default(),
-                sessions: AtomicUsize::new(0),
-            },
+            shared: Shared::new(settings, listener.address(), hub),
             listener,
         })
     }
@@ -153,43 +153,13 @@ impl Receiver {
         stop: &AtomicBool,
         ended: &(dyn Fn(SocketAddr, Silence) + Sync),
     ) -> io::Result<()> {
-        let mut waiter = Waiter::new();
-        waiter.set(&[self.listener.as_raw_fd()]);
         let shared = &self.shared;
         std::thread::scope(|scope| {
-            while !stop.load(Ordering::Relaxed) {
-                let (stream, from) = match self.listener.accept() {
-                    Ok(came) => came,
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        waiter.wait(Some(SLICE_NS))?;
-                        continue;
-                    }
-                    // Who hung up before being served, or too many open files: others may still be served.
-                    Err(_) => {
-                        waiter.wait(Some(SLICE_NS))?;
-                        continue;
-                    }
-                };
-                if shared.sessions.fetch_add(1, Ordering::Relaxed) >= MOST_SESSIONS {
-                    shared.sessions.fetch_sub(1, Ordering::Relaxed);
-                    let why = format!("{MOST_SESSIONS} senders are here already");
-                    if let Ok(mut channel) = Channel::new(stream) {
-                        let _ = channel.say(&Message::Refused(why));
-                    }
-                    continue;
+            self.listener.serve(scope, stop, move |stream, from| {
+                if let Err(silence) = session::serve(stream, shared, scope, stop) {
+                    ended(from, silence);
                 }
-                scope.spawn(move || {
-                    let done = stream
-                        .set_nonblocking(false)
-                        .map_err(Silence::from)
-                        .and_then(|()| session::serve(stream, shared, scope, stop));
-                    if let Err(silence) = done {
-                        ended(from, silence);
-                    }
-                    shared.sessions.fetch_sub(1, Ordering::Relaxed);
-                });
-            }
-            Ok(())
+            })
         })
     }
 }

@@ -75,7 +75,7 @@ impl TcpPort {
 }
 
 /// Notes the messages of a connection.
-fn converse(
+pub(super) fn converse(
     mut stream: TcpStream,
     from: SocketAddr,
     (hub, reads): (&Mutex<Hub>, &dyn Reads),

@@ -66,6 +66,12 @@ impl UdpPort {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Sends a punch from this port, so that what comes back finds it.
+    pub(super) fn punch(&self, bytes: &[u8], to: SocketAddr) {
+        // One that is lost is followed by others.
+        let _ = self.socket.send_to(bytes, to);
+    }
+
     /// Takes what comes until `stop` is set; `reads` tells whose it is.
     pub fn serve(
         &self,

@@ -5,11 +5,14 @@ pub mod departures;
 pub mod frames;
 pub mod icmp;
 mod lane;
+pub mod ordering;
+pub mod orders;
 mod patience;
 mod schedule;
 pub mod session;
 pub mod tcp;
 pub mod udp;
+pub mod waiting;
 pub mod way;
 
 pub use lane::Lane;

@@ -1,9 +1,11 @@
 //! A sender's session with a receiver: who it is, which flows it opens, and what came of them.
 
+use super::way;
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::key::{End, Key, nonce};
-use crate::signal::message::{Count, Message, Wish};
+use crate::signal::greet;
+use crate::signal::key::Key;
+use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
@@ -34,9 +36,27 @@ pub enum Error {
     /// It answers with what was not asked.
     #[error("the receiver answers with a message that was not asked for")]
     OutOfTurn,
+    /// The receiver was to make the way of a flow, and has not.
+    #[error("the receiver did not come to the flow's port within {} s; does a firewall here let it through?", .0.as_secs())]
+    NotComing(Duration),
+    /// The way that it made cannot be gone.
+    #[error("{0}")]
+    Way(way::Error),
     /// The channel.
     #[error("signalling: {0}")]
     Channel(#[from] Silence),
+}
+
+impl From<greet::Error> for Error {
+    fn from(error: greet::Error) -> Error {
+        match error {
+            greet::Error::Refused(why) => Error::Refused(why),
+            greet::Error::Stranger => Error::Stranger,
+            greet::Error::Version(version) => Error::Version(version),
+            greet::Error::OutOfTurn => Error::OutOfTurn,
+            greet::Error::Channel(silence) => Error::Channel(silence),
+        }
+    }
 }
 
 /// A session.
@@ -54,34 +74,14 @@ impl Session {
     ) -> Result<Session, Error> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
         let stream = stream.map_err(|error| Error::Nobody(address, error))?;
-        let channel = Channel::new(stream).map_err(Silence::System)?;
-        let mut session = Session { channel };
-        let mine = nonce().map_err(Silence::System)?;
-        session.channel.say(&Message::Hello {
-            version: VERSION,
-            nonce: mine,
-            proof: None,
-        })?;
-        let (version, theirs, proof) = match session.hear(stop)? {
-            Message::Hello {
-                version,
-                nonce,
-                proof,
-            } => (version, nonce, proof),
-            other => return Err(refusal(other)),
-        };
-        if version != VERSION {
-            return Err(Error::Version(version));
-        }
-        if let Some(key) = key {
-            let is_proven = |proof| key.is_proven(End::Receiver, &mine, &theirs, &proof);
-            if !proof.is_some_and(is_proven) {
-                return Err(Error::Stranger);
-            }
-            let proof = key.proof(End::Sender, &mine, &theirs);
-            session.channel.say(&Message::Proof(proof))?;
-        }
-        Ok(session)
+        let mut channel = Channel::new(stream).map_err(Silence::System)?;
+        greet::ask(&mut channel, key, stop)?;
+        Ok(Session::of(channel))
+    }
+
+    /// The session on a channel whose ends have greeted.
+    pub(super) fn of(channel: Channel) -> Session {
+        Session { channel }
     }
 
     fn hear(&mut self, stop: &AtomicBool) -> Result<Message, Error> {
@@ -93,6 +93,21 @@ impl Session {
         self.channel.say(&Message::Open(wish))?;
         match self.hear(stop)? {
             Message::Opened { number, port } => Ok((number, port)),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Opens a flow whose way the receiver makes, to this end's `port`, where it shows `token`; gives its number.
+    pub fn fetch_flow(
+        &mut self,
+        wish: Wish,
+        port: u16,
+        token: [u8; TOKEN_BYTES],
+        stop: &AtomicBool,
+    ) -> Result<u32, Error> {
+        self.channel.say(&Message::Fetch { wish, port, token })?;
+        match self.hear(stop)? {
+            Message::Opened { number, .. } => Ok(number),
             other => Err(refusal(other)),
         }
     }
@@ -117,8 +132,5 @@ impl Session {
 }
 
 fn refusal(message: Message) -> Error {
-    match message {
-        Message::Refused(why) => Error::Refused(why),
-        _ => Error::OutOfTurn,
-    }
+    greet::refusal(message).into()
 }

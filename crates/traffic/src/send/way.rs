@@ -7,11 +7,12 @@ use super::frames::{self, Frames};
 use super::icmp::Icmp;
 use super::tcp::Tcp;
 use super::udp::{Mechanism, Udp};
+use super::waiting::any;
 use crate::record::Protocol;
 use crate::stream::{Meter, Stream};
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use trammel_io::socket;
@@ -64,10 +65,10 @@ impl Way {
     ) -> Result<Way, Error> {
         let comes_back = stream.meter == Meter::RoundTrip;
         match stream.protocol {
-            Protocol::Tcp => tcp(stream, number, to, comes_back),
+            Protocol::Tcp => tcp(stream, number, to),
             Protocol::Udp => match mechanism {
                 Mechanism::Frames(options) => frames(stream, to, &options, comes_back),
-                _ => udp(stream, to, mechanism, comes_back),
+                _ => udp(stream, to, mechanism),
             },
             Protocol::Icmp => icmp(stream, to, comes_back),
             other => Err(carried(other).err().unwrap_or(Error::Protocol(other))),
@@ -114,9 +115,16 @@ fn icmp(stream: &Stream, to: SocketAddr, comes_back: bool) -> Result<Way, Error>
     })
 }
 
-fn tcp(stream: &Stream, number: u32, to: SocketAddr, comes_back: bool) -> Result<Way, Error> {
+fn tcp(stream: &Stream, number: u32, to: SocketAddr) -> Result<Way, Error> {
     let unreachable = |why| Error::Unreachable(to, why);
     let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
+    tcp_over(stream, number, connection)
+}
+
+/// The way by a connection that is there.
+pub(super) fn tcp_over(stream: &Stream, number: u32, connection: TcpStream) -> Result<Way, Error> {
+    let to = connection.peer_addr().map_err(Error::Socket)?;
+    let comes_back = stream.meter == Meter::RoundTrip;
     // From here on: what made the connection has gone unmarked.
     let marked = socket::mark(connection.as_fd(), to.is_ipv6(), stream.ds, stream.ttl);
     marked.map_err(Error::Socket)?;
@@ -126,21 +134,23 @@ fn tcp(stream: &Stream, number: u32, to: SocketAddr, comes_back: bool) -> Result
         answers: answers
             .map_err(Error::Socket)?
             .map(|one| Box::new(one) as _),
-        carrier: Box::new(Tcp::new(connection, number).map_err(unreachable)?),
+        carrier: Box::new(Tcp::new(connection, number).map_err(Error::Socket)?),
     })
 }
 
-fn udp(
+fn udp(stream: &Stream, to: SocketAddr, mechanism: Mechanism) -> Result<Way, Error> {
+    let socket = UdpSocket::bind((any(to.ip()), 0)).map_err(Error::Socket)?;
+    udp_over(stream, socket, to, mechanism)
+}
+
+/// The way by a socket that is there.
+pub(super) fn udp_over(
     stream: &Stream,
+    socket: UdpSocket,
     to: SocketAddr,
     mechanism: Mechanism,
-    comes_back: bool,
 ) -> Result<Way, Error> {
-    let any: IpAddr = match to {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0)).map_err(Error::Socket)?;
+    let comes_back = stream.meter == Meter::RoundTrip;
     let connected = socket.connect(to);
     connected.map_err(|why| Error::Unreachable(to, why))?;
     let answers: io::Result<Option<Box<dyn Answers>>> = match mechanism {

@@ -23,6 +23,9 @@ pub enum Silence {
     /// The user wants to stop.
     #[error("interrupted")]
     Stopped,
+    /// It does not want to go on, and why.
+    #[error("the other end refuses: {0}")]
+    Refused(String),
     /// It said something that is none of the protocol's messages.
     #[error("the other end speaks another language: {0}")]
     Wrong(#[from] Wrong),
@@ -72,6 +75,18 @@ impl Channel {
         let mut bytes = Vec::new();
         message.write(&mut bytes);
         Ok(self.stream.write_all(&bytes)?)
+    }
+
+    /// Whether the other end has said anything, or left: hearing it would not wait long.
+    pub fn has_word(&mut self) -> Result<bool, Silence> {
+        self.stream.set_nonblocking(true)?;
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        match peeked {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(!self.came.is_empty()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The next message, which may take so long; for ever without `patience`.

@@ -90,3 +90,8 @@ fn traffic_logs() {
 fn what_is_read_of_d_itg() {
     put_to("itg", targets::itg::run);
 }
+
+#[test]
+fn signalling() {
+    put_to("signalling", targets::signalling::run);
+}

@@ -1,9 +1,9 @@
 //! What is kept of the packets that are sent: a log, and the numbers of what comes back.
 
-use crate::traffic::log_file::LogFile;
+use crate::traffic::log_file::{LogFile, LogTo};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::log;
 use trammel_traffic::record::{Flow, Instants, Record};
@@ -22,8 +22,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(log: Option<&Path>, session: &log::Session) -> anyhow::Result<Account> {
-        let log = log.map(|path| LogFile::open(path, session)).transpose();
+    pub(super) fn new(
+        log: Option<&LogTo>,
+        session: &log::Session,
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Account> {
+        let log = log.map(|to| LogFile::begin(to, session, stop)).transpose();
         let mut decoder = Decoder::new(Options::default());
         decoder.session(session.clone());
         Ok(Account {

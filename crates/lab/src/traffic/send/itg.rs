@@ -5,13 +5,13 @@
 use super::account::Account;
 use super::{FlowOutcome, LOOK, Outcome, RETURNING, held, may_be_real_time, real_time_now};
 use crate::engine::Lacks;
-use crate::traffic::log_file::{self, LogFile};
+use crate::traffic::log_file::{self, LogFile, LogTo};
 use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeMap;
 use std::net::{
     IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, TcpStream, ToSocketAddrs, UdpSocket,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::Scope;
@@ -45,8 +45,8 @@ pub struct Job {
     pub wait: Wait,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
-    /// The file for our log.
-    pub log: Option<PathBuf>,
+    /// Where our log goes.
+    pub log: Option<LogTo>,
 }
 
 /// The streams of commands, each with a seed of its own.
@@ -120,7 +120,11 @@ pub fn run(
     } else {
         Instants::DueSent
     };
-    let account = Account::new(job.log.as_deref(), &log_file::session(instants, job.seed))?;
+    let account = Account::new(
+        job.log.as_ref(),
+        &log_file::session(instants, job.seed),
+        stop,
+    )?;
     let log = logs.sender.as_deref().map(|path| begin(Path::new(path)));
     let books = Books {
         account: Mutex::new(account),
@@ -525,7 +529,7 @@ impl Books {
                 received: Err("receivers of D-ITG do not tell".to_owned()),
             });
         }
-        account.log(LogFile::flush);
+        account.log(LogFile::finish);
         let log_fault = self.log.as_ref().and_then(|log| {
             log.flush();
             log.fault()
@@ -536,7 +540,10 @@ impl Books {
         Outcome {
             flows,
             log_fault: account.fault.or(log_fault),
-            report: comes_back.then(|| account.decoder.finish()),
+            report: comes_back
+                .then(|| account.decoder.finish())
+                .into_iter()
+                .collect(),
         }
     }
 }

@@ -4,15 +4,14 @@ mod account;
 pub mod itg;
 mod show;
 
-use super::log_file::{self, LogFile};
+use super::log_file::{self, LogFile, LogTo};
 use crate::cli::say;
 use crate::engine::Lacks;
 use account::Account;
 use anyhow::{Context, anyhow, bail};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_io::clock::{monotonic_ns, real_time};
@@ -21,6 +20,7 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
+use trammel_traffic::send::waiting::Waiting;
 use trammel_traffic::send::way::{self, Way, carried};
 use trammel_traffic::send::{self, Lane, Sent};
 use trammel_traffic::signal::PORT;
@@ -53,8 +53,8 @@ pub struct Job {
     pub threads: usize,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
-    /// The file for its log.
-    pub log: Option<PathBuf>,
+    /// Where its log is kept.
+    pub log: Option<LogTo>,
 }
 
 /// What came of a stream.
@@ -75,19 +75,19 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
-    /// What came back, where the round trip is measured; or when packets left, where that is watched.
-    pub report: Option<Report>,
+    /// Of each session: what came back, where the round trip is measured; or when packets left, where that is watched.
+    pub report: Vec<Report>,
 }
 
-/// The address that `to` names.
-fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
+/// The address that `to` names, with `port` where it names none.
+pub fn resolve(to: &str, port: u16) -> anyhow::Result<SocketAddr> {
     let help = "give HOST, HOST:PORT or [IPv6]:PORT";
     let with_port = to.to_socket_addrs();
     let mut found = match with_port {
         Ok(found) => found,
         Err(_) => {
             let host = to.trim_start_matches('[').trim_end_matches(']');
-            let found = (host, PORT).to_socket_addrs();
+            let found = (host, port).to_socket_addrs();
             found.map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {help}"))?
         }
     };
@@ -96,100 +96,188 @@ fn resolve(to: &str) -> anyhow::Result<SocketAddr> {
         .with_context(|| format!("`{to}` has no address; {help}"))
 }
 
+/// Streams of one session that are sent at once: each with the receiver's port that its packets go to, and how it is done.
+#[derive(Debug)]
+pub struct Batch {
+    /// See above.
+    pub flows: Vec<(Stream, u16)>,
+    /// See above.
+    pub job: Job,
+    /// Where the receiver comes to; none where it is gone to.
+    pub waits: Option<Waiting>,
+}
+
 /// Sends `streams` at once, in one session.
 pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
-    let Some(first) = streams.first() else {
-        bail!("there is no stream to send");
-    };
-    if job.log.is_some() && streams.iter().any(|one| one.meter != first.meter) {
-        bail!("a log is of one-way streams or of round trips: send them by themselves");
-    }
-    for stream in streams {
-        carried(stream.protocol).map_err(|why| no_way(&why))?;
-    }
-    let address = resolve(&job.to)?;
-    if job.is_real_time {
-        may_be_real_time()?;
-    }
-    let opened = Session::open(address, job.key.as_ref(), stop);
-    let mut session = opened.map_err(|error| match error {
-        Error::Nobody(at, why) => Lacks::error(
-            &format!("no receiver answers at {at}: {why}"),
-            "start one there: `trammel recv`",
-        ),
-        other => anyhow!("{other}"),
-    })?;
-    // Not before somebody is there: a log without anything would be left.
-    let is_watched = job.mechanism == Mechanism::Watched;
-    let instants = match first.meter {
-        Meter::OneWay if is_watched => Instants::DueLeft,
-        Meter::OneWay => Instants::DueSent,
-        Meter::RoundTrip => Instants::SentReturned,
-    };
-    let log_session = log_file::session(instants, first.seed);
-    let mut account = Account::new(job.log.as_deref(), &log_session)?;
-    let (mut numbers, mut ways) = (Vec::new(), Vec::new());
-    for stream in streams {
-        let (flow, way) = open(stream, &mut session, address, job, stop)?;
-        numbers.push(flow.number);
-        account.flow(flow);
-        ways.push(way);
-    }
-    let (account, over) = (Mutex::new(account), AtomicBool::new(false));
-    let (mut sent, received) = std::thread::scope(|scope| {
-        let origin = monotonic_ns() + LEAD_NS;
-        let mut lanes = Vec::new();
-        for ((stream, number), way) in streams.iter().zip(&numbers).zip(ways) {
-            if let Some(mut answers) = way.answers {
-                let (over, account) = (&over, &account);
-                scope.spawn(move || {
-                    let done = answers.collect(*number, over, &mut |record| {
-                        held(account).came_back(record);
-                    });
-                    // It shows as answers that did not come: nobody should blame the network.
-                    if let Err(why) = done {
-                        say(&format!("warning: answers of flow {number}: {why}"));
-                    }
-                });
-            }
-            lanes.push(Lane::new(stream, *number, way.carrier, origin));
-        }
-        let sent = send_lanes(lanes, job, stop, &account);
-        let received: Vec<_> = numbers
-            .iter()
-            .map(|number| session.close_flow(*number, sent[number].count))
+    let flows: Vec<_> = streams.iter().map(|stream| (stream, job.port)).collect();
+    let origin = || monotonic_ns() + LEAD_NS;
+    Ok(Ready::new(&flows, (job, None), stop)?.send(origin(), stop, None))
+}
+
+/// Sends several batches at once, a session each, once all have been opened; counts packets into `sent`. What came of each is
+/// in their order.
+pub fn run_all(
+    batches: &[Batch],
+    stop: &AtomicBool,
+    sent: &AtomicU64,
+) -> anyhow::Result<Vec<Outcome>> {
+    let ready: anyhow::Result<Vec<_>> = batches
+        .iter()
+        .map(|batch| {
+            let flows: Vec<_> = batch.flows.iter().map(|(one, port)| (one, *port)).collect();
+            Ready::new(&flows, (&batch.job, batch.waits.as_ref()), stop)
+        })
+        .collect();
+    let ready = ready?;
+    let origin = monotonic_ns() + LEAD_NS;
+    Ok(std::thread::scope(|scope| {
+        let running: Vec<_> = ready
+            .into_iter()
+            .map(|one| scope.spawn(move || one.send(origin, stop, Some(sent))))
             .collect();
-        let coming_back = (streams.iter().zip(&numbers)).zip(&received).filter_map(
-            |((stream, number), received)| match stream.meter {
-                Meter::RoundTrip => received.as_ref().ok().map(|count| count.packets),
-                Meter::OneWay => is_watched.then(|| sent[number].count.packets),
-            },
-        );
-        let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
-        while held(&account).came_back < wanted && Instant::now() < until {
-            std::thread::sleep(LOOK);
+        running
+            .into_iter()
+            .map(|one| one.join().expect("it does not panic"))
+            .collect()
+    }))
+}
+
+/// A session whose flows are open.
+struct Ready<'a> {
+    job: &'a Job,
+    session: Session,
+    account: Account,
+    flows: Vec<(&'a Stream, u32, Way)>,
+}
+
+impl<'a> Ready<'a> {
+    fn new(
+        streams: &[(&'a Stream, u16)],
+        (job, waits): (&'a Job, Option<&Waiting>),
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Ready<'a>> {
+        let Some((first, _)) = streams.first() else {
+            bail!("there is no stream to send");
+        };
+        if job.log.is_some() && streams.iter().any(|(one, _)| one.meter != first.meter) {
+            bail!("a log is of one-way streams or of round trips: send them by themselves");
         }
-        over.store(true, Ordering::Relaxed);
-        (sent, received)
-    });
-    let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut flows = Vec::new();
-    for ((stream, number), received) in streams.iter().zip(numbers).zip(received) {
-        let sent = sent.remove(&number).expect("every flow was sent");
-        account.decoder.sent(number, sent.count.packets);
-        flows.push(FlowOutcome {
-            name: stream.name.clone(),
-            sent,
-            received: received.map_err(|why| why.to_string()),
-        });
+        for (stream, _) in streams {
+            carried(stream.protocol).map_err(|why| no_way(&why))?;
+        }
+        if job.is_real_time {
+            may_be_real_time()?;
+        }
+        let opened = match waits {
+            Some(waiting) => waiting.session(job.key.as_ref(), stop),
+            None => Session::open(resolve(&job.to, PORT)?, job.key.as_ref(), stop),
+        };
+        let mut session = opened.map_err(|error| match error {
+            Error::Nobody(at, why) => Lacks::error(
+                &format!("no receiver answers at {at}: {why}"),
+                "start one there: `trammel recv`",
+            ),
+            other => anyhow!("{other}"),
+        })?;
+        // Not before somebody is there: a log without anything would be left.
+        let instants = match first.meter {
+            Meter::OneWay if is_watched(job) => Instants::DueLeft,
+            Meter::OneWay => Instants::DueSent,
+            Meter::RoundTrip => Instants::SentReturned,
+        };
+        let log_session = log_file::session(instants, first.seed);
+        let mut account = Account::new(job.log.as_ref(), &log_session, stop)?;
+        let mut flows = Vec::new();
+        for (stream, port) in streams {
+            let (flow, way) = open((stream, *port), &mut session, (job, waits.is_some()), stop)?;
+            flows.push((*stream, flow.number, way));
+            account.flow(flow);
+        }
+        Ok(Ready {
+            job,
+            session,
+            account,
+            flows,
+        })
     }
-    account.log(LogFile::flush);
-    let comes_back = is_watched || streams.iter().any(|one| one.meter == Meter::RoundTrip);
-    Ok(Outcome {
-        flows,
-        log_fault: account.fault,
-        report: comes_back.then(|| account.decoder.finish()),
-    })
+
+    /// Sends all, whose start is at `origin` of the monotonic clock; counts packets into `counter`.
+    fn send(self, origin: i64, stop: &AtomicBool, counter: Option<&AtomicU64>) -> Outcome {
+        let Ready {
+            job,
+            mut session,
+            account,
+            flows: open,
+        } = self;
+        let streams: Vec<_> = open
+            .iter()
+            .map(|(stream, number, _)| (*stream, *number))
+            .collect();
+        let (account, over) = (Mutex::new(account), AtomicBool::new(false));
+        let (mut sent, received) = std::thread::scope(|scope| {
+            let mut lanes = Vec::new();
+            for (stream, number, way) in open {
+                if let Some(mut answers) = way.answers {
+                    let (over, account) = (&over, &account);
+                    scope.spawn(move || {
+                        let done = answers.collect(number, over, &mut |record| {
+                            held(account).came_back(record);
+                        });
+                        // It shows as answers that did not come: nobody should blame the network.
+                        if let Err(why) = done {
+                            say(&format!("warning: answers of flow {number}: {why}"));
+                        }
+                    });
+                }
+                lanes.push(Lane::new(stream, number, way.carrier, origin));
+            }
+            let sent = send_lanes(lanes, job, stop, (&account, counter));
+            let received: Vec<_> = streams
+                .iter()
+                .map(|(_, number)| session.close_flow(*number, sent[number].count))
+                .collect();
+            let coming_back = streams.iter().zip(&received).filter_map(
+                |((stream, number), received)| match stream.meter {
+                    Meter::RoundTrip => received.as_ref().ok().map(|count| count.packets),
+                    Meter::OneWay => is_watched(job).then(|| sent[number].count.packets),
+                },
+            );
+            let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
+            while held(&account).came_back < wanted && Instant::now() < until {
+                std::thread::sleep(LOOK);
+            }
+            over.store(true, Ordering::Relaxed);
+            (sent, received)
+        });
+        let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut flows = Vec::new();
+        for ((stream, number), received) in streams.iter().zip(received) {
+            let sent = sent.remove(number).expect("every flow was sent");
+            account.decoder.sent(*number, sent.count.packets);
+            flows.push(FlowOutcome {
+                name: stream.name.clone(),
+                sent,
+                received: received.map_err(|why| why.to_string()),
+            });
+        }
+        account.log(LogFile::finish);
+        let comes_back = streams.iter().any(|(one, _)| one.meter == Meter::RoundTrip);
+        let is_decoded = comes_back || is_watched(job);
+        Outcome {
+            flows,
+            log_fault: account.fault,
+            report: if is_decoded {
+                vec![account.decoder.finish()]
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// Whether the kernel tells when packets left.
+fn is_watched(job: &Job) -> bool {
+    job.mechanism == Mechanism::Watched
 }
 
 fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
@@ -212,22 +300,29 @@ fn real_time_now() {
 
 /// Opens a flow with the receiver, and the way there.
 fn open(
-    stream: &Stream,
+    (stream, port): (&Stream, u16),
     session: &mut Session,
-    receiver: SocketAddr,
-    job: &Job,
+    (job, has_come): (&Job, bool),
     stop: &AtomicBool,
 ) -> anyhow::Result<(Flow, Way)> {
     let wish = Wish {
         protocol: stream.protocol,
         meter: stream.meter,
-        port: job.port,
+        port,
         name: stream.name.clone(),
     };
-    let opened = session.open_flow(wish, stop);
-    let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
-    let to = SocketAddr::from((receiver.ip(), port));
-    let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
+    let receiver = session.addresses()?.0;
+    let (number, to, way) = if has_come {
+        let made = Way::fetch(stream, wish, job.mechanism, session, stop);
+        let (number, way) = made.map_err(|why| anyhow!("{why}"))?;
+        (number, receiver, way)
+    } else {
+        let opened = session.open_flow(wish, stop);
+        let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
+        let to = SocketAddr::from((receiver.ip(), port));
+        let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
+        (number, to, way)
+    };
     let flow = Flow {
         number,
         protocol: stream.protocol,
@@ -254,7 +349,7 @@ fn send_lanes(
     lanes: Vec<Lane>,
     job: &Job,
     stop: &AtomicBool,
-    account: &Mutex<Account>,
+    (account, counter): (&Mutex<Account>, Option<&AtomicU64>),
 ) -> BTreeMap<u32, Sent> {
     let (waiting, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(Lane::waits);
     let mut groups: Vec<Vec<Lane>> = (0..job.threads.clamp(1, others.len().max(1)))
@@ -266,16 +361,26 @@ fn send_lanes(
     }
     groups.extend(waiting.into_iter().map(|lane| vec![lane]));
     let is_noted = held(account).notes_departures();
+    // Threads that ask the clock all the time keep each other from running where they are more than processors.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let wait = if groups.len() > processors {
+        Wait::Sleep
+    } else {
+        job.wait
+    };
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {
             real_time_now();
         }
         let note = &mut |record: &Record| {
+            if let Some(counter) = counter {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
             if is_noted {
                 held(account).departs(record);
             }
         };
-        send::send(&mut group, job.wait, stop, note);
+        send::send(&mut group, wait, stop, note);
         group
     };
     std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use super::{FlowOutcome, Outcome};
 use trammel_core::histogram::Histogram;
 use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_traffic::signal::message::Count;
 
 /// A quantile of times in microseconds.
 fn us(times: &Histogram, fraction: f64) -> Option<f64> {
@@ -147,26 +148,96 @@ impl Outcome {
         self.flows.iter().all(FlowOutcome::is_whole)
     }
 
-    /// The table `streams`, a row for each.
-    pub fn table(&self) -> Table {
-        let rows: Vec<_> = self.flows.iter().map(FlowOutcome::row).collect();
-        let columns: Vec<_> = rows
-            .first()
-            .map(|row| row.iter().map(|(name, kind, _)| (*name, *kind)).collect())
-            .unwrap_or_default();
-        let mut table = Table::with("streams", &columns);
-        for row in rows {
-            let cells = row.into_iter().map(|(.., cell)| cell).collect();
-            table.push(cells).expect("a cell for each column");
+    /// What came of several sessions, as of one.
+    pub fn of_all(all: Vec<Outcome>) -> Outcome {
+        let mut together = Outcome {
+            flows: Vec::new(),
+            log_fault: None,
+            report: Vec::new(),
+        };
+        for one in all {
+            together.flows.extend(one.flows);
+            together.log_fault = together.log_fault.or(one.log_fault);
+            together.report.extend(one.report);
         }
-        table
+        together
     }
 
-    /// The same for people: one stream in words, several as a table.
+    /// All flows as one; none where there is one only.
+    fn total(&self) -> Option<FlowOutcome> {
+        let (first, rest) = self
+            .flows
+            .split_first()
+            .filter(|(_, rest)| !rest.is_empty())?;
+        let mut total = first.clone();
+        total.name = "total".to_owned();
+        for one in rest {
+            let (all, sent) = (&mut total.sent, &one.sent);
+            add(&mut all.count, sent.count);
+            // 0 is of who sent nothing.
+            if all.first_ns == 0 || (sent.first_ns != 0 && sent.first_ns < all.first_ns) {
+                all.first_ns = sent.first_ns;
+            }
+            all.last_ns = all.last_ns.max(sent.last_ns);
+            all.errors += sent.errors;
+            all.overdue += sent.overdue;
+            all.shift_ns = all.shift_ns.max(sent.shift_ns);
+            all.lateness.merge(&sent.lateness);
+            match (&mut total.received, &one.received) {
+                (Ok(all), Ok(received)) => add(all, *received),
+                (Ok(_), Err(why)) => total.received = Err(why.clone()),
+                (Err(_), _) => {}
+            }
+        }
+        // Flows share a port, and what the port lost is told of each.
+        if let Ok(received) = &mut total.received {
+            let lost = self
+                .flows
+                .iter()
+                .filter_map(|one| one.received.as_ref().ok());
+            received.lost = lost.map(|count| count.lost).max().unwrap_or(0);
+        }
+        Some(total)
+    }
+
+    /// The table `streams`, a row for each; where they are several, `total` as well.
+    pub fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![table("streams", &self.flows)];
+        tables.extend(self.total().map(|total| table("total", &[total])));
+        tables
+    }
+
+    /// The same for people: one stream in words, several as a table with their total.
     pub fn text(&self) -> String {
         match self.flows.as_slice() {
             [one] => one.text(),
-            _ => self.table().to_string(),
+            _ => {
+                let mut rows = self.flows.clone();
+                let total = self.total();
+                let words = total.as_ref().map_or(String::new(), FlowOutcome::text);
+                rows.extend(total);
+                format!("{}\n{words}", table("streams", &rows))
+            }
         }
     }
+}
+
+fn table(name: &str, flows: &[FlowOutcome]) -> Table {
+    let rows: Vec<_> = flows.iter().map(FlowOutcome::row).collect();
+    let columns: Vec<_> = rows
+        .first()
+        .map(|row| row.iter().map(|(name, kind, _)| (*name, *kind)).collect())
+        .unwrap_or_default();
+    let mut table = Table::with(name, &columns);
+    for row in rows {
+        let cells = row.into_iter().map(|(.., cell)| cell).collect();
+        table.push(cells).expect("a cell for each column");
+    }
+    table
+}
+
+fn add(all: &mut Count, one: Count) {
+    all.packets += one.packets;
+    all.bytes += one.bytes;
+    all.lost += one.lost;
 }

@@ -2,4 +2,5 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod itg;
+pub(crate) mod signalling;
 pub(crate) mod traffic_log;

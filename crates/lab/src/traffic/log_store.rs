@@ -1,0 +1,179 @@
+//! The files of a log server: one for each log in a folder, or one file that logs are appended to in turn.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_traffic::log::server::Store;
+use trammel_traffic::log::{Ending, Session, survey};
+
+/// Logs of one writer that begin in the same second, at most.
+const MOST_ALIKE: u32 = 10_000;
+
+/// The files.
+#[derive(Debug)]
+pub enum Files {
+    /// A folder.
+    Folder(PathBuf),
+    /// A file, and whether a log is being written to it.
+    File(PathBuf, Arc<AtomicBool>),
+}
+
+impl Files {
+    /// A folder where `path` is one or ends as one, which is made then; else a file. Tries whether it can be written.
+    pub fn open(path: &Path) -> Result<Files, String> {
+        let name = path.display();
+        let wrong = |why: io::Error| format!("`{name}` cannot be written: {why}");
+        let is_folder = path.is_dir() || name.to_string().ends_with('/');
+        if is_folder {
+            std::fs::create_dir_all(path).map_err(wrong)?;
+            tempfile_can_be_made(path).map_err(wrong)?;
+            return Ok(Files::Folder(path.to_owned()));
+        }
+        let files = Files::File(path.to_owned(), Arc::default());
+        append(path)?;
+        Ok(files)
+    }
+}
+
+/// Whether a file can be made in a folder.
+fn tempfile_can_be_made(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!(".trammel-{}", std::process::id()));
+    File::create(&path)?;
+    std::fs::remove_file(path)
+}
+
+/// A file that is a whole log or empty, at its end.
+fn append(path: &Path) -> Result<File, String> {
+    let name = path.display();
+    let wrong = |why: io::Error| format!("`{name}` cannot be written: {why}");
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let mut file = options.open(path).map_err(wrong)?;
+    let found = survey(BufReader::new(&file)).map_err(wrong)?;
+    if found.ending != Ending::Whole {
+        return Err(format!(
+            "`{name}`: {}; nothing is appended to it: name another file, or cut it: `truncate -s {} {name}`",
+            found.ending, found.good_bytes
+        ));
+    }
+    file.seek(SeekFrom::End(0)).map_err(wrong)?;
+    Ok(file)
+}
+
+/// `20261122T185900Z` of an instant in nanoseconds since 1970.
+fn date(ns: i64) -> String {
+    let secs = ns.div_euclid(1_000_000_000);
+    let (days, of_day) = (secs.div_euclid(86_400), secs.rem_euclid(86_400));
+    // Days to a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms", civil_from_days).
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z",
+        of_day / 3600,
+        of_day / 60 % 60,
+        of_day % 60
+    )
+}
+
+/// A log's file.
+struct Log {
+    file: File,
+    /// Up to where all is whole.
+    good_bytes: u64,
+    /// To be given back.
+    busy: Option<Arc<AtomicBool>>,
+}
+
+impl Write for Log {
+    /// Writes a block, or leaves the file as it was.
+    fn write(&mut self, block: &[u8]) -> io::Result<usize> {
+        if let Err(why) = self.file.write_all(block) {
+            // Where not even this can be done, a reader stops at the last whole block.
+            let _ = self.file.set_len(self.good_bytes);
+            return Err(why);
+        }
+        self.good_bytes += block.len() as u64;
+        Ok(block.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if let Some(busy) = &self.busy {
+            busy.store(false, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Store for Files {
+    fn begin(&self, session: &Session, from: SocketAddr) -> Result<Box<dyn Write>, String> {
+        let (file, busy) = match self {
+            Files::Folder(folder) => (new_file(folder, session, from)?, None),
+            Files::File(path, busy) => {
+                if busy.swap(true, Ordering::SeqCst) {
+                    return Err("its file holds one log at a time; give the log server a folder to keep several at once".to_owned());
+                }
+                let file = append(path).inspect_err(|_| busy.store(false, Ordering::SeqCst))?;
+                (file, Some(busy.clone()))
+            }
+        };
+        let good_bytes = file.metadata().map_or(0, |about| about.len());
+        Ok(Box::new(Log {
+            file,
+            good_bytes,
+            busy,
+        }))
+    }
+}
+
+/// A file for a log that begins. Nothing in its name is of the writer's choice but a date.
+fn new_file(folder: &Path, session: &Session, from: SocketAddr) -> Result<File, String> {
+    let (date, host) = (date(session.date_ns), from.ip().to_canonical());
+    let host = host.to_string().replace(':', "_");
+    for number in 1..=MOST_ALIKE {
+        let path = folder.join(format!("{date}-{host}-{number}.log"));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(why) if why.kind() == ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(format!("the log server has no file for it: {why}")),
+            Ok(file) => return Ok(file),
+        }
+    }
+    Err(format!("{MOST_ALIKE} logs of that second are kept already"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (secs, expected) in [
+            (0, "19700101T000000Z"),
+            (951_782_400, "20000229T000000Z"),
+            (1_795_373_940, "20261122T185900Z"),
+            (-1, "19691231T235959Z"),
+        ] {
+            assert_eq!(date(secs * 1_000_000_000), expected);
+        }
+        // Whatever a writer says.
+        assert!(date(i64::MIN).len() < 20 && date(i64::MAX).len() < 20);
+    }
+}

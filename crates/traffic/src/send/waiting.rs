@@ -1,0 +1,207 @@
+//! A sender that waits for its receiver: for one that nobody reaches from outside, behind a translator of addresses.
+//!
+//! The receiver makes the connection of the signalling, and then the way of each flow: it connects to a port of the sender's,
+//! or sends a datagram there first, and packets go where that came from.
+
+use super::session::{Error, Session};
+use super::udp::Mechanism;
+use super::way::{self, Way};
+use crate::record::Protocol;
+use crate::signal::channel::{Channel, Silence};
+use crate::signal::greet::{self, PATIENCE};
+use crate::signal::key::{Key, nonce};
+use crate::signal::listener::Listener;
+use crate::signal::message::{Message, Wish};
+use crate::signal::punch::{PUNCH_BYTES, punch};
+use crate::stream::Stream;
+use std::io::{self, ErrorKind, Read};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use trammel_io::clock::Waiter;
+
+/// How long a receiver may take to come to the port of a flow.
+const COMING: Duration = Duration::from_secs(10);
+/// How long who came may take to show the token.
+const SHOWING: Duration = Duration::from_secs(1);
+/// So often is looked whether to stop.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Where a sender waits.
+#[derive(Debug)]
+pub struct Waiting {
+    listener: Listener,
+}
+
+impl Waiting {
+    /// Waits at `address`, whose port 0 leaves the number to the system.
+    pub fn open(address: SocketAddr) -> io::Result<Waiting> {
+        let listener = Listener::open(address)?;
+        Ok(Waiting { listener })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// The session with the first receiver that comes and holds `key`, where there is one. Who comes otherwise is told why
+    /// it is not served, and nothing else.
+    pub fn session(&self, key: Option<&Key>, stop: &AtomicBool) -> Result<Session, Error> {
+        let (over, came) = (AtomicBool::new(false), Mutex::new(None));
+        let (over, found) = (&over, &came);
+        let served = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    over.fetch_or(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+                    std::thread::sleep(SLICE);
+                }
+            });
+            let served = self.listener.serve(scope, over, move |stream, _| {
+                if let Ok(session) = greet(stream, key, over) {
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    if found.is_none() {
+                        *found = Some(session);
+                    }
+                    over.store(true, Ordering::Relaxed);
+                }
+            });
+            over.store(true, Ordering::Relaxed);
+            served
+        });
+        served.map_err(Silence::System)?;
+        let came = came.into_inner().unwrap_or_else(PoisonError::into_inner);
+        came.ok_or(Error::Channel(Silence::Stopped))
+    }
+}
+
+/// The session with who came, if it is a receiver.
+fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Session, Error> {
+    let mut channel = Channel::new(stream).map_err(Silence::System)?;
+    if channel.hear(Some(PATIENCE), stop)? != Message::Here {
+        let why = "this sender waits for a receiver: `trammel recv --connect`";
+        channel.say(&Message::Refused(why.to_owned()))?;
+        return Err(Error::OutOfTurn);
+    }
+    match greet::ask(&mut channel, key, stop) {
+        Ok(()) => Ok(Session::of(channel)),
+        Err(greet::Error::Stranger) => {
+            let why = "this sender sends only to who holds its key; give `--key FILE`";
+            channel.say(&Message::Refused(why.to_owned()))?;
+            Err(Error::Stranger)
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+impl Way {
+    /// Opens the flow of `stream` with a receiver that came, and has it make the way; with the flow's number.
+    pub fn fetch(
+        stream: &Stream,
+        wish: Wish,
+        mechanism: Mechanism,
+        session: &mut Session,
+        stop: &AtomicBool,
+    ) -> Result<(u32, Way), Error> {
+        let own = session.addresses().map_err(Silence::System)?.1.ip();
+        let token = nonce().map_err(Silence::System)?;
+        let shown = punch(&token);
+        match (stream.protocol, mechanism) {
+            (Protocol::Tcp, _) => {
+                let listener = TcpListener::bind((own, 0)).map_err(Silence::System)?;
+                let port = listener.local_addr().map_err(Silence::System)?.port();
+                let number = session.fetch_flow(wish, port, token, stop)?;
+                let connection = connection(&listener, &shown, stop)?;
+                let way = way::tcp_over(stream, number, connection);
+                Ok((number, way.map_err(Error::Way)?))
+            }
+            (Protocol::Udp, Mechanism::Calls | Mechanism::Segments) => {
+                let socket = UdpSocket::bind((own, 0)).map_err(Silence::System)?;
+                let port = socket.local_addr().map_err(Silence::System)?.port();
+                let number = session.fetch_flow(wish, port, token, stop)?;
+                let to = shown_from(&socket, &shown, stop)?;
+                let way = way::udp_over(stream, socket, to, mechanism);
+                Ok((number, way.map_err(Error::Way)?))
+            }
+            _ => Err(Error::Refused(
+                "a receiver that came is sent datagrams of UDP or messages of TCP, by calls; leave out `--by` and `-T`".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Whether it is too late, or everything is to stop.
+fn is_over(started: Instant, stop: &AtomicBool) -> Result<(), Error> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(Error::Channel(Silence::Stopped));
+    }
+    if started.elapsed() > COMING {
+        return Err(Error::NotComing(COMING));
+    }
+    Ok(())
+}
+
+/// The connection of who shows the token.
+fn connection(
+    listener: &TcpListener,
+    shown: &[u8; PUNCH_BYTES],
+    stop: &AtomicBool,
+) -> Result<TcpStream, Error> {
+    listener.set_nonblocking(true).map_err(Silence::System)?;
+    let mut waiter = Waiter::new();
+    waiter.set(&[listener.as_raw_fd()]);
+    let started = Instant::now();
+    loop {
+        is_over(started, stop)?;
+        let Ok((mut stream, _)) = listener.accept() else {
+            let waited = waiter.wait(Some(SLICE.as_nanos() as i64));
+            waited.map_err(Silence::System)?;
+            continue;
+        };
+        let mut came = [0; PUNCH_BYTES];
+        let read = stream
+            .set_nonblocking(false)
+            .and_then(|()| stream.set_read_timeout(Some(SHOWING)))
+            .and_then(|()| stream.read_exact(&mut came));
+        if read.is_ok() && came == *shown {
+            stream.set_read_timeout(None).map_err(Silence::System)?;
+            return Ok(stream);
+        }
+    }
+}
+
+/// Where the datagram comes from that shows the token.
+fn shown_from(
+    socket: &UdpSocket,
+    shown: &[u8; PUNCH_BYTES],
+    stop: &AtomicBool,
+) -> Result<SocketAddr, Error> {
+    socket
+        .set_read_timeout(Some(SLICE))
+        .map_err(Silence::System)?;
+    let started = Instant::now();
+    let mut came = [0; PUNCH_BYTES + 1];
+    loop {
+        is_over(started, stop)?;
+        match socket.recv_from(&mut came) {
+            Ok((bytes, from)) if came[..bytes] == *shown => return Ok(from),
+            Ok(_) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
+            Err(error) => return Err(Silence::System(error).into()),
+        }
+    }
+}
+
+/// The address of any interface, of the kind of `other`.
+pub fn any(other: IpAddr) -> IpAddr {
+    match other {
+        IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    }
+}
