@@ -96,6 +96,22 @@ const METRICS: &[Metric] = &[
     }),
 ];
 
+/// The metric of the column `name` of a summary, and what a person reads.
+pub fn metric(name: &str) -> Option<(&'static str, fn(&Summary) -> Option<f64>)> {
+    let found = METRICS.iter().find(|(column, ..)| *column == name);
+    found.map(|(_, shown, of)| (*shown, *of))
+}
+
+/// The columns of all metrics.
+pub fn columns() -> impl Iterator<Item = (&'static str, CellType)> {
+    METRICS.iter().map(|(name, ..)| (*name, CellType::Float))
+}
+
+/// The cells of these columns.
+pub fn cells(summary: &Summary) -> impl Iterator<Item = Cell> + '_ {
+    METRICS.iter().map(|(.., of)| Cell::from(of(summary)))
+}
+
 /// Flows of which people see a column each.
 const MOST_SHOWN: usize = 4;
 

@@ -7,4 +7,5 @@ pub mod metrics;
 pub mod receive;
 #[cfg(target_os = "linux")]
 pub mod send;
+pub mod run;
 pub mod words;
