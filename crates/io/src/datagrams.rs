@@ -363,12 +363,17 @@ pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
     };
     let owned: OwnedFd = socket.try_clone()?.into();
     let set = |level, name, value: i32| sys::set_option(&owned, level, name, &value);
+    // What a kernel does not know is done without: datagrams then come without their time or one by one.
+    let set_where_known = |level, name| match set(level, name, 1) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Ok(()),
+        other => other,
+    };
     if options.tells {
-        set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
-        set(libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
+        set_where_known(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)?;
+        set_where_known(libc::SOL_SOCKET, libc::SO_RXQ_OVFL)?;
     }
     if options.gathers {
-        set(libc::SOL_UDP, libc::UDP_GRO, 1)?;
+        set_where_known(libc::SOL_UDP, libc::UDP_GRO)?;
     }
     let buffers = [
         (options.receive_bytes, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),

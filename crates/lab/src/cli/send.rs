@@ -197,16 +197,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         } else {
             Mechanism::Calls
         },
+        threads: 1,
         is_real_time: args.real_time,
         log: args.log.clone(),
     };
     let interrupted = options::interrupted()?;
-    let outcome = send::run(&stream, &job, &interrupted)?;
+    let outcome = send::run(std::slice::from_ref(&stream), &job, &interrupted)?;
     if let Some(why) = &outcome.log_fault {
         say(&format!("warning: {why}; the log lacks what came after"));
     }
     if args.json {
-        let mut tables = vec![outcome.table(&args.name)];
+        let mut tables = vec![outcome.table()];
         tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
         write_json(&tables, std::io::stdout())?;
     } else {
@@ -217,7 +218,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
         INTERRUPTED
-    } else if outcome.is_lossy() {
+    } else if !outcome.is_whole() {
         FAILED
     } else {
         DONE

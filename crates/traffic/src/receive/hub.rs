@@ -7,6 +7,7 @@ use crate::stream::Meter;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
+use trammel_io::clock::wall_ns;
 
 /// Takes what is received: a log, a decoder, or nothing.
 pub trait Sink: Send {
@@ -25,6 +26,8 @@ struct Open {
     peer: IpAddr,
     meter: Meter,
     count: Count,
+    /// When the last packet came, or else when it was opened; nanoseconds since 1970.
+    last_ns: i64,
 }
 
 /// All of them.
@@ -72,7 +75,13 @@ impl Hub {
         let number = self.next;
         self.next = (self.next + 1) % MOST_FLOWS;
         let count = Count::default();
-        self.flows.insert(number, Open { peer, meter, count });
+        let open = Open {
+            peer,
+            meter,
+            count,
+            last_ns: wall_ns(),
+        };
+        self.flows.insert(number, open);
         self.sink.flow(&about(number));
         Some(number)
     }
@@ -94,6 +103,7 @@ impl Hub {
         };
         open.count.packets += 1;
         open.count.bytes += bytes as u64;
+        open.last_ns = time_ns;
         let meter = open.meter;
         self.sink.record(&Record {
             flow: stamp.flow,
@@ -108,6 +118,11 @@ impl Hub {
     /// What came of an open flow by now.
     pub fn count(&self, number: u32) -> Option<Count> {
         self.flows.get(&number).map(|open| open.count)
+    }
+
+    /// When the last packet of an open flow came, or else when it was opened; nanoseconds since 1970.
+    pub fn last_ns(&self, number: u32) -> Option<i64> {
+        self.flows.get(&number).map(|open| open.last_ns)
     }
 
     /// Closes a flow; its port lost so many packets meanwhile, and its sender says what it sent, if it still could.
