@@ -8,7 +8,11 @@
 //! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
 
 pub mod account;
+#[cfg(target_os = "linux")]
+mod bed;
 pub mod compared;
+#[cfg(target_os = "linux")]
+pub mod measure;
 pub mod offered;
 pub mod queueing;
 mod report;
@@ -18,6 +22,8 @@ mod text;
 mod wire;
 
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+#[cfg(target_os = "linux")]
+use crate::engine::Lacks;
 use crate::engine::machine as this_machine;
 use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::model::Engine;
@@ -315,9 +321,36 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
     Ok(())
 }
 
-/// Measures, point by point: nothing else is to run beside it.
-fn measure_all(_job: &Job, outcome: &mut Outcome<'_>) {
-    outcome
-        .lacks
-        .push("engine `measure` is not built".to_owned());
+/// Measures, point by point: nothing else of ours runs beside it.
+#[cfg(target_os = "linux")]
+fn measure_all(job: &Job, outcome: &mut Outcome<'_>) {
+    for (place, point) in job.file.points.iter().enumerate() {
+        if job.interrupted.load(Ordering::SeqCst) {
+            return;
+        }
+        match measure::measure(&point.scenario, &job.interrupted) {
+            Ok(account) => {
+                for note in &account.notes {
+                    outcome.note(note);
+                }
+                outcome.ran[place].measured = Some(account);
+            }
+            Err(why) if why.downcast_ref::<Lacks>().is_some() => {
+                // It is lacking at every point.
+                outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                return;
+            }
+            Err(why) => {
+                let text = format!("point `{}` is not measured: {why:#}", point.id);
+                outcome.failures.push(text);
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_all(_: &Job, outcome: &mut Outcome<'_>) {
+    let text =
+        "nothing is measured: namespaces are of Linux; `--engine predict,simulate` runs here";
+    outcome.lacks.push(text.to_owned());
 }
