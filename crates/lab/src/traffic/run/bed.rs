@@ -5,9 +5,8 @@
 //!                                 └──────────── signalling ───────────┘
 //! ```
 //! Signalling goes past the queue, the delay and the loss: the streams have these to themselves. Frames come by AF_XDP, each as it
-//! comes, and the router never sleeps: a packet socket would hand them over in blocks, by a timer of a millisecond.
-//!
-//! `LinkUnqueue` counts times of sending in whole microseconds, as Click's does.
+//! comes: a packet socket would hand them over in blocks, by a timer of a millisecond. The router is woken for them, before
+//! other programs where that is allowed; what it is late by is not in the delay, up to that of the path.
 
 use crate::engine::Lacks;
 use crate::router::machine::Machine;
@@ -19,8 +18,10 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use trammel_core::entry::Value;
+use trammel_io::clock::{real_time, wall_ns};
 use trammel_io::error::Error;
 use trammel_io::netns::{Namespace, veth};
+use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::build;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang;
@@ -31,20 +32,24 @@ use trammel_traffic::signal::PORT;
 /// Where the sender and the receiver are.
 const ADDRESSES: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 /// The receiver's address.
-pub const RECEIVER: &str = ADDRESSES[1];
+pub(super) const RECEIVER: &str = ADDRESSES[1];
+/// The priority among those that run before all others: below the sender's, whose packets it waits for.
+const PRIORITY: u8 = 40;
 /// Rounds of the router between two looks whether to stop.
 const ROUNDS: u64 = 256;
+/// The longest that the router waits for frames before it looks whether to stop.
+const SLICE_NS: i64 = 50_000_000;
 /// Frames that wait for a device, which is never the bottleneck.
 const DEVICE_QUEUE: u32 = 10_000;
 
 /// Three namespaces in a row.
 #[derive(Debug)]
-pub struct Bed {
+pub(super) struct Bed {
     /// Where packets are sent.
-    pub sender: Namespace,
+    pub(super) sender: Namespace,
     middle: Namespace,
     /// Where they are received.
-    pub receiver: Namespace,
+    pub(super) receiver: Namespace,
     configuration: String,
     seed: u64,
 }
@@ -59,7 +64,7 @@ fn lacking(error: &Error) -> anyhow::Error {
 
 impl Bed {
     /// The bed of `path`, whose losses are drawn from `seed`.
-    pub fn new(path: &Path, seed: u64) -> anyhow::Result<Bed> {
+    pub(super) fn new(path: &Path, seed: u64) -> anyhow::Result<Bed> {
         let configuration = configuration(path)?;
         let made = || -> Result<[Namespace; 3], Error> {
             let all = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
@@ -99,8 +104,13 @@ impl Bed {
         })
     }
 
-    /// Runs the path until `stop` is set; `ready` hears that it runs, or why it does not.
-    pub fn run(&self, stop: &AtomicBool, ready: &mpsc::Sender<anyhow::Result<()>>) {
+    /// Runs the path until `stop` is set, before other programs if `is_real_time`; `ready` hears that it runs, or why it does not.
+    pub(super) fn run(
+        &self,
+        is_real_time: bool,
+        stop: &AtomicBool,
+        ready: &mpsc::Sender<anyhow::Result<()>>,
+    ) {
         let ready = ready.clone();
         self.middle.run(move || {
             let options = lang::Options {
@@ -111,7 +121,11 @@ impl Bed {
                 seed: self.seed,
                 ..build::Options::default()
             };
-            let machine = Box::new(Machine::default());
+            if is_real_time {
+                // Whether it may was asked before.
+                let _ = real_time(PRIORITY);
+            }
+            let machine = Box::new(Machine::silent());
             let loaded = load::load(&self.configuration, "path", &options, machine, run);
             let mut router = match loaded {
                 Ok((router, _)) => router,
@@ -128,8 +142,10 @@ impl Bed {
                 }
             };
             let _ = ready.send(Ok(()));
+            // Where nothing comes it waits so long.
+            let soon = || Timestamp(wall_ns() + SLICE_NS);
             while !stop.load(Ordering::Relaxed)
-                && router.run_rounds(None, ROUNDS) == Progress::Running
+                && router.run_rounds(Some(soon()), ROUNDS) == Progress::Running
             {}
             router.cleanup();
         });
@@ -171,9 +187,9 @@ fn configuration(path: &Path) -> anyhow::Result<String> {
         let loss = losing.map_or(Ok(String::new()), |loss| loss_of(&loss.model))?;
         writeln!(
             text,
-            "FromDevice({from}, METHOD afxdp, PROMISC true, BUSY_POLL true) -> {from}_what :: Classifier(12/0800 23/06 {port_at}/{PORT:04x}, -);
+            "FromDevice({from}, METHOD afxdp, PROMISC true) -> {from}_what :: Classifier(12/0800 23/06 {port_at}/{PORT:04x}, -);
 {from}_what[0] -> {to}_out :: Queue({DEVICE_QUEUE}) -> ToDevice({to}, METHOD afxdp);
-{from}_what[1] -> Queue({queue}) -> LinkUnqueue({}s, {}Bps){loss} -> {to}_out;",
+{from}_what[1] -> Queue({queue}) -> LinkUnqueue({}s, {}Bps, TIMED true){loss} -> {to}_out;",
             path.delay.as_secs_f64(),
             rate.as_bps() / 8,
         )
@@ -231,7 +247,7 @@ mod tests {
             ),
             (
                 "queue.limit = 50",
-                "Queue(49) -> LinkUnqueue(0.02s, 1000000Bps)",
+                "Queue(49) -> LinkUnqueue(0.02s, 1000000Bps, TIMED true)",
             ),
         ] {
             let text = of(keys).expect(keys);

@@ -5,7 +5,6 @@
 use super::account::Account;
 use super::bed::{Bed, RECEIVER};
 use super::simulate::options;
-use super::wire;
 use crate::scenario::traffic::Traffic;
 use crate::traffic::log_file;
 use crate::traffic::send::{self, Job, Outcome};
@@ -14,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
+use trammel_io::clock::real_time;
 use trammel_traffic::decode::{Decoder, FlowReport, Report};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
@@ -22,14 +22,15 @@ use trammel_traffic::record::{Flow, Instants, Record};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::message::Count;
-use trammel_traffic::stream::{Meter, Stream};
+use trammel_traffic::stream::Meter;
 
 /// Streams that are measured at once, at most: each has a socket of its own.
 const MOST_STREAMS: usize = 256;
 /// From the last packet sent to the end of the path, beyond what it holds: sockets are emptied by then.
 const SETTLING: Duration = Duration::from_millis(100);
-/// A share by which the path in user space may be too fast, without a word.
-const TOO_FAST: f64 = 0.01;
+/// Packets a second of all streams from which on the sender asks the clock without end: before all other programs it would
+/// have a core for itself.
+const FAST_PPS: f64 = 5000.0;
 
 /// What comes is decoded as it comes.
 #[derive(Clone)]
@@ -70,11 +71,12 @@ pub fn measure(traffic: &Traffic, stop: &AtomicBool) -> anyhow::Result<Account> 
     decoder.session(log_file::session(Instants::SentReceived, traffic.seed));
     let decoding = Decoding(Arc::new(Mutex::new(decoder)));
     let over = AtomicBool::new(false);
+    let is_first = may_be_first(traffic);
     let outcomes = std::thread::scope(|scope| {
         let (ready, is_ready) = mpsc::channel();
         scope.spawn({
             let (bed, over, ready) = (&bed, &over, ready.clone());
-            move || bed.run(over, &ready)
+            move || bed.run(is_first, over, &ready)
         });
         scope.spawn({
             let (bed, over, sink) = (&bed, &over, decoding.clone());
@@ -84,13 +86,28 @@ pub fn measure(traffic: &Traffic, stop: &AtomicBool) -> anyhow::Result<Account> 
             let said = is_ready.recv();
             said.unwrap_or_else(|_| Err(anyhow!("the path ended before it began")))
         });
-        let outcomes = begun.and_then(|()| send_all(traffic, &bed, stop));
+        let outcomes = begun.and_then(|()| send_all(traffic, &bed, is_first, stop));
         std::thread::sleep(SETTLING);
         over.store(true, Ordering::SeqCst);
         outcomes
     })?;
     let decoder = decoding.with(|decoder| std::mem::replace(decoder, Decoder::new(options(1))));
-    Ok(account(traffic, decoder.finish(), &outcomes))
+    let mut account = account(traffic, decoder.finish(), &outcomes);
+    if !is_first {
+        let note = "measured at usual priority: what else runs here may delay packets";
+        account.notes.push(note.to_owned());
+    }
+    Ok(account)
+}
+
+/// Whether sender and path may run before other programs, and leave them time.
+fn may_be_first(traffic: &Traffic) -> bool {
+    let rates = traffic.streams.iter();
+    let rates = rates.map(|stream| stream.source.predicted().mean_rate);
+    let all: Option<f64> = rates.sum();
+    // On a thread of its own, since what is asked for is then had.
+    let asked = || std::thread::spawn(|| real_time(1)).join();
+    all.is_some_and(|all| all <= FAST_PPS) && matches!(asked(), Ok(Ok(())))
 }
 
 /// Receives until `over` is set; `ready` hears that it listens, or why not.
@@ -114,7 +131,12 @@ fn receive(bed: &Bed, sink: Decoding, over: &AtomicBool, ready: &mpsc::Sender<an
 }
 
 /// All at once; neighbours that are all one-way or all round trips share a session, whose account is of one kind.
-fn send_all(traffic: &Traffic, bed: &Bed, stop: &AtomicBool) -> anyhow::Result<Vec<Outcome>> {
+fn send_all(
+    traffic: &Traffic,
+    bed: &Bed,
+    is_real_time: bool,
+    stop: &AtomicBool,
+) -> anyhow::Result<Vec<Outcome>> {
     let job = Job {
         to: RECEIVER.to_owned(),
         port: 0,
@@ -122,7 +144,7 @@ fn send_all(traffic: &Traffic, bed: &Bed, stop: &AtomicBool) -> anyhow::Result<V
         wait: Wait::Spin,
         mechanism: Mechanism::Calls,
         threads: 1,
-        is_real_time: false,
+        is_real_time,
         log: None,
     };
     let groups = traffic.streams.chunk_by(|a, b| a.meter == b.meter);
@@ -160,7 +182,6 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
             Err(why) => notes.push(format!("measured: `{name}`: {why}")),
         }
     }
-    notes.extend(too_fast(traffic));
     let named = |report: &Report| -> BTreeMap<String, FlowReport> {
         let flows = report.flows.iter();
         let named = flows.filter_map(|flow| Some((flow.flow.as_ref()?.name.clone(), flow.clone())));
@@ -186,22 +207,4 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
         totals: received.totals,
         notes,
     }
-}
-
-/// A note where times of sending in whole microseconds make the path faster than it should be.
-fn too_fast(traffic: &Traffic) -> Option<String> {
-    let line = &traffic.path.line;
-    let of = |stream: &Stream| {
-        let bytes = stream.source.predicted().mean_bytes?;
-        let bits = f64::from(wire::bytes(bytes.round() as u32, line)) * 8.0;
-        let us = bits * 1e6 / line.rate.as_bps() as f64;
-        Some(us.fract() / us)
-    };
-    let most = traffic.streams.iter().filter_map(of).fold(0.0, f64::max);
-    (most > TOO_FAST).then(|| {
-        format!(
-            "measured: the path in user space counts times of sending in whole microseconds, and is up to {:.1} % too fast",
-            100.0 * most
-        )
-    })
 }
