@@ -119,6 +119,7 @@ const MOST_SHOWN: usize = 4;
 pub fn instants(instants: Instants) -> &'static str {
     match instants {
         Instants::DueSent => "due to sent",
+        Instants::DueLeft => "due to left",
         Instants::SentReceived => "sent to received",
         Instants::SentReturned => "sent to returned",
     }

@@ -149,6 +149,7 @@ pub(super) fn put_session(body: &mut Vec<u8>, session: &Session) {
         Instants::DueSent => 1,
         Instants::SentReceived => 2,
         Instants::SentReturned => 3,
+        Instants::DueLeft => 4,
     });
     body.extend(session.date_ns.to_be_bytes());
     body.extend(session.seed.to_be_bytes());
@@ -163,6 +164,7 @@ pub(super) fn session(body: &[u8]) -> Option<Entry> {
         [1] => Instants::DueSent,
         [2] => Instants::SentReceived,
         [3] => Instants::SentReturned,
+        [4] => Instants::DueLeft,
         _ => return None,
     };
     let session = Session {

@@ -6,6 +6,7 @@ use crate::stamp::Stamp;
 use crate::stream::Meter;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::net::IpAddr;
 use trammel_io::clock::wall_ns;
 
@@ -17,6 +18,10 @@ pub trait Sink: Send {
     fn record(&mut self, record: &Record);
     /// A flow is closed; what has been taken by now should be safe from what happens next.
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>);
+    /// Nothing more is received at a port, because of an error of this machine.
+    fn port_failed(&mut self, port: &str, why: &io::Error) {
+        let _ = (port, why);
+    }
 }
 
 /// A flow that is open.
@@ -131,6 +136,11 @@ impl Hub {
         let count = Count { lost, ..open.count };
         self.sink.closed(number, count, sent);
         Some(count)
+    }
+
+    /// Nothing more is received at `port`.
+    pub fn port_failed(&mut self, port: &str, why: &io::Error) {
+        self.sink.port_failed(port, why);
     }
 
     /// Packets that belonged to no open flow.

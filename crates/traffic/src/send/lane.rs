@@ -113,6 +113,9 @@ impl Lane {
             }
         }
         self.account(since_start, sent_ns);
+        let pairs = self.due.iter().zip(&self.packets);
+        let resized = pairs.filter(|(due, packet)| due.bytes != packet.bytes);
+        self.sent.resized += resized.count() as u64;
         for (due, packet) in self.due.iter().zip(&self.packets) {
             note(&Record {
                 flow,
@@ -154,6 +157,7 @@ impl Sent {
             first_ns: 0,
             last_ns: 0,
             errors: 0,
+            resized: 0,
             overdue: 0,
             shift_ns: 0,
             lateness: Histogram::of_times(),

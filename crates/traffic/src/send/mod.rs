@@ -1,7 +1,11 @@
 //! Sending streams: each packet at its time, and what became of the schedule.
 
 pub mod answers;
+pub mod departures;
+pub mod frames;
+pub mod icmp;
 mod lane;
+mod patience;
 mod schedule;
 pub mod session;
 pub mod tcp;
@@ -54,6 +58,8 @@ pub struct Sent {
     pub last_ns: i64,
     /// Calls that failed: nobody there, no buffers. Their packets count as sent.
     pub errors: u64,
+    /// Packets of which the payload was not as long as planned: shorter than a stamp, or longer than the carrier takes.
+    pub resized: u64,
     /// Packets that were handed over after the one that follows was due: where there are any, the sender was the limit.
     pub overdue: u64,
     /// By how much the plan was put off at the end, in nanoseconds.

@@ -64,6 +64,7 @@ impl FlowOutcome {
                 Cell::from(Some(sent.shift_ns as f64 / 1e9)),
             ),
             ("errors", int_t, Cell::from(Some(sent.errors))),
+            ("resized_pkts", int_t, Cell::from(Some(sent.resized))),
             ("late_p50_us", float_t, Cell::from(us(late, 0.5))),
             ("late_p99_us", float_t, Cell::from(us(late, 0.99))),
             ("late_p999_us", float_t, Cell::from(us(late, 0.999))),
@@ -119,6 +120,12 @@ impl FlowOutcome {
             text += &format!(
                 "limit     the sender: {} packets were overdue, {what}\n",
                 sent.overdue
+            );
+        }
+        if sent.resized > 0 {
+            text += &format!(
+                "lengths   {} payloads were made to fit: 16 bytes at least, at most what the interface or protocol takes\n",
+                sent.resized
             );
         }
         if sent.errors > 0 {
