@@ -12,7 +12,7 @@ use crate::scenario::keys_kind::{Fallback::*, Kind::*, Section, k};
 use trammel_core::units::Dimension as D;
 
 /// The words of `protocol`.
-pub const PROTOCOLS: &[&str] = &["udp", "tcp"];
+pub const PROTOCOLS: &[&str] = &["udp", "tcp", "icmp"];
 /// The words of `late`.
 pub const LATE: &[&str] = &["burst", "skip", "stretch"];
 
@@ -59,7 +59,7 @@ pub static STREAM: Section = Section {
     keys: &[
         k("name", Text, See("`stream-1`, `stream-2`, …"), "", "its name in the results"),
         k("count", Whole(1, 100_000), Is("1"), "", "streams alike, each with chances of its own; `-1`, `-2`, … are added to the name"),
-        k("protocol", Word(PROTOCOLS), Is("udp"), "", "what carries the packets; `tcp` is measured only"),
+        k("protocol", Word(PROTOCOLS), Is("udp"), "", "what carries the packets: `icmp` are echo requests; `tcp` is measured only"),
         k("rate", Quantity(&[D::PacketRate, D::Ratio], f64::MIN_POSITIVE, 1e9), Absent, "1/s", "packets a second; `gap` is then a shape only"),
         k("gap", Law(D::Time), See("constant, where there is a `rate`"), "s", "gaps between packets"),
         k("size", Law(D::Bytes), Is("512 B"), "bytes", "payload of a packet, 16 bytes at least"),

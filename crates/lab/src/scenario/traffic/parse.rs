@@ -118,6 +118,7 @@ fn all_alike(r: &Reader<'_>, index: usize, (file_seed, run): (u64, Time), into: 
     };
     let protocol = match r.word("protocol").map(|n| PROTOCOLS[n]) {
         Some("tcp") => Protocol::Tcp,
+        Some("icmp") => Protocol::Icmp,
         _ => Protocol::Udp,
     };
     let late = match r.word("late").map(|n| LATE[n]) {
@@ -127,13 +128,6 @@ fn all_alike(r: &Reader<'_>, index: usize, (file_seed, run): (u64, Time), into: 
     };
     let is_round = r.flag("round_trip") == Some(true);
     let (ds, ttl) = (is_whole("ds"), is_whole("ttl"));
-    if protocol == Protocol::Tcp
-        && let Some(entry) = r.entry("ds").or(r.entry("ttl"))
-    {
-        let what = format!("`{}` is of UDP", entry.key);
-        let why = "the stream's protocol is TCP";
-        r.cx.fault(&entry.span, what, why, "remove it");
-    }
     let Some(words) = words_of(r) else { return };
     for copy in 0..count {
         let source = match words::source(&words) {

@@ -111,10 +111,6 @@ fn what_is_wrong_is_told_with_its_place() {
             "never starts",
         ),
         (
-            "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\nprotocol = 'tcp'\nttl = 3",
-            "is of UDP",
-        ),
-        (
             "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\nname = 'a'\n[[stream]]\nrate = 1\nname = 'a'",
             "called `a`",
         ),

@@ -190,7 +190,7 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
     let one_way = named(&received);
     let returned = outcomes
         .iter()
-        .filter_map(|outcome| outcome.round_trip.as_ref());
+        .filter_map(|outcome| outcome.report.as_ref());
     let round: BTreeMap<_, _> = returned.flat_map(named).collect();
     let streams = traffic.streams.iter().map(|stream| {
         let flows = match stream.meter {

@@ -2,7 +2,7 @@
 
 use crate::scenario::path::Line;
 
-/// Bytes of a UDP header (RFC 768).
+/// Bytes of a header of UDP (RFC 768) or of an echo request (RFC 792).
 const UDP: u32 = 8;
 /// Bytes of an IPv4 header without options (RFC 791).
 const IP: u32 = 20;
