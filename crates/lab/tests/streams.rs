@@ -88,7 +88,7 @@ fn poisson_streams_wait_and_are_dropped_as_theory_says() {
 #[test]
 fn sizes_of_a_law_wait_as_pollaczek_and_khinchine_say() {
     let rows = modelled(&format!(
-        "duration = '300 s'\n{PATH}[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 'uniform:min=100,max=1300'"
+        "duration = '300 s'\n{PATH}[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 'uniform:min=100,max=900'"
     ));
     let delay = of(&rows, 0, "delay_mean_us");
     let (predicted, simulated) = (delay.predicted.unwrap(), delay.simulated.unwrap());

@@ -43,7 +43,8 @@ pub fn options(streams: usize) -> Options {
     let usual = Options::default();
     Options {
         window: if streams > MANY { 1024 } else { usual.window },
-        most_flows: streams.max(1),
+        // One-way streams and round trips are sessions of their own, which are no more than flows.
+        most_flows: streams.max(2),
         ..usual
     }
 }
