@@ -378,7 +378,7 @@ mod tests {
         }
         // Uniform whole numbers of bytes, with 42 of headers, in microseconds: the second moment over 2 (1 − ρ).
         let (found, _) = of(1000, uniform);
-        let (mean, variance) = (542.0_f64, (801.0 * 801.0 - 1.0) / 12.0);
+        let (mean, variance) = (542.0_f64, (800.0 * 800.0 + 1.0) / 12.0);
         let load: f64 = 500.0 * mean * 1e-6;
         let wanted = 500.0 * (mean * mean + variance) * 1e-12 / (2.0 * (1.0 - load));
         let wait = found.wait_s.expect("there is one");
