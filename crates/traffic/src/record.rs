@@ -52,6 +52,8 @@ pub enum Protocol {
     Dccp,
     /// Ethernet frames.
     Ethernet,
+    /// One that is not told, as in D-ITG's logs.
+    Unknown,
 }
 
 /// What a flow is.

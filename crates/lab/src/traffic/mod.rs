@@ -1,8 +1,14 @@
 //! `trammel send`, `recv` and `decode`: streams in words, logs in files, reports in tables.
 
+pub mod clocks;
 pub mod decode;
+pub mod figures;
+pub mod itg_files;
+pub mod kinds;
 pub mod log_file;
+pub mod log_source;
 pub mod metrics;
+pub mod page;
 #[cfg(target_os = "linux")]
 pub mod receive;
 #[cfg(target_os = "linux")]

@@ -32,12 +32,29 @@ pub enum Order {
 }
 
 impl Order {
+    /// That of this machine, which its `ITGDec` reads.
+    pub const NATIVE: Order = if cfg!(target_endian = "big") {
+        Order::Big
+    } else {
+        Order::Little
+    };
+
     /// That of a log that begins with this record.
     #[must_use]
     pub fn of(first: &[u8; RECORD]) -> Order {
         let [a, b, c, d] = [8, 9, 14, 15].map(|at| first[at]);
         // The upper halves of the two ports are zero in the right order.
         if (a, b) == (0, 0) && (c, d) != (0, 0) {
+            Order::Big
+        } else {
+            Order::Little
+        }
+    }
+
+    /// That of this machine, which `ITGDec` here reads.
+    #[must_use]
+    pub fn of_this_machine() -> Order {
+        if cfg!(target_endian = "big") {
             Order::Big
         } else {
             Order::Little

@@ -2,9 +2,11 @@
 //!
 //! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
 
+pub mod frames;
 pub mod hub;
 pub mod icmp;
 pub mod port;
+pub mod reads;
 mod session;
 pub mod tcp;
 pub mod udp;
@@ -15,6 +17,7 @@ use crate::signal::key::Key;
 use crate::signal::message::Message;
 use hub::Hub;
 use port::Port;
+use reads::{Reads, Stamped};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -44,6 +47,8 @@ struct Shared {
     /// Where signalling is listened for: ports of packets are at the same address.
     address: SocketAddr,
     hub: Arc<Mutex<Hub>>,
+    /// The interface of which AF_XDP takes datagrams.
+    xdp: Option<String>,
     /// By the number that was asked for; 0 is the one that the system chose.
     ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
     sessions: AtomicUsize,
@@ -76,12 +81,17 @@ impl Shared {
                 "{MOST_PORTS} ports are open already; use one of them"
             ));
         }
-        let port = Port::open(protocol, (self.address.ip(), number).into())?;
+        let port = Port::open(
+            protocol,
+            (self.address.ip(), number).into(),
+            self.xdp.as_deref(),
+        )?;
         ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
+            let reads: Arc<dyn Reads> = Arc::new(Stamped);
             // An error of a socket that is ours and open is one of the machine's.
-            if let Err(why) = served.serve(&hub, scope, stop) {
+            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
                 let at = served.address().map_or(number, |address| address.port());
                 let name = format!("port {at} of {protocol:?}");
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,11 +123,18 @@ impl Receiver {
                 settings,
                 address: listener.local_addr()?,
                 hub: Arc::new(Mutex::new(hub)),
+                xdp: None,
                 ports: Mutex::default(),
                 sessions: AtomicUsize::new(0),
             },
             listener,
         })
+    }
+
+    /// Has datagrams of UDP that come by `interface` go past the kernel's stack, to the first port that is opened.
+    pub fn by_xdp(mut self, interface: &str) -> Receiver {
+        self.shared.xdp = Some(interface.to_owned());
+        self
     }
 
     /// Where it listens.

@@ -81,7 +81,7 @@ pub fn carried(protocol: Protocol) -> Result<(), Error> {
         Protocol::Udp | Protocol::Tcp | Protocol::Icmp => return Ok(()),
         Protocol::Sctp => socket::sctp()?,
         Protocol::Dccp => socket::dccp()?,
-        Protocol::Ethernet => {}
+        Protocol::Ethernet | Protocol::Unknown => {}
     }
     Err(Error::Protocol(protocol))
 }

@@ -177,7 +177,7 @@ fn streams(outcome: &Outcome<'_>, lead: &Lead) -> Table {
         ("sent_pkts", Int),
         ("sent_bytes", Int),
     ];
-    let columns: Vec<_> = own.into_iter().chain(metrics::columns()).collect();
+    let columns: Vec<_> = own.into_iter().chain(metrics::metric_columns()).collect();
     let mut table = lead.table("streams", &columns);
     for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
         let engines: [(Engine, Option<&Account>); 2] = [
