@@ -59,17 +59,6 @@ fn an_absent_file_is_a_usage_error() {
 }
 
 #[test]
-fn a_later_subject_is_refused_in_one_line() {
-    let (_folder, path) = file("subject = 'traffic'\n");
-    for command in ["check", "run", "sweep"] {
-        let output = trammel(&[command, &path]);
-        assert_eq!(code(&output), Some(3));
-        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
-        assert!(stderr(&output).contains("subject `traffic` arrives in a later version"));
-    }
-}
-
-#[test]
 fn the_measure_engine_is_refused_in_one_line() {
     let (_folder, path) = file(&format!(
         "engines = ['measure']\n{CLEAN}[measure]\nkernel = 'linux'\n"

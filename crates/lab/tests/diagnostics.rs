@@ -39,5 +39,4 @@ cases! {
     workload_faults
     schedule_and_trace
     access_longer_than_path
-    later_subject
 }

@@ -6,24 +6,65 @@ use trammel_core::histogram::Histogram;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 
+/// A datagram of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When it leaves.
+    pub at: Time,
+    /// Bytes of its payload.
+    pub payload_bytes: u32,
+    /// Bytes that links count: with headers and lower layers.
+    pub wire_bytes: u32,
+}
+
+/// Datagrams in the order of their times.
+pub type Plan = Box<dyn Iterator<Item = Departure> + Send>;
+
+/// Datagrams at `times` whose payloads follow `law`, from 1 to `max_payload` bytes, each with `overhead_bytes` of headers
+/// and lower layers.
+pub fn sized(
+    times: impl Iterator<Item = Time> + Send + 'static,
+    law: Box<dyn Distribution>,
+    mut rng: Rng,
+    max_payload: u32,
+    overhead_bytes: u32,
+) -> Plan {
+    Box::new(times.map(move |at| {
+        let size = law.sample(&mut rng).round().max(1.0);
+        let payload_bytes = (size as u32).clamp(1, max_payload);
+        Departure {
+            at,
+            payload_bytes,
+            wire_bytes: payload_bytes + overhead_bytes,
+        }
+    }))
+}
+
 /// What a stream is made of.
 pub struct StreamSpec {
     /// Its name in tables and traces.
     pub name: String,
-    /// When each datagram leaves: an absolute plan.
-    pub plan: Box<dyn Iterator<Item = Time> + Send>,
-    /// Payload of each datagram, bytes.
-    pub size: Box<dyn Distribution>,
+    /// The datagrams: an absolute plan.
+    pub plan: Plan,
     /// When it stops.
     pub stop: Time,
     /// Links from source to sink.
     pub route: Vec<usize>,
-    /// Bytes that links count beyond the payload: headers and lower layers.
-    pub overhead_bytes: u32,
-    /// Largest payload of a datagram, bytes.
-    pub max_payload: u32,
-    /// Seed of the stream's own random streams.
-    pub seed: u64,
+    /// Whether what arrives is kept for [`take_arrivals`](crate::network::Network::take_arrivals).
+    pub keeps_arrivals: bool,
+}
+
+/// A datagram that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its place in the stream, from 0.
+    pub number: u32,
+    /// Bytes of its payload.
+    pub payload_bytes: u32,
+    /// When it was sent.
+    pub sent: Time,
+    /// When it arrived.
+    pub arrived: Time,
 }
 
 impl std::fmt::Debug for StreamSpec {
@@ -38,7 +79,9 @@ impl std::fmt::Debug for StreamSpec {
 #[derive(Debug)]
 pub struct Stream {
     pub(crate) spec: StreamSpec,
-    rng: Rng,
+    /// The one that leaves next.
+    next: Option<Departure>,
+    pub(crate) arrivals: Vec<Arrival>,
     /// Datagrams sent.
     pub sent_pkts: u64,
     /// Payload bytes sent.
@@ -59,10 +102,10 @@ pub struct Stream {
 
 impl Stream {
     pub(crate) fn new(spec: StreamSpec) -> Stream {
-        let rng = Rng::new(spec.seed, &format!("stream:{}:size", spec.name));
         Stream {
             spec,
-            rng,
+            next: None,
+            arrivals: Vec::new(),
             sent_pkts: 0,
             sent_bytes: 0,
             received_pkts: 0,
@@ -82,29 +125,33 @@ impl Stream {
 
     /// When the next datagram is planned, if there is one before the stream stops.
     pub(crate) fn next_departure(&mut self) -> Option<Time> {
-        self.spec.plan.next().filter(|time| *time < self.spec.stop)
+        let stop = self.spec.stop;
+        self.next = self.spec.plan.next().filter(|next| next.at < stop);
+        self.next.map(|next| next.at)
     }
 
     /// The datagram that leaves at `now`.
     pub(crate) fn emit(&mut self, index: u32, now: Time) -> Packet {
-        let size = self.spec.size.sample(&mut self.rng).round().max(1.0);
-        let payload = (size as u32).clamp(1, self.spec.max_payload);
+        let next = self.next.take();
+        let next = next.expect("a departure was planned before it is due");
         let number = self.sent_pkts as u32;
         self.sent_pkts += 1;
-        self.sent_bytes += u64::from(payload);
-        Packet::datagram(
-            index,
-            number,
-            payload,
-            payload + self.spec.overhead_bytes,
-            now,
-        )
+        self.sent_bytes += u64::from(next.payload_bytes);
+        Packet::datagram(index, number, next.payload_bytes, next.wire_bytes, now)
     }
 
     /// A datagram arrives at `now`.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
         self.received_pkts += 1;
         self.received_bytes += u64::from(packet.segment.len);
+        if self.spec.keeps_arrivals {
+            self.arrivals.push(Arrival {
+                number: packet.segment.seq,
+                payload_bytes: packet.segment.len,
+                sent: packet.sent(),
+                arrived: now,
+            });
+        }
         if packet.segment.seq < self.highest {
             self.reordered_pkts += 1;
         }

@@ -12,7 +12,7 @@ use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
-use trammel_netsim::stream::StreamSpec;
+use trammel_netsim::stream::{StreamSpec, sized};
 use trammel_netsim::trace::Pace;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
@@ -62,17 +62,20 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
     });
     net.add_stream(StreamSpec {
         name: "stream".into(),
-        plan: Box::new(Renewal::new(
-            Time::ZERO,
-            Spans::constant_rate(100.0).expect("a rate"),
-            Rng::new(1, "plan"),
-        )),
-        size: Box::new(Constant::new(160.0)),
+        plan: sized(
+            Renewal::new(
+                Time::ZERO,
+                Spans::constant_rate(100.0).expect("a rate"),
+                Rng::new(1, "plan"),
+            ),
+            Box::new(Constant::new(160.0)),
+            Rng::new(3, "size"),
+            1472,
+            42,
+        ),
         stop: Time::from_secs(1),
         route: vec![there],
-        overhead_bytes: 42,
-        max_payload: 1472,
-        seed: 3,
+        keeps_arrivals: false,
     });
     net.run_until(Time::from_secs(20));
     assert!(net.flow(0).completed.is_some());

@@ -1,6 +1,6 @@
 //! What a stream is: when its packets leave, how long they are, what they carry, and when it ends.
 
-use crate::moments::Predicted;
+use crate::moments::{Arrivals, Numeric, Predicted};
 use crate::record::Protocol;
 use std::fmt;
 use trammel_core::time::Time;
@@ -25,6 +25,16 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// What its packets are like in the long run, as far as that follows from the source alone.
     fn predicted(&self) -> Predicted {
         Predicted::default()
+    }
+
+    /// Which of what is predicted comes of a numeric method.
+    fn numeric(&self) -> Numeric {
+        Numeric::default()
+    }
+
+    /// How its packets come.
+    fn arrivals(&self) -> Arrivals {
+        Arrivals::Other
     }
 
     /// The index of dispersion of counts in intervals of `secs` seconds: their variance over their mean, where

@@ -1,10 +1,11 @@
 //! `trammel check`: reads scenario files and shows every fault.
 
-use super::{DONE, LACKS, USAGE, explain, out, say};
+use super::{DONE, USAGE, explain, out, say};
 #[cfg(target_os = "linux")]
 use crate::scenario::forwarding::{self, ForwardingFile};
 use crate::scenario::placement::{self, NoEstimator, PlacementFile};
 use crate::scenario::sweep::Swept;
+use crate::scenario::traffic::{self, TrafficFile};
 use crate::scenario::{File, ReadError, schema};
 use serde_json::json;
 use std::path::PathBuf;
@@ -91,11 +92,29 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     code = USAGE;
                 }
             },
+            Err(ReadError::Elsewhere {
+                subject: traffic::SUBJECT,
+                ..
+            }) => match TrafficFile::read(path, None) {
+                Ok(file) => {
+                    let n = file.points.len();
+                    let noun = if n == 1 { "point" } else { "points" };
+                    say(&format!("{}: no fault, {n} {noun}", file.name));
+                    points.extend(file.points.iter().map(|point| {
+                        let mut row = swept_cells(&point.swept);
+                        row.insert("file".to_owned(), json!(file.name));
+                        row.insert("point".to_owned(), json!(point.id));
+                        row
+                    }));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
             Err(error) => {
-                let later = matches!(error, ReadError::Later { .. });
                 explain(&error.into());
-                // A fault outweighs what merely arrives later.
-                code = if later && code != USAGE { LACKS } else { USAGE };
+                code = USAGE;
             }
         }
     }

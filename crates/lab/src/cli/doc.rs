@@ -15,7 +15,7 @@ use trammel_tcp::models;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, preset, element
+    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, preset, element
     #[arg(value_name = "KIND")]
     kind: String,
     /// The name, as `trammel list KIND` shows it
@@ -28,9 +28,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ("scenario", None) => return out(reference::page().trim_end()),
         #[cfg(target_os = "linux")]
         ("forwarding", None) => return out(reference::forwarding().trim_end()),
+        ("traffic", None) => return out(reference::traffic().trim_end()),
         ("placement", None) => return out(reference::placement().trim_end()),
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
-        ("scenario" | "forwarding" | "placement" | "schema", Some(name)) => {
+        ("scenario" | "forwarding" | "traffic" | "placement" | "schema", Some(name)) => {
             anyhow::bail!("`{}` takes no name, not `{name}`", args.kind)
         }
         _ => {}
@@ -39,6 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let words = [
             "scenario",
             "forwarding",
+            "traffic",
             "placement",
             "schema",
             "variant",

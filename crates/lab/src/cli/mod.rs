@@ -171,7 +171,6 @@ fn explain(error: &anyhow::Error) -> ExitCode {
             say(&problems.render(is_coloured()));
             return ExitCode::from(USAGE);
         }
-        Some(ReadError::Later { .. }) => LACKS,
         None if error.downcast_ref::<Lacks>().is_some() => LACKS,
         _ => USAGE,
     };

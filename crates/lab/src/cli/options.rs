@@ -6,6 +6,7 @@ use crate::scenario::File;
 #[cfg(target_os = "linux")]
 use crate::scenario::forwarding::ForwardingFile;
 use crate::scenario::model::Engine;
+use crate::scenario::traffic::TrafficFile;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,6 +70,18 @@ fn asked(options: &Options) -> Vec<Engine> {
 pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding::run::Job> {
     Ok(crate::forwarding::run::Job {
         file: ForwardingFile::read_seeded(&options.scenario, options.seed)?,
+        engines: asked(options),
+        out: options.out.clone(),
+        threads: options.threads.map(usize::from),
+        json: options.json,
+        interrupted: interrupted()?,
+    })
+}
+
+/// The job of a traffic scenario.
+pub(super) fn traffic(options: &Options) -> anyhow::Result<crate::traffic::run::Job> {
+    Ok(crate::traffic::run::Job {
+        file: TrafficFile::read(&options.scenario, options.seed)?,
         engines: asked(options),
         out: options.out.clone(),
         threads: options.threads.map(usize::from),

@@ -3,6 +3,7 @@
 use super::options::{Options, plan};
 use super::{DONE, LACKS};
 use crate::engine;
+use crate::scenario::{ReadError, traffic};
 use std::process::ExitCode;
 
 /// Run every point of a scenario and compare the engines
@@ -22,20 +23,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     carry_out(&args.options, false)
 }
 
-/// Whether the file was refused only because forwarding scenarios have a reader of their own.
-#[cfg(target_os = "linux")]
-fn is_forwarding(error: &anyhow::Error) -> bool {
-    use crate::scenario::{ReadError, forwarding};
-    let error = error.downcast_ref::<ReadError>();
-    matches!(error, Some(ReadError::Elsewhere { subject, .. }) if *subject == forwarding::SUBJECT)
+/// The subject of a file that was refused only because files of its subject have a reader of their own.
+fn subject(error: &anyhow::Error) -> Option<&'static str> {
+    match error.downcast_ref::<ReadError>() {
+        Some(ReadError::Elsewhere { subject, .. }) => Some(subject),
+        _ => None,
+    }
 }
 
 /// Plans and does the job; a missing engine is told by the exit code once the others are done.
 pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitCode> {
     let planned = match plan(options, resume) {
         #[cfg(target_os = "linux")]
-        Err(error) if is_forwarding(&error) => {
+        Err(error) if subject(&error) == Some(crate::scenario::forwarding::SUBJECT) => {
             return crate::forwarding::run::run(&super::options::forwarding(options)?);
+        }
+        Err(error) if subject(&error) == Some(traffic::SUBJECT) => {
+            return crate::traffic::run::run(&super::options::traffic(options)?);
         }
         planned => planned?,
     };

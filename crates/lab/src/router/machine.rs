@@ -17,6 +17,8 @@ use trammel_router::host::{
 /// This machine.
 #[derive(Debug, Default)]
 pub struct Machine {
+    /// Whether what is said to a person goes nowhere.
+    is_silent: bool,
     /// Standard output, written out when the router waits or looks around, ends, or prints to standard error.
     printed: Vec<u8>,
     wires: Wires,
@@ -32,6 +34,13 @@ impl Machine {
             signals::watch(signal)?;
         }
         Ok(Machine::default())
+    }
+
+    /// For a router that is a part of something else: it says nothing, and no signals end it.
+    pub fn silent() -> Machine {
+        let mut machine = Machine::default();
+        machine.is_silent = true;
+        machine
     }
 
     fn flush(&mut self) {
@@ -134,6 +143,9 @@ impl Host for Machine {
 
     fn say(&mut self, text: &str) {
         self.flush();
+        if self.is_silent {
+            return;
+        }
         let _ = io::stderr().write_all(text.as_bytes());
     }
 

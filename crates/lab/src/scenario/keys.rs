@@ -27,10 +27,10 @@ pub const PAIRS: &[&str] = &["unordered", "distinct", "ordered"];
 
 /// The longest time, s: simulated time ends after 213 days, and sums of several times must come before.
 const LONGEST_S: f64 = 1e6;
-const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, LONGEST_S);
-const INSTANT: Kind = Quantity(&[D::Time], 0.0, LONGEST_S);
-const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
-const BYTES: Kind = Quantity(&[D::Bytes], 1.0, 1e15);
+pub(super) const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, LONGEST_S);
+pub(super) const INSTANT: Kind = Quantity(&[D::Time], 0.0, LONGEST_S);
+pub(super) const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
+pub(super) const BYTES: Kind = Quantity(&[D::Bytes], 1.0, 1e15);
 const PROBABILITY: Kind = Quantity(&[D::Ratio], 0.0, 1.0);
 
 /// The file itself.
@@ -97,7 +97,9 @@ const LINE_KEYS: [Key; 8] = [
 ];
 
 /// The keys `own` of a section, then [`LINE_KEYS`].
-const fn with_line_keys<const OWN: usize, const ALL: usize>(own: [Key; OWN]) -> [Key; ALL] {
+pub(super) const fn with_line_keys<const OWN: usize, const ALL: usize>(
+    own: [Key; OWN],
+) -> [Key; ALL] {
     assert!(ALL == OWN + LINE_KEYS.len(), "a key would be left out");
     let mut all = [LINE_KEYS[0]; ALL];
     let mut at = 0;

@@ -109,6 +109,8 @@ pub enum Kind {
     Params(Family),
     /// A value of this dimension, or a table with a distribution of such values.
     Distribution(Dimension),
+    /// The same, or a law in the words of the command line: `exponential`, `uniform:min=64,max=1472`.
+    Law(Dimension),
     /// A table.
     Table(&'static Section),
     /// A list of tables.
@@ -160,6 +162,12 @@ impl Kind {
             Kind::Distribution(dimension) => {
                 format!("{} or a table with a `distribution`", dimension.describe())
             }
+            Kind::Law(dimension) => {
+                format!(
+                    "{}, a law such as `exponential`, or a table with a `distribution`",
+                    dimension.describe()
+                )
+            }
             Kind::Table(section) => format!("a `{}` table", section.name),
             Kind::Tables(section) => format!("a list of `{}` tables", section.name),
             Kind::Values => "a list of names or tables".into(),
@@ -174,7 +182,7 @@ impl Kind {
             | Kind::Tables(section)
             | Kind::TimeOr(section)
             | Kind::WordOr(_, section) => Some(section),
-            Kind::Distribution(_) => Some(&super::keys::RANDOM),
+            Kind::Distribution(_) | Kind::Law(_) => Some(&super::keys::RANDOM),
             _ => None,
         }
     }

@@ -28,6 +28,7 @@ pub mod sweep;
 mod sweep_axes;
 mod sweep_edit;
 pub mod topology;
+pub mod traffic;
 pub mod tree;
 pub mod workload;
 
@@ -37,7 +38,11 @@ use std::path::Path;
 use sweep::Point;
 
 /// Subjects that have readers of their own, and the command that takes their files.
-const ELSEWHERE: &[(&str, &str)] = &[(placement::SUBJECT, "place"), ("forwarding", "run")];
+const ELSEWHERE: &[(&str, &str)] = &[
+    (placement::SUBJECT, "place"),
+    ("forwarding", "run"),
+    (traffic::SUBJECT, "run"),
+];
 
 /// A scenario file that was read without a fault.
 #[derive(Clone, Debug)]
@@ -78,16 +83,6 @@ pub enum ReadError {
         /// The command.
         command: &'static str,
     },
-    /// The subject is not built yet.
-    #[error(
-        "`{file}`: subject `{subject}` arrives in a later version; this one runs `transport` and `forwarding`"
-    )]
-    Later {
-        /// The file.
-        file: String,
-        /// The subject.
-        subject: String,
-    },
 }
 
 impl File {
@@ -119,12 +114,6 @@ impl File {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
         let mut root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
         let subject = root.as_table().and_then(|table| table.get("subject"));
-        if let Some(subject @ "traffic") = subject.and_then(|s| s.node.as_text()) {
-            return Err(ReadError::Later {
-                file: name.to_owned(),
-                subject: subject.to_owned(),
-            });
-        }
         let elsewhere = ELSEWHERE
             .iter()
             .find(|(word, _)| subject.and_then(|s| s.node.as_text()) == Some(word));

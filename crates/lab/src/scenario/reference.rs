@@ -15,6 +15,11 @@ pub fn forwarding() -> String {
     page_of("Forwarding scenarios", super::forwarding::keys::SECTIONS)
 }
 
+/// The page of traffic scenarios.
+pub fn traffic() -> String {
+    page_of("Traffic scenarios", super::traffic::keys::SECTIONS)
+}
+
 /// The page of placement files.
 pub fn placement() -> String {
     page_of("Placement files", super::placement::keys::SECTIONS)

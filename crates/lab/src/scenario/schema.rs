@@ -92,7 +92,7 @@ fn shape(kind: &Kind) -> Value {
         Kind::WordOr(words, section) => {
             json!({ "anyOf": [{ "type": "string", "enum": words }, reference(section)] })
         }
-        Kind::Distribution(_) => {
+        Kind::Distribution(_) | Kind::Law(_) => {
             let section = kind.section().expect("a distribution may be a table");
             json!({ "anyOf": [{ "type": ["string", "number"] }, reference(section)] })
         }

@@ -96,8 +96,14 @@ const METRICS: &[Metric] = &[
     }),
 ];
 
+/// The metric of the column `name` of a summary, and what a person reads.
+pub fn metric(name: &str) -> Option<(&'static str, fn(&Summary) -> Option<f64>)> {
+    let found = METRICS.iter().find(|(column, ..)| *column == name);
+    found.map(|(_, shown, of)| (*shown, *of))
+}
+
 /// The columns of all metrics.
-fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
+pub fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
     METRICS.iter().map(|(name, ..)| (*name, CellType::Float))
 }
 
@@ -107,7 +113,7 @@ pub fn named(summary: &Summary) -> impl Iterator<Item = (&'static str, Option<f6
 }
 
 /// The cells of all metrics.
-fn cells(summary: &Summary) -> impl Iterator<Item = Cell> {
+pub fn cells(summary: &Summary) -> impl Iterator<Item = Cell> {
     METRICS.iter().map(|(.., of)| Cell::from(of(summary)))
 }
 

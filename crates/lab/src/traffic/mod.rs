@@ -15,4 +15,5 @@ pub mod receive;
 pub mod script;
 #[cfg(target_os = "linux")]
 pub mod send;
+pub mod run;
 pub mod words;

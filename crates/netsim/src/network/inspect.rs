@@ -3,7 +3,7 @@
 use super::{NO_RTT, Network, QueueTrace};
 use crate::flow::FlowResult;
 use crate::link::Link;
-use crate::stream::Stream;
+use crate::stream::{Arrival, Stream};
 use crate::trace::Trace;
 use crate::wifi::Medium;
 use crate::workload::Workload;
@@ -44,6 +44,10 @@ impl Network {
     /// A stream.
     pub fn stream(&self, index: usize) -> &Stream {
         &self.streams[index]
+    }
+    /// What has arrived of a stream since this was asked last, in the order of arrival, where it keeps that.
+    pub fn take_arrivals(&mut self, index: usize) -> Vec<Arrival> {
+        std::mem::take(&mut self.streams[index].arrivals)
     }
     /// A workload.
     pub fn workload(&self, index: usize) -> &Workload {

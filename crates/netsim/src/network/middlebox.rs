@@ -146,7 +146,7 @@ impl Network {
 mod tests {
     use super::*;
     use crate::link::LinkSpec;
-    use crate::stream::StreamSpec;
+    use crate::stream::{StreamSpec, sized};
     use std::collections::VecDeque;
     use trammel_core::arrivals::{Renewal, Spans};
     use trammel_core::dist::constant::Constant;
@@ -199,13 +199,16 @@ mod tests {
         let gaps = Spans::constant_rate(1000.0).unwrap();
         net.add_stream(StreamSpec {
             name: "udp".into(),
-            plan: Box::new(Renewal::new(Time::ZERO, gaps, Rng::new(1, "plan"))),
-            size: Box::new(Constant::new(1000.0)),
+            plan: sized(
+                Renewal::new(Time::ZERO, gaps, Rng::new(1, "plan")),
+                Box::new(Constant::new(1000.0)),
+                Rng::new(1, "size"),
+                1472,
+                42,
+            ),
             stop: Time::from_secs(1),
             route: vec![before, behind],
-            overhead_bytes: 42,
-            max_payload: 1472,
-            seed: 1,
+            keeps_arrivals: false,
         });
         net.run_until(Time::from_secs(2));
         let received = net.stream(0).received_pkts;

@@ -4,7 +4,7 @@ use super::*;
 use crate::flow::FlowSpec;
 use crate::link::LinkSpec;
 use crate::network::Network;
-use crate::stream::StreamSpec;
+use crate::stream::{StreamSpec, sized};
 use crate::trace::Pace;
 use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::dist::constant::Constant;
@@ -189,13 +189,16 @@ fn goodput(spec: WifiSpec, tcp: bool) -> (f64, Network) {
         let gaps = Spans::constant_rate(5000.0).unwrap();
         net.add_stream(StreamSpec {
             name: "udp".into(),
-            plan: Box::new(Renewal::new(Time::ZERO, gaps, Rng::new(1, "plan"))),
-            size: Box::new(Constant::new(1448.0)),
+            plan: sized(
+                Renewal::new(Time::ZERO, gaps, Rng::new(1, "plan")),
+                Box::new(Constant::new(1448.0)),
+                Rng::new(1, "size"),
+                1472,
+                66,
+            ),
             stop: Time::MAX,
             route: vec![wire, down],
-            overhead_bytes: 66,
-            max_payload: 1472,
-            seed: 1,
+            keeps_arrivals: false,
         });
     }
     net.run_until(time);

@@ -10,7 +10,7 @@ use trammel_core::{aqm, dist, loss};
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
-use trammel_netsim::stream::StreamSpec;
+use trammel_netsim::stream::{StreamSpec, sized};
 use trammel_netsim::trace::Pace;
 use trammel_netsim::wifi::WifiSpec;
 use trammel_netsim::workload::{Plan, Template, WorkloadSpec, poisson};
@@ -298,13 +298,16 @@ pub(crate) fn case(seed: u64) -> Case {
         let gaps = Spans::at_rate(law("exponential", &[]), per_second).expect("a rate");
         net.add_stream(StreamSpec {
             name: format!("stream{index}"),
-            plan: Box::new(Renewal::new(Time::ZERO, gaps, Rng::new(seed, "plan"))),
-            size: law("uniform", &[("min", 1.0), ("max", 1000.0)]),
+            plan: sized(
+                Renewal::new(Time::ZERO, gaps, Rng::new(seed, "plan")),
+                law("uniform", &[("min", 1.0), ("max", 1000.0)]),
+                Rng::new(seed, &format!("stream:stream{index}:size")),
+                1472,
+                42,
+            ),
             stop,
             route: there.clone(),
-            overhead_bytes: 42,
-            max_payload: 1472,
-            seed,
+            keeps_arrivals: false,
         });
     }
     if rng.chance(0.3) {

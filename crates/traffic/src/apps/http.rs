@@ -16,7 +16,7 @@
 //! Methodology Document", 2009, §10.1, with the same numbers.
 
 use super::Entry;
-use crate::moments::Predicted;
+use crate::moments::{Numeric, Predicted};
 use crate::sources::law;
 use crate::sources::sizes::Sizes;
 use crate::sources::transfers::{Line, RATE, SEGMENT, whole_bytes};
@@ -193,10 +193,19 @@ impl Source for Pages {
             mean_rate: known().map(|(_, page_secs)| packets / page_secs),
             peak_rate: Some(self.line.packet_rate()),
             mean_bytes: known().map(|(bytes, _)| bytes / packets),
+            size_cv: None,
             gap_cv: None,
             dispersion_limit: None,
             // Pages are independent, and everything about one has a variance.
             hurst: Some(0.5),
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            rate: true,
+            sizes: true,
+            ..Numeric::default()
         }
     }
 }

@@ -154,6 +154,7 @@ impl Source for Video {
             mean_rate: Some(packets / self.period.as_secs_f64()),
             peak_rate: Some(self.line.packet_rate()),
             mean_bytes: Some(bytes / packets),
+            size_cv: None,
             gap_cv: None,
             dispersion_limit: None,
             // One quality repeats itself; several are a finite Markov chain.

@@ -19,7 +19,7 @@
 //! Willinger and Sherman 1997).
 
 use super::renewal::{self, Counts};
-use super::{Predicted, markov};
+use super::{Numeric, Predicted, markov};
 use crate::sources::on_off::Bursts;
 use trammel_core::arrivals::Spans;
 use trammel_core::arrivals::modulated::Chain;
@@ -71,9 +71,21 @@ pub(crate) fn predicted(bursts: &Bursts) -> Predicted {
         mean_rate: Some(1.0 / mean_seen),
         peak_rate: Some(1.0 / mean_gap),
         mean_bytes: None,
+        size_cv: None,
         gap_cv: gap_cv(),
         dispersion_limit: limit,
         hurst,
+    }
+}
+
+/// Which of these come of a numeric method.
+pub(crate) fn numeric(bursts: &Bursts) -> Numeric {
+    let Bursts { on, off, gaps, .. } = bursts;
+    let mut all = [on, off, gaps].into_iter();
+    Numeric {
+        gaps: !renewal::is_exponential(on),
+        hurst: all.any(|spans| spans.variance_secs2().is_none()),
+        ..Numeric::default()
     }
 }
 

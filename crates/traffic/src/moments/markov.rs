@@ -31,6 +31,7 @@ pub(crate) fn predicted(chain: &Chain) -> Predicted {
         mean_rate: Some(mean),
         peak_rate: Some(peak),
         mean_bytes: None,
+        size_cv: None,
         gap_cv: Some((square - 1.0).max(0.0).sqrt()),
         dispersion_limit: Some(1.0 + 2.0 * weigh(chain, &deviation(chain, centred(chain))) / mean),
         hurst: Some(0.5),

@@ -23,12 +23,41 @@ pub struct Predicted {
     pub peak_rate: Option<f64>,
     /// Bytes of payload of a packet.
     pub mean_bytes: Option<f64>,
+    /// The coefficient of variation of payloads.
+    pub size_cv: Option<f64>,
     /// The coefficient of variation of gaps.
     pub gap_cv: Option<f64>,
     /// The limit of the index of dispersion of counts in long intervals.
     pub dispersion_limit: Option<f64>,
     /// The Hurst parameter of counts; `None` too where counts repeat, as their variance does not grow.
     pub hurst: Option<f64>,
+}
+
+/// Which of a source's numbers a numeric method gives rather than a closed form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numeric {
+    /// The rate.
+    pub rate: bool,
+    /// The mean and the variation of payloads.
+    pub sizes: bool,
+    /// The variation of gaps.
+    pub gaps: bool,
+    /// The index of dispersion, of intervals and in the limit.
+    pub dispersion: bool,
+    /// The Hurst parameter.
+    pub hurst: bool,
+}
+
+/// How packets come, as far as the theory of queues asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// After equal gaps.
+    Periodic,
+    /// As a Poisson process.
+    Poisson,
+    /// Otherwise.
+    #[default]
+    Other,
 }
 
 impl Predicted {

@@ -107,7 +107,7 @@ fn grid(gaps: &Spans, mean_secs: f64, step: f64) -> Vec<f64> {
 }
 
 /// Whether spans are exponential, by their distribution at several points.
-pub(super) fn is_exponential(spans: &Spans) -> bool {
+pub(crate) fn is_exponential(spans: &Spans) -> bool {
     spans.mean_secs().is_some_and(|mean| {
         [0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0].iter().all(|x| {
             let exact = -f64::exp_m1(-x);

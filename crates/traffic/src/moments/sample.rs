@@ -36,6 +36,19 @@ pub(crate) fn of_repeated_gaps(gaps: &[Time]) -> Predicted {
     }
 }
 
+/// The mean and the coefficient of variation of sizes that are all there are, so that the variance is divided by
+/// their number. `None` in both of none, in the latter too where all are 0.
+pub(crate) fn of_all_sizes(sizes: impl Iterator<Item = u32>) -> (Option<f64>, Option<f64>) {
+    let moments: Moments = sizes.map(f64::from).collect();
+    let count = moments.count() as f64;
+    let variance = moments
+        .variance()
+        .map_or(0.0, |variance| variance * (count - 1.0) / count);
+    let mean = moments.mean();
+    let cv = mean.filter(|mean| *mean > 0.0);
+    (mean, cv.map(|mean| variance.sqrt() / mean))
+}
+
 /// The packets in each whole interval of `secs` from the first time to the last.
 pub fn counts(times: &[Time], secs: f64) -> Vec<u32> {
     let (Some(first), Some(last)) = (times.first(), times.last()) else {

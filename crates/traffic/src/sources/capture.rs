@@ -166,7 +166,8 @@ impl Source for Captured {
     }
 
     fn predicted(&self) -> Predicted {
-        let bytes = self.packets.iter().map(|packet| f64::from(packet.bytes));
+        let bytes = self.packets.iter().map(|packet| packet.bytes);
+        let (mean_bytes, size_cv) = sample::of_all_sizes(bytes);
         let mut gaps: Vec<Time> = self
             .packets
             .windows(2)
@@ -177,7 +178,8 @@ impl Source for Captured {
         }
         let limit = self.period.map(|_| 0.0);
         Predicted {
-            mean_bytes: Some(bytes.sum::<f64>() / self.packets.len() as f64),
+            mean_bytes,
+            size_cv,
             dispersion_limit: limit,
             ..sample::of_repeated_gaps(&gaps)
         }

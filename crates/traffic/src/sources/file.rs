@@ -187,14 +187,13 @@ impl Source for Listed {
                 .and_then(|sizes| Laws::new(gaps.clone(), sizes))
                 .map_or(Predicted::default(), |laws| laws.predicted()),
         };
-        let mean_bytes = match &self.sizes {
-            Lengths::Law(sizes) => sizes.mean(),
-            Lengths::List(sizes) => {
-                sizes.iter().copied().map(f64::from).sum::<f64>() / sizes.len() as f64
-            }
+        let (mean_bytes, size_cv) = match &self.sizes {
+            Lengths::Law(sizes) => (Some(sizes.mean()), Some(sizes.cv())),
+            Lengths::List(sizes) => sample::of_all_sizes(sizes.iter().copied()),
         };
         Predicted {
-            mean_bytes: Some(mean_bytes),
+            mean_bytes,
+            size_cv,
             ..times
         }
     }

@@ -5,7 +5,7 @@
 
 use super::sizes::Sizes;
 use super::{Error, packets};
-use crate::moments::{Predicted, renewal};
+use crate::moments::{Arrivals, Numeric, Predicted, renewal};
 use crate::stream::{Plan, Source};
 use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::rng::Rng;
@@ -56,6 +56,7 @@ impl Source for Laws {
             mean_rate: mean.map(f64::recip),
             peak_rate: mean.map(f64::recip),
             mean_bytes: Some(self.sizes.mean()),
+            size_cv: Some(self.sizes.cv()),
             gap_cv: square_cv.map(f64::sqrt),
             // Var N(t) / E N(t) of a renewal process tends to the gaps' squared coefficient of variation.
             dispersion_limit: square_cv,
@@ -66,6 +67,25 @@ impl Source for Laws {
                 Some(_) => Some(0.5),
                 None => renewal::tail_index(&self.gaps).map(|index| (3.0 - index) / 2.0),
             }),
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            sizes: self.sizes.cv() > 0.0,
+            dispersion: self.arrivals() == Arrivals::Other,
+            hurst: self.gaps.variance_secs2().is_none(),
+            ..Numeric::default()
+        }
+    }
+
+    fn arrivals(&self) -> Arrivals {
+        if self.gaps.variance_secs2() == Some(0.0) {
+            Arrivals::Periodic
+        } else if renewal::is_exponential(&self.gaps) {
+            Arrivals::Poisson
+        } else {
+            Arrivals::Other
         }
     }
 

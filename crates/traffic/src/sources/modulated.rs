@@ -2,7 +2,7 @@
 
 use super::packets;
 use super::sizes::Sizes;
-use crate::moments::{Predicted, markov};
+use crate::moments::{Numeric, Predicted, markov};
 use crate::stream::{Plan, Source};
 use trammel_core::arrivals::modulated::{Chain, Modulated};
 use trammel_core::time::Time;
@@ -30,7 +30,15 @@ impl Source for MarkovModulated {
     fn predicted(&self) -> Predicted {
         Predicted {
             mean_bytes: Some(self.sizes.mean()),
+            size_cv: Some(self.sizes.cv()),
             ..markov::predicted(&self.chain)
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            sizes: self.sizes.cv() > 0.0,
+            ..Numeric::default()
         }
     }
 

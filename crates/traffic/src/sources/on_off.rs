@@ -6,7 +6,7 @@
 use super::laws::lasting;
 use super::sizes::Sizes;
 use super::{Error, packets};
-use crate::moments::{Predicted, alternating};
+use crate::moments::{Numeric, Predicted, alternating};
 use crate::stream::{Plan, Source};
 use trammel_core::arrivals::Spans;
 use trammel_core::arrivals::on_off::OnOff;
@@ -54,7 +54,15 @@ impl Source for Bursts {
     fn predicted(&self) -> Predicted {
         Predicted {
             mean_bytes: Some(self.sizes.mean()),
+            size_cv: Some(self.sizes.cv()),
             ..alternating::predicted(self)
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            sizes: self.sizes.cv() > 0.0,
+            ..alternating::numeric(self)
         }
     }
 

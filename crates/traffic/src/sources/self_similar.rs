@@ -2,7 +2,7 @@
 
 use super::sizes::Sizes;
 use super::{Error, packets};
-use crate::moments::Predicted;
+use crate::moments::{Numeric, Predicted};
 use crate::stream::{Plan, Source};
 use trammel_core::arrivals::self_similar::{Mixture, SelfSimilar};
 use trammel_core::time::Time;
@@ -47,9 +47,17 @@ impl Source for SelfSimilarSum {
             mean_rate: Some(self.mixture.per_second),
             peak_rate: Some(self.mixture.on_rate() * f64::from(self.mixture.sources)),
             mean_bytes: Some(self.sizes.mean()),
+            size_cv: Some(self.sizes.cv()),
             gap_cv: None,
             dispersion_limit: None,
             hurst: Some(self.mixture.hurst),
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            sizes: self.sizes.cv() > 0.0,
+            ..Numeric::default()
         }
     }
 }

@@ -91,6 +91,17 @@ impl Sizes {
         self.moments().0
     }
 
+    /// The coefficient of variation; 0 where sizes are 0.
+    pub fn cv(&self) -> f64 {
+        let (mean, square) = self.moments();
+        let variance = (square - mean * mean).max(0.0);
+        if mean > 0.0 {
+            variance.sqrt() / mean
+        } else {
+            0.0
+        }
+    }
+
     /// The standard deviation in bytes, after rounding and bounds.
     pub fn std_dev(&self) -> f64 {
         let (mean, square) = self.moments();

@@ -1,7 +1,7 @@
 //! Transfers: amounts of bytes that become due, cut into packets and sent one after the other at a line's rate.
 
 use super::Error;
-use crate::moments::Predicted;
+use crate::moments::{Numeric, Predicted};
 use crate::record::MOST_BYTES;
 use crate::stream::{Departure, Plan, Source};
 use std::sync::Arc;
@@ -188,9 +188,19 @@ impl Source for Flows {
             mean_rate: Some(self.per_second * mean),
             peak_rate: Some(self.line.packet_rate()),
             mean_bytes: self.sizes.mean().map(|bytes| bytes / mean),
+            size_cv: None,
             gap_cv: None,
             dispersion_limit: Some(square / mean),
             hurst: Some(0.5),
+        }
+    }
+
+    fn numeric(&self) -> Numeric {
+        Numeric {
+            rate: true,
+            sizes: true,
+            dispersion: true,
+            ..Numeric::default()
         }
     }
 }

@@ -12,6 +12,7 @@ mod wireless;
 mod workload_of;
 
 use crate::scenario::model::Scenario;
+use crate::scenario::path::Line;
 use crate::scenario::topology::Topology;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
@@ -153,6 +154,28 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
         workloads,
         streams,
     })
+}
+
+/// Adds `line` of `delay` to `network` in both directions, drawing its chances from `seed`: what was added, the data
+/// direction first.
+pub fn add_line(
+    network: &mut Network,
+    name: &str,
+    (line, delay, limit_packets): (&Line, Time, u32),
+    seed: u64,
+) -> anyhow::Result<[BuiltLink; 2]> {
+    let placed = line::Placed {
+        name,
+        line,
+        delay,
+        limit_packets,
+        back_queue: line::BackQueue::Host,
+        seed,
+    };
+    let mut links = Vec::new();
+    placed.add(network, &mut links)?;
+    let both: Result<[BuiltLink; 2], _> = links.try_into();
+    Ok(both.expect("a line is added in two directions"))
 }
 
 /// A start within the first round trip or second, whichever is longer: a single phase is not a result.

@@ -9,7 +9,7 @@ use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::dist::Distribution;
 use trammel_core::entry::Value;
 use trammel_core::rng::Rng;
-use trammel_netsim::stream::StreamSpec;
+use trammel_netsim::stream::{StreamSpec, sized};
 
 /// Bytes of IP and UDP headers.
 const HEADERS: u32 = 28;
@@ -21,16 +21,20 @@ pub(super) fn stream_of(
     seed: u64,
 ) -> anyhow::Result<StreamSpec> {
     let gaps = Spans::seconds(law(&stream.gap)?);
-    let rng = Rng::new(seed, &format!("stream:{}:gap", stream.name));
+    let random = |what| Rng::new(seed, &format!("stream:{}:{what}", stream.name));
+    let max_payload = ways.mtu.saturating_sub(HEADERS).max(1);
     Ok(StreamSpec {
         name: stream.name.clone(),
-        plan: Box::new(Renewal::new(stream.start, gaps, rng)),
-        size: law(&stream.size)?,
+        plan: sized(
+            Renewal::new(stream.start, gaps, random("gap")),
+            law(&stream.size)?,
+            random("size"),
+            max_payload,
+            HEADERS + ways.overhead_bytes,
+        ),
         stop: stream.stop.unwrap_or(scenario.duration),
         route: ways.forward.clone(),
-        overhead_bytes: HEADERS + ways.overhead_bytes,
-        max_payload: ways.mtu.saturating_sub(HEADERS).max(1),
-        seed,
+        keeps_arrivals: false,
     })
 }
 

@@ -1,6 +1,6 @@
 //! From the tree of a file to a scenario, every fault noted on the way. One file a concern.
 
-mod path;
+pub(super) mod path;
 mod plugin;
 mod topology;
 mod traffic;

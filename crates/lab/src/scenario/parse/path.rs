@@ -42,7 +42,7 @@ pub(super) fn path(r: &Reader<'_>) -> Option<Path> {
 }
 
 /// The keys that `[path]` and `[[link]]` share; `rate` is what stands for a rate that is not given.
-pub(super) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
+pub(in crate::scenario) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
     let trace = trace(r);
     let default = rate.or_else(|| trace.as_ref().map(Trace::mean_rate));
     let has_preset = r.table.get("preset").is_some();

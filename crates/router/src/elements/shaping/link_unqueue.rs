@@ -6,6 +6,11 @@
 //! its timestamp. It pulls only when the line is free to send, so that a queue upstream fills as a
 //! link's would.
 //!
+//! With `TIMED`, which Click does not have, each packet is taken to have been there at its timestamp: its first bit is
+//! sent then, or when the line is free, and times of sending are in nanoseconds. So a router that is woken late by less than
+//! the latency delays nothing, and a line that was idle is not taken for a busy one. Without it, and in Click, a packet that
+//! comes to an idle line before the queue was found empty is sent from the end of the one before it, too early.
+//!
 //! # Example
 //! ```text
 //! ... -> Queue(100) -> LinkUnqueue(20ms, 10Mbps) -> ...
@@ -46,6 +51,13 @@ pub static ENTRY: Entry = Entry::new("LinkUnqueue", "emulates a link", || {
         default: "",
         help: "rate at which bits are sent; counts in steps of 100 bytes a second",
     },
+    Param {
+        name: "TIMED",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether packets were there at their timestamps",
+    },
 ])
 .ops("work(230)");
 
@@ -61,6 +73,10 @@ struct LinkUnqueue {
     bandwidth: u64,
     /// Packets on the line, and when they arrive.
     line: VecDeque<(Handle, Timestamp)>,
+    /// Whether packets were there at their timestamps.
+    is_timed: bool,
+    /// Of these, when the last bit of the last one arrives.
+    until: Timestamp,
     /// Whether the line has not been free since the last packet on it.
     is_back_to_back: bool,
     driver: Option<(TaskId, TimerId, Signal)>,
@@ -78,6 +94,13 @@ impl LinkUnqueue {
     fn arrival(&self, ctx: &mut Ctx, packet: &Handle, from: Timestamp) -> Timestamp {
         let packet = &ctx.pool()[packet];
         let bytes = packet.len() as u64 + u64::from(packet.anno_u32(anno::EXTRA_LENGTH));
+        if self.is_timed {
+            // A stamp of the future would hold the line for others.
+            let there = packet.timestamp().min(from - self.latency);
+            let begin = (there + self.latency).max(self.until);
+            let sending_ns = bytes * (1_000_000_000 / STEP) / self.bandwidth;
+            return begin + Timestamp(sending_ns as i64);
+        }
         let sending_us = bytes * (1_000_000 / STEP) / self.bandwidth;
         from + Timestamp(sending_us as i64 * 1000)
     }
@@ -86,6 +109,7 @@ impl LinkUnqueue {
         for (packet, _) in self.line.drain(..) {
             ctx.pool().free(packet);
         }
+        self.until = Timestamp::default();
     }
 }
 
@@ -93,6 +117,7 @@ impl Element for LinkUnqueue {
     fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         self.latency = args.timestamp("LATENCY");
         self.bandwidth = steps(args.bandwidth("BANDWIDTH")).map_err(Diagnostics::of)?;
+        self.is_timed = args.bool("TIMED");
         Ok(())
     }
 
@@ -120,10 +145,11 @@ impl Element for LinkUnqueue {
                 break;
             };
             let from = match self.line.back() {
-                Some((_, last)) if self.is_back_to_back => *last,
+                Some((_, last)) if self.is_back_to_back && !self.is_timed => *last,
                 _ => horizon,
             };
             let at = self.arrival(ctx, &packet, from);
+            self.until = at;
             ctx.pool()[&packet].set_timestamp(at);
             self.line.push_back((packet, at));
             self.is_back_to_back = true;
@@ -244,6 +270,32 @@ mod tests {
         );
         assert_eq!(run.ctx.pool().in_use(), 0);
         assert!(run.write("l.bandwidth", "1").is_err());
+    }
+
+    #[test]
+    fn a_line_that_was_idle_is_not_taken_for_a_busy_one() {
+        // A packet every 20 ms keeps the line for 10: each takes as long as the others.
+        let steps = |timed: bool| {
+            let mut run = loaded(&format!(
+                "RatedSource(LENGTH 100, RATE 50) -> SetTimestamp -> Queue
+                 -> LinkUnqueue(50ms, 10kBps, TIMED {timed}) -> c :: Counter -> Discard;"
+            ));
+            let mut before = 0;
+            let mut steps = Vec::new();
+            for _ in 0..20 {
+                run.run(0.02);
+                let count: u32 = run.read("c.count").parse().expect("a number");
+                steps.push(count - before);
+                before = count;
+            }
+            steps
+        };
+        // The source begins with a burst; then each step has its packet.
+        let timed: Vec<u32> = steps(true).into_iter().skip_while(|n| *n == 0).collect();
+        assert!(
+            timed.len() >= 15 && timed[1..].iter().all(|n| *n == 1),
+            "{timed:?}"
+        );
     }
 
     #[test]

@@ -1,0 +1,356 @@
+//! A traffic scenario carried out: predicted, simulated and measured, side by side.
+//!
+//! ```text
+//! points ─┬─ predict   moments of each stream, the theory of queues for the path
+//!         ├─ simulate  the streams through a path in virtual time ──┐
+//!         └─ measure   real packets through a path in user space ───┴─ one decoder
+//! ```
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
+
+pub mod account;
+#[cfg(target_os = "linux")]
+mod bed;
+pub mod compared;
+#[cfg(target_os = "linux")]
+pub mod measure;
+pub mod offered;
+pub mod queueing;
+mod report;
+pub mod simulate;
+pub mod tables;
+mod text;
+mod wire;
+
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+#[cfg(target_os = "linux")]
+use crate::engine::Lacks;
+use crate::engine::machine as this_machine;
+use crate::run_folder::{RunFolder, RunInfo};
+use crate::scenario::model::Engine;
+use crate::scenario::traffic::{Traffic, TrafficFile};
+use account::Account;
+use offered::Moment;
+use queueing::{Passage, Queueing};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use trammel_core::table::write_json;
+
+/// Notes and failures that are told on the terminal, at most.
+const MOST_TOLD: usize = 20;
+
+/// What `trammel run` asks for.
+#[derive(Debug)]
+pub struct Job {
+    /// The scenario.
+    pub file: TrafficFile,
+    /// The engines of the command line; empty for the file's.
+    pub engines: Vec<Engine>,
+    /// The run folder to write.
+    pub out: Option<PathBuf>,
+    /// Threads for prediction and simulation; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Set when the user interrupts: stop and keep what is done.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// What theory says.
+#[derive(Debug)]
+pub struct Predicted {
+    /// The moments of each stream.
+    pub moments: Vec<Vec<Moment>>,
+    /// What is said of the path.
+    pub queueing: Queueing,
+    /// What is said of each stream's way over it.
+    pub passages: Vec<Passage>,
+}
+
+/// What the simulated path counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathCounts {
+    /// Bits that came, as a share of what the path carries in the run.
+    pub load: f64,
+    /// Bits that it carried.
+    pub utilisation: f64,
+    /// The mean time in the queue of those that were sent, without their own time of sending.
+    pub wait_mean_us: Option<f64>,
+    /// The share that the queue dropped.
+    pub dropped: Option<f64>,
+    /// The share of the rest that was lost behind it.
+    pub lost: Option<f64>,
+    /// Most packets in the queue, the one being sent included.
+    pub peak_pkts: u32,
+}
+
+/// What came of the simulation.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Of each stream.
+    pub account: Account,
+    /// Of the path.
+    pub path: PathCounts,
+}
+
+/// What came of one point.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// By theory.
+    pub predicted: Option<Predicted>,
+    /// In virtual time.
+    pub simulated: Option<Simulation>,
+    /// Of real packets.
+    pub measured: Option<Account>,
+}
+
+/// What came of everything.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The scenario.
+    pub file: &'a TrafficFile,
+    /// By point.
+    pub ran: Vec<Ran>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+    /// What went wrong.
+    pub failures: Vec<String>,
+    /// What the machine lacks for an engine that was asked for.
+    pub lacks: Vec<String>,
+    /// Whether not everything was done.
+    pub is_interrupted: bool,
+}
+
+impl Outcome<'_> {
+    fn note(&mut self, text: &str) {
+        if !self.notes.iter().any(|note| note == text) {
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            _ if self.is_interrupted => INTERRUPTED,
+            _ if !self.failures.is_empty() => FAILED,
+            _ if !self.lacks.is_empty() => LACKS,
+            _ => DONE,
+        }
+    }
+}
+
+/// Does `job`.
+pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+    let (started, clock) = (this_machine::now(), Instant::now());
+    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
+    let outcome = carry_out(job)?;
+    tell(&outcome);
+    let computed_s = clock.elapsed().as_secs_f64();
+    let tables = tables::all(&outcome);
+    if let Some(mut folder) = folder {
+        for table in &tables {
+            folder.write_table(table)?;
+        }
+        let info = info(job, &outcome, started, computed_s);
+        let report = report::report(&outcome, &tables, &info);
+        for (id, svg) in report.figures() {
+            folder.write_figure(&id, &svg)?;
+        }
+        folder.write_report(&report.to_html())?;
+        let path = folder.finish(&info)?;
+        if !report.answer.sentence.is_empty() {
+            say(&report.answer.sentence);
+        }
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    let mut out = std::io::stdout().lock();
+    if job.json {
+        write_json(&tables, &mut out)?;
+    } else if job.out.is_none() {
+        write!(out, "{}", text::all(&outcome))?;
+    }
+    Ok(ExitCode::from(outcome.code()))
+}
+
+/// Notes, failures and what was left out, to the person at the terminal.
+fn tell(outcome: &Outcome<'_>) {
+    let notes = outcome.notes.iter().map(|note| format!("note: {note}"));
+    let lacks = outcome.lacks.iter().map(|lack| format!("error: {lack}"));
+    let name = &outcome.file.name;
+    let failures = outcome
+        .failures
+        .iter()
+        .map(|why| format!("error: {name}, {why}"));
+    let all: Vec<String> = notes.chain(lacks).chain(failures).collect();
+    for text in all.iter().take(MOST_TOLD) {
+        say(text);
+    }
+    if all.len() > MOST_TOLD {
+        say(&format!("and {} more", all.len() - MOST_TOLD));
+    }
+    if outcome.is_interrupted {
+        say("interrupted: what was done by then is kept");
+    }
+}
+
+fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
+    let seeds: BTreeSet<u64> = job.file.points.iter().map(|p| p.scenario.seed).collect();
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: job.file.name.clone(),
+        scenario_text: job.file.text.clone(),
+        seeds: seeds.into_iter().collect(),
+        machine: this_machine::facts(),
+        started,
+        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+        interrupted: outcome.is_interrupted,
+    }
+}
+
+/// Every engine at every point.
+pub fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
+    let file = &job.file;
+    let engines = match (job.engines.as_slice(), &file.first().engines) {
+        ([], Some(of_file)) => of_file.clone(),
+        ([], None) => vec![Engine::Predict, Engine::Simulate],
+        (asked, _) => asked.to_vec(),
+    };
+    let mut outcome = Outcome {
+        file,
+        ran: Vec::new(),
+        notes: Vec::new(),
+        failures: Vec::new(),
+        lacks: Vec::new(),
+        is_interrupted: false,
+    };
+    model(job, &engines, &mut outcome)?;
+    if engines.contains(&Engine::Measure) {
+        measure_all(job, &mut outcome);
+    }
+    outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
+    Ok(outcome)
+}
+
+/// What theory says of `traffic`.
+pub fn predict(traffic: &Traffic) -> Predicted {
+    let queueing = queueing::path(traffic);
+    let streams = traffic.streams.iter();
+    Predicted {
+        moments: streams.clone().map(offered::moments).collect(),
+        passages: streams
+            .map(|stream| queueing::passage(stream, traffic, &queueing))
+            .collect(),
+        queueing,
+    }
+}
+
+/// What comes of `traffic` in virtual time.
+pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulation> {
+    let run = simulate::simulate(traffic)?;
+    let link = &run.link;
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    let bits = |bytes: u64| bytes as f64 * 8.0 / run.capacity_bits;
+    let second = 8.0 / traffic.path.line.rate.as_bps() as f64;
+    let own_ns = link.sent_bytes as f64 * second * 1e9;
+    let wait_ns = (link.wait_ns as f64 - own_ns).max(0.0);
+    let path = PathCounts {
+        load: bits(link.arrived_bytes),
+        utilisation: bits(link.sent_bytes),
+        wait_mean_us: (link.sent_pkts > 0).then(|| wait_ns / link.sent_pkts as f64 / 1e3),
+        dropped: share(link.overflow_pkts + link.early_pkts, link.arrived_pkts),
+        lost: share(link.lost_pkts, link.sent_pkts),
+        peak_pkts: link.peak_pkts,
+    };
+    let numbers = (0..traffic.streams.len() as u32).map(|number| {
+        let is_there = run.report.flows.iter().any(|flow| flow.number == number);
+        is_there.then_some(number)
+    });
+    let numbers: Vec<Option<u32>> = if run.report.flows.len() == traffic.streams.len() {
+        (0..traffic.streams.len() as u32).map(Some).collect()
+    } else {
+        numbers.collect()
+    };
+    Ok(Simulation {
+        account: Account::new(run.report, &numbers, &run.sent, run.notes),
+        path,
+    })
+}
+
+/// Predicts and simulates.
+fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+    let does = |engine| engines.contains(&engine);
+    let bar = progress::bar(job.file.points.len() as u64);
+    let one = |traffic: &Traffic| -> (Ran, Option<String>) {
+        let mut ran = Ran::default();
+        if job.interrupted.load(Ordering::SeqCst) {
+            return (ran, None);
+        }
+        ran.predicted = does(Engine::Predict).then(|| predict(traffic));
+        let simulated = does(Engine::Simulate).then(|| simulate(traffic));
+        bar.inc(1);
+        match simulated.transpose() {
+            Ok(simulated) => (Ran { simulated, ..ran }, None),
+            Err(why) => (ran, Some(format!("{why:#}"))),
+        }
+    };
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = job.threads {
+        pool = pool.num_threads(threads);
+    }
+    let points = job.file.points.par_iter();
+    let all: Vec<(Ran, Option<String>)> = pool
+        .build()?
+        .install(|| points.map(|point| one(&point.scenario)).collect());
+    bar.finish_and_clear();
+    for (point, (ran, failure)) in job.file.points.iter().zip(all) {
+        if let Some(why) = failure {
+            let seed = point.scenario.seed;
+            let text = format!("point `{}`, seed {seed}: {why}", point.id);
+            outcome.failures.push(text);
+        }
+        for note in ran.simulated.iter().flat_map(|run| &run.account.notes) {
+            outcome.note(note);
+        }
+        outcome.ran.push(ran);
+    }
+    Ok(())
+}
+
+/// Measures, point by point: nothing else of ours runs beside it.
+#[cfg(target_os = "linux")]
+fn measure_all(job: &Job, outcome: &mut Outcome<'_>) {
+    for (place, point) in job.file.points.iter().enumerate() {
+        if job.interrupted.load(Ordering::SeqCst) {
+            return;
+        }
+        match measure::measure(&point.scenario, &job.interrupted) {
+            Ok(account) => {
+                for note in &account.notes {
+                    outcome.note(note);
+                }
+                outcome.ran[place].measured = Some(account);
+            }
+            Err(why) if why.downcast_ref::<Lacks>().is_some() => {
+                // It is lacking at every point.
+                outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                return;
+            }
+            Err(why) => {
+                let text = format!("point `{}` is not measured: {why:#}", point.id);
+                outcome.failures.push(text);
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_all(_: &Job, outcome: &mut Outcome<'_>) {
+    let text =
+        "nothing is measured: namespaces are of Linux; `--engine predict,simulate` runs here";
+    outcome.lacks.push(text.to_owned());
+}

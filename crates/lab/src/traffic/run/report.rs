@@ -1,0 +1,134 @@
+//! The report of a traffic run: one answer, the engines side by side, what was offered, delay over a sweep.
+
+use super::Outcome;
+use super::compared::{self, Compared};
+use crate::engine::run::provenance;
+use crate::report::comparison::Comparison;
+use crate::report::label::Label;
+use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
+use crate::run_folder::RunInfo;
+use trammel_core::table::{Table, format_float};
+
+/// Digits of numbers in sentences.
+const DIGITS: usize = 4;
+
+/// The whole report.
+pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) -> Report {
+    let first = outcome.file.first();
+    let title = match first.title.as_str() {
+        "" => outcome.file.name.clone(),
+        title => title.to_owned(),
+    };
+    let question = first
+        .question
+        .clone()
+        .unwrap_or_else(|| "What becomes of these streams over this path?".to_owned());
+    let mut blocks = Vec::new();
+    let notes = outcome.notes.iter().map(|note| (NoteKind::Info, note));
+    let failures = outcome.lacks.iter().chain(&outcome.failures);
+    let failures = failures.map(|text| (NoteKind::Warning, text));
+    for (kind, text) in notes.chain(failures) {
+        blocks.push(Block::Note(Note {
+            kind,
+            text: text.clone(),
+        }));
+    }
+    blocks.extend(side_by_side(tables).map(Block::Comparison));
+    let text = "`predict` is the theory of queues, where it has a model; `simulate` the streams in virtual time; `measure` real \
+                packets between network namespaces, through a path in user space. Simulated and real packets are accounted by \
+                the same decoder.";
+    let compared = Section {
+        heading: "Over the path".to_owned(),
+        text: text.to_owned(),
+        blocks,
+    };
+    let views = tables.iter().filter(|table| !table.is_empty());
+    let views = views.map(|table| {
+        Block::Table(TableView {
+            title: table.name().to_owned(),
+            table: table.clone(),
+            is_open: table.name() == "offered",
+        })
+    });
+    let views = Section {
+        heading: "Tables".to_owned(),
+        text: "`offered` has each stream's moments as they are predicted, in what form, and those of a sample of the stream."
+            .to_owned(),
+        blocks: views.collect(),
+    };
+    let seeds: Vec<String> = info.seeds.iter().map(u64::to_string).collect();
+    let facts = vec![
+        ("scenario".to_owned(), info.scenario.clone()),
+        ("seeds".to_owned(), seeds.join(", ")),
+    ];
+    Report {
+        title,
+        question,
+        answer: answer(outcome, &compared::all(outcome)),
+        highlights: Vec::new(),
+        sections: vec![compared, views],
+        provenance: provenance(info, facts),
+    }
+}
+
+/// The table `comparison` as one, its columns of errors and of references left to the page's own.
+fn side_by_side(tables: &[Table]) -> Option<Comparison> {
+    let table = tables.iter().find(|table| table.name() == "comparison")?;
+    if table.is_empty() {
+        return None;
+    }
+    let names = table.columns().iter().map(|column| column.name.as_str());
+    let names: Vec<&str> = names
+        .filter(|name| *name != "reference" && !name.ends_with("_error"))
+        .collect();
+    let shown = table.select(&names).ok()?;
+    let mut comparison = Comparison::from_table("Side by side", &shown);
+    let place = |wanted: Label| {
+        let mut sources = comparison.sources.iter();
+        sources.position(|source| source.label == wanted)
+    };
+    if comparison.reference.is_none() && comparison.sources.len() > 1 {
+        comparison.reference = place(Label::Simulated);
+    }
+    if let Some(at) = comparison.reference {
+        let label = comparison.sources[at].label;
+        comparison.caption = format!("Errors are relative to what is {}.", label.words());
+    }
+    Some(comparison)
+}
+
+/// What became of the first stream at the first point.
+fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
+    let of = |metric: &str| {
+        let mut all = compared.iter();
+        all.find(|one| (one.point, one.stream, one.metric) == (0, 0, metric))
+    };
+    let value = |one: &Compared| {
+        let of = |value: Option<f64>, label| Some((value?, label));
+        of(one.measured, Label::Measured)
+            .or(of(one.simulated, Label::Simulated))
+            .or(of(one.predicted, Label::Predicted))
+    };
+    let (Some((delay, label)), lost) = (
+        of("delay_mean_us").and_then(value),
+        of("lost").and_then(value),
+    ) else {
+        return Answer::default();
+    };
+    let name = &outcome.file.first().streams[0].name;
+    let delay = format!("{} ms", format_float(delay / 1e3, DIGITS));
+    let lost = lost.map_or(String::new(), |(lost, _)| {
+        format!(
+            ", and {} % of them are lost",
+            format_float(100.0 * lost, DIGITS)
+        )
+    });
+    Answer {
+        sentence: format!(
+            "Packets of `{name}` take {delay} in the mean{lost} ({}).",
+            label.words()
+        ),
+        number: delay,
+        label: Some(label),
+    }
+}

@@ -1,0 +1,244 @@
+//! The tables of a traffic run: `offered`, `paths`, `streams`, `comparison`.
+
+use super::account::Account;
+use super::{Outcome, compared};
+use crate::engine::columns::{cells_of, swept_columns, without_empty_columns};
+use crate::scenario::model::Engine;
+use crate::scenario::sweep::Swept;
+use crate::scenario::traffic::Point;
+use crate::traffic::metrics;
+use trammel_core::stats::relative_error;
+use trammel_core::table::CellType::{Float, Int, Text};
+use trammel_core::table::{Cell, CellType, Column, Table};
+
+/// All of them, without the columns in which nothing stands.
+pub fn all(outcome: &Outcome<'_>) -> Vec<Table> {
+    let lead = Lead::new(outcome);
+    [
+        offered(outcome, &lead),
+        paths(outcome, &lead),
+        streams(outcome, &lead),
+        comparison(outcome, &lead),
+    ]
+    .iter()
+    .map(without_empty_columns)
+    .collect()
+}
+
+/// The columns that every table begins with: point and swept parameters.
+struct Lead {
+    swept: Vec<Column>,
+}
+
+impl Lead {
+    fn new(outcome: &Outcome<'_>) -> Lead {
+        let points = outcome.file.points.iter();
+        let points: Vec<&[Swept]> = points.map(|point| point.swept.as_slice()).collect();
+        Lead {
+            swept: swept_columns(&points),
+        }
+    }
+
+    fn table(&self, name: &str, own: &[(&str, CellType)]) -> Table {
+        let mut columns = vec![Column::new("point", Text)];
+        // Where a swept parameter has the name of a column, its own has the whole key.
+        columns.extend(self.swept.iter().map(|swept| {
+            let is_taken = own.iter().any(|(name, _)| *name == swept.name);
+            let name = if is_taken {
+                format!("swept_{}", swept.name)
+            } else {
+                swept.name.clone()
+            };
+            Column::new(name, swept.cell_type)
+        }));
+        columns.extend(own.iter().map(|(name, kind)| Column::new(*name, *kind)));
+        Table::new(name, columns)
+    }
+
+    fn cells(&self, point: &Point) -> Vec<Cell> {
+        let mut cells = vec![Cell::from(point.id.as_str())];
+        cells.extend(cells_of(&point.swept, &self.swept));
+        cells
+    }
+}
+
+fn push(table: &mut Table, mut lead: Vec<Cell>, own: impl IntoIterator<Item = Cell>) {
+    lead.extend(own);
+    table.push(lead).expect("a cell for each column");
+}
+
+fn offered(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+    let mut table = lead.table(
+        "offered",
+        &[
+            ("stream", Text),
+            ("seed", Int),
+            ("quantity", Text),
+            ("unit", Text),
+            ("predicted", Float),
+            ("form", Text),
+            ("sample", Float),
+            ("sample_std_error", Float),
+            ("error", Float),
+        ],
+    );
+    for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
+        let Some(predicted) = &ran.predicted else {
+            continue;
+        };
+        for (stream, moments) in point.scenario.streams.iter().zip(&predicted.moments) {
+            for one in moments {
+                let error = one
+                    .predicted
+                    .zip(one.sample)
+                    .and_then(|(predicted, sample)| relative_error(predicted, sample));
+                push(
+                    &mut table,
+                    lead.cells(point),
+                    [
+                        Cell::from(stream.name.as_str()),
+                        stream.seed.into(),
+                        one.quantity.into(),
+                        one.unit.into(),
+                        one.predicted.into(),
+                        one.form.into(),
+                        one.sample.into(),
+                        one.std_error.into(),
+                        error.into(),
+                    ],
+                );
+            }
+        }
+    }
+    table
+}
+
+fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+    let mut table = lead.table(
+        "paths",
+        &[
+            ("engine", Text),
+            ("model", Text),
+            ("form", Text),
+            ("load", Float),
+            ("utilisation", Float),
+            ("wait_mean_us", Float),
+            ("dropped", Float),
+            ("lost", Float),
+            ("peak_pkts", Int),
+        ],
+    );
+    for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
+        if let Some(predicted) = &ran.predicted {
+            let of = &predicted.queueing;
+            push(
+                &mut table,
+                lead.cells(point),
+                [
+                    Engine::Predict.name().into(),
+                    of.model.into(),
+                    of.form.into(),
+                    of.load.into(),
+                    of.load.map(|load| load.min(1.0)).into(),
+                    of.wait_s.map(|wait| wait * 1e6).into(),
+                    of.dropped.into(),
+                    of.lost.into(),
+                    Cell::Empty,
+                ],
+            );
+        }
+        if let Some(run) = &ran.simulated {
+            let path = &run.path;
+            push(
+                &mut table,
+                lead.cells(point),
+                [
+                    Engine::Simulate.name().into(),
+                    Cell::Empty,
+                    Cell::Empty,
+                    path.load.into(),
+                    path.utilisation.into(),
+                    path.wait_mean_us.into(),
+                    path.dropped.into(),
+                    path.lost.into(),
+                    u64::from(path.peak_pkts).into(),
+                ],
+            );
+        }
+    }
+    table
+}
+
+fn streams(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+    let own = [
+        ("engine", Text),
+        ("stream", Text),
+        ("seed", Int),
+        ("sent_pkts", Int),
+        ("sent_bytes", Int),
+    ];
+    let columns: Vec<_> = own.into_iter().chain(metrics::metric_columns()).collect();
+    let mut table = lead.table("streams", &columns);
+    for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
+        let engines: [(Engine, Option<&Account>); 2] = [
+            (
+                Engine::Simulate,
+                ran.simulated.as_ref().map(|run| &run.account),
+            ),
+            (Engine::Measure, ran.measured.as_ref()),
+        ];
+        for (engine, account) in engines {
+            let Some(account) = account else { continue };
+            let pairs = point.scenario.streams.iter().zip(&account.streams);
+            for (stream, of) in pairs.filter_map(|(stream, of)| Some((stream, of.as_ref()?))) {
+                let about = [
+                    Cell::from(engine.name()),
+                    stream.name.as_str().into(),
+                    stream.seed.into(),
+                    of.sent.packets.into(),
+                    of.sent.bytes.into(),
+                ];
+                let cells = about.into_iter().chain(metrics::cells(&of.summary));
+                push(&mut table, lead.cells(point), cells);
+            }
+        }
+    }
+    table
+}
+
+fn comparison(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+    let mut table = lead.table(
+        "comparison",
+        &[
+            ("stream", Text),
+            ("metric", Text),
+            ("unit", Text),
+            ("predicted", Float),
+            ("simulated", Float),
+            ("measured", Float),
+            ("reference", Text),
+            ("predicted_error", Float),
+            ("simulated_error", Float),
+        ],
+    );
+    for one in compared::all(outcome) {
+        let point = &outcome.file.points[one.point];
+        let (predicted, simulated) = one.errors();
+        push(
+            &mut table,
+            lead.cells(point),
+            [
+                Cell::from(point.scenario.streams[one.stream].name.as_str()),
+                one.metric.into(),
+                one.unit.into(),
+                one.predicted.into(),
+                one.simulated.into(),
+                one.measured.into(),
+                one.reference().map_or("", |(name, _)| name).into(),
+                predicted.into(),
+                simulated.into(),
+            ],
+        );
+    }
+    table
+}
