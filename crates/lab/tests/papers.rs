@@ -3,10 +3,17 @@
 use std::sync::atomic::AtomicBool;
 use trammel::engine::paper::reproduce;
 use trammel::engine::points::Unwatched;
-use trammel::paper::experiment;
+use trammel::paper::experiment::{self, Choice};
 use trammel::paper::join::{Count, join};
 use trammel::paper::{library, plots};
 use trammel::report::label::Label;
+
+fn one_thread() -> Choice {
+    Choice {
+        threads: Some(1),
+        ..Choice::default()
+    }
+}
 
 #[test]
 fn table_1_of_tekala_comes_out_to_the_printed_digits() {
@@ -14,7 +21,7 @@ fn table_1_of_tekala_comes_out_to_the_printed_digits() {
     let experiments = paper.spec.experiments.iter().enumerate();
     let predicted = experiments.filter(|(_, one)| one.label == Label::Predicted);
     let done: Vec<_> = predicted
-        .map(|(at, _)| experiment::run(&paper, at, false, Some(1), &Unwatched).unwrap())
+        .map(|(at, _)| experiment::run(&paper, at, &one_thread(), &Unwatched).unwrap())
         .collect();
     let joined = join(&paper, &done);
     let of = |table: &str| Count::of(joined.iter().filter(|one| one.expected.table == table));
@@ -35,7 +42,7 @@ fn without_host(paper: &trammel::paper::Paper) -> Vec<experiment::Done> {
         functions.is_some_and(|wanted| wanted.machine != "host")
     });
     elsewhere
-        .map(|(at, _)| experiment::run(paper, at, false, Some(1), &Unwatched).unwrap())
+        .map(|(at, _)| experiment::run(paper, at, &one_thread(), &Unwatched).unwrap())
         .collect()
 }
 
@@ -192,7 +199,7 @@ fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
 fn no_verdict_of_any_paper_is_contradicted() {
     for key in library::folders().keys() {
         let paper = library::find(key).unwrap();
-        let reproduced = reproduce(&paper, false, None, &AtomicBool::new(false)).unwrap();
+        let reproduced = reproduce(&paper, &Choice::default(), &AtomicBool::new(false)).unwrap();
         assert!(
             reproduced.failures.is_empty(),
             "{key}: {:?}",

@@ -296,6 +296,10 @@ pub enum Over {
     Frame,
     /// Flows.
     Flows,
+    /// Packets a second that are imposed on streams.
+    Pps,
+    /// Megabits of payload a second that are imposed on streams.
+    Mbps,
 }
 
 /// A curve of a figure.
@@ -325,6 +329,15 @@ pub enum PlotSource {
     },
     /// A capacity profile in the paper's folder, which may not be there.
     Profile(String),
+    /// An experiment of streams: a curve for each system and size of payload.
+    Streams {
+        /// The experiment.
+        id: String,
+        /// What carries them.
+        protocol: Protocol,
+        /// The column that is shown.
+        column: String,
+    },
 }
 
 /// A number as the paper gives it.

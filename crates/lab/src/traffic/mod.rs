@@ -4,6 +4,7 @@ pub mod achieved;
 pub mod decode;
 pub mod log_file;
 pub mod metrics;
+pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod receive;
 #[cfg(target_os = "linux")]
