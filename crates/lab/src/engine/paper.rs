@@ -224,7 +224,12 @@ pub fn reproduce(
                 continue;
             }
         };
-        reproduced.notes.extend(done.notes.iter().cloned());
+        for note in &done.notes {
+            if !reproduced.notes.contains(note) {
+                reproduced.notes.push(note.clone());
+            }
+        }
+        reproduced.lacks |= done.lacks;
         reproduced.is_interrupted |= done.is_interrupted;
         let of_streams = done.failures.iter();
         let of_runs = done.ran.iter().flat_map(|ran| &ran.outcome.failures);
@@ -331,9 +336,16 @@ fn info(
             Some((name, one.ran.as_ref()?.file.text.as_str()))
         })
         .collect();
+    let of_streams = paper.spec.experiments.iter().filter_map(|one| {
+        let seconds = one.streams.as_ref().filter(|it| it.is_measured)?.seconds;
+        let choice = if job.choice.is_full { seconds.1 } else { seconds.0 };
+        let seconds = job.choice.seconds.unwrap_or(choice);
+        Some(format!("# {}: {seconds} s a stream", one.id))
+    });
     let texts = scenarios
         .iter()
         .map(|(name, text)| format!("# {name}\n{text}"));
+    let texts = texts.chain(of_streams);
     let ran = reproduced.done.iter().filter_map(|one| one.ran.as_ref());
     let most = ran.flat_map(|ran| &ran.file.points);
     let seeds = most

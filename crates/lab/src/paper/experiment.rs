@@ -29,6 +29,8 @@ pub struct Done {
     pub notes: Vec<String>,
     /// Streams that came to nothing.
     pub failures: Vec<Failure>,
+    /// Whether the machine lacks a program that was asked for.
+    pub lacks: bool,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
 }
@@ -95,6 +97,7 @@ pub fn run(
             cells: found.cells,
             notes: found.notes,
             failures: found.failures,
+            lacks: found.lacks,
             is_interrupted: found.is_interrupted,
             ..Done::nothing(at)
         });
@@ -129,6 +132,7 @@ impl Done {
             cells: Vec::new(),
             notes: Vec::new(),
             failures: Vec::new(),
+            lacks: false,
             is_interrupted: false,
         }
     }

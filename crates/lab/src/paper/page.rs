@@ -97,7 +97,7 @@ pub fn page(
             sentence,
             label: None,
         },
-        highlights: highlights(count),
+        highlights: [highlights(count), streams::highlights(paper, done)].concat(),
         sections,
         provenance,
     }

@@ -6,7 +6,7 @@
 
 mod show;
 
-pub(super) use show::{curves, sections};
+pub(super) use show::{curves, highlights, sections};
 pub use show::summary;
 
 use super::Paper;
@@ -36,6 +36,7 @@ pub(super) struct Found {
     pub(super) table: Table,
     pub(super) notes: Vec<String>,
     pub(super) failures: Vec<Failure>,
+    pub(super) lacks: bool,
     pub(super) is_interrupted: bool,
 }
 
@@ -100,6 +101,7 @@ pub(super) fn run(
         table: Table::with("streams", &columns),
         notes: Vec::new(),
         failures: Vec::new(),
+        lacks: false,
         is_interrupted: false,
     };
     if wanted.is_measured {
@@ -166,6 +168,7 @@ fn measure(
     watch: &dyn Watch,
     found: &mut Found,
 ) -> anyhow::Result<()> {
+    use crate::traffic::peers::Peer;
     use crate::traffic::rig::Rig;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
@@ -182,9 +185,11 @@ fn measure(
     let (quick, full) = wanted.seconds;
     let of_choice = if choice.is_full { full } else { quick };
     let seconds = choice.seconds.unwrap_or(of_choice);
-    let names = std::iter::once(OURS).chain(choice.peers.iter().map(|peer| peer.name()));
-    // The systems take turns at each stream, so that what else runs on the machine meets all of them.
-    let mut rows: Vec<Vec<(About, Achieved)>> = names.map(|_| Vec::new()).collect();
+    // Of our own nothing is named; a peer that is not installed is left out from then on.
+    let mut systems: Vec<Option<Peer>> = vec![None];
+    systems.extend(choice.peers.iter().copied().map(Some));
+    let mut rows: Vec<Vec<(About, Achieved)>> = systems.iter().map(|_| Vec::new()).collect();
+    let mut missing: Vec<Peer> = Vec::new();
     let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -202,9 +207,11 @@ fn measure(
                 pps: about.imposed_pps,
                 seconds,
             };
-            for (at, rows) in rows.iter_mut().enumerate() {
-                let (name, came) = match at.checked_sub(1).map(|at| choice.peers[at]) {
+            // The systems take turns at each stream, so that what else runs on the machine meets all of them.
+            for (system, rows) in systems.iter().zip(&mut rows) {
+                let (name, came) = match system {
                     None => (OURS, rig.send(&stream, &stop)),
+                    Some(peer) if missing.contains(peer) => continue,
                     Some(peer) => (peer.name(), peer.send(&rig, &stream, &stop)),
                 };
                 if stop.load(Ordering::SeqCst) {
@@ -220,8 +227,10 @@ fn measure(
                 match came {
                     Ok(achieved) => rows.push((about, achieved)),
                     Err(why) if why.is::<crate::engine::Lacks>() => {
-                        over.store(true, Ordering::SeqCst);
-                        return Err(why);
+                        missing.extend(*system);
+                        found.lacks = true;
+                        found.notes.push(format!("{name} was left out: {why:#}."));
+                        continue;
                     }
                     Err(why) => {
                         let failure = Failure {
@@ -241,8 +250,7 @@ fn measure(
             }
         }
         over.store(true, Ordering::SeqCst);
-        Ok(())
-    })?;
+    });
     for (about, achieved) in rows.iter().flatten() {
         push(&mut found.table, about, Some(achieved));
     }

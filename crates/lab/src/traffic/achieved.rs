@@ -28,7 +28,8 @@ pub struct Achieved {
     pub sent_pps: Option<f64>,
     /// Packets that were received.
     pub received_pkts: u64,
-    /// Packets a second that were received, the same way.
+    /// Packets a second that arrived: the sender's rate less what was lost. The receiver's own clock would count how late the
+    /// first packet was, which with the first of a connection is milliseconds.
     pub pps: Option<f64>,
     /// Packets that were sent and not received.
     pub lost_pkts: u64,

@@ -5,7 +5,7 @@ use crate::paper::Paper;
 use crate::paper::experiment::Done;
 use crate::report::figure::{Mark, Series};
 use crate::report::label::Label;
-use crate::report::{Block, Section, TableView};
+use crate::report::{Block, Highlight, Section, TableView};
 use crate::traffic::achieved::COLUMNS;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Column, Row, Table, format_float};
@@ -82,17 +82,56 @@ pub(in crate::paper) fn sections<'a>(
     })
 }
 
+/// For each protocol, what the greatest imposed rate came to here, beside the best of the published.
+pub(in crate::paper) fn highlights(paper: &Paper, done: &[Done]) -> Vec<Highlight> {
+    let mut all = Vec::new();
+    for one in done {
+        let streams = paper.spec.experiments[one.at].streams.as_ref();
+        let (Some(streams), Some(table)) = (streams, &one.table) else {
+            continue;
+        };
+        if !streams.is_measured || streams.published.is_none() {
+            continue;
+        }
+        let imposed = streams.imposed.sweep().1.iter().copied();
+        let most = imposed.fold(0.0, f64::max);
+        for protocol in distinct(streams.kinds.iter().map(|(protocol, _)| *protocol)) {
+            let of = |label: Label| {
+                let rows = table.rows().filter(move |row| {
+                    row.text("protocol") == word(protocol)
+                        && row.text("label") == label.key()
+                        && row.float("imposed_pps") == Some(most)
+                });
+                let each = rows.filter_map(|row| Some((row.float("achieved_pps")?, shown(row))));
+                each.max_by(|a, b| a.0.total_cmp(&b.0))
+            };
+            let (Some((ours, system)), Some((theirs, other))) =
+                (of(Label::Measured), of(Label::Published))
+            else {
+                continue;
+            };
+            all.push(Highlight {
+                name: format!("{} of {most}, {system}", word(protocol).to_uppercase()),
+                value: ours.round().to_string(),
+                unit: "packets/s".to_owned(),
+                label: Some(Label::Measured),
+                note: format!("the best published is {theirs} ({other})"),
+            });
+        }
+    }
+    all
+}
+
 /// A row for each system, a column for each imposed rate: packets a second that were achieved.
 fn by_system(table: &Table, protocol: Protocol) -> TableView {
     let of = table.filter(|row| row.text("protocol") == word(protocol));
     let imposed = distinct(of.rows().filter_map(|row| row.float("imposed_pps")));
-    let mut columns = vec![Column::new("imposed rate", Text), Column::new("label", Text)];
+    let mut columns = vec![Column::new("imposed rate", Text)];
     columns.extend(imposed.iter().map(|pps| Column::new(pps.to_string(), Int)));
     let mut wide = Table::new("systems", columns);
     for system in distinct(of.rows().map(shown)) {
         let of_system = || of.rows().filter(|row| shown(*row) == system);
-        let label = of_system().next().map_or("", |row| row.text("label"));
-        let mut row: Vec<Cell> = vec![system.as_str().into(), label.into()];
+        let mut row: Vec<Cell> = vec![system.as_str().into()];
         row.extend(imposed.iter().map(|pps| {
             let mut here = of_system().filter(|row| row.float("imposed_pps") == Some(*pps));
             let achieved = here.next().and_then(|row| row.float("achieved_pps"));
@@ -101,7 +140,10 @@ fn by_system(table: &Table, protocol: Protocol) -> TableView {
         wide.push(row).expect("a cell for each rate");
     }
     TableView {
-        title: format!("{}: achieved packets a second", word(protocol).to_uppercase()),
+        title: format!(
+            "{}: achieved packets a second, measured here and published",
+            word(protocol).to_uppercase()
+        ),
         table: wide,
         is_open: true,
     }
