@@ -26,8 +26,8 @@ const SEND_BYTES: libc::c_int = 4 << 20;
 /// How to open a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Bytes of the ring for what comes.
-    pub ring_bytes: usize,
+    /// Bytes of the ring for what comes; without one nothing comes, and costs nothing.
+    pub ring_bytes: Option<usize>,
     /// Whether frames to other hosts come too.
     pub is_promiscuous: bool,
     /// Whether frames that this host sends come too.
@@ -41,7 +41,7 @@ impl Default for Options {
         Options {
             // Some 10,000 short frames: 10 ms at a million a second, and still within a second-level cache's
             // reach. More would cost misses, not only memory.
-            ring_bytes: 2 << 20,
+            ring_bytes: Some(2 << 20),
             is_promiscuous: true,
             sees_outgoing: false,
             carries: false,
@@ -82,11 +82,14 @@ impl AfPacket {
             libc::c_int::from(!options.sees_outgoing),
         )
         .map_err(of("choose the direction"))?;
-        let ring = Ring::new(&receiver, options.ring_bytes).map_err(of("make a receive ring"))?;
-        if options.is_promiscuous {
+        let ring_bytes = options.ring_bytes.unwrap_or(0);
+        let ring = Ring::new(&receiver, ring_bytes).map_err(of("make a receive ring"))?;
+        if options.is_promiscuous && options.ring_bytes.is_some() {
             see_all(&receiver, index).map_err(of("see frames to others"))?;
         }
-        bind(&receiver, index, libc::ETH_P_ALL as u16).map_err(of("bind a packet socket"))?;
+        // Of protocol 0 there are no frames.
+        let protocol = options.ring_bytes.map_or(0, |_| libc::ETH_P_ALL);
+        bind(&receiver, index, protocol as u16).map_err(of("bind a packet socket"))?;
         let socket =
             sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(of("open a packet socket"))?;
         sys::set_option(&socket, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)

@@ -5,7 +5,8 @@
 //! goes is read from where it lies. Slots that the kernel has are lent; what it is done with comes back.
 //!
 //! A program of five instructions gives the frames of one queue to the socket and the rest to the kernel's
-//! stack. Needs the right to load it, which no user namespace gives.
+//! stack. Needs the right to load it, which no user namespace gives. A device that only sends has no program, and leaves
+//! all that comes to the kernel.
 
 use crate::afpacket;
 use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
@@ -32,6 +33,8 @@ const EMPTY_PER_CHECK: u32 = 16;
 /// How to open a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
+    /// Whether frames come at all.
+    pub receives: bool,
     /// The receive queue whose frames come.
     pub queue: u32,
     /// Entries of each ring, a power of two; so many slots of the pool wait for frames.
@@ -45,6 +48,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
+            receives: true,
             queue: 0,
             // 1 ms at a million frames a second.
             ring: 1024,
@@ -61,7 +65,7 @@ pub struct AfXdp {
     mac: Option<[u8; 6]>,
     // The order of these is that of their end: the program, the socket, the memory.
     attachment: Option<Attachment>,
-    _sockets: Map,
+    _sockets: Option<Map>,
     _promiscuous: Option<OwnedFd>,
     receive: Queue<libc::xdp_desc>,
     send: Queue<libc::xdp_desc>,
@@ -99,15 +103,9 @@ impl AfXdp {
         let mut remarks = Vec::new();
         let socket = open_socket(name)?;
         // What is lacking most often is asked for first.
-        let sockets = Map::new(MapKind::Sockets, 4, options.queue + 1)?;
-        // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
-        let code = Code::default()
-            .load(Size::Word, 2, 1, 16)
-            .map(1, &sockets)
-            .set(3, verdict::PASS)
-            .redirect()
-            .exit();
-        let program = Program::load(&code)?;
+        let program = (options.receives)
+            .then(|| program_of(options.queue))
+            .transpose()?;
         let (receive, send, fill, done) = make_rings(&socket, name, options.ring, &memory)?;
         let of = |what| Error::of(what, name, "CAP_NET_RAW");
         let address = libc::sockaddr_xdp {
@@ -128,29 +126,33 @@ impl AfXdp {
         // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs more calls.
         let _ = sys::set_option(&socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &options.ring);
 
-        sockets
-            .set(options.queue, &socket.as_raw_fd().to_ne_bytes())
-            .map_err(of("enter the socket in the map"))?;
-        let (attachment, place) = attach(&program, name, index, options.place)?;
-        let place = match place {
-            Place::Driver => "in the driver",
-            Place::Generic => "behind the driver (generic XDP)",
-        };
-        remarks.push(format!("`{name}`: AF_XDP {place}, {zero_copy}"));
-        let promiscuous = (options.is_promiscuous)
+        let (mut attachment, mut where_it_is) = (None, "");
+        if let Some((program, sockets)) = &program {
+            sockets
+                .set(options.queue, &socket.as_raw_fd().to_ne_bytes())
+                .map_err(of("enter the socket in the map"))?;
+            let (attached, place) = attach(program, name, index, options.place)?;
+            attachment = Some(attached);
+            where_it_is = match place {
+                Place::Driver => " in the driver",
+                Place::Generic => " behind the driver (generic XDP)",
+            };
+        }
+        remarks.push(format!("`{name}`: AF_XDP{where_it_is}, {zero_copy}"));
+        let promiscuous = (options.is_promiscuous && options.receives)
             .then(|| afpacket::promiscuous(name, index))
             .transpose()?;
         let ethtool = Ethtool::open()?;
         let queues = ethtool.receive_queues(name)?;
-        if queues > 1 {
+        if queues > 1 && options.receives {
             remarks.push(format!(
                 "`{name}` has {queues} receive queues, of which only {} is read: `ethtool -L {name} combined 1`",
                 options.queue
             ));
         }
-        if ethtool
-            .driver(name)
-            .is_ok_and(|driver| matches!(driver.as_str(), "veth" | "tun" | "virtio_net"))
+        let driver = ethtool.driver(name);
+        if options.receives
+            && driver.is_ok_and(|driver| matches!(driver.as_str(), "veth" | "tun" | "virtio_net"))
         {
             remarks.push(format!(
                 "AF_XDP cannot tell which frames of `{name}` lack their checksum; where its peer is this machine's \
@@ -160,8 +162,8 @@ impl AfXdp {
         let mut device = AfXdp {
             name: name.to_owned(),
             mac: ethtool.mac(name)?,
-            attachment: Some(attachment),
-            _sockets: sockets,
+            attachment,
+            _sockets: program.map(|(_, sockets)| sockets),
             _promiscuous: promiscuous,
             receive,
             send,
@@ -170,7 +172,7 @@ impl AfXdp {
             socket: Some(socket),
             lent: vec![false; memory.slots()],
             memory,
-            lacking: options.ring,
+            lacking: if options.receives { options.ring } else { 0 },
             empty: 0,
             received: 0,
             submitted: 0,
@@ -325,6 +327,19 @@ fn alloc_to_lend(pool: &mut Pool) -> Option<Handle> {
         pool.free(packet);
     }
     found
+}
+
+/// The program that gives the frames of a queue to the socket in its map, and the map.
+fn program_of(queue: u32) -> Result<(Program, Map)> {
+    let sockets = Map::new(MapKind::Sockets, 4, queue + 1)?;
+    // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
+    let code = Code::default()
+        .load(Size::Word, 2, 1, 16)
+        .map(1, &sockets)
+        .set(3, verdict::PASS)
+        .redirect()
+        .exit();
+    Ok((Program::load(&code)?, sockets))
 }
 
 fn open_socket(name: &str) -> Result<OwnedFd> {

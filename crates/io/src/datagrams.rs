@@ -1,10 +1,10 @@
 //! Datagrams, many a system call: `sendmmsg` and `recvmmsg`, segmentation of UDP and its counterpart (GSO and GRO), and the
 //! time at which the kernel received each.
 
-use crate::sys;
+use crate::{socket, sys};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Bytes at the start of a datagram that are its own; what follows, all share.
 pub const HEAD_BYTES: usize = 16;
@@ -22,9 +22,9 @@ struct Control([u8; CONTROL_BYTES]);
 
 /// A datagram that is to be sent: its own first bytes, and its length.
 #[derive(Clone, Copy, Debug)]
-pub struct Outgoing {
+pub struct Outgoing<const HEAD: usize = HEAD_BYTES> {
     /// Its first bytes; of a shorter one, as many as it has.
-    pub head: [u8; HEAD_BYTES],
+    pub head: [u8; HEAD],
     /// Bytes of the whole.
     pub bytes: usize,
 }
@@ -62,10 +62,10 @@ impl Sender {
     /// Sends `datagrams` in one call; after its head each goes on with the bytes of `filler` from the head's length on. Says
     /// how many went; one at least, or an error. What `filler` has too few bytes for, and what is more than a
     /// call sends, waits for the next call.
-    pub fn send(
+    pub fn send<const HEAD: usize>(
         &mut self,
         socket: &UdpSocket,
-        datagrams: &[Outgoing],
+        datagrams: &[Outgoing<HEAD>],
         filler: &[u8],
     ) -> io::Result<usize> {
         let count = datagrams.len().min(self.headers.len());
@@ -73,8 +73,8 @@ impl Sender {
             .zip(&mut self.vectors)
             .zip(&mut self.headers)
         {
-            let own = datagram.bytes.min(HEAD_BYTES);
-            let rest = filler.get(HEAD_BYTES..datagram.bytes.max(HEAD_BYTES));
+            let own = datagram.bytes.min(HEAD);
+            let rest = filler.get(HEAD..datagram.bytes.max(HEAD));
             let rest = rest.ok_or_else(|| too_long(datagram.bytes))?;
             vectors[0].iov_base = datagram.head.as_ptr().cast_mut().cast();
             vectors[0].iov_len = own;
@@ -352,23 +352,21 @@ pub struct Options {
 
 /// Sets `options` of `socket`.
 pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
-    let (level, traffic_class, hops) = if socket.local_addr()?.is_ipv6() {
-        (
-            libc::IPPROTO_IPV6,
-            libc::IPV6_TCLASS,
-            libc::IPV6_UNICAST_HOPS,
-        )
-    } else {
-        (libc::IPPROTO_IP, libc::IP_TOS, libc::IP_TTL)
-    };
+    let is_ipv6 = socket.local_addr()?.is_ipv6();
+    socket::mark(socket.as_fd(), is_ipv6, options.ds, options.ttl)?;
     let owned: OwnedFd = socket.try_clone()?.into();
     let set = |level, name, value: i32| sys::set_option(&owned, level, name, &value);
+    // What a kernel does not know is done without: datagrams then come without their time or one by one.
+    let set_where_known = |level, name| match set(level, name, 1) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Ok(()),
+        other => other,
+    };
     if options.tells {
-        set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
-        set(libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
+        set_where_known(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)?;
+        set_where_known(libc::SOL_SOCKET, libc::SO_RXQ_OVFL)?;
     }
     if options.gathers {
-        set(libc::SOL_UDP, libc::UDP_GRO, 1)?;
+        set_where_known(libc::SOL_UDP, libc::UDP_GRO)?;
     }
     let buffers = [
         (options.receive_bytes, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
@@ -380,12 +378,6 @@ pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
             set(libc::SOL_SOCKET, forced, bytes)
                 .or_else(|_| set(libc::SOL_SOCKET, usual, bytes))?;
         }
-    }
-    if let Some(ds) = options.ds {
-        set(level, traffic_class, i32::from(ds))?;
-    }
-    if let Some(ttl) = options.ttl {
-        set(level, hops, i32::from(ttl))?;
     }
     Ok(())
 }

@@ -227,7 +227,7 @@ fn address(payload: &[u8]) -> Option<Address> {
     })
 }
 
-fn route(payload: &[u8]) -> Option<Route> {
+pub(crate) fn route(payload: &[u8]) -> Option<Route> {
     let mut route = Route {
         destination: family_of(payload)?,
         prefix: *payload.get(1)?,
@@ -271,7 +271,7 @@ fn paths(mut bytes: &[u8]) -> Vec<Hop> {
     hops
 }
 
-fn neighbour(payload: &[u8]) -> Option<Neighbour> {
+pub(crate) fn neighbour(payload: &[u8]) -> Option<Neighbour> {
     family_of(payload)?;
     let (mut address, mut mac) = (None, None);
     for (kind, value) in attributes(payload.get(12..)?) {

@@ -1,6 +1,7 @@
 //! Sockets of the Internet that the standard library has no way to make: with a local port before the connection,
 //! shared ports, multicast by an interface, raw ones.
 
+use crate::error::{Error, Result};
 use crate::sys;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
@@ -65,6 +66,60 @@ pub fn set_buffers(
     }
     receive_bytes.map_or(Ok(()), |bytes| {
         set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)
+    })
+}
+
+/// Sets the byte of differentiated services (RFC 2474) and the time to live or hop limit of what a socket sends.
+pub fn mark(
+    socket: BorrowedFd<'_>,
+    is_ipv6: bool,
+    ds: Option<u8>,
+    ttl: Option<u8>,
+) -> io::Result<()> {
+    let (level, class, hops) = if is_ipv6 {
+        (
+            libc::IPPROTO_IPV6,
+            libc::IPV6_TCLASS,
+            libc::IPV6_UNICAST_HOPS,
+        )
+    } else {
+        (libc::IPPROTO_IP, libc::IP_TOS, libc::IP_TTL)
+    };
+    for (name, value) in [(class, ds), (hops, ttl)] {
+        if let Some(value) = value {
+            set(socket, level, name, value.into())?;
+        }
+    }
+    Ok(())
+}
+
+/// Has all that a socket sends leave by one interface, and takes in only what comes by it.
+pub fn only_by(socket: BorrowedFd<'_>, interface: &str) -> Result<()> {
+    let name = sys::interface_name(interface)?;
+    sys::interface_index(interface)?;
+    let socket = socket.try_clone_to_owned();
+    socket
+        .and_then(|socket| sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, &name))
+        .map_err(Error::of("use one interface", interface, "CAP_NET_RAW"))
+}
+
+/// Whether this kernel has sockets of SCTP (RFC 9260).
+pub fn sctp() -> Result<()> {
+    let mend = "modprobe sctp, or a kernel with CONFIG_IP_SCTP";
+    has("SCTP", mend, libc::SOCK_STREAM, libc::IPPROTO_SCTP)
+}
+
+/// Whether this kernel has sockets of DCCP (RFC 4340); Linux has had none since 6.16.
+pub fn dccp() -> Result<()> {
+    let mend = "modprobe dccp, of a Linux before 6.16";
+    has("DCCP", mend, libc::SOCK_DCCP, libc::IPPROTO_DCCP)
+}
+
+fn has(name: &str, mend: &str, kind: libc::c_int, protocol: libc::c_int) -> Result<()> {
+    let opened = sys::socket(libc::AF_INET, kind, protocol);
+    opened.map(drop).map_err(|error| Error::Unsupported {
+        what: format!("{name} ({error})"),
+        mend: mend.to_owned(),
     })
 }
 

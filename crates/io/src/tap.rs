@@ -107,7 +107,8 @@ impl Tap {
             .name
             .iter()
             .take_while(|&&byte| byte != 0)
-            .map(|&byte| char::from(byte.cast_unsigned()))
+            // A C character has a sign on some processors only.
+            .map(|&byte| char::from(byte.to_ne_bytes()[0]))
             .collect();
         if options.has_offloads {
             let set = |offloads: libc::c_ulong| {

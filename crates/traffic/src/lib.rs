@@ -10,6 +10,8 @@
 
 pub mod apps;
 pub mod decode;
+pub mod echo;
+pub mod frame;
 pub mod itg;
 pub mod log;
 pub mod moments;

@@ -14,7 +14,7 @@ use trammel_traffic::record::{Flow, Protocol, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::udp::{Mechanism, Udp};
-use trammel_traffic::send::{self, Carrier, Packet, Sent};
+use trammel_traffic::send::{self, Carrier, Lane, Note, Packet, Sent};
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
 use trammel_traffic::stamp::Stamp;
@@ -125,6 +125,15 @@ fn wish(stream: &Stream) -> Wish {
     }
 }
 
+fn send_lane(lane: Lane, stop: &AtomicBool, note: Note<'_>) -> Sent {
+    let mut lanes = [lane];
+    send::send(&mut lanes, Wait::Spin, stop, note);
+    let [lane] = lanes;
+    let sent = lane.sent();
+    assert_eq!(sent.fault, None);
+    sent
+}
+
 /// Sends a stream by a session; gives what was sent and received.
 fn send_one(
     session: &mut Session,
@@ -137,12 +146,10 @@ fn send_one(
     socket
         .connect((Ipv4Addr::LOCALHOST, port))
         .expect("it is there");
-    let mut carrier = Udp::new(socket, stream, mechanism).expect("Linux has it");
-    let origin = monotonic_ns();
-    let by: (&mut dyn Carrier, Wait) = (&mut carrier, Wait::Spin);
+    let carrier = Udp::new(socket, stream, mechanism).expect("Linux has it");
+    let lane = Lane::new(stream, number, Box::new(carrier), monotonic_ns());
     let mut notes = Vec::new();
-    let note = &mut |record: &Record| notes.push(*record);
-    let sent = send::send(stream, number, by, origin, stop, note).expect("it goes");
+    let sent = send_lane(lane, stop, &mut |record: &Record| notes.push(*record));
     // Due by the plan, and none before.
     let plan: Vec<i64> = stream.plan().map(|next| next.at.as_ns() as i64).collect();
     let first = notes[0].start_ns;
@@ -217,10 +224,9 @@ fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
             bytes: 16,
         };
         nobody.hand_over(&[packet], stop).expect("it goes");
-        let mut carrier = Tcp::new(connect(), number).expect("it goes");
-        let by: (&mut dyn Carrier, Wait) = (&mut carrier, Wait::Spin);
-        let origin = monotonic_ns();
-        let sent = send::send(&tcp, number, by, origin, stop, &mut |_| {}).expect("it goes");
+        let carrier = Tcp::new(connect(), number).expect("it goes");
+        let lane = Lane::new(&tcp, number, Box::new(carrier), monotonic_ns());
+        let sent = send_lane(lane, stop, &mut |_| {});
         let received = session.close_flow(number, sent.count).expect("it closes");
         assert_eq!((sent.count.packets, sent.count.bytes), (400, 2_000_000));
         assert_eq!(received, sent.count);
@@ -315,4 +321,53 @@ fn nobody_there_is_told_at_once() {
     };
     let nobody = Session::open(address, None, &AtomicBool::new(false));
     assert!(matches!(nobody, Err(Error::Nobody(..))), "{nobody:?}");
+}
+
+/// Takes packets and does nothing, or stops after some.
+struct Void(usize);
+
+impl Carrier for Void {
+    fn most(&self) -> (usize, u32) {
+        (64, 9000)
+    }
+
+    fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> std::io::Result<u64> {
+        self.0 = self
+            .0
+            .checked_sub(packets.len())
+            .ok_or(std::io::ErrorKind::BrokenPipe)?;
+        Ok(0)
+    }
+}
+
+#[test]
+fn a_thousand_streams_on_one_thread_keep_their_times_and_one_that_fails_ends_alone() {
+    let stop = AtomicBool::new(false);
+    let origin = monotonic_ns();
+    let mut lanes: Vec<Lane> = (0..1000_u32)
+        .map(|at| {
+            let own = Stream {
+                start: Time::from_us(u64::from(at)),
+                ..stream(Regular(20, 64, Time::from_ms(2)))
+            };
+            let room = if at == 500 { 5 } else { usize::MAX };
+            Lane::new(&own, at, Box::new(Void(room)), origin)
+        })
+        .collect();
+    let mut last = 0;
+    let mut are_in_order = true;
+    send::send(&mut lanes, Wait::Spin, &stop, &mut |record| {
+        are_in_order &= record.end_ns >= last && record.end_ns >= record.start_ns;
+        last = record.end_ns;
+    });
+    assert!(are_in_order);
+    for lane in lanes {
+        let flow = lane.flow();
+        let sent = lane.sent();
+        if flow == 500 {
+            assert!(sent.count.packets <= 5 && sent.fault.is_some());
+        } else {
+            assert_eq!((sent.count.packets, sent.fault), (20, None));
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `trammel send`: a stream of packets to a receiver.
 
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use crate::engine::Lacks;
 use crate::traffic::metrics;
 use crate::traffic::send::{self, Job};
 use crate::traffic::words::{Words, source};
@@ -11,8 +12,10 @@ use std::sync::atomic::Ordering;
 use trammel_core::table::write_json;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
+use trammel_io::route::interface;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
+use trammel_traffic::send::frames::{self, By};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
@@ -21,7 +24,7 @@ use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 /// Packets leave by a schedule that is fixed beforehand, and how late each was is told. Start `trammel recv` first.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
@@ -98,9 +101,21 @@ pub(super) struct Args {
     /// Run before all programs of usual priority
     #[arg(long)]
     real_time: bool,
-    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
-    #[arg(long)]
-    segments: bool,
+    /// How packets of UDP are given to the kernel
+    #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
+    by: ByName,
+    /// Interface that frames leave by [default: as the routes say]
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Ethernet address that frames go to [default: the next hop's, as the kernel knows it]
+    #[arg(long, value_name = "MAC", value_parser = mac)]
+    to_mac: Option<[u8; 6]>,
+    /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    flows: u32,
+    /// Threads that send them; a flow is sent by one
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
     /// File with the key that the receiver holds, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -118,6 +133,24 @@ enum ProtocolName {
     Udp,
     /// Messages in a stream of bytes: each is received when its last byte is
     Tcp,
+    /// Echo requests: their receiver counts them and its kernel answers them
+    Icmp,
+    /// Where the kernel has it: refused yet
+    Sctp,
+    /// Where the kernel has it: refused yet
+    Dccp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ByName {
+    /// A call for each packet; where several are due, one call for up to 64
+    Calls,
+    /// What is due together leaves as one that the kernel cuts: bursts without gaps
+    Segments,
+    /// Frames past the kernel's stack, by packet sockets
+    Packet,
+    /// The same, by AF_XDP
+    Xdp,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -139,6 +172,58 @@ fn time(text: &str) -> Result<Time, String> {
     Err("it must be from 0 s to 10,000,000 s".to_owned())
 }
 
+fn mac(text: &str) -> Result<[u8; 6], String> {
+    let mut bytes = [0; 6];
+    let mut parts = text.split([':', '-']);
+    for byte in &mut bytes {
+        let part = parts.next().filter(|part| part.len() == 2);
+        let value = part.and_then(|part| u8::from_str_radix(part, 16).ok());
+        *byte = value.ok_or("six bytes in hexadecimal are wanted, as 02:00:00:00:00:01")?;
+    }
+    match parts.next() {
+        None => Ok(bytes),
+        Some(_) => Err("it has more than six bytes".to_owned()),
+    }
+}
+
+/// How packets are handed over; of other protocols than UDP there is one way.
+fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
+    let by = match args.by {
+        ByName::Calls => return plain(args, Mechanism::Calls),
+        ByName::Segments => return plain(args, Mechanism::Segments),
+        ByName::Packet => By::Packet,
+        ByName::Xdp => By::Xdp,
+    };
+    is_of_udp(args)?;
+    let number = |name: &String| {
+        interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))
+    };
+    Ok(Mechanism::Frames(frames::Options {
+        by,
+        interface: args.interface.as_ref().map(number).transpose()?,
+        to_mac: args.to_mac,
+    }))
+}
+
+fn plain(args: &Args, mechanism: Mechanism) -> anyhow::Result<Mechanism> {
+    if args.interface.is_some() || args.to_mac.is_some() {
+        anyhow::bail!(
+            "`--interface` and `--to-mac` are of frames: add `--by packet` or `--by xdp`"
+        );
+    }
+    if mechanism != Mechanism::Calls {
+        is_of_udp(args)?;
+    }
+    Ok(mechanism)
+}
+
+fn is_of_udp(args: &Args) -> anyhow::Result<()> {
+    if args.protocol != ProtocolName::Udp {
+        anyhow::bail!("`--by` is of UDP; leave it out, or `-T`");
+    }
+    Ok(())
+}
+
 fn bytes(text: &str) -> Result<u64, String> {
     let wanted = [Dimension::Bytes, Dimension::Ratio];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
@@ -155,58 +240,65 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         size: args.size.clone(),
         app: args.app.clone(),
     };
-    let is_of_udp = args.ds.is_some() || args.ttl.is_some() || args.segments;
-    if args.protocol == ProtocolName::Tcp && is_of_udp {
-        anyhow::bail!("`--ds`, `--ttl` and `--segments` are of UDP; leave them out, or `-T tcp`");
+    let mechanism = mechanism(args)?;
+    if args.threads > args.flows {
+        let (threads, flows) = (args.threads, args.flows);
+        anyhow::bail!(
+            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
+        );
     }
     let is_limited = args.duration.is_some() || args.packets.is_some() || args.bytes.is_some();
-    let stream = Stream {
-        name: args.name.clone(),
-        protocol: match args.protocol {
-            ProtocolName::Udp => Protocol::Udp,
-            ProtocolName::Tcp => Protocol::Tcp,
-        },
-        source: source(&words)?,
-        start: args.start,
-        limits: Limits {
-            duration: args.duration.or((!is_limited).then(|| Time::from_secs(10))),
-            packets: args.packets,
-            bytes: args.bytes,
-        },
-        seed: args.seed,
-        meter: if args.round_trip {
-            Meter::RoundTrip
-        } else {
-            Meter::OneWay
-        },
-        late: match args.late {
-            LateName::Burst => Late::Burst,
-            LateName::Skip => Late::Skip,
-            LateName::Stretch => Late::Stretch,
-        },
-        ds: args.ds,
-        ttl: args.ttl,
+    let stream = |seed| -> anyhow::Result<Stream> {
+        Ok(Stream {
+            name: args.name.clone(),
+            protocol: match args.protocol {
+                ProtocolName::Udp => Protocol::Udp,
+                ProtocolName::Tcp => Protocol::Tcp,
+                ProtocolName::Icmp => Protocol::Icmp,
+                ProtocolName::Sctp => Protocol::Sctp,
+                ProtocolName::Dccp => Protocol::Dccp,
+            },
+            source: source(&words)?,
+            start: args.start,
+            limits: Limits {
+                duration: args.duration.or((!is_limited).then(|| Time::from_secs(10))),
+                packets: args.packets,
+                bytes: args.bytes,
+            },
+            seed,
+            meter: if args.round_trip {
+                Meter::RoundTrip
+            } else {
+                Meter::OneWay
+            },
+            late: match args.late {
+                LateName::Burst => Late::Burst,
+                LateName::Skip => Late::Skip,
+                LateName::Stretch => Late::Stretch,
+            },
+            ds: args.ds,
+            ttl: args.ttl,
+        })
     };
+    let seeds = (0..u64::from(args.flows)).map(|at| args.seed.wrapping_add(at));
+    let streams: Vec<Stream> = seeds.map(stream).collect::<anyhow::Result<_>>()?;
     let job = Job {
         to: args.to.clone(),
         port: args.port,
         key: args.key.as_deref().map(key).transpose()?,
         wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
-        mechanism: if args.segments {
-            Mechanism::Segments
-        } else {
-            Mechanism::Calls
-        },
+        mechanism,
+        threads: args.threads as usize,
         is_real_time: args.real_time,
         log: args.log.clone(),
     };
     let interrupted = options::interrupted()?;
-    let outcome = send::run(&stream, &job, &interrupted)?;
+    let outcome = send::run(&streams, &job, &interrupted)?;
     if let Some(why) = &outcome.log_fault {
         say(&format!("warning: {why}; the log lacks what came after"));
     }
     if args.json {
-        let mut tables = vec![outcome.table(&args.name)];
+        let mut tables = vec![outcome.table()];
         tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
         write_json(&tables, std::io::stdout())?;
     } else {
@@ -217,7 +309,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
         INTERRUPTED
-    } else if outcome.is_lossy() {
+    } else if !outcome.is_whole() {
         FAILED
     } else {
         DONE

@@ -113,7 +113,7 @@ fn by_packet_socket(request: &DeviceRequest) -> Result<AfPacket, Refusal> {
     };
     if let Some(frames) = number(request, "RING") {
         // Some 200 bytes are what a short frame takes of the ring.
-        options.ring_bytes = (frames as usize).saturating_mul(200);
+        options.ring_bytes = Some((frames as usize).saturating_mul(200));
     }
     AfPacket::open(&request.name, &options).map_err(refused)
 }

@@ -88,6 +88,12 @@ impl Sink for Keeper {
         });
     }
 
+    fn port_failed(&mut self, port: &str, why: &std::io::Error) {
+        say(&format!(
+            "warning: {port}: nothing more is received there: {why}"
+        ));
+    }
+
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
         self.kept(|kept| {
             kept.log(LogFile::flush);

@@ -6,7 +6,9 @@ use crate::stamp::Stamp;
 use crate::stream::Meter;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::net::IpAddr;
+use trammel_io::clock::wall_ns;
 
 /// Takes what is received: a log, a decoder, or nothing.
 pub trait Sink: Send {
@@ -16,6 +18,10 @@ pub trait Sink: Send {
     fn record(&mut self, record: &Record);
     /// A flow is closed; what has been taken by now should be safe from what happens next.
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>);
+    /// Nothing more is received at a port, because of an error of this machine.
+    fn port_failed(&mut self, port: &str, why: &io::Error) {
+        let _ = (port, why);
+    }
 }
 
 /// A flow that is open.
@@ -25,6 +31,8 @@ struct Open {
     peer: IpAddr,
     meter: Meter,
     count: Count,
+    /// When the last packet came, or else when it was opened; nanoseconds since 1970.
+    last_ns: i64,
 }
 
 /// All of them.
@@ -72,7 +80,13 @@ impl Hub {
         let number = self.next;
         self.next = (self.next + 1) % MOST_FLOWS;
         let count = Count::default();
-        self.flows.insert(number, Open { peer, meter, count });
+        let open = Open {
+            peer,
+            meter,
+            count,
+            last_ns: wall_ns(),
+        };
+        self.flows.insert(number, open);
         self.sink.flow(&about(number));
         Some(number)
     }
@@ -94,6 +108,7 @@ impl Hub {
         };
         open.count.packets += 1;
         open.count.bytes += bytes as u64;
+        open.last_ns = time_ns;
         let meter = open.meter;
         self.sink.record(&Record {
             flow: stamp.flow,
@@ -110,12 +125,22 @@ impl Hub {
         self.flows.get(&number).map(|open| open.count)
     }
 
+    /// When the last packet of an open flow came, or else when it was opened; nanoseconds since 1970.
+    pub fn last_ns(&self, number: u32) -> Option<i64> {
+        self.flows.get(&number).map(|open| open.last_ns)
+    }
+
     /// Closes a flow; its port lost so many packets meanwhile, and its sender says what it sent, if it still could.
     pub fn close(&mut self, number: u32, lost: u64, sent: Option<Count>) -> Option<Count> {
         let open = self.flows.remove(&number)?;
         let count = Count { lost, ..open.count };
         self.sink.closed(number, count, sent);
         Some(count)
+    }
+
+    /// Nothing more is received at `port`.
+    pub fn port_failed(&mut self, port: &str, why: &io::Error) {
+        self.sink.port_failed(port, why);
     }
 
     /// Packets that belonged to no open flow.

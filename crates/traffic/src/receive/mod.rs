@@ -3,6 +3,7 @@
 //! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
 
 pub mod hub;
+pub mod icmp;
 pub mod port;
 mod session;
 pub mod tcp;
@@ -60,6 +61,12 @@ impl Shared {
         scope: &'scope Scope<'scope, '_>,
         stop: &'scope AtomicBool,
     ) -> Result<Port, String> {
+        // ICMP has no ports: there is one of it.
+        let number = if protocol == Protocol::Icmp {
+            0
+        } else {
+            number
+        };
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(port) = ports.get(&(protocol, number)) {
             return Ok(port.clone());
@@ -73,8 +80,17 @@ impl Shared {
         ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
-            // An error of a socket that is ours and open is one of the machine's, and shows as packets that do not come.
-            let _ = served.serve(&hub, scope, stop);
+            // An error of a socket that is ours and open is one of the machine's.
+            if let Err(why) = served.serve(&hub, scope, stop) {
+                let at = served.address().map_or(number, |address| address.port());
+                let name = format!("port {at} of {protocol:?}");
+                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
+                hub.port_failed(&name, &why);
+                drop(hub);
+                // Who asks for it again may have more luck.
+                let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+                ports.remove(&(protocol, number));
+            }
         });
         Ok(port)
     }

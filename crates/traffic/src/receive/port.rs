@@ -1,9 +1,11 @@
 //! A port that packets of one protocol come to.
 
 use super::hub::Hub;
+use super::icmp::IcmpPort;
 use super::tcp::TcpPort;
 use super::udp::UdpPort;
 use crate::record::Protocol;
+use crate::send::way::carried;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -17,6 +19,8 @@ pub enum Port {
     Udp(Arc<UdpPort>),
     /// Of connections.
     Tcp(Arc<TcpPort>),
+    /// Of echo requests.
+    Icmp(Arc<IcmpPort>),
 }
 
 impl Port {
@@ -25,7 +29,17 @@ impl Port {
         let opened = match protocol {
             Protocol::Udp => UdpPort::open(address).map(|port| Port::Udp(Arc::new(port))),
             Protocol::Tcp => TcpPort::open(address).map(|port| Port::Tcp(Arc::new(port))),
-            other => return Err(format!("this receiver takes no flows of {other:?}")),
+            Protocol::Icmp => {
+                let port = IcmpPort::open(address.ip()).map_err(|error| match error.mend() {
+                    Some(mend) => format!("{error}; {mend}"),
+                    None => error.to_string(),
+                })?;
+                return Ok(Port::Icmp(Arc::new(port)));
+            }
+            other => {
+                let why = carried(other).err().map(|why| why.to_string());
+                return Err(why.unwrap_or_else(|| format!("no flows of {other:?} are taken")));
+            }
         };
         opened.map_err(|why| format!("port {}: {why}", address.port()))
     }
@@ -35,6 +49,7 @@ impl Port {
         match self {
             Port::Udp(port) => port.address(),
             Port::Tcp(port) => port.address(),
+            Port::Icmp(port) => port.address(),
         }
     }
 
@@ -43,6 +58,7 @@ impl Port {
         match self {
             Port::Udp(port) => port.lost(),
             Port::Tcp(_) => 0,
+            Port::Icmp(port) => port.lost(),
         }
     }
 
@@ -56,6 +72,7 @@ impl Port {
         match self {
             Port::Udp(port) => port.serve(hub, stop),
             Port::Tcp(port) => port.serve(hub, scope, stop),
+            Port::Icmp(port) => port.serve(hub, stop),
         }
     }
 }

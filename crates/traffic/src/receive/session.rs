@@ -12,13 +12,16 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
+use trammel_io::clock::wall_ns;
 
 /// The longest that a sender may take to say who it is.
 const GREETING: Duration = Duration::from_secs(10);
 /// What is sent may be on its way for so long after the sender has said that it is done; a flow that is quiet for the shorter
 /// time is over.
 const LATEST: Duration = Duration::from_secs(5);
-const QUIET: Duration = Duration::from_millis(300);
+const QUIET_NS: i64 = 300_000_000;
+/// A sender that says nothing for longer has not been closing flows.
+const PAUSE_NS: i64 = 100_000_000;
 const LOOK: Duration = Duration::from_millis(2);
 /// Flows of one session at most.
 const MOST_FLOWS: usize = 1 << 16;
@@ -55,11 +58,18 @@ fn converse<'scope>(
         return Ok(());
     }
     let mut flows = BTreeMap::new();
+    let mut closing_ns = 0;
     let ended = loop {
+        let listening_ns = wall_ns();
         let message = match channel.hear(None, stop) {
             Ok(message) => message,
             Err(silence) => break Err(silence),
         };
+        // Flows that are closed one right after the other have been quiet together: a thousand need not be waited for in turn.
+        let heard_ns = wall_ns();
+        if heard_ns - listening_ns > PAUSE_NS {
+            closing_ns = heard_ns;
+        }
         let answer = match message {
             Message::Open(wish) => match open(wish, peer, (shared, flows.len()), scope, stop) {
                 Ok((number, mine)) => {
@@ -71,7 +81,7 @@ fn converse<'scope>(
             },
             Message::Close { number, sent } => match flows.remove(&number) {
                 Some(mine) => {
-                    wait_for(number, sent, shared, stop);
+                    wait_for((number, sent), closing_ns, shared, stop);
                     let received = close(number, &mine, Some(sent), shared);
                     Message::Closed { number, received }
                 }
@@ -154,18 +164,18 @@ fn open<'scope>(
     Ok((number, Mine { port, lost_before }))
 }
 
-/// Waits until what was sent has come, or nothing has for a while.
-fn wait_for(number: u32, sent: Count, shared: &Shared, stop: &AtomicBool) {
-    let (started, mut changed) = (Instant::now(), Instant::now());
-    let mut last = None;
+/// Waits until what was sent has come, or nothing has for a while since `closing_ns`.
+fn wait_for((number, sent): (u32, Count), closing_ns: i64, shared: &Shared, stop: &AtomicBool) {
+    let started = Instant::now();
     while started.elapsed() < LATEST && !stop.load(Ordering::Relaxed) {
-        let count = shared.hub().count(number);
-        if count.is_none_or(|count| count.packets >= sent.packets) {
-            return;
-        }
-        if count != last {
-            (last, changed) = (count, Instant::now());
-        } else if changed.elapsed() > QUIET {
+        let hub = shared.hub();
+        let is_whole = hub
+            .count(number)
+            .is_none_or(|count| count.packets >= sent.packets);
+        let last_ns = hub.last_ns(number).unwrap_or(0).max(closing_ns);
+        let is_quiet = wall_ns() - last_ns > QUIET_NS;
+        drop(hub);
+        if is_whole || is_quiet {
             return;
         }
         std::thread::sleep(LOOK);

@@ -1,5 +1,6 @@
 //! What comes back of a stream whose round trip is measured.
 
+use crate::echo::{self, Echo};
 use crate::record::Record;
 use crate::stamp::{STAMP_BYTES, Stamp};
 use std::io::{self, ErrorKind, Read};
@@ -8,10 +9,14 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trammel_io::clock::{Waiter, wall_ns};
-use trammel_io::datagrams::{self, Options, Receiver};
+use trammel_io::datagrams::{self, Incoming, Options, Receiver};
 
 /// Answers that one call takes at most.
 const BATCH: usize = 64;
+/// The longest packet of IP that is not a jumbogram.
+const MOST_PACKET_BYTES: usize = 65_536;
+/// What waits in the kernel, at most: who takes the answers shares processors with who sends.
+const BUFFER_BYTES: usize = 32 << 20;
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(20);
 
@@ -26,24 +31,46 @@ pub trait Answers: Send {
     ) -> io::Result<()>;
 }
 
+/// The stamp in what came, and the bytes of its payload.
+type Unpack = fn(&Incoming<'_>) -> Option<(Stamp, usize)>;
+
 /// Datagrams that come back to the socket that sent them.
 #[derive(Debug)]
 pub struct UdpAnswers {
     socket: UdpSocket,
     receiver: Receiver,
+    unpack: Unpack,
 }
 
 impl UdpAnswers {
     /// Answers to what `socket` sends.
     pub fn new(socket: &UdpSocket) -> io::Result<UdpAnswers> {
+        let unpack: Unpack = |came| Stamp::read(came.data).map(|stamp| (stamp, came.bytes));
+        UdpAnswers::with(socket, STAMP_BYTES, unpack)
+    }
+
+    /// Replies to the echo requests that a raw socket sends.
+    pub fn of_echo(socket: &UdpSocket) -> io::Result<UdpAnswers> {
+        let unpack: Unpack = if socket.local_addr()?.is_ipv6() {
+            |came| echo::read(came.data, Echo::Reply, true)
+        } else {
+            |came| echo::read(came.data, Echo::Reply, false)
+        };
+        UdpAnswers::with(socket, MOST_PACKET_BYTES, unpack)
+    }
+
+    /// With so many bytes kept of each.
+    fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
         let tells = Options {
             tells: true,
+            receive_bytes: Some(BUFFER_BYTES),
             ..Options::default()
         };
         datagrams::configure(socket, &tells)?;
         Ok(UdpAnswers {
             socket: socket.try_clone()?,
-            receiver: Receiver::new(BATCH, STAMP_BYTES),
+            receiver: Receiver::new(BATCH, kept),
+            unpack,
         })
     }
 }
@@ -68,9 +95,9 @@ impl Answers for UdpAnswers {
             }
             for datagram in self.receiver.datagrams() {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);
-                let stamp = Stamp::read(datagram.data).filter(|stamp| stamp.flow == flow);
-                if let Some(stamp) = stamp {
-                    note(&record(stamp, datagram.bytes as u32, time));
+                let read = (self.unpack)(&datagram);
+                if let Some((stamp, bytes)) = read.filter(|(stamp, _)| stamp.flow == flow) {
+                    note(&record(stamp, bytes as u32, time));
                 }
             }
         }

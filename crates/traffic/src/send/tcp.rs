@@ -44,6 +44,10 @@ impl Carrier for Tcp {
         (BATCH, MOST_BYTES - 1)
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64> {
         self.bytes.clear();
         for packet in packets {

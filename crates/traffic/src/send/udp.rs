@@ -1,6 +1,7 @@
 //! Packets as datagrams of UDP.
 
-use super::{Carrier, Packet};
+use super::patience::Patience;
+use super::{Carrier, Packet, frames};
 use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;
 use std::io;
@@ -14,12 +15,8 @@ use trammel_io::datagrams::{
 const BATCH: usize = 64;
 /// The longest payload of a datagram.
 pub const MOST_BYTES: u32 = 65_507;
-/// Errors one after the other after which nobody is thought to be there.
-const PATIENCE: u32 = 10_000;
 /// What the kernel holds of what is to be sent.
 const BUFFER_BYTES: usize = 4 << 20;
-/// `ENOBUFS` of Linux: the queue of the interface is full.
-const NO_BUFFERS: i32 = 105;
 
 const _: () = assert!(STAMP_BYTES == HEAD_BYTES);
 
@@ -31,18 +28,20 @@ pub enum Mechanism {
     Calls,
     /// Packets that are due together as one that the kernel cuts: bursts without gaps.
     Segments,
+    /// Frames past the kernel's stack; not by a socket of UDP, but to one.
+    Frames(frames::Options),
 }
 
 /// A connected socket.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
-    mechanism: Mechanism,
+    /// Whether the kernel cuts packets out of larger ones.
+    in_segments: bool,
     sender: Sender,
     filler: Vec<u8>,
     batch: Vec<Outgoing>,
-    /// Errors since the last call that sent anything.
-    in_vain: u32,
+    patience: Patience,
 }
 
 impl Udp {
@@ -57,35 +56,21 @@ impl Udp {
         datagrams::configure(&socket, &options)?;
         Ok(Udp {
             socket,
-            mechanism,
+            in_segments: mechanism == Mechanism::Segments,
             sender: Sender::new(BATCH),
             filler: vec![0; MOST_BYTES as usize],
             batch: Vec::new(),
-            in_vain: 0,
+            patience: Patience::default(),
         })
-    }
-
-    /// After an error, says how many packets are given up; or that the stream cannot go on.
-    fn survive(&mut self, error: io::Error) -> io::Result<usize> {
-        use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable, WouldBlock};
-        self.in_vain += 1;
-        let is_passing = matches!(
-            error.kind(),
-            ConnectionRefused | HostUnreachable | NetworkUnreachable | WouldBlock
-        ) || error.raw_os_error() == Some(NO_BUFFERS);
-        if !is_passing || self.in_vain > PATIENCE {
-            return Err(error);
-        }
-        // What the kernel tells of a packet before has been told; this one was not tried.
-        Ok(usize::from(error.kind() != ConnectionRefused))
     }
 }
 
 impl Carrier for Udp {
     fn most(&self) -> (usize, u32) {
-        let packets = match self.mechanism {
-            Mechanism::Calls => BATCH,
-            Mechanism::Segments => MOST_SEGMENTS,
+        let packets = if self.in_segments {
+            MOST_SEGMENTS
+        } else {
+            BATCH
         };
         (packets, MOST_BYTES)
     }
@@ -99,24 +84,23 @@ impl Carrier for Udp {
         let (mut done, mut errors) = (0, 0);
         while done < self.batch.len() {
             let left = &self.batch[done..];
-            let result = match self.mechanism {
-                Mechanism::Calls => self.sender.send(&self.socket, left, &self.filler),
-                Mechanism::Segments => {
-                    let alike = alike(left);
-                    let left = &left[..alike];
-                    let result = self.sender.send_segments(&self.socket, left, &self.filler);
-                    result.map(|()| alike)
-                }
+            let result = if self.in_segments {
+                let alike = alike(left);
+                let left = &left[..alike];
+                let result = self.sender.send_segments(&self.socket, left, &self.filler);
+                result.map(|()| alike)
+            } else {
+                self.sender.send(&self.socket, left, &self.filler)
             };
             match result {
                 Ok(count) => {
                     done += count;
-                    self.in_vain = 0;
+                    self.patience.restore();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     errors += 1;
-                    done += self.survive(error)?;
+                    done += self.patience.survive(error)?;
                 }
             }
         }

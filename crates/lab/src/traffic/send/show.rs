@@ -1,0 +1,172 @@
+//! What became of streams, as a table and as text.
+
+use super::{FlowOutcome, Outcome};
+use trammel_core::histogram::Histogram;
+use trammel_core::table::{Cell, CellType, Table, format_float};
+
+/// A quantile of times in microseconds.
+fn us(times: &Histogram, fraction: f64) -> Option<f64> {
+    times
+        .quantile_time(fraction)
+        .map(|time| time.as_secs_f64() * 1e6)
+}
+
+impl FlowOutcome {
+    /// From the first packet to the last, in seconds.
+    fn duration_s(&self) -> f64 {
+        (self.sent.last_ns - self.sent.first_ns) as f64 / 1e9
+    }
+
+    /// Packets a second: gaps by the time that they took.
+    fn rate_pps(&self) -> Option<f64> {
+        let (gaps, secs) = (self.sent.count.packets.saturating_sub(1), self.duration_s());
+        (gaps > 0 && secs > 0.0).then(|| gaps as f64 / secs)
+    }
+
+    /// Packets that were sent and did not come, as far as the receiver told.
+    fn missing(&self) -> Option<u64> {
+        let received = self.received.as_ref().ok()?;
+        Some(self.sent.count.packets.saturating_sub(received.packets))
+    }
+
+    /// Whether all that was to be sent was, and came.
+    fn is_whole(&self) -> bool {
+        self.missing() == Some(0) && self.sent.fault.is_none()
+    }
+
+    /// Its row in the table `streams`: names and kinds of columns, and what is in them.
+    fn row(&self) -> Vec<(&'static str, CellType, Cell)> {
+        let late = &self.sent.lateness;
+        let received = self.received.as_ref().ok();
+        let (sent, float_t, int_t) = (&self.sent, CellType::Float, CellType::Int);
+        vec![
+            ("stream", CellType::Text, Cell::Text(self.name.clone())),
+            ("sent_pkts", int_t, Cell::from(Some(sent.count.packets))),
+            ("sent_bytes", int_t, Cell::from(Some(sent.count.bytes))),
+            ("duration_s", float_t, Cell::from(Some(self.duration_s()))),
+            ("packet_rate_pps", float_t, Cell::from(self.rate_pps())),
+            (
+                "received_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.packets)),
+            ),
+            ("lost_pkts", int_t, Cell::from(self.missing())),
+            (
+                "receiver_lost_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.lost)),
+            ),
+            ("skipped_pkts", int_t, Cell::from(Some(sent.count.lost))),
+            ("overdue_pkts", int_t, Cell::from(Some(sent.overdue))),
+            (
+                "put_off_s",
+                float_t,
+                Cell::from(Some(sent.shift_ns as f64 / 1e9)),
+            ),
+            ("errors", int_t, Cell::from(Some(sent.errors))),
+            ("resized_pkts", int_t, Cell::from(Some(sent.resized))),
+            ("late_p50_us", float_t, Cell::from(us(late, 0.5))),
+            ("late_p99_us", float_t, Cell::from(us(late, 0.99))),
+            ("late_p999_us", float_t, Cell::from(us(late, 0.999))),
+            ("late_max_us", float_t, Cell::from(us(late, 1.0))),
+        ]
+    }
+
+    /// The same for people.
+    fn text(&self) -> String {
+        let number = |value: f64| format_float(value, 6);
+        let sent = &self.sent;
+        let rate = self.rate_pps().map_or(String::new(), |rate| {
+            let bits = rate * 8.0 * sent.count.bytes as f64 / sent.count.packets as f64;
+            format!(
+                ": {} packets/s, {} Mbit/s of payload",
+                number(rate),
+                number(bits / 1e6)
+            )
+        });
+        let mut text = format!(
+            "sent      {} packets, {} bytes in {} s{rate}\n",
+            sent.count.packets,
+            sent.count.bytes,
+            number(self.duration_s())
+        );
+        text += &match &self.received {
+            Ok(received) => format!(
+                "received  {} packets, {} lost{}\n",
+                received.packets,
+                self.missing().unwrap_or(0),
+                match received.lost {
+                    0 => String::new(),
+                    own => format!("; {own} of the receiver's port for want of room"),
+                }
+            ),
+            Err(why) => format!("received  unknown: {why}\n"),
+        };
+        let late = &sent.lateness;
+        let shown = |fraction| us(late, fraction).map_or(String::new(), number);
+        text += &format!(
+            "schedule  {} us late (p50), {} (p99), {} (p99.9), {} at most, when given to the kernel\n",
+            shown(0.5),
+            shown(0.99),
+            shown(0.999),
+            shown(1.0)
+        );
+        if sent.overdue > 0 {
+            let what = match (sent.count.lost, sent.shift_ns) {
+                (0, 0) => "sent at once".to_owned(),
+                (0, shift) => format!("the plan was put off by {} s", number(shift as f64 / 1e9)),
+                (skipped, _) => format!("{skipped} left out"),
+            };
+            text += &format!(
+                "limit     the sender: {} packets were overdue, {what}\n",
+                sent.overdue
+            );
+        }
+        if sent.resized > 0 {
+            text += &format!(
+                "lengths   {} payloads were made to fit: 16 bytes at least, at most what the interface or protocol takes\n",
+                sent.resized
+            );
+        }
+        if sent.errors > 0 {
+            text += &format!(
+                "errors    {} calls failed: nobody there, or no buffers\n",
+                sent.errors
+            );
+        }
+        if let Some(why) = &sent.fault {
+            text += &format!("stopped   before its end: {why}\n");
+        }
+        text
+    }
+}
+
+impl Outcome {
+    /// Whether all that was to be sent was, and came.
+    pub fn is_whole(&self) -> bool {
+        self.flows.iter().all(FlowOutcome::is_whole)
+    }
+
+    /// The table `streams`, a row for each.
+    pub fn table(&self) -> Table {
+        let rows: Vec<_> = self.flows.iter().map(FlowOutcome::row).collect();
+        let columns: Vec<_> = rows
+            .first()
+            .map(|row| row.iter().map(|(name, kind, _)| (*name, *kind)).collect())
+            .unwrap_or_default();
+        let mut table = Table::with("streams", &columns);
+        for row in rows {
+            let cells = row.into_iter().map(|(.., cell)| cell).collect();
+            table.push(cells).expect("a cell for each column");
+        }
+        table
+    }
+
+    /// The same for people: one stream in words, several as a table.
+    pub fn text(&self) -> String {
+        match self.flows.as_slice() {
+            [one] => one.text(),
+            _ => self.table().to_string(),
+        }
+    }
+}

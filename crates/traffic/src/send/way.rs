@@ -1,0 +1,153 @@
+//! The way of a stream to its receiver and, where the round trip is measured, back.
+
+use super::Carrier;
+use super::answers::{Answers, TcpAnswers, UdpAnswers};
+use super::frames::{self, Frames};
+use super::icmp::Icmp;
+use super::tcp::Tcp;
+use super::udp::{Mechanism, Udp};
+use crate::record::Protocol;
+use crate::stream::{Meter, Stream};
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::Duration;
+use trammel_io::socket;
+
+/// The longest that a connection may take to be made.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Why there is no way.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The receiver's port cannot be sent to.
+    #[error("{0} cannot be sent to: {1}")]
+    Unreachable(SocketAddr, io::Error),
+    /// No socket as the stream wants it can be had.
+    #[error("no socket for the stream can be had: {0}")]
+    Socket(io::Error),
+    /// The machine lacks what it takes.
+    #[error(transparent)]
+    Lacks(#[from] trammel_io::error::Error),
+    /// Nothing carries it.
+    #[error("Trammel does not carry {0:?} yet; send by UDP, TCP or ICMP")]
+    Protocol(Protocol),
+}
+
+/// A way.
+pub struct Way {
+    /// What carries the packets.
+    pub carrier: Box<dyn Carrier>,
+    /// What takes the answers of a round trip.
+    pub answers: Option<Box<dyn Answers>>,
+    /// Where packets come from.
+    pub from: Option<SocketAddr>,
+}
+
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Way")
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Way {
+    /// The way of `stream`, which is flow `number`, to `to`.
+    pub fn open(
+        stream: &Stream,
+        number: u32,
+        to: SocketAddr,
+        mechanism: Mechanism,
+    ) -> Result<Way, Error> {
+        let comes_back = stream.meter == Meter::RoundTrip;
+        match stream.protocol {
+            Protocol::Tcp => tcp(stream, number, to, comes_back),
+            Protocol::Udp => match mechanism {
+                Mechanism::Frames(options) => frames(stream, to, &options, comes_back),
+                _ => udp(stream, to, mechanism, comes_back),
+            },
+            Protocol::Icmp => icmp(stream, to, comes_back),
+            other => Err(carried(other).err().unwrap_or(Error::Protocol(other))),
+        }
+    }
+}
+
+/// Whether there is any way for flows of `protocol`: the kernel may lack it, or we do.
+pub fn carried(protocol: Protocol) -> Result<(), Error> {
+    match protocol {
+        Protocol::Udp | Protocol::Tcp | Protocol::Icmp => return Ok(()),
+        Protocol::Sctp => socket::sctp()?,
+        Protocol::Dccp => socket::dccp()?,
+        Protocol::Ethernet => {}
+    }
+    Err(Error::Protocol(protocol))
+}
+
+fn frames(
+    stream: &Stream,
+    to: SocketAddr,
+    options: &frames::Options,
+    comes_back: bool,
+) -> Result<Way, Error> {
+    let carrier = Frames::open(to, stream, options)?;
+    let answers = comes_back.then(|| UdpAnswers::new(carrier.socket()));
+    let answers = answers.transpose().map_err(Error::Socket)?;
+    Ok(Way {
+        from: carrier.socket().local_addr().ok(),
+        answers: answers.map(|one| Box::new(one) as _),
+        carrier: Box::new(carrier),
+    })
+}
+
+fn icmp(stream: &Stream, to: SocketAddr, comes_back: bool) -> Result<Way, Error> {
+    let carrier = Icmp::open(to.ip(), stream)?;
+    let answers = comes_back.then(|| UdpAnswers::of_echo(carrier.socket()));
+    let answers = answers.transpose().map_err(Error::Socket)?;
+    let from = carrier.socket().local_addr().ok();
+    Ok(Way {
+        from: from.map(|from| (from.ip(), 0).into()),
+        answers: answers.map(|one| Box::new(one) as _),
+        carrier: Box::new(carrier),
+    })
+}
+
+fn tcp(stream: &Stream, number: u32, to: SocketAddr, comes_back: bool) -> Result<Way, Error> {
+    let unreachable = |why| Error::Unreachable(to, why);
+    let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
+    // From here on: what made the connection has gone unmarked.
+    let marked = socket::mark(connection.as_fd(), to.is_ipv6(), stream.ds, stream.ttl);
+    marked.map_err(Error::Socket)?;
+    let answers = comes_back.then(|| TcpAnswers::new(&connection)).transpose();
+    Ok(Way {
+        from: connection.local_addr().ok(),
+        answers: answers
+            .map_err(Error::Socket)?
+            .map(|one| Box::new(one) as _),
+        carrier: Box::new(Tcp::new(connection, number).map_err(unreachable)?),
+    })
+}
+
+fn udp(
+    stream: &Stream,
+    to: SocketAddr,
+    mechanism: Mechanism,
+    comes_back: bool,
+) -> Result<Way, Error> {
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).map_err(Error::Socket)?;
+    let connected = socket.connect(to);
+    connected.map_err(|why| Error::Unreachable(to, why))?;
+    let answers = comes_back.then(|| UdpAnswers::new(&socket)).transpose();
+    Ok(Way {
+        from: socket.local_addr().ok(),
+        answers: answers
+            .map_err(Error::Socket)?
+            .map(|one| Box::new(one) as _),
+        carrier: Box::new(Udp::new(socket, stream, mechanism).map_err(Error::Socket)?),
+    })
+}
