@@ -4,7 +4,7 @@ use super::achieved::{Achieved, Wanted, rate};
 use super::log_file::session;
 use super::send::{self, Job};
 use super::words::{Words, source};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,20 +111,27 @@ impl Rig {
             key: None,
             wait: Wait::Spin,
             mechanism: Mechanism::Calls,
+            threads: 1,
             is_real_time: false,
             log: None,
         };
-        let stream = stream(wanted)?;
+        let streams = [stream(wanted)?];
         let over = AtomicBool::new(false);
         let outcome = std::thread::scope(|scope| {
             // Sessions that end otherwise than their sender said show in its own outcome.
             scope.spawn(|| self.at_receiver(|| receiver.run(&over, &|_, _| {})));
-            let outcome = self.at_sender(|| send::run(&stream, &job, stop));
+            let outcome = self.at_sender(|| send::run(&streams, &job, stop));
             over.store(true, Ordering::SeqCst);
             outcome
         })?;
-        let received = outcome.received.map_err(|why| anyhow!("{why}"))?;
-        let sent = &outcome.sent;
+        let [flow] = &outcome.flows[..] else {
+            bail!("one stream has {} accounts", outcome.flows.len());
+        };
+        let (sent, received) = (&flow.sent, &flow.received);
+        if let Some(why) = &sent.fault {
+            bail!("the stream has ended early: {why}");
+        }
+        let received = received.as_ref().map_err(|why| anyhow!("{why}"))?;
         let summary = account.finish();
         let summary = summary.context("no packet came")?;
         let sent_pps = rate(
