@@ -125,7 +125,11 @@ fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
 pub fn table(runs: &[Run]) -> Table {
     let sides = sides(runs);
     let mut columns: Vec<Column> = KEYS.iter().map(|key| Column::new(*key, Text)).collect();
-    columns.extend(sides.iter().map(|side| Column::new(side.name.clone(), Float)));
+    columns.extend(
+        sides
+            .iter()
+            .map(|side| Column::new(side.name.clone(), Float)),
+    );
     let mut table = Table::new("comparison", columns);
     for (key, values) in align(runs, &sides) {
         let cells = key.into_iter().map(Cell::from);
@@ -318,7 +322,11 @@ mod tests {
         let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
             panic!("one engine, no warnings");
         };
-        let sources: Vec<_> = comparison.sources.iter().map(|it| (it.label, it.name.as_str())).collect();
+        let sources: Vec<_> = comparison
+            .sources
+            .iter()
+            .map(|it| (it.label, it.name.as_str()))
+            .collect();
         let wanted = [
             (Label::Measured, "one: Trammel"),
             (Label::Measured, "two: Trammel"),

@@ -199,7 +199,10 @@ fn table_1_of_botta_comes_out_and_what_the_wire_cannot_carry_is_named() {
     let wire = joined.iter().find(|one| {
         (one.expected.table.as_str(), one.expected.row.as_str()) == ("wire", "100 Mbit/s")
     });
-    assert_eq!(wire.unwrap().ours.unwrap().mean.trunc(), (1e8_f64 / (8.0 * 1538.0)).trunc());
+    assert_eq!(
+        wire.unwrap().ours.unwrap().mean.trunc(),
+        (1e8_f64 / (8.0 * 1538.0)).trunc()
+    );
 }
 
 /// What the report says of the paper's own numbers, from its tables.
@@ -211,18 +214,30 @@ fn what_is_said_of_the_tables_of_botta_follows_from_them() {
     assert_eq!(table.len(), 2 * 6 * 12);
     let of = |system: &str, protocol: &str| -> Vec<(i64, i64)> {
         let rows = table.rows();
-        let rows = rows.filter(|row| row.text("system") == system && row.text("protocol") == protocol);
-        rows.map(|row| (row.int("imposed_pps").unwrap(), row.int("achieved_pps").unwrap()))
-            .collect()
+        let rows =
+            rows.filter(|row| row.text("system") == system && row.text("protocol") == protocol);
+        rows.map(|row| {
+            (
+                row.int("imposed_pps").unwrap(),
+                row.int("achieved_pps").unwrap(),
+            )
+        })
+        .collect()
     };
     let most = |system, protocol| of(system, protocol).into_iter().map(|(_, pps)| pps).max();
     assert_eq!(most("Stareast (MV)", "tcp"), Some(19_822));
     assert_eq!(most("Stareast (MV)", "udp"), Some(21_897));
     let (netgear, soekris) = ("Netgear WAG302", "Soekris Net4826");
-    assert_eq!((most(netgear, "udp"), most(soekris, "udp")), (Some(5249), Some(5495)));
+    assert_eq!(
+        (most(netgear, "udp"), most(soekris, "udp")),
+        (Some(5249), Some(5495))
+    );
     let says_5410 = of(soekris, "udp").iter().any(|(_, pps)| *pps == 5410);
     assert!(!says_5410 && of(soekris, "udp").contains(&(25_000, 5411)));
-    for (imposed, achieved) in of(netgear, "tcp").into_iter().filter(|(imposed, _)| *imposed <= 2000) {
+    for (imposed, achieved) in of(netgear, "tcp")
+        .into_iter()
+        .filter(|(imposed, _)| *imposed <= 2000)
+    {
         assert_eq!(achieved * 100, imposed * 99);
     }
     assert!(of(netgear, "udp").contains(&(1000, 874)));
@@ -256,19 +271,33 @@ fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared
     for (experiment, measured, published) in [("packet-rates", 24, 144), ("bit-rates", 36, 0)] {
         let table = read_table(&one, &format!("experiments/{experiment}/streams.csv"));
         let of = |label: &str| table.filter(|row| row.text("label") == label);
-        assert_eq!((of("measured").len(), of("published").len()), (measured, published));
+        assert_eq!(
+            (of("measured").len(), of("published").len()),
+            (measured, published)
+        );
         for row in of("measured").rows() {
             let count = |name: &str| row.int(name).unwrap();
             assert!(["veth", "loopback"].contains(&row.text("path")));
-            assert_eq!(count("received_pkts") + count("lost_pkts"), count("sent_pkts"));
+            assert_eq!(
+                count("received_pkts") + count("lost_pkts"),
+                count("sent_pkts")
+            );
             let planned = row.float("imposed_pps").unwrap() * 0.03;
-            assert!((count("sent_pkts") as f64 - planned).abs() <= 1.0, "{planned}");
+            assert!(
+                (count("sent_pkts") as f64 - planned).abs() <= 1.0,
+                "{planned}"
+            );
             assert_eq!(row.float("payload_bytes"), row.float("imposed_bytes"));
-            let (sent, came) = (row.float("sent_pps").unwrap(), row.float("achieved_pps").unwrap());
+            let (sent, came) = (
+                row.float("sent_pps").unwrap(),
+                row.float("achieved_pps").unwrap(),
+            );
             assert!(came <= sent && came > 0.0, "{sent} {came}");
         }
         // What the paper does not print is not said to be 0.
-        let empty = of("published").rows().all(|row| row.int("lost_pkts").is_none());
+        let empty = of("published")
+            .rows()
+            .all(|row| row.int("lost_pkts").is_none());
         assert!(empty);
     }
     let report = std::fs::read_to_string(one.join("report.html")).unwrap();
@@ -276,7 +305,10 @@ fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared
         assert!(report.contains(part), "{part}");
     }
     for figure in ["figure-2-tcp", "figure-2-udp", "figure-3", "figure-7"] {
-        assert!(one.join(format!("figures/{figure}.svg")).is_file(), "{figure}");
+        assert!(
+            one.join(format!("figures/{figure}.svg")).is_file(),
+            "{figure}"
+        );
     }
     let both = folder.path().join("both");
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_trammel"))
@@ -289,8 +321,15 @@ fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let table = read_table(&both, "comparison.csv");
-    let names: Vec<_> = table.columns().iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(names[6..9], ["one: Trammel", "two: Trammel", "Stareast (MV)"]);
+    let names: Vec<_> = table
+        .columns()
+        .iter()
+        .map(|column| column.name.as_str())
+        .collect();
+    assert_eq!(
+        names[6..9],
+        ["one: Trammel", "two: Trammel", "Stareast (MV)"]
+    );
     let row = table.rows().find(|row| {
         let is_it = row.text("point") == "80000 packets/s" && row.text("entity") == "udp, 16 B";
         is_it && row.text("metric") == "achieved" && row.text("unit") == "packets/s"
@@ -315,7 +354,9 @@ fn who_interrupts_the_streams_of_botta_keeps_what_was_measured() {
         std::thread::yield_now();
     }
     let id = child.id().to_string();
-    let done = std::process::Command::new("kill").args(["-INT", &id]).status();
+    let done = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status();
     assert!(done.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -79,7 +79,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         choice: Choice {
             is_full: args.full,
             threads,
-            seconds: args.duration.map(|time| time.as_secs_f64()),
+            seconds: args.duration.map(Time::as_secs_f64),
             peers: args.beside,
         },
         out: args.out,

@@ -338,7 +338,11 @@ fn info(
         .collect();
     let of_streams = paper.spec.experiments.iter().filter_map(|one| {
         let seconds = one.streams.as_ref().filter(|it| it.is_measured)?.seconds;
-        let choice = if job.choice.is_full { seconds.1 } else { seconds.0 };
+        let choice = if job.choice.is_full {
+            seconds.1
+        } else {
+            seconds.0
+        };
         let seconds = job.choice.seconds.unwrap_or(choice);
         Some(format!("# {}: {seconds} s a stream", one.id))
     });
@@ -354,7 +358,11 @@ fn info(
     RunInfo {
         command: std::env::args().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: format!("{}{}", paper.key, if job.choice.is_full { ", full" } else { "" }),
+        scenario: format!(
+            "{}{}",
+            paper.key,
+            if job.choice.is_full { ", full" } else { "" }
+        ),
         scenario_text: texts.collect::<Vec<_>>().join("\n"),
         seeds: seeds.into_iter().collect(),
         machine: machine::facts(),

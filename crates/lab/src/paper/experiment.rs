@@ -73,12 +73,7 @@ pub struct Cell {
 }
 
 /// Runs the experiment at `at` of `paper`.
-pub fn run(
-    paper: &Paper,
-    at: usize,
-    choice: &Choice,
-    watch: &dyn Watch,
-) -> anyhow::Result<Done> {
+pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyhow::Result<Done> {
     let experiment = &paper.spec.experiments[at];
     if let Some(wanted) = &experiment.estimate {
         let (cells, functions) = estimated::run(paper, experiment, wanted)

@@ -487,7 +487,10 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
             ),
             (None, Some(wanted)) => {
                 let rates = wanted.imposed.sweep().1.len();
-                ("streams at equal gaps".to_owned(), wanted.kinds.len() * rates)
+                (
+                    "streams at equal gaps".to_owned(),
+                    wanted.kinds.len() * rates,
+                )
             }
             (None, None) => (experiment.scenario.clone(), points.len()),
         };

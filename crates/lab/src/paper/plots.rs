@@ -1,8 +1,8 @@
 //! Figures over frame size or flows: estimates, measurements and printed numbers in one, and their data as a table.
 
 use super::experiment::Done;
-use super::{Paper, streams};
 use super::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource};
+use super::{Paper, streams};
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::Table;
@@ -71,9 +71,8 @@ fn curves(
     } = &wanted.from
     {
         let (x, y) = (column_of(plot.over), column.as_str());
-        return streams::curves(table_of(paper, done, id)?, *protocol, (x, y)).ok_or_else(|| {
-            format!("experiment `{id}` has no numbers of it")
-        });
+        return streams::curves(table_of(paper, done, id)?, *protocol, (x, y))
+            .ok_or_else(|| format!("experiment `{id}` has no numbers of it"));
     }
     let points = points(paper, done, plot.over, wanted)?;
     let line = points.iter().map(|point| (point.x, point.y)).collect();

@@ -6,8 +6,8 @@
 
 mod show;
 
-pub(super) use show::{curves, highlights, sections};
 pub use show::summary;
+pub(super) use show::{curves, highlights, sections};
 
 use super::Paper;
 use super::experiment::{Cell, Choice};
@@ -105,10 +105,17 @@ pub(super) fn run(
         is_interrupted: false,
     };
     if wanted.is_measured {
-        measure(wanted, experiment, choice, watch, &mut found)?;
+        measure(wanted, choice, watch, &mut found)?;
     } else {
         for about in plan(wanted, OURS, Label::Predicted) {
-            push(&mut found.table, &About { system: String::new(), ..about }, None);
+            push(
+                &mut found.table,
+                &About {
+                    system: String::new(),
+                    ..about
+                },
+                None,
+            );
         }
     }
     if let Some(file) = &wanted.published {
@@ -163,7 +170,6 @@ fn push(table: &mut Table, about: &About, achieved: Option<&Achieved>) {
 #[cfg(target_os = "linux")]
 fn measure(
     wanted: &Streams,
-    experiment: &Experiment,
     choice: &Choice,
     watch: &dyn Watch,
     found: &mut Found,
@@ -178,8 +184,7 @@ fn measure(
 
     let rig = Rig::new();
     if let Some(why) = rig.refused() {
-        let id = &experiment.id;
-        let note = format!("Experiment `{id}` went over loopback, not between namespaces: {why}.");
+        let note = format!("Streams went over loopback, not between namespaces: {why}.");
         found.notes.push(note);
     }
     let (quick, full) = wanted.seconds;
@@ -258,13 +263,7 @@ fn measure(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn measure(
-    _: &Streams,
-    _: &Experiment,
-    _: &Choice,
-    _: &dyn Watch,
-    _: &mut Found,
-) -> anyhow::Result<()> {
+fn measure(_: &Streams, _: &Choice, _: &dyn Watch, _: &mut Found) -> anyhow::Result<()> {
     Err(crate::engine::Lacks::error(
         "streams are sent and received on Linux only",
         "run it there",
@@ -273,7 +272,12 @@ fn measure(
 
 #[cfg(target_os = "linux")]
 fn point(about: &About) -> String {
-    format!("{} {} B {} pps", word(about.protocol), about.bytes, about.imposed_pps)
+    format!(
+        "{} {} B {} pps",
+        word(about.protocol),
+        about.bytes,
+        about.imposed_pps
+    )
 }
 
 /// Adds what the paper's devices attained, as `file` says.
@@ -285,15 +289,25 @@ fn published(paper: &Paper, file: &str, table: &mut Table) -> anyhow::Result<()>
     for (n, row) in printed.rows().enumerate() {
         let number = |name: &str| row.float(name).filter(|number| *number >= 0.0);
         let whole = |name: &str| number(name).filter(|number| *number <= f64::from(u16::MAX));
-        let (Some(bytes), Some(imposed_pps), Some(pps)) =
-            (whole("payload_bytes"), number("imposed_pps"), number("achieved_pps"))
-        else {
-            bail!("{}, line {}: `payload_bytes`, `imposed_pps` and `achieved_pps` are numbers", of(), n + 2);
+        let (Some(bytes), Some(imposed_pps), Some(pps)) = (
+            whole("payload_bytes"),
+            number("imposed_pps"),
+            number("achieved_pps"),
+        ) else {
+            bail!(
+                "{}, line {}: `payload_bytes`, `imposed_pps` and `achieved_pps` are numbers",
+                of(),
+                n + 2
+            );
         };
         let protocol = match row.text("protocol") {
             "tcp" => Protocol::Tcp,
             "udp" => Protocol::Udp,
-            other => bail!("{}, line {}: `{other}` is neither `tcp` nor `udp`", of(), n + 2),
+            other => bail!(
+                "{}, line {}: `{other}` is neither `tcp` nor `udp`",
+                of(),
+                n + 2
+            ),
         };
         let about = About {
             system: row.text("system").to_owned(),
@@ -360,7 +374,8 @@ fn cells_of(answer: &Answer, wanted: &Streams, table: &Table) -> anyhow::Result<
         let look = |stream: &str, metric: &str, _: Option<(f64, f64)>| {
             let mut rows = table.rows().filter(|row| key(*row) == stream);
             let imposed = format!("imposed_{sweep}");
-            rows.find(|row| row.float(&imposed) == Some(rates[at]))?.float(metric)
+            rows.find(|row| row.float(&imposed) == Some(rates[at]))?
+                .float(metric)
         };
         for (row, of_row) in answer.rows.at(name(at))? {
             for (column, of_column) in answer.columns.at(name(at))? {

@@ -24,7 +24,7 @@ pub struct Achieved {
     pub bytes: Option<f64>,
     /// Packets that were sent.
     pub sent_pkts: u64,
-    /// Packets a second that were sent: gaps by the time from the first to the last.
+    /// Packets a second that were sent: gaps by the time from the first to the last, and of ours no shorter than planned.
     pub sent_pps: Option<f64>,
     /// Packets that were received.
     pub received_pkts: u64,
@@ -65,8 +65,12 @@ pub const COLUMNS: &[Column] = &[
     ("lost_percent", Float, |a| a.lost_percent().into()),
     ("receiver_lost_pkts", Int, |a| a.receiver_lost_pkts.into()),
     ("overdue_pkts", Int, |a| a.overdue_pkts.into()),
-    ("late_p50_us", Float, |a| a.late_us.map(|late| late.0).into()),
-    ("late_p99_us", Float, |a| a.late_us.map(|late| late.1).into()),
+    ("late_p50_us", Float, |a| {
+        a.late_us.map(|late| late.0).into()
+    }),
+    ("late_p99_us", Float, |a| {
+        a.late_us.map(|late| late.1).into()
+    }),
     ("delay_mean_us", Float, |a| a.delay_us.into()),
     ("jitter_mean_us", Float, |a| a.jitter_us.into()),
 ];
@@ -99,6 +103,9 @@ mod tests {
             lost_pkts: 1,
             ..Achieved::default()
         };
-        assert_eq!((achieved.mbps(), achieved.lost_percent()), (Some(10.0), Some(0.5)));
+        assert_eq!(
+            (achieved.mbps(), achieved.lost_percent()),
+            (Some(10.0), Some(0.5))
+        );
     }
 }

@@ -12,10 +12,7 @@ const MOST_SECONDS: f64 = 3600.0;
 /// The greatest rate, in packets or megabits a second.
 const MOST_RATE: f64 = 1e7;
 /// The keys of payload sizes.
-const SIZES: [(&str, Protocol); 2] = [
-    ("tcp_bytes", Protocol::Tcp),
-    ("udp_bytes", Protocol::Udp),
-];
+const SIZES: [(&str, Protocol); 2] = [("tcp_bytes", Protocol::Tcp), ("udp_bytes", Protocol::Udp)];
 
 /// The streams; what is wrong with them is noted.
 pub(super) fn streams(r: &Reader<'_>, is_measured: bool) -> Streams {
@@ -33,7 +30,12 @@ pub(super) fn streams(r: &Reader<'_>, is_measured: bool) -> Streams {
     };
     if r.entry("pps").is_some() && r.entry("mbps").is_some() {
         let help = "leave one of them out";
-        r.fault(&r.span, "`pps` and `mbps` exclude each other", "this has both", help);
+        r.fault(
+            &r.span,
+            "`pps` and `mbps` exclude each other",
+            "this has both",
+            help,
+        );
     }
     let link_mbps = match r.entry("link_mbps") {
         Some(_) => list(r, "link_mbps", 1.0, MOST_RATE).first().copied(),
@@ -105,7 +107,11 @@ mod tests {
         let streams = experiment.streams.as_ref().unwrap();
         assert_eq!(experiment.label, Label::Measured);
         assert!(experiment.estimate.is_none() && experiment.scenario.is_empty());
-        let kinds = [(Protocol::Tcp, 16), (Protocol::Udp, 16), (Protocol::Udp, 1472)];
+        let kinds = [
+            (Protocol::Tcp, 16),
+            (Protocol::Udp, 16),
+            (Protocol::Udp, 1472),
+        ];
         assert_eq!(streams.kinds, kinds);
         assert_eq!((streams.seconds, streams.link_mbps), ((0.5, 1.0), 100.0));
         assert_eq!(streams.imposed.pps(1, 64), 195_312.5);

@@ -1,12 +1,12 @@
 //! Streams in a report: the table of systems by imposed rate, what was accounted, curves, and a summary to compare.
 
-use super::word;
+use super::{OURS, word};
+use crate::engine::columns::metric_of;
 use crate::paper::Paper;
 use crate::paper::experiment::Done;
 use crate::report::figure::{Mark, Series};
 use crate::report::label::Label;
 use crate::report::{Block, Highlight, Section, TableView};
-use crate::traffic::achieved::COLUMNS;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Column, Row, Table, format_float};
 use trammel_traffic::record::Protocol;
@@ -29,6 +29,17 @@ const ACCOUNT: &[&str] = &[
     "late_p99_us",
     "delay_mean_us",
     "jitter_mean_us",
+];
+/// The columns by which runs are compared. Counts are none of them: they say how long was sent, not what was reached.
+const SUMMARY: &[&str] = &[
+    "achieved_pps",
+    "achieved_mbps",
+    "sent_pps",
+    "lost_percent",
+    "jitter_mean_us",
+    "delay_mean_us",
+    "late_p50_us",
+    "late_p99_us",
 ];
 /// Digits of a measured number that people see.
 const DIGITS: usize = 5;
@@ -66,7 +77,11 @@ pub(in crate::paper) fn sections<'a>(
         let mut blocks = Vec::new();
         if streams.published.is_some() {
             let protocols = distinct(streams.kinds.iter().map(|(protocol, _)| *protocol));
-            blocks.extend(protocols.into_iter().map(|of| Block::Table(by_system(table, of))));
+            blocks.extend(
+                protocols
+                    .into_iter()
+                    .map(|of| Block::Table(by_system(table, of))),
+            );
         }
         let measured = table.filter(|row| row.text("label") == Label::Measured.key());
         blocks.push(Block::Table(TableView {
@@ -75,14 +90,16 @@ pub(in crate::paper) fn sections<'a>(
             is_open: false,
         }));
         Some(Section {
-            heading: about.map_or(experiment.id.as_str(), |it| &it.title).to_owned(),
+            heading: about
+                .map_or(experiment.id.as_str(), |it| &it.title)
+                .to_owned(),
             text: about.map(|it| it.text.clone()).unwrap_or_default(),
             blocks,
         })
     })
 }
 
-/// For each protocol, what the greatest imposed rate came to here, beside the best of the published.
+/// For each protocol, what ours came to at the greatest imposed rate, beside the best of the published.
 pub(in crate::paper) fn highlights(paper: &Paper, done: &[Done]) -> Vec<Highlight> {
     let mut all = Vec::new();
     for one in done {
@@ -96,18 +113,18 @@ pub(in crate::paper) fn highlights(paper: &Paper, done: &[Done]) -> Vec<Highligh
         let imposed = streams.imposed.sweep().1.iter().copied();
         let most = imposed.fold(0.0, f64::max);
         for protocol in distinct(streams.kinds.iter().map(|(protocol, _)| *protocol)) {
-            let of = |label: Label| {
+            let of = |is_it: fn(Row<'_>) -> bool| {
                 let rows = table.rows().filter(move |row| {
                     row.text("protocol") == word(protocol)
-                        && row.text("label") == label.key()
                         && row.float("imposed_pps") == Some(most)
+                        && is_it(*row)
                 });
                 let each = rows.filter_map(|row| Some((row.float("achieved_pps")?, shown(row))));
                 each.max_by(|a, b| a.0.total_cmp(&b.0))
             };
-            let (Some((ours, system)), Some((theirs, other))) =
-                (of(Label::Measured), of(Label::Published))
-            else {
+            let ours = of(|row| row.text("system") == OURS);
+            let theirs = of(|row| row.text("label") == Label::Published.key());
+            let (Some((ours, system)), Some((theirs, other))) = (ours, theirs) else {
                 continue;
             };
             all.push(Highlight {
@@ -165,7 +182,10 @@ fn rounded(table: &Table) -> Table {
             Cell::Float(value) => format_float(*value, DIGITS).parse().ok().map(Cell::Float),
             _ => None,
         };
-        let cells = row.cells().iter().map(|cell| digits(cell).unwrap_or_else(|| cell.clone()));
+        let cells = row
+            .cells()
+            .iter()
+            .map(|cell| digits(cell).unwrap_or_else(|| cell.clone()));
         rounded.push(cells.collect()).expect("the same columns");
     }
     rounded
@@ -184,13 +204,18 @@ pub(in crate::paper) fn curves(
     let sizes = distinct(of.rows().map(|row| row.int("imposed_bytes")));
     let mut curves = Vec::new();
     for (system, bytes) in distinct(of.rows().map(kind)) {
-        let rows = || of.rows().filter(|row| kind(*row) == (system.clone(), bytes));
+        let rows = || {
+            of.rows()
+                .filter(|row| kind(*row) == (system.clone(), bytes))
+        };
         let points = rows().filter_map(|row| row.float(x).zip(row.float(y)));
         let name = match bytes {
             Some(bytes) if sizes.len() > 1 => format!("{system}, {bytes} B"),
             _ => system.clone(),
         };
-        let label = rows().next().and_then(|row| Label::of_engine(row.text("label")));
+        let label = rows()
+            .next()
+            .and_then(|row| Label::of_engine(row.text("label")));
         let mut series = Series::new(name, Mark::LinePoints, points.collect());
         series.label = label;
         curves.push(series);
@@ -213,31 +238,38 @@ pub fn summary<'a>(tables: impl Iterator<Item = &'a Table>) -> Table {
         ("label", Text),
     ];
     let mut summary = Table::with("summary", &columns);
-    for row in tables.flat_map(Table::rows) {
-        if row.text("label") == Label::Predicted.key() {
-            continue;
-        }
-        let (rate, unit) = match (row.float("imposed_mbps"), row.float("imposed_pps")) {
-            (Some(mbps), _) => (mbps, "Mbit/s"),
-            (None, pps) => (pps.unwrap_or_default(), "packets/s"),
+    for table in tables {
+        let rows = || {
+            table
+                .rows()
+                .filter(|row| row.text("label") != Label::Predicted.key())
         };
-        let bytes = row.int("imposed_bytes").unwrap_or_default();
-        for (name, kind, _) in COLUMNS.iter().filter(|(name, ..)| *name != "payload_bytes") {
-            let Some(value) = row.float(name) else { continue };
-            let (metric, of) = crate::engine::columns::metric_of(&Column::new(*name, *kind));
-            let cells = vec![
-                "measure".into(),
-                format!("{rate} {unit}").into(),
-                Cell::Empty,
-                format!("{}, {bytes} B", row.text("protocol")).into(),
-                metric.into(),
-                of.into(),
-                value.into(),
-                1_u64.into(),
-                row.text("system").into(),
-                row.text("label").into(),
-            ];
-            summary.push(cells).expect("a cell for each column");
+        // One metric over all points and systems reads as the paper's tables do.
+        for name in SUMMARY {
+            let (metric, unit) = metric_of(&Column::new(*name, Float));
+            for row in rows() {
+                let Some(value) = row.float(name) else {
+                    continue;
+                };
+                let (rate, of) = match (row.float("imposed_mbps"), row.float("imposed_pps")) {
+                    (Some(mbps), _) => (mbps, "Mbit/s"),
+                    (None, pps) => (pps.unwrap_or_default(), "packets/s"),
+                };
+                let bytes = row.int("imposed_bytes").unwrap_or_default();
+                let cells = vec![
+                    "measure".into(),
+                    format!("{rate} {of}").into(),
+                    Cell::Empty,
+                    format!("{}, {bytes} B", row.text("protocol")).into(),
+                    metric.as_str().into(),
+                    unit.into(),
+                    value.into(),
+                    1_u64.into(),
+                    row.text("system").into(),
+                    row.text("label").into(),
+                ];
+                summary.push(cells).expect("a cell for each column");
+            }
         }
     }
     summary

@@ -31,7 +31,11 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
         "ITGSend -a {} -Sdp {port} -rp {} -T {} -C {} -c {} -t {} -poll",
         rig.address(),
         free_port(rig)?,
-        if wanted.protocol == Protocol::Tcp { "TCP" } else { "UDP" },
+        if wanted.protocol == Protocol::Tcp {
+            "TCP"
+        } else {
+            "UDP"
+        },
         wanted.pps,
         wanted.bytes,
         (wanted.seconds * 1e3).round(),
@@ -69,7 +73,9 @@ fn account(log: &[u8]) -> anyhow::Result<Achieved> {
     for line in read_all(log) {
         // The log of a program that was ended may be cut within its last record.
         let Ok(line) = line else { break };
-        let record = days.record(&line).context("a packet's number is too large")?;
+        let record = days
+            .record(&line)
+            .context("a packet's number is too large")?;
         (first_ns, last_ns) = (first_ns.min(record.start_ns), last_ns.max(record.start_ns));
         sent = sent.max(record.sequence + 1);
         received += 1;

@@ -13,9 +13,8 @@ const PACKAGE: &str = "iperf3";
 pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Result<Achieved> {
     let folder = Folder::new()?;
     let port = free_port(rig)?;
-    let words = |line: String| -> Vec<String> {
-        line.split_whitespace().map(str::to_owned).collect()
-    };
+    let words =
+        |line: String| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
     let server = words(format!("iperf3 -s -1 -p {port} -i 0"));
     let _server = rig.at_receiver(|| Running::start(&server, &folder.file("server"), PACKAGE))?;
     wait_for(rig, port)?;
@@ -23,7 +22,11 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
     let client = words(format!(
         "iperf3 -c {} -p {port} {} -l {} -b {} -k {} -i 0 -J",
         rig.address(),
-        if wanted.protocol == Protocol::Tcp { "" } else { "-u" },
+        if wanted.protocol == Protocol::Tcp {
+            ""
+        } else {
+            "-u"
+        },
         wanted.bytes,
         (wanted.pps * f64::from(wanted.bytes) * 8.0).round(),
         (wanted.pps * wanted.seconds).ceil(),
@@ -50,7 +53,9 @@ fn account(json: &Value, wanted: &Wanted) -> Option<Achieved> {
         Protocol::Tcp => 0,
         _ => end["sum"]["lost_packets"].as_u64()?,
     };
-    let seconds = end["sum_sent"]["seconds"].as_f64().filter(|secs| *secs > 0.0)?;
+    let seconds = end["sum_sent"]["seconds"]
+        .as_f64()
+        .filter(|secs| *secs > 0.0)?;
     let sent_pps = sent_pkts as f64 / seconds;
     let arrived = 1.0 - lost_pkts as f64 / sent_pkts.max(1) as f64;
     Some(Achieved {

@@ -69,7 +69,10 @@ mod tests {
                         assert!((100..=400).contains(&came.sent_pkts), "{peer:?}: {came:?}");
                         assert!(came.received_pkts + came.lost_pkts <= came.sent_pkts);
                         assert!(came.received_pkts > 50, "{peer:?}: {came:?}");
-                        assert!(came.pps.is_some_and(|pps| pps > 100.0), "{peer:?}: {came:?}");
+                        assert!(
+                            came.pps.is_some_and(|pps| pps > 100.0),
+                            "{peer:?}: {came:?}"
+                        );
                     }
                     Err(why) if why.is::<Lacks>() => eprintln!("skipped: {why}"),
                     Err(why) => panic!("{peer:?}: {why:#}"),
