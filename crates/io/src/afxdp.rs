@@ -27,6 +27,8 @@ use trammel_packet::timestamp::Timestamp;
 const ADDRESS_BITS: u32 = 48;
 /// `setsockopt` of Linux 6.17: frames that one call sends at most.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
+/// Linux lets go of a queue some time after the socket that had it was closed.
+const RELEASE_NS: i64 = 500_000_000;
 /// How often nothing comes before the socket is asked whether its interface is still there.
 const EMPTY_PER_CHECK: u32 = 16;
 
@@ -35,6 +37,8 @@ const EMPTY_PER_CHECK: u32 = 16;
 pub struct Options {
     /// Whether frames come at all.
     pub receives: bool,
+    /// The port of UDP to which alone frames come; the rest stays with the kernel.
+    pub udp_port: Option<u16>,
     /// The receive queue whose frames come.
     pub queue: u32,
     /// Entries of each ring, a power of two; so many slots of the pool wait for frames.
@@ -49,6 +53,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             receives: true,
+            udp_port: None,
             queue: 0,
             // 1 ms at a million frames a second.
             ring: 1024,
@@ -104,7 +109,7 @@ impl AfXdp {
         let socket = open_socket(name)?;
         // What is lacking most often is asked for first.
         let program = (options.receives)
-            .then(|| program_of(options.queue))
+            .then(|| program_of(options.queue, options.udp_port))
             .transpose()?;
         let (receive, send, fill, done) = make_rings(&socket, name, options.ring, &memory)?;
         let of = |what| Error::of(what, name, "CAP_NET_RAW");
@@ -115,7 +120,18 @@ impl AfXdp {
             sxdp_queue_id: options.queue,
             sxdp_shared_umem_fd: 0,
         };
-        sys::bind(&socket, &address).map_err(of("bind an AF_XDP socket"))?;
+        let busy_until = clock::monotonic_ns() + RELEASE_NS;
+        loop {
+            match sys::bind(&socket, &address) {
+                Err(error)
+                    if error.raw_os_error() == Some(libc::EBUSY)
+                        && clock::monotonic_ns() < busy_until =>
+                {
+                    clock::sleep_until(clock::monotonic_ns() + RELEASE_NS / 50);
+                }
+                bound => break bound.map_err(of("bind an AF_XDP socket"))?,
+            }
+        }
         let got: libc::xdp_options = sys::option(&socket, libc::SOL_XDP, libc::XDP_OPTIONS)
             .map_err(of("ask what AF_XDP does"))?;
         let zero_copy = if got.flags & libc::XDP_OPTIONS_ZEROCOPY != 0 {
@@ -330,16 +346,57 @@ fn alloc_to_lend(pool: &mut Pool) -> Option<Handle> {
 }
 
 /// The program that gives the frames of a queue to the socket in its map, and the map.
-fn program_of(queue: u32) -> Result<(Program, Map)> {
+fn program_of(queue: u32, udp_port: Option<u16>) -> Result<(Program, Map)> {
     let sockets = Map::new(MapKind::Sockets, 4, queue + 1)?;
+    let before = udp_port.map_or(Code::default(), only_udp_to);
     // r2 = the frame's queue; redirect(sockets, r2, what to do where there is no socket)
-    let code = Code::default()
+    let code = before
         .load(Size::Word, 2, 1, 16)
         .map(1, &sockets)
         .set(3, verdict::PASS)
         .redirect()
         .exit();
+    // The verifier refuses instructions that nothing leads to.
+    let code = match udp_port {
+        Some(_) => code.set(0, verdict::PASS).exit(),
+        None => code,
+    };
     Ok((Program::load(&code)?, sockets))
+}
+
+/// Skips the six places of the redirection after these, unless the frame in `r1` is a whole datagram of UDP to
+/// `port` in IPv4 without options or IPv6 without extension headers.
+fn only_udp_to(port: u16) -> Code {
+    let word = |bytes: [u8; 2]| i32::from(u16::from_ne_bytes(bytes));
+    // Instructions from the one behind place `at` to those that let the frame pass.
+    let out = |at: i16| 29 - at;
+    Code::default()
+        // r2 = its first byte, r3 = behind its last
+        .load(Size::Word, 2, 1, 0)
+        .load(Size::Word, 3, 1, 4)
+        .copy(4, 2)
+        .increase(4, 42)
+        .skip_if_greater(4, 3, out(4))
+        .load(Size::Half, 5, 2, 12)
+        .skip_unless(5, word([0x08, 0x00]), 9)
+        .load(Size::Byte, 5, 2, 14)
+        .skip_unless(5, 0x45, out(8))
+        .load(Size::Byte, 5, 2, 23)
+        .skip_unless(5, libc::IPPROTO_UDP, out(10))
+        // more fragments, and the offset
+        .load(Size::Half, 5, 2, 20)
+        .mask(5, word([0x3f, 0xff]))
+        .skip_unless(5, 0, out(13))
+        .load(Size::Half, 5, 2, 36)
+        .skip(7)
+        .skip_unless(5, word([0x86, 0xdd]), out(16))
+        .copy(4, 2)
+        .increase(4, 62)
+        .skip_if_greater(4, 3, out(19))
+        .load(Size::Byte, 5, 2, 20)
+        .skip_unless(5, libc::IPPROTO_UDP, out(21))
+        .load(Size::Half, 5, 2, 56)
+        .skip_unless(5, word(port.to_be_bytes()), out(23))
 }
 
 fn open_socket(name: &str) -> Result<OwnedFd> {

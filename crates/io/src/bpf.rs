@@ -123,6 +123,10 @@ pub struct Code(Vec<u64>);
 pub enum Size {
     /// Four bytes.
     Word = 0x00,
+    /// Two bytes.
+    Half = 0x08,
+    /// One byte.
+    Byte = 0x10,
     /// Eight bytes.
     Double = 0x18,
 }
@@ -174,6 +178,21 @@ impl Code {
     /// Skips `skip` instructions where `a` is zero.
     pub fn skip_if_zero(self, a: u8, skip: i16) -> Code {
         self.add(0x15, a, 0, skip, 0)
+    }
+
+    /// Skips `skip` instructions where `a` is not `value`.
+    pub fn skip_unless(self, a: u8, value: i32, skip: i16) -> Code {
+        self.add(0x55, a, 0, skip, value)
+    }
+
+    /// Skips `skip` instructions.
+    pub fn skip(self, skip: i16) -> Code {
+        self.add(0x05, 0, 0, skip, 0)
+    }
+
+    /// `to &= value`
+    pub fn mask(self, to: u8, value: i32) -> Code {
+        self.add(0x57, to, 0, 0, value)
     }
 
     /// `to = map`

@@ -12,6 +12,7 @@ pub mod clock;
 mod configure;
 pub mod cutting;
 pub mod datagrams;
+pub mod departures;
 pub mod error;
 pub mod ethtool;
 pub mod icmp;

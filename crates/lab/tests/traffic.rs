@@ -197,6 +197,35 @@ fn what_comes_back_is_measured_by_one_clock() {
 }
 
 #[test]
+fn when_packets_left_is_told_and_logged() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--flows", "3"]);
+    let words = ["--rate", "5000", "--packets", "500", "--flows", "3"];
+    let more = ["--departures", "--log", "left.log", "--json"];
+    let out = receiver.send(here, &[&words[..], &more].concat());
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    for flows in [
+        &tables(&out.stdout)["flows"],
+        &decoded(here, "left.log")["flows"],
+    ] {
+        let flows = flows.as_array().expect("a row for each");
+        assert_eq!(flows.len(), 3);
+        for flow in flows {
+            assert_eq!(flow["instants"], "due to left");
+            assert_eq!(
+                (&flow["pkts"], &flow["lost_pkts"]),
+                (&500.into(), &0.into())
+            );
+            // None leaves before it is due.
+            assert_eq!(flow["negative_delays_pkts"], 0);
+        }
+    }
+    assert_eq!(receiver.end().0, Some(0));
+}
+
+#[test]
 fn who_is_interrupted_says_what_came() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();

@@ -1,7 +1,8 @@
 //! How fast a log is written, read and decoded, in memory: `cargo run --release -p trammel-traffic --example log_speed`.
 //!
 //! One flow of records in order every microsecond, with some jitter, and no losses. A number as argument says how many are
-//! decoded as they are made, in no log: memory does not grow with it.
+//! decoded as they are made, in no log: memory does not grow with it. A file's name as second argument keeps the log, for
+//! `trammel decode`.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
@@ -57,6 +58,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = file.len() as f64 / records as f64;
     println!("{bytes:.3} bytes a record");
     assert_eq!(report.flows[0].summary.pkts, records);
+    if let Some(path) = std::env::args().nth(2) {
+        std::fs::write(path, &file)?;
+    }
     drop(file);
 
     if let Some(many) = std::env::args().nth(1) {

@@ -141,6 +141,32 @@ impl Template {
     }
 }
 
+/// Where a whole datagram of UDP in a frame comes from, and its payload. IPv4 with options, IPv6 with extension headers and tagged
+/// frames are left; so are checksums, which a peer on the same machine leaves to a device that there is not.
+pub fn read(frame: &[u8]) -> Option<(SocketAddr, &[u8])> {
+    let ip = frame.get(Ether::LEN..)?;
+    let (from, udp): (IpAddr, &[u8]) = match Ether::read(frame)?.ethertype.get() {
+        ethertype::IP => {
+            let header = Ipv4::read(ip).filter(|header| {
+                header.version_ihl == 0x45
+                    && header.protocol == protocol::UDP
+                    && !header.is_fragment()
+            })?;
+            let end = usize::from(header.total_length.get());
+            (header.src.into(), ip.get(Ipv4::LEN..end)?)
+        }
+        ethertype::IP6 => {
+            let header = Ipv6::read(ip).filter(|header| header.next_header == protocol::UDP)?;
+            let end = Ipv6::LEN + usize::from(header.payload_length.get());
+            (header.src.into(), ip.get(Ipv6::LEN..end)?)
+        }
+        _ => return None,
+    };
+    let header = Udp::read(udp)?;
+    let payload = udp.get(Udp::LEN..usize::from(header.length.get()))?;
+    Some(((from, header.sport.get()).into(), payload))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +219,16 @@ mod tests {
 
     proptest! {
         #[test]
+        fn whatever_comes_is_read_or_left(more: Vec<u8>, at in 0..60_usize, byte: u8, is_ipv6: bool) {
+            let _ = read(&more);
+            let stamp = Stamp { flow: 1, sequence: 2, sent_ns: 3 };
+            let mut template = Template::new(&headers(is_ipv6), 100).expect("it fits");
+            let mut frame = template.frame(&stamp, 40).to_vec();
+            frame[at] = byte;
+            let _ = read(&frame);
+        }
+
+        #[test]
         fn checksums_are_right_of_every_frame(
             flow in 0..1_u32 << 24, sequence: u32, sent_ns: i64, all in prop::collection::vec(0..1500_usize, 1..5),
             is_ipv6: bool,
@@ -217,6 +253,8 @@ mod tests {
                 };
                 prop_assert_eq!(sum.checksum(), 0);
                 prop_assert_eq!(Stamp::read(&frame[udp + 8..]), Some(stamp));
+                let (from, payload) = read(frame).expect("it is one of ours");
+                prop_assert_eq!((from, payload.len()), (headers(is_ipv6).from, bytes));
             }
         }
     }

@@ -14,6 +14,8 @@ pub const MOST_SEQUENCE: u64 = 1 << 40;
 pub enum Instants {
     /// The sender's: when a packet was due and when it was given to the kernel.
     DueSent,
+    /// The sender's: when a packet was due and when it left, as the kernel tells it.
+    DueLeft,
     /// The receiver's: when a packet was sent, by the sender's clock, and when it came, by the receiver's.
     SentReceived,
     /// The sender's of a round trip: when a packet was sent and when its answer came, by one clock.
@@ -50,6 +52,8 @@ pub enum Protocol {
     Dccp,
     /// Ethernet frames.
     Ethernet,
+    /// One that is not told, as in D-ITG's logs.
+    Unknown,
 }
 
 /// What a flow is.

@@ -317,6 +317,54 @@ fn frames_past_the_stack_are_received_as_if_a_socket_had_sent_them() {
     }
 }
 
+/// Datagrams that sockets of a host took in, of IPv4 and IPv6.
+fn taken_by_sockets(host: &Namespace) -> (String, String) {
+    let of = |file: &str, name: &str, field: usize| {
+        let text = host
+            .run(|| std::fs::read_to_string(file))
+            .expect("Linux has it");
+        let mut lines = text.lines().filter(|line| line.starts_with(name));
+        let line = lines.next_back().expect("it is there");
+        let mut fields = line.split_whitespace();
+        fields.nth(field).expect("it has a value").to_owned()
+    };
+    let v4 = of("/proc/thread-self/net/snmp", "Udp: ", 1);
+    (v4, of("/proc/thread-self/net/snmp6", "Udp6InDatagrams", 1))
+}
+
+#[test]
+fn what_af_xdp_takes_in_is_counted_once_beside_what_it_leaves() {
+    let Some((left, right)) = wire() else { return };
+    for (is_ipv6, meter) in [(false, Meter::OneWay), (true, Meter::RoundTrip)] {
+        for mechanism in [Mechanism::Calls, Mechanism::Segments] {
+            let to: IpAddr = if is_ipv6 { "fd00::2" } else { "10.0.0.2" }
+                .parse()
+                .expect("an address");
+            let hub = Hub::new(Box::new(Nothing));
+            let receiver = right.run(|| Receiver::open((to, 0).into(), Settings::default(), hub));
+            let receiver = receiver.expect("the address is there").by_xdp("b");
+            let stop = AtomicBool::new(false);
+            let stream = stream(Protocol::Udp, meter);
+            let before = taken_by_sockets(&right);
+            let came = std::thread::scope(|scope| {
+                let running = scope.spawn(|| right.run(|| receiver.run(&stop, &|_, _| ())));
+                let ends = Ends(&stop);
+                let came = left.run(|| send_to(receiver.address(), &stream, mechanism));
+                drop(ends);
+                running.join().expect("it does not panic").expect("it runs");
+                came.expect("there is a way")
+            });
+            is_whole(&came);
+            assert_eq!(receiver.hub().foreign(), 0);
+            if meter == Meter::RoundTrip {
+                assert_eq!(came.back.len() as u64, PACKETS);
+            }
+            // None of them went through the kernel's stack.
+            assert_eq!(taken_by_sockets(&right), before);
+        }
+    }
+}
+
 #[test]
 fn connections_are_marked() {
     let Some(wire) = wire() else { return };

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
+use trammel_io::route::interface;
 use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
@@ -40,6 +41,9 @@ pub(super) struct Args {
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
+    /// Interface of which datagrams of UDP are taken by AF_XDP, past the kernel's stack; of one port
+    #[arg(long, value_name = "INTERFACE")]
+    xdp: Option<String>,
     /// File with the key that senders must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -69,6 +73,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let what = format!("{address} cannot be listened on: {why}");
         Lacks::error(&what, "give another `--listen` or `--port`")
     })?;
+    let receiver = match &args.xdp {
+        Some(name) => {
+            interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
+            receiver.by_xdp(name)
+        }
+        None => receiver,
+    };
     let interrupted = options::interrupted()?;
     say(&format!("listening on {}", receiver.address()));
     let stop = AtomicBool::new(false);

@@ -104,6 +104,9 @@ pub(super) struct Args {
     /// How packets of UDP are given to the kernel
     #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
     by: ByName,
+    /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
+    #[arg(long, conflicts_with_all = ["by", "round_trip"])]
+    departures: bool,
     /// Interface that frames leave by [default: as the routes say]
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
@@ -189,6 +192,7 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
 /// How packets are handed over; of other protocols than UDP there is one way.
 fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
     let by = match args.by {
+        ByName::Calls if args.departures => return plain(args, Mechanism::Watched),
         ByName::Calls => return plain(args, Mechanism::Calls),
         ByName::Segments => return plain(args, Mechanism::Segments),
         ByName::Packet => By::Packet,
@@ -219,7 +223,7 @@ fn plain(args: &Args, mechanism: Mechanism) -> anyhow::Result<Mechanism> {
 
 fn is_of_udp(args: &Args) -> anyhow::Result<()> {
     if args.protocol != ProtocolName::Udp {
-        anyhow::bail!("`--by` is of UDP; leave it out, or `-T`");
+        anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
     }
     Ok(())
 }
@@ -299,11 +303,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if args.json {
         let mut tables = vec![outcome.table()];
-        tables.extend(outcome.round_trip.iter().flat_map(metrics::tables));
+        tables.extend(outcome.report.iter().flat_map(metrics::tables));
         write_json(&tables, std::io::stdout())?;
     } else {
         print(outcome.text().trim_end())?;
-        if let Some(report) = &outcome.round_trip {
+        if let Some(report) = &outcome.report {
             print(metrics::text(report).trim_end())?;
         }
     }

@@ -34,7 +34,11 @@ pub fn processor() -> String {
 /// Now, as `2026-01-31 23:59:59 UTC`.
 pub fn now() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let s = since.map_or(0, |since| since.as_secs());
+    date(since.map_or(0, |since| since.as_secs()))
+}
+
+/// The time `s` seconds after 1970, the same way.
+pub fn date(s: u64) -> String {
     let (days, rest) = (s / 86_400, s % 86_400);
     let (year, month, day) = civil(days);
     let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);

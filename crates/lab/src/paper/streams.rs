@@ -4,7 +4,12 @@
 //! devices what it prints. Its answers speak of rows by system, protocol and payload, `udp_1472.imposed_pps` or
 //! `trammel_udp_16.achieved_pps`; where rows or columns sweep `pps` or `mbps`, each rate is a point.
 
+#[cfg(target_os = "linux")]
+mod measured;
 mod show;
+
+#[cfg(target_os = "linux")]
+use measured::measure;
 
 pub use show::summary;
 pub(super) use show::{curves, highlights, sections};
@@ -14,7 +19,7 @@ use super::experiment::{Cell, Choice};
 use super::spec::{Answer, Experiment, Imposed, Names, Streams};
 use crate::engine::points::{Failure, Watch};
 use crate::report::label::Label;
-use crate::traffic::achieved::{Achieved, COLUMNS, Wanted};
+use crate::traffic::achieved::{Achieved, COLUMNS};
 use anyhow::{Context, bail, ensure};
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{self, Row, Table};
@@ -105,7 +110,7 @@ pub(super) fn run(
         is_interrupted: false,
     };
     if wanted.is_measured {
-        measure(wanted, choice, watch, &mut found)?;
+        measure(wanted, choice, watch, &mut found);
     } else {
         for about in plan(wanted, OURS, Label::Predicted) {
             push(
@@ -154,9 +159,10 @@ fn plan(wanted: &Streams, system: &str, label: Label) -> Vec<About> {
 /// How many streams will be sent.
 pub fn count(wanted: &Streams, choice: &Choice) -> u64 {
     let streams = wanted.kinds.len() * wanted.imposed.sweep().1.len();
-    match wanted.is_measured {
-        true => (streams * (1 + choice.peers.len())) as u64,
-        false => 0,
+    if wanted.is_measured {
+        (streams * (1 + choice.peers.len())) as u64
+    } else {
+        0
     }
 }
 
@@ -167,117 +173,11 @@ fn push(table: &mut Table, about: &About, achieved: Option<&Achieved>) {
     table.push(row).expect("a cell for each column");
 }
 
-#[cfg(target_os = "linux")]
-fn measure(
-    wanted: &Streams,
-    choice: &Choice,
-    watch: &dyn Watch,
-    found: &mut Found,
-) -> anyhow::Result<()> {
-    use crate::traffic::peers::Peer;
-    use crate::traffic::rig::Rig;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Duration;
-
-    /// So often is looked whether the user has interrupted.
-    const LOOK: Duration = Duration::from_millis(20);
-
-    let rig = Rig::new();
-    if let Some(why) = rig.refused() {
-        let note = format!("Streams went over loopback, not between namespaces: {why}.");
-        found.notes.push(note);
-    }
-    let (quick, full) = wanted.seconds;
-    let of_choice = if choice.is_full { full } else { quick };
-    let seconds = choice.seconds.unwrap_or(of_choice);
-    // Of our own nothing is named; a peer that is not installed is left out from then on.
-    let mut systems: Vec<Option<Peer>> = vec![None];
-    systems.extend(choice.peers.iter().copied().map(Some));
-    let mut rows: Vec<Vec<(About, Achieved)>> = systems.iter().map(|_| Vec::new()).collect();
-    let mut missing: Vec<Peer> = Vec::new();
-    let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !over.load(Ordering::SeqCst) {
-                if watch.is_interrupted() {
-                    stop.store(true, Ordering::SeqCst);
-                }
-                std::thread::sleep(LOOK);
-            }
-        });
-        for about in plan(wanted, OURS, Label::Measured) {
-            let stream = Wanted {
-                protocol: about.protocol,
-                bytes: about.bytes,
-                pps: about.imposed_pps,
-                seconds,
-            };
-            // The systems take turns at each stream, so that what else runs on the machine meets all of them.
-            for (system, rows) in systems.iter().zip(&mut rows) {
-                let (name, came) = match system {
-                    None => (OURS, rig.send(&stream, &stop)),
-                    Some(peer) if missing.contains(peer) => continue,
-                    Some(peer) => (peer.name(), peer.send(&rig, &stream, &stop)),
-                };
-                if stop.load(Ordering::SeqCst) {
-                    found.is_interrupted = true;
-                    break;
-                }
-                let about = About {
-                    system: name.to_owned(),
-                    path: rig.path(),
-                    seconds: Some(seconds),
-                    ..about.clone()
-                };
-                match came {
-                    Ok(achieved) => rows.push((about, achieved)),
-                    Err(why) if why.is::<crate::engine::Lacks>() => {
-                        missing.extend(*system);
-                        found.lacks = true;
-                        found.notes.push(format!("{name} was left out: {why:#}."));
-                        continue;
-                    }
-                    Err(why) => {
-                        let failure = Failure {
-                            point: format!("{name}, {}", point(&about)),
-                            seed: 1,
-                            why: format!("{why:#}"),
-                        };
-                        watch.failed(&failure);
-                        found.failures.push(failure);
-                        continue;
-                    }
-                }
-                watch.sent();
-            }
-            if found.is_interrupted {
-                break;
-            }
-        }
-        over.store(true, Ordering::SeqCst);
-    });
-    for (about, achieved) in rows.iter().flatten() {
-        push(&mut found.table, about, Some(achieved));
-    }
-    Ok(())
-}
-
 #[cfg(not(target_os = "linux"))]
-fn measure(_: &Streams, _: &Choice, _: &dyn Watch, _: &mut Found) -> anyhow::Result<()> {
-    Err(crate::engine::Lacks::error(
-        "streams are sent and received on Linux only",
-        "run it there",
-    ))
-}
-
-#[cfg(target_os = "linux")]
-fn point(about: &About) -> String {
-    format!(
-        "{} {} B {} pps",
-        word(about.protocol),
-        about.bytes,
-        about.imposed_pps
-    )
+fn measure(_: &Streams, _: &Choice, _: &dyn Watch, found: &mut Found) {
+    found.lacks = true;
+    let note = "No stream was sent: that is done on Linux only; run it there.";
+    found.notes.push(note.to_owned());
 }
 
 /// Adds what the paper's devices attained, as `file` says.
@@ -370,11 +270,11 @@ fn cells_of(answer: &Answer, wanted: &Streams, table: &Table) -> anyhow::Result<
         }
     };
     let mut cells = Vec::new();
-    for at in 0..points {
+    for (at, imposed) in rates.iter().enumerate().take(points) {
         let look = |stream: &str, metric: &str, _: Option<(f64, f64)>| {
             let mut rows = table.rows().filter(|row| key(*row) == stream);
-            let imposed = format!("imposed_{sweep}");
-            rows.find(|row| row.float(&imposed) == Some(rates[at]))?
+            let column = format!("imposed_{sweep}");
+            rows.find(|row| row.float(&column) == Some(*imposed))?
                 .float(metric)
         };
         for (row, of_row) in answer.rows.at(name(at))? {

@@ -2,7 +2,7 @@
 
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{FlowReport, Report, Summary, TotalReport};
-use trammel_traffic::record::Instants;
+use trammel_traffic::record::{Instants, Protocol};
 
 /// A metric: its column, what a person reads, and its value.
 type Metric = (&'static str, &'static str, fn(&Summary) -> Option<f64>);
@@ -96,6 +96,21 @@ const METRICS: &[Metric] = &[
     }),
 ];
 
+/// The columns of all metrics.
+fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
+    METRICS.iter().map(|(name, ..)| (*name, CellType::Float))
+}
+
+/// All metrics, as people read them.
+pub fn named(summary: &Summary) -> impl Iterator<Item = (&'static str, Option<f64>)> {
+    METRICS.iter().map(|(_, title, of)| (*title, of(summary)))
+}
+
+/// The cells of all metrics.
+fn cells(summary: &Summary) -> impl Iterator<Item = Cell> {
+    METRICS.iter().map(|(.., of)| Cell::from(of(summary)))
+}
+
 /// Flows of which people see a column each.
 const MOST_SHOWN: usize = 4;
 
@@ -103,29 +118,29 @@ const MOST_SHOWN: usize = 4;
 pub fn instants(instants: Instants) -> &'static str {
     match instants {
         Instants::DueSent => "due to sent",
+        Instants::DueLeft => "due to left",
         Instants::SentReceived => "sent to received",
         Instants::SentReturned => "sent to returned",
     }
 }
 
-/// The tables `flows`, `totals` and `intervals` of a report.
+/// The tables `flows`, `totals` and `intervals` of a report; see [`super::clocks`] for the others.
 pub fn tables(report: &Report) -> Vec<Table> {
-    let numbers = || METRICS.iter().map(|(name, ..)| (*name, CellType::Float));
     let about = [
         "session", "flow", "name", "protocol", "from", "to", "instants",
     ];
     let columns: Vec<_> = (about.iter().map(|name| (*name, CellType::Text)))
-        .chain(numbers())
+        .chain(metric_columns())
         .collect();
     let mut flows = Table::with("flows", &columns);
     for flow in &report.flows {
         let mut row: Vec<Cell> = describe(report, flow).map(Cell::Text).into();
-        row.extend(METRICS.iter().map(|(.., of)| Cell::from(of(&flow.summary))));
+        row.extend(cells(&flow.summary));
         flows.push(row).expect("a cell for each column");
     }
     let columns: Vec<_> = [("instants", CellType::Text), ("flows", CellType::Int)]
         .into_iter()
-        .chain(numbers())
+        .chain(metric_columns())
         .collect();
     let mut totals = Table::with("totals", &columns);
     for total in &report.totals {
@@ -133,18 +148,14 @@ pub fn tables(report: &Report) -> Vec<Table> {
             Cell::Text(instants(total.instants).to_owned()),
             Cell::from(total.flows),
         ];
-        row.extend(
-            METRICS
-                .iter()
-                .map(|(.., of)| Cell::from(of(&total.summary))),
-        );
+        row.extend(cells(&total.summary));
         totals.push(row).expect("a cell for each column");
     }
     vec![flows, totals, intervals(report)]
 }
 
 /// What a flow is, in the order of the table's first columns.
-fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
+pub fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
     let known = flow.flow.as_ref();
     let address = |address: Option<std::net::SocketAddr>| {
         address.map_or(String::new(), |address| address.to_string())
@@ -154,8 +165,9 @@ fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
         flow.session.to_string(),
         flow.number.to_string(),
         known.map_or(String::new(), |flow| flow.name.clone()),
-        known.map_or(String::new(), |flow| {
-            format!("{:?}", flow.protocol).to_lowercase()
+        known.map_or(String::new(), |flow| match flow.protocol {
+            Protocol::Unknown => String::new(),
+            told => format!("{told:?}").to_lowercase(),
         }),
         address(known.and_then(|flow| flow.from)),
         address(known.and_then(|flow| flow.to)),
@@ -164,7 +176,8 @@ fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
     ]
 }
 
-fn intervals(report: &Report) -> Table {
+/// The table `intervals`: a row an interval of a flow; times from the first interval on.
+pub fn intervals(report: &Report) -> Table {
     let mut table = Table::with(
         "intervals",
         &[
@@ -244,7 +257,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Whole numbers as they are, others with as many digits as people read.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value.fract() == 0.0 {
         format!("{value}")
     } else {

@@ -1,9 +1,14 @@
 //! `trammel send`, `recv` and `decode`: streams in words, logs in files, reports in tables.
 
 pub mod achieved;
+pub mod clocks;
 pub mod decode;
+pub mod figures;
+pub mod itg_files;
 pub mod log_file;
+pub mod log_source;
 pub mod metrics;
+pub mod page;
 pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod receive;

@@ -32,6 +32,9 @@ pub struct Summary {
     pub too_late_pkts: u64,
     /// `None` of no packets.
     pub delay: Option<DelayReport>,
+    /// The distribution of delay: nanoseconds, and the share of packets that does not exceed them, at most
+    /// [`MOST_CDF_POINTS`](super::MOST_CDF_POINTS); empty of no packets.
+    pub delay_cdf: Vec<(i64, f64)>,
     /// Variation about the least delay; `None` of no packets.
     pub pdv: Option<PdvReport>,
     /// Variation in the order of arrival.
@@ -110,7 +113,7 @@ impl Counts {
         self.reorder.merge(&flow.reorder);
     }
 
-    pub(super) fn report(&self, series: &Series, level: f64) -> Summary {
+    pub(super) fn report(&self, series: &Series, axis: Axis, level: f64) -> Summary {
         let came = self.pkts > 0;
         let duration_s = if came {
             self.last_ns.abs_diff(self.first_ns) as f64 / 1e9
@@ -119,7 +122,10 @@ impl Counts {
         };
         let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
         let received = self.delays.count();
-        let interval = series.delay_means().confidence(level);
+        let gaps = self.pkts.saturating_sub(1).max(1);
+        let gap_ns = self.last_ns.abs_diff(self.first_ns) / gaps;
+        let means = series.delay_means(axis, (self.first_ns, self.last_ns), gap_ns);
+        let interval = means.confidence(level);
         Summary {
             pkts: self.pkts,
             bytes: self.bytes,
@@ -131,6 +137,7 @@ impl Counts {
             duplicate_pkts: self.duplicates,
             too_late_pkts: self.too_late,
             delay: delay(&self.delays, self.negative, interval),
+            delay_cdf: self.delays.cdf(),
             pdv: pdv(&self.delays),
             jitter: self.jitter.report(),
             ipdv: ipdv(&self.ipdv),

@@ -16,6 +16,7 @@ mod filter;
 mod flow;
 mod jitter;
 mod loss;
+pub mod pairs;
 mod reorder;
 mod series;
 mod spread;
@@ -31,12 +32,13 @@ pub use jitter::{IpdvReport, JitterReport};
 pub use loss::LossReport;
 pub use reorder::{MOST_N, ReorderReport};
 pub use series::IntervalReport;
-pub use spread::Quantiles;
+pub use spread::{MOST_CDF_POINTS, Quantiles};
 
 use crate::log::{Entry, Session};
 use crate::record::{Flow, Instants, MOST_SEQUENCE, Record};
 use clock::Clock;
 use flow::{Counts, FlowCounts, Intervals};
+use pairs::Pair;
 use series::{Axis, Series};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
@@ -51,9 +53,8 @@ pub struct Options {
     pub window: usize,
     /// The level of confidence intervals, between 0 and 1.
     pub level: f64,
-    /// How far the receiver's clock is from the sender's: subtracted from one-way delays. It is of one pair of hosts:
-    /// filter by them.
-    pub clock: Option<Clock>,
+    /// How far receivers' clocks are from senders', by their hosts: subtracted from the one-way delays of their flows.
+    pub clocks: BTreeMap<Pair, Clock>,
     /// Which records.
     pub filter: Filter,
     /// The most flows, and sessions; records of further ones are only counted.
@@ -68,7 +69,7 @@ impl Default for Options {
             interval: Time::from_secs(1),
             window: 8192,
             level: 0.95,
-            clock: None,
+            clocks: BTreeMap::new(),
             filter: Filter::default(),
             most_flows: 1024,
             most_intervals: 1 << 20,
@@ -107,6 +108,8 @@ pub struct TotalReport {
 /// What a log says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The length of the series' intervals, in nanoseconds.
+    pub interval_ns: u64,
     /// The sessions, in the order of the log.
     pub sessions: Vec<Session>,
     /// The flows, by session and number.
@@ -126,6 +129,7 @@ pub struct Report {
 #[derive(Debug, Default)]
 struct Known {
     flow: Option<Flow>,
+    clock: Option<Clock>,
     sent: Option<u64>,
     counts: Option<Box<FlowCounts>>,
 }
@@ -191,6 +195,8 @@ impl Decoder {
         let Some(session) = self.session else { return };
         let is_wanted = self.options.filter.has_flow(flow.number, Some(&flow));
         if let Some(place) = self.place((session, flow.number), is_wanted) {
+            let pair = pairs::pair(&flow);
+            self.known[place].clock = pair.and_then(|pair| self.options.clocks.get(&pair).copied());
             self.known[place].flow = Some(flow);
         }
     }
@@ -238,7 +244,7 @@ impl Decoder {
         }
         let instants = self.sessions[session].instants;
         let mut delay_ns = record.end_ns.saturating_sub(record.start_ns);
-        if let (Some(clock), Instants::SentReceived) = (&options.clock, instants) {
+        if let (Some(clock), Instants::SentReceived) = (&self.known[place].clock, instants) {
             delay_ns = delay_ns.saturating_sub(clock.offset_ns_at(record.start_ns));
         }
         let axis = *self.axis.get_or_insert(Axis {
@@ -298,7 +304,9 @@ impl Decoder {
                 session,
                 number,
                 flow: known.flow,
-                summary: counts.counts.report(&counts.series, self.options.level),
+                summary: counts
+                    .counts
+                    .report(&counts.series, axis, self.options.level),
                 series: counts.series.report(axis),
             });
             of_totals.entry(instants).or_default().push(counts.series);
@@ -309,11 +317,12 @@ impl Decoder {
             TotalReport {
                 instants,
                 flows: series.len() as u64,
-                summary: counts.report(&merged, self.options.level),
+                summary: counts.report(&merged, axis, self.options.level),
                 series: merged.report(axis),
             }
         };
         Report {
+            interval_ns: axis.interval_ns,
             totals: self.totals.into_iter().map(total).collect(),
             sessions: self.sessions,
             flows,

@@ -11,6 +11,9 @@ use trammel_core::stats::Moments;
 const FURTHEST_NS: u64 = 1_000_000_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
 
+/// The most points of a distribution in a report.
+pub const MOST_CDF_POINTS: usize = 256;
+
 /// The fractions that reports give.
 const FRACTIONS: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
@@ -112,6 +115,44 @@ impl Spread {
         }
     }
 
+    /// The cumulative distribution: values, and the share of all that does not exceed each; the last is the greatest and 1.
+    /// Of more points than [`MOST_CDF_POINTS`] those that are 1/200 apart, and 9 of each decade of the last 1/200.
+    pub(super) fn cdf(&self) -> Vec<(i64, f64)> {
+        let (Some(reference), true) = (self.reference, self.count() > 0) else {
+            return Vec::new();
+        };
+        let all = self.count() as f64;
+        let at = |distance: i128| {
+            let ns = i128::from(reference) + distance;
+            i64::try_from(ns.clamp(self.min.into(), self.max.into())).expect("between two i64")
+        };
+        let below = self.below.as_deref();
+        let share_below = below.map_or(0.0, |below| below.count() as f64 / all);
+        let mut points: Vec<(i64, f64)> = below
+            .into_iter()
+            .flat_map(Histogram::cdf_points)
+            .map(|(distance, nearer)| (at(-i128::from(distance)), nearer))
+            .collect();
+        // What is further below is less: of the share that is nearer, the rest and this bucket do not exceed it.
+        let mut nearer = 0.0;
+        for point in &mut points {
+            let up_to = point.1;
+            point.1 = (1.0 - nearer) * share_below;
+            nearer = up_to;
+        }
+        points.reverse();
+        points.extend(self.above.cdf_points().map(|(distance, share)| {
+            (
+                at(distance.into()),
+                share_below + share * (1.0 - share_below),
+            )
+        }));
+        if let Some(last) = points.last_mut() {
+            *last = (self.max, 1.0);
+        }
+        thinned(points)
+    }
+
     pub(super) fn quantiles(&self) -> Option<Quantiles> {
         let [p50_ns, p90_ns, p99_ns, p999_ns] = FRACTIONS.map(|fraction| self.quantile(fraction));
         Some(Quantiles {
@@ -139,6 +180,28 @@ impl Spread {
         let ns = (reference + distance).clamp(self.min.into(), self.max.into());
         Some(i64::try_from(ns).expect("it lies between two i64"))
     }
+}
+
+/// At most [`MOST_CDF_POINTS`] of a distribution's points.
+fn thinned(points: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
+    const EVEN: f64 = 200.0;
+    const A_DECADE: f64 = 9.0;
+    if points.len() <= MOST_CDF_POINTS {
+        return points;
+    }
+    // 200 steps, and 9 for each of the six decades that a histogram of a billion packets can tell apart behind them.
+    let step = |share: f64| {
+        let rest = ((1.0 - share) * EVEN).clamp(1e-6, 1.0);
+        (share * EVEN).floor() + (-rest.log10() * A_DECADE).floor()
+    };
+    let mut kept: Vec<(i64, f64)> = Vec::with_capacity(MOST_CDF_POINTS);
+    for point in points {
+        if point.1 == 1.0 || kept.last().is_none_or(|last| step(last.1) < step(point.1)) {
+            kept.push(point);
+        }
+    }
+    kept.truncate(MOST_CDF_POINTS);
+    kept
 }
 
 #[cfg(test)]
@@ -182,6 +245,23 @@ mod tests {
         assert!((sd - 288_674.99).abs() < 0.01, "{sd}");
     }
 
+    #[test]
+    fn a_long_distribution_is_thinned_and_keeps_its_tail() {
+        let mut spread = Spread::new(3);
+        for n in 0..1_000_000 {
+            spread.push(1_000_000_000 / (1_000_000 - n));
+        }
+        let cdf = spread.cdf();
+        assert!(
+            (200..=MOST_CDF_POINTS).contains(&cdf.len()),
+            "{}",
+            cdf.len()
+        );
+        assert_eq!(cdf.last(), Some(&(1_000_000_000, 1.0)));
+        assert!(cdf.windows(2).all(|pair| pair[1].1 - pair[0].1 < 0.02));
+        assert!(cdf.iter().filter(|(_, share)| *share > 0.999).count() > 5);
+    }
+
     proptest! {
         #[test]
         fn agrees_with_the_sorted_values(
@@ -200,6 +280,16 @@ mod tests {
             let mut sorted = values.clone();
             sorted.sort_unstable();
             let exact = sorted[((fraction * n).ceil() as usize).max(1) - 1];
+            let cdf = spread.cdf();
+            prop_assert_eq!(cdf.last(), Some(&(*sorted.last().unwrap(), 1.0)));
+            prop_assert!(cdf.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{:?}", cdf);
+            for (ns, share) in &cdf {
+                // A bucket's end may be 0.1 % further from the reference than its values: both sides are looked at.
+                let room = ((*ns - spread.reference.unwrap()).abs() / 500 + 1).min(4_000_000);
+                let count = |limit: i64| values.iter().filter(|v| **v <= limit).count() as f64 / n;
+                prop_assert!(count(ns - room) <= share + 1e-9 && *share <= count(ns + room) + 1e-9,
+                    "{} of {} in {:?}", share, ns, sorted);
+            }
             let found = spread.quantile(fraction).unwrap();
             let reference = spread.reference.unwrap();
             prop_assert!((found - exact).abs() as f64 <= 1e-3 * (exact - reference).abs() as f64 + 0.5,

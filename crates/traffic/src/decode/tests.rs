@@ -88,11 +88,8 @@ fn a_flow_by_hand() {
         / 5.0;
     assert!((delay.sd_ns / 1e6 - variance.sqrt()).abs() < 1e-9);
     assert!((delay.quantiles.p50_ns - 7 * ms).abs() <= 7_000);
-    // Two intervals, of means 11 and 955: 483 ± 12.706205 × 944 / 2.
-    let interval = delay.mean_interval_ns.unwrap();
-    assert_eq!(interval.mean, 483e6);
-    let half = 12.706205 * 944.0 / 2.0 * 1e6;
-    assert!((interval.high - 483e6 - half).abs() < 1e3, "{interval:?}");
+    // The second interval has begun only: one mean gives no interval.
+    assert_eq!(delay.mean_interval_ns, None);
     assert_eq!(
         summary.jitter.mean_ns,
         Some((1.0 + 3.0 + 21.0 + 927.0) / 4.0 * 1e6)
@@ -207,6 +204,36 @@ fn means_of_intervals_give_students_interval() {
     let half = 4.302653 * 2.0 / 3.0_f64.sqrt();
     assert!((interval.mean - 12.0).abs() < 1e-9);
     assert!((interval.high - 12.0 - half).abs() < 1e-5, "{interval:?}");
+}
+
+#[test]
+fn an_interval_that_is_not_whole_is_not_among_students() {
+    let second = 1_000_000_000;
+    // Flow 1 every 10 ms for 3.02 s; flow 2 from 0.5 s on. Two packets of the fourth interval took very long.
+    let mut records = Vec::new();
+    for n in 0..302_i64 {
+        let at = n * second / 100;
+        let delay = match at / second {
+            3 => 5 * second / 100,
+            whole => 1000 + whole,
+        };
+        records.push(record(1, n as u64, at + 1000 - delay, at + 1000));
+        if n >= 50 {
+            let delay = if n < 100 { 9000 } else { delay };
+            records.push(record(2, n as u64, at + 1001 - delay, at + 1001));
+        }
+    }
+    let report = decoded(Options::default(), &records);
+    let interval = |summary: &Summary| summary.delay.unwrap().mean_interval_ns.unwrap();
+    // 1000, 1001, 1002: t of 2 degrees at 97.5 % is 4.302653.
+    let first = interval(&report.flows[0].summary);
+    assert!((first.mean - 1001.0).abs() < 1e-9, "{first:?}");
+    let half = 4.302653 / 3.0_f64.sqrt();
+    assert!((first.high - 1001.0 - half).abs() < 1e-5, "{first:?}");
+    assert!(first.low > 0.0);
+    // Of 1001 and 1002 only.
+    let second = interval(&report.flows[1].summary);
+    assert!((second.mean - 1001.5).abs() < 1e-9, "{second:?}");
 }
 
 #[test]
@@ -342,14 +369,19 @@ fn a_clock_is_subtracted_from_one_way_delays_only() {
         (Instants::SentReceived, -90.0),
         (Instants::SentReturned, 60.0),
     ] {
+        let hosts = ["192.0.2.1", "192.0.2.2"].map(|host| host.parse().unwrap());
         let mut decoder = Decoder::new(Options {
-            clock: Some(clock),
+            clocks: [((hosts[0], hosts[1]), clock)].into(),
             ..Options::default()
         });
         decoder.session(session(instants));
+        decoder.flow(flow(1, "192.0.2.2:6"));
+        decoder.flow(flow(2, "192.0.2.3:6"));
         decoder.record(&record(1, 0, 100, 160));
-        let mean = decoder.finish().flows[0].summary.delay.unwrap().mean_ns;
-        assert_eq!(mean, wanted, "{instants:?}");
+        decoder.record(&record(2, 0, 100, 160));
+        let mean = |report: &FlowReport| report.summary.delay.unwrap().mean_ns;
+        let means: Vec<_> = decoder.finish().flows.iter().map(mean).collect();
+        assert_eq!(means, [wanted, 60.0], "{instants:?}");
     }
 }
 

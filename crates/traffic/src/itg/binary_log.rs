@@ -32,6 +32,13 @@ pub enum Order {
 }
 
 impl Order {
+    /// That of this machine, which its `ITGDec` reads.
+    pub const NATIVE: Order = if cfg!(target_endian = "big") {
+        Order::Big
+    } else {
+        Order::Little
+    };
+
     /// That of a log that begins with this record.
     #[must_use]
     pub fn of(first: &[u8; RECORD]) -> Order {

@@ -5,7 +5,8 @@
 //! carries the remarks).
 //!
 //! - [`command`]: a flow as D-ITG describes it; [`arguments`]: the words of its command line and script files.
-//! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms.
+//! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms; [`file`](mod@file): logs as
+//!   they are read, and how they become entries of ours and ours become theirs.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
 //! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
@@ -14,6 +15,7 @@
 pub mod arguments;
 pub mod binary_log;
 pub mod command;
+pub mod file;
 pub mod line;
 pub mod session;
 pub mod signalling;

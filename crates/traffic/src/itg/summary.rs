@@ -183,27 +183,56 @@ impl Loss {
     }
 }
 
-impl Summary {
-    /// Counts a log; lines in its order.
-    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, error_lines: u64) -> Summary {
-        let mut places = BTreeMap::new();
-        let mut flows: Vec<((u32, SocketAddr, SocketAddr), Sums, Loss)> = Vec::new();
-        let mut total = Sums::EMPTY;
-        for line in lines {
-            let key = (line.flow, line.from, line.to);
-            let place = *places.entry(key).or_insert_with(|| {
-                flows.push((key, Sums::EMPTY, Loss::default()));
-                flows.len() - 1
-            });
-            let (_, sums, loss) = &mut flows[place];
-            sums.add(line);
-            loss.add(line.sequence);
-            total.add(line);
+/// A flow that is being counted: what tells it from others, its sums and its losses.
+type Counted = ((u32, SocketAddr, SocketAddr), Sums, Loss);
+
+/// Counts a log line by line, in its order. Memory is by the flow.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    places: BTreeMap<(u32, SocketAddr, SocketAddr), usize>,
+    flows: Vec<Counted>,
+    total: Sums,
+}
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter {
+            places: BTreeMap::new(),
+            flows: Vec::new(),
+            total: Sums::EMPTY,
         }
+    }
+}
+
+impl Counter {
+    /// Takes in a line.
+    pub fn line(&mut self, line: &Line) {
+        let Counter {
+            places,
+            flows,
+            total,
+        } = self;
+        let key = (line.flow, line.from, line.to);
+        let place = *places.entry(key).or_insert_with(|| {
+            flows.push((key, Sums::EMPTY, Loss::default()));
+            flows.len() - 1
+        });
+        let (_, sums, loss) = &mut flows[place];
+        sums.add(line);
+        loss.add(line.sequence);
+        total.add(line);
+    }
+
+    /// The summary, with so many records that could not be read.
+    #[must_use]
+    pub fn finish(self, error_lines: u64) -> Summary {
+        let flows = &self.flows;
         let dropped = flows.iter().map(|(_, _, loss)| loss.dropped).sum();
         let losses = flows.iter().map(|(_, _, loss)| loss.losses).sum();
         Summary {
-            flows: flows
+            total: self.total.numbers(dropped, losses),
+            flows: self
+                .flows
                 .into_iter()
                 .map(|((number, from, to), sums, loss)| Flow {
                     number,
@@ -212,9 +241,17 @@ impl Summary {
                     numbers: sums.numbers(loss.dropped, loss.losses),
                 })
                 .collect(),
-            total: total.numbers(dropped, losses),
             error_lines,
         }
+    }
+}
+
+impl Summary {
+    /// Counts a log; lines in its order.
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, error_lines: u64) -> Summary {
+        let mut counter = Counter::default();
+        lines.into_iter().for_each(|line| counter.line(line));
+        counter.finish(error_lines)
     }
 
     /// The summary in the layout of `ITGDec`, without the two lines of its version.

@@ -19,7 +19,7 @@
 //! | bytes | body of a flow |
 //! | --- | --- |
 //! | 3 | number |
-//! | 1 | protocol: 1 UDP, 2 TCP, 3 ICMP, 4 SCTP, 5 DCCP, 6 Ethernet |
+//! | 1 | protocol: 1 UDP, 2 TCP, 3 ICMP, 4 SCTP, 5 DCCP, 6 Ethernet, 7 not told |
 //! | 1, 7 or 27, twice | from, to: 0 for none · 4, address (4), port (2) · 6, address (16), port (2), flow label (4), scope (4) |
 //! | 1 + n | name: length and UTF-8 |
 //!
@@ -149,6 +149,7 @@ pub(super) fn put_session(body: &mut Vec<u8>, session: &Session) {
         Instants::DueSent => 1,
         Instants::SentReceived => 2,
         Instants::SentReturned => 3,
+        Instants::DueLeft => 4,
     });
     body.extend(session.date_ns.to_be_bytes());
     body.extend(session.seed.to_be_bytes());
@@ -163,6 +164,7 @@ pub(super) fn session(body: &[u8]) -> Option<Entry> {
         [1] => Instants::DueSent,
         [2] => Instants::SentReceived,
         [3] => Instants::SentReturned,
+        [4] => Instants::DueLeft,
         _ => return None,
     };
     let session = Session {
@@ -176,13 +178,14 @@ pub(super) fn session(body: &[u8]) -> Option<Entry> {
     fields.is_empty().then_some(Entry::Session(session))
 }
 
-const PROTOCOLS: [Protocol; 6] = [
+const PROTOCOLS: [Protocol; 7] = [
     Protocol::Udp,
     Protocol::Tcp,
     Protocol::Icmp,
     Protocol::Sctp,
     Protocol::Dccp,
     Protocol::Ethernet,
+    Protocol::Unknown,
 ];
 
 pub(super) fn put_flow(body: &mut Vec<u8>, flow: &Flow) {

@@ -2,6 +2,7 @@
 //!
 //! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
 
+pub mod frames;
 pub mod hub;
 pub mod icmp;
 pub mod port;
@@ -44,6 +45,8 @@ struct Shared {
     /// Where signalling is listened for: ports of packets are at the same address.
     address: SocketAddr,
     hub: Arc<Mutex<Hub>>,
+    /// The interface of which AF_XDP takes datagrams.
+    xdp: Option<String>,
     /// By the number that was asked for; 0 is the one that the system chose.
     ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
     sessions: AtomicUsize,
@@ -76,7 +79,11 @@ impl Shared {
                 "{MOST_PORTS} ports are open already; use one of them"
             ));
         }
-        let port = Port::open(protocol, (self.address.ip(), number).into())?;
+        let port = Port::open(
+            protocol,
+            (self.address.ip(), number).into(),
+            self.xdp.as_deref(),
+        )?;
         ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
@@ -113,11 +120,18 @@ impl Receiver {
                 settings,
                 address: listener.local_addr()?,
                 hub: Arc::new(Mutex::new(hub)),
+                xdp: None,
                 ports: Mutex::default(),
                 sessions: AtomicUsize::new(0),
             },
             listener,
         })
+    }
+
+    /// Has datagrams of UDP that come by `interface` go past the kernel's stack, to the first port that is opened.
+    pub fn by_xdp(mut self, interface: &str) -> Receiver {
+        self.shared.xdp = Some(interface.to_owned());
+        self
     }
 
     /// Where it listens.

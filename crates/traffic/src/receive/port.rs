@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::Scope;
+use trammel_io::error::Error;
 
 /// A port.
 #[derive(Clone, Debug)]
@@ -24,16 +25,22 @@ pub enum Port {
 }
 
 impl Port {
-    /// A port at `address`, of which 0 leaves the number to the system.
-    pub fn open(protocol: Protocol, address: SocketAddr) -> Result<Port, String> {
+    /// A port at `address`, of which 0 leaves the number to the system; of UDP what comes by interface `xdp` goes past the
+    /// kernel's stack.
+    pub fn open(
+        protocol: Protocol,
+        address: SocketAddr,
+        xdp: Option<&str>,
+    ) -> Result<Port, String> {
+        let told = |error: Error| match error.mend() {
+            Some(mend) => format!("{error}; {mend}"),
+            None => error.to_string(),
+        };
         let opened = match protocol {
             Protocol::Udp => UdpPort::open(address).map(|port| Port::Udp(Arc::new(port))),
             Protocol::Tcp => TcpPort::open(address).map(|port| Port::Tcp(Arc::new(port))),
             Protocol::Icmp => {
-                let port = IcmpPort::open(address.ip()).map_err(|error| match error.mend() {
-                    Some(mend) => format!("{error}; {mend}"),
-                    None => error.to_string(),
-                })?;
+                let port = IcmpPort::open(address.ip()).map_err(told)?;
                 return Ok(Port::Icmp(Arc::new(port)));
             }
             other => {
@@ -41,7 +48,11 @@ impl Port {
                 return Err(why.unwrap_or_else(|| format!("no flows of {other:?} are taken")));
             }
         };
-        opened.map_err(|why| format!("port {}: {why}", address.port()))
+        let opened = opened.map_err(|why| format!("port {}: {why}", address.port()))?;
+        if let (Port::Udp(port), Some(interface)) = (&opened, xdp) {
+            port.take_frames(interface).map_err(told)?;
+        }
+        Ok(opened)
     }
 
     /// Where it is.

@@ -52,7 +52,7 @@ fn converse<'scope>(
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
 ) -> Result<(), Silence> {
-    let peer = stream.peer_addr()?;
+    let ends = (stream.peer_addr()?, stream.local_addr()?);
     let mut channel = Channel::new(stream)?;
     if !greet(&mut channel, shared, stop)? {
         return Ok(());
@@ -71,7 +71,7 @@ fn converse<'scope>(
             closing_ns = heard_ns;
         }
         let answer = match message {
-            Message::Open(wish) => match open(wish, peer, (shared, flows.len()), scope, stop) {
+            Message::Open(wish) => match open(wish, ends, (shared, flows.len()), scope, stop) {
                 Ok((number, mine)) => {
                     let port = mine.port.address().map_or(0, |address| address.port());
                     flows.insert(number, mine);
@@ -137,7 +137,7 @@ fn greet(channel: &mut Channel, shared: &Shared, stop: &AtomicBool) -> Result<bo
 
 fn open<'scope>(
     wish: Wish,
-    peer: SocketAddr,
+    (peer, here): (SocketAddr, SocketAddr),
     (shared, open): (&'scope Shared, usize),
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
@@ -148,7 +148,12 @@ fn open<'scope>(
         ));
     }
     let port = shared.port((wish.protocol, wish.port), scope, stop)?;
-    let to = port.address().ok();
+    // Where packets come to is the address that the sender called, also where all addresses are listened on.
+    let to = port.address().ok().map(|port| {
+        let any = port.ip().is_unspecified();
+        let ip = if any { here.ip().to_canonical() } else { port.ip() };
+        SocketAddr::new(ip, port.port())
+    });
     let (from, name, protocol) = (peer, wish.name, wish.protocol);
     let number = shared
         .hub()

@@ -1,5 +1,6 @@
 //! A port that datagrams of UDP come to.
 
+use super::frames::Frames;
 use super::hub::Hub;
 use crate::stamp::Stamp;
 use crate::stream::Meter;
@@ -23,7 +24,9 @@ const SLICE_NS: i64 = 50_000_000;
 #[derive(Debug)]
 pub struct UdpPort {
     socket: UdpSocket,
-    /// Datagrams that its socket has had no room for.
+    /// The interface whose datagrams do not come to the socket; gone once it is served.
+    frames: Mutex<Option<Frames>>,
+    /// Datagrams that its socket has had no room for, and frames.
     lost: AtomicU64,
 }
 
@@ -40,8 +43,17 @@ impl UdpPort {
         datagrams::configure(&socket, &options)?;
         Ok(UdpPort {
             socket,
+            frames: Mutex::default(),
             lost: AtomicU64::new(0),
         })
+    }
+
+    /// Has what comes by `interface` go past the kernel's stack.
+    pub fn take_frames(&self, interface: &str) -> Result<(), trammel_io::error::Error> {
+        let port = self.address().map_or(0, |address| address.port());
+        let frames = Frames::open(interface, port)?;
+        *self.frames.lock().unwrap_or_else(PoisonError::into_inner) = Some(frames);
+        Ok(())
     }
 
     /// Where it is.
@@ -57,27 +69,36 @@ impl UdpPort {
     /// Takes what comes until `stop` is set.
     pub fn serve(&self, hub: &Arc<Mutex<Hub>>, stop: &AtomicBool) -> io::Result<()> {
         let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = frames.take();
         let mut waiter = Waiter::new();
-        waiter.set(&[self.socket.as_raw_fd()]);
-        let mut told = 0;
+        let descriptors: Vec<_> = frames.iter().filter_map(Frames::descriptor).collect();
+        waiter.set(&[&[self.socket.as_raw_fd()], &descriptors[..]].concat());
+        let (mut told, mut frames_told) = (0, 0);
         while !stop.load(Ordering::Relaxed) {
-            if receiver.receive(&self.socket)? == 0 {
+            let mut came = 0;
+            if let Some(frames) = &mut frames {
+                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
+                came += frames.receive(|from, part, time| {
+                    self.note(&mut hub, part, from, time);
+                })?;
+                drop(hub);
+                if came == 0 {
+                    let lost = frames.lost();
+                    let more = lost - std::mem::replace(&mut frames_told, lost);
+                    self.lost.fetch_add(more, Ordering::Relaxed);
+                }
+            }
+            came += receiver.receive(&self.socket)?;
+            if came == 0 {
                 waiter.wait(Some(SLICE_NS))?;
                 continue;
             }
             let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
             for datagram in receiver.datagrams() {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);
-                let from = datagram.from;
                 for part in parts(datagram.data, datagram.segment) {
-                    let stamp = Stamp::read(part);
-                    let meter = hub.note(stamp, from.map(|from| from.ip()), part.len(), time);
-                    if meter == Some(Meter::RoundTrip)
-                        && let Some(from) = from
-                    {
-                        // What cannot be answered is lost on the way back, as any other packet may be.
-                        let _ = self.socket.send_to(part, from);
-                    }
+                    self.note(&mut hub, part, datagram.from, time);
                 }
             }
             drop(hub);
@@ -87,6 +108,16 @@ impl UdpPort {
             self.lost.fetch_add(u64::from(more), Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Notes a datagram, and sends it back where that is measured.
+    fn note(&self, hub: &mut Hub, part: &[u8], from: Option<SocketAddr>, time_ns: i64) {
+        let ip = from.map(|from| from.ip());
+        let meter = hub.note(Stamp::read(part), ip, part.len(), time_ns);
+        if let (Some(Meter::RoundTrip), Some(from)) = (meter, from) {
+            // What cannot be answered is lost on the way back, as any other packet may be.
+            let _ = self.socket.send_to(part, from);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sending streams: each packet at its time, and what became of the schedule.
 
 pub mod answers;
+pub mod departures;
 pub mod frames;
 pub mod icmp;
 mod lane;

@@ -26,6 +26,8 @@ pub enum Mechanism {
     /// What is due by then in one call: each packet by itself as long as the sender keeps up, many in a call where it does not.
     #[default]
     Calls,
+    /// The same, and the kernel tells when each left.
+    Watched,
     /// Packets that are due together as one that the kernel cuts: bursts without gaps.
     Segments,
     /// Frames past the kernel's stack; not by a socket of UDP, but to one.

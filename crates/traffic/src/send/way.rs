@@ -2,6 +2,7 @@
 
 use super::Carrier;
 use super::answers::{Answers, TcpAnswers, UdpAnswers};
+use super::departures::Departures;
 use super::frames::{self, Frames};
 use super::icmp::Icmp;
 use super::tcp::Tcp;
@@ -80,7 +81,7 @@ pub fn carried(protocol: Protocol) -> Result<(), Error> {
         Protocol::Udp | Protocol::Tcp | Protocol::Icmp => return Ok(()),
         Protocol::Sctp => socket::sctp()?,
         Protocol::Dccp => socket::dccp()?,
-        Protocol::Ethernet => {}
+        Protocol::Ethernet | Protocol::Unknown => {}
     }
     Err(Error::Protocol(protocol))
 }
@@ -142,12 +143,14 @@ fn udp(
     let socket = UdpSocket::bind((any, 0)).map_err(Error::Socket)?;
     let connected = socket.connect(to);
     connected.map_err(|why| Error::Unreachable(to, why))?;
-    let answers = comes_back.then(|| UdpAnswers::new(&socket)).transpose();
+    let answers: io::Result<Option<Box<dyn Answers>>> = match mechanism {
+        Mechanism::Watched => Departures::new(&socket).map(|one| Some(Box::new(one) as _)),
+        _ if comes_back => UdpAnswers::new(&socket).map(|one| Some(Box::new(one) as _)),
+        _ => Ok(None),
+    };
     Ok(Way {
         from: socket.local_addr().ok(),
-        answers: answers
-            .map_err(Error::Socket)?
-            .map(|one| Box::new(one) as _),
+        answers: answers.map_err(Error::Socket)?,
         carrier: Box::new(Udp::new(socket, stream, mechanism).map_err(Error::Socket)?),
     })
 }

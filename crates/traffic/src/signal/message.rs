@@ -104,9 +104,10 @@ const PROTOCOLS: [(u8, Protocol); 6] = [
 ];
 const METERS: [(u8, Meter); 2] = [(1, Meter::OneWay), (2, Meter::RoundTrip)];
 
+/// What has no row becomes 0, which the other end refuses.
 fn number_of<T: PartialEq>(table: &[(u8, T)], value: &T) -> u8 {
     let row = table.iter().find(|(_, other)| other == value);
-    row.expect("every value has a row").0
+    row.map_or(0, |row| row.0)
 }
 
 impl Message {

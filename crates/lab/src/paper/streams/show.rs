@@ -47,9 +47,10 @@ const DIGITS: usize = 5;
 /// A system as people read it.
 fn shown(row: Row<'_>) -> String {
     let system = row.text("system");
-    match row.text("label") == Label::Measured.key() {
-        true => format!("{system}, here"),
-        false => system.to_owned(),
+    if row.text("label") == Label::Measured.key() {
+        format!("{system}, here")
+    } else {
+        system.to_owned()
     }
 }
 

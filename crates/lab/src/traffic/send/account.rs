@@ -1,20 +1,24 @@
 //! What is kept of the packets that are sent: a log, and the numbers of what comes back.
 
 use crate::traffic::log_file::LogFile;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::log;
 use trammel_traffic::record::{Flow, Instants, Record};
 
-/// What is kept of a stream's packets: a log, where it is wanted, and the numbers of a round trip.
+/// What is kept of a stream's packets: a log, where it is wanted, and the numbers of what comes back.
 pub(super) struct Account {
     log: Option<LogFile>,
     pub(super) fault: Option<String>,
     pub(super) decoder: Decoder,
-    /// Whether the decoder's numbers are shown: it takes time that a sender may not have.
-    is_decoded: bool,
-    /// How many it has.
-    pub(super) records: u64,
+    instants: Instants,
+    /// By flow, packets that were given to the kernel, and packets that left, as far as each has yet to be found among the others:
+    /// either may be told first.
+    leaving: BTreeMap<u32, (VecDeque<Record>, VecDeque<Record>)>,
+    /// How many came back, or left.
+    pub(super) came_back: u64,
 }
 
 impl Account {
@@ -26,8 +30,9 @@ impl Account {
             log: log.map_err(anyhow::Error::msg)?,
             fault: None,
             decoder,
-            is_decoded: session.instants == Instants::SentReturned,
-            records: 0,
+            instants: session.instants,
+            leaving: BTreeMap::new(),
+            came_back: 0,
         })
     }
 
@@ -36,12 +41,63 @@ impl Account {
         self.decoder.flow(flow);
     }
 
-    pub(super) fn record(&mut self, record: &Record) {
-        self.records += 1;
-        self.log(|log| log.record(record));
-        if self.is_decoded {
-            self.decoder.record(record);
+    /// A packet was given to the kernel.
+    pub(super) fn departs(&mut self, record: &Record) {
+        if self.instants == Instants::DueLeft {
+            self.leaving
+                .entry(record.flow)
+                .or_default()
+                .0
+                .push_back(*record);
+            self.join(record.flow);
+        } else {
+            self.log(|log| log.record(record));
         }
+    }
+
+    /// A packet came back, or the kernel says that it left.
+    pub(super) fn came_back(&mut self, record: &Record) {
+        if self.instants == Instants::DueLeft {
+            self.leaving
+                .entry(record.flow)
+                .or_default()
+                .1
+                .push_back(*record);
+            self.join(record.flow);
+        } else {
+            self.note(record);
+        }
+    }
+
+    fn note(&mut self, record: &Record) {
+        self.came_back += 1;
+        self.log(|log| log.record(record));
+        self.decoder.record(record);
+    }
+
+    /// Brings together when packets were given and when they left; what only one of both is known of is passed over.
+    fn join(&mut self, flow: u32) {
+        let Some((mut given, mut left)) = self.leaving.remove(&flow) else {
+            return;
+        };
+        while let (Some(one), Some(other)) = (given.front(), left.front()) {
+            match one.sequence.cmp(&other.sequence) {
+                Ordering::Less => {
+                    given.pop_front();
+                }
+                Ordering::Greater => {
+                    left.pop_front();
+                }
+                Ordering::Equal => {
+                    let end_ns = other.end_ns;
+                    let record = Record { end_ns, ..*one };
+                    given.pop_front();
+                    left.pop_front();
+                    self.note(&record);
+                }
+            }
+        }
+        self.leaving.insert(flow, (given, left));
     }
 
     /// Writes to the log, until something goes wrong with it.
@@ -51,8 +107,12 @@ impl Account {
         }
     }
 
-    /// Whether it takes records of when packets were due and sent: without a log nobody reads them.
-    pub(super) fn takes_departures(&self) -> bool {
-        self.log.is_some() && !self.is_decoded
+    /// Whether it is to hear when packets were given to the kernel: without a log nobody reads that.
+    pub(super) fn notes_departures(&self) -> bool {
+        match self.instants {
+            Instants::DueLeft => true,
+            Instants::SentReturned => false,
+            _ => self.log.is_some(),
+        }
     }
 }

@@ -73,8 +73,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
-    /// What came back, where the round trip is measured.
-    pub round_trip: Option<Report>,
+    /// What came back, where the round trip is measured; or when packets left, where that is watched.
+    pub report: Option<Report>,
 }
 
 /// The address that `to` names.
@@ -118,7 +118,9 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
         other => anyhow!("{other}"),
     })?;
     // Not before somebody is there: a log without anything would be left.
+    let is_watched = job.mechanism == Mechanism::Watched;
     let instants = match first.meter {
+        Meter::OneWay if is_watched => Instants::DueLeft,
         Meter::OneWay => Instants::DueSent,
         Meter::RoundTrip => Instants::SentReturned,
     };
@@ -141,7 +143,7 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
                 scope.spawn(move || {
                     // An error of it shows as answers that did not come.
                     let _ = answers.collect(*number, over, &mut |record| {
-                        held(account).record(record);
+                        held(account).came_back(record);
                     });
                 });
             }
@@ -152,12 +154,14 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
             .iter()
             .map(|number| session.close_flow(*number, sent[number].count))
             .collect();
-        let coming_back = streams.iter().zip(&received).filter_map(|(stream, count)| {
-            let count = count.as_ref().ok()?;
-            (stream.meter == Meter::RoundTrip).then_some(count.packets)
-        });
+        let coming_back = (streams.iter().zip(&numbers)).zip(&received).filter_map(
+            |((stream, number), received)| match stream.meter {
+                Meter::RoundTrip => received.as_ref().ok().map(|count| count.packets),
+                Meter::OneWay => is_watched.then(|| sent[number].count.packets),
+            },
+        );
         let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
-        while held(&account).records < wanted && Instant::now() < until {
+        while held(&account).came_back < wanted && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
         over.store(true, Ordering::Relaxed);
@@ -175,11 +179,11 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
         });
     }
     account.log(LogFile::flush);
-    let comes_back = streams.iter().any(|one| one.meter == Meter::RoundTrip);
+    let comes_back = is_watched || streams.iter().any(|one| one.meter == Meter::RoundTrip);
     Ok(Outcome {
         flows,
         log_fault: account.fault,
-        round_trip: comes_back.then(|| account.decoder.finish()),
+        report: comes_back.then(|| account.decoder.finish()),
     })
 }
 
@@ -251,7 +255,7 @@ fn send_lanes(
         groups[at % threads].push(lane);
     }
     groups.extend(waiting.into_iter().map(|lane| vec![lane]));
-    let is_noted = held(account).takes_departures();
+    let is_noted = held(account).notes_departures();
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {
             // Whether it may was asked before.
@@ -259,7 +263,7 @@ fn send_lanes(
         }
         let note = &mut |record: &Record| {
             if is_noted {
-                held(account).record(record);
+                held(account).departs(record);
             }
         };
         send::send(&mut group, job.wait, stop, note);

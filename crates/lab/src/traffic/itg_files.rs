@@ -1,0 +1,149 @@
+//! Logs as D-ITG has them: its summary, and its binary and text logs.
+
+use super::decode::{Job, with_times};
+use super::log_source;
+use anyhow::{anyhow, bail};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use trammel_traffic::itg::file::Away;
+use trammel_traffic::itg::line::Line;
+use trammel_traffic::itg::summary::{Counter, Summary};
+use trammel_traffic::itg::{binary_log, text_log};
+use trammel_traffic::log::Entry;
+
+/// A form of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// 144 bytes a packet, as `ITGSend -l` and `ITGRecv -l` write, in this machine's order of bytes.
+    Binary,
+    /// A line a packet, as `ITGDec -l` writes.
+    Text,
+}
+
+/// Gives the lines of all records that the job's filter leaves. Returns how many records could not be read.
+fn lines(
+    job: &Job,
+    give: &mut dyn FnMut(&Line) -> anyhow::Result<()>,
+    note: &mut dyn FnMut(String),
+) -> anyhow::Result<u64> {
+    let filter = with_times(job)?.filter;
+    let mut bad = 0;
+    for path in &job.logs {
+        let mut away = Away::default();
+        let mut wanted: BTreeMap<u32, bool> = BTreeMap::new();
+        let take = &mut |entry: Entry, theirs: Option<&Line>| {
+            let record = match &entry {
+                Entry::Session(_) => {
+                    wanted.clear();
+                    None
+                }
+                Entry::Flow(flow) => {
+                    wanted.insert(flow.number, filter.has_flow(flow.number, Some(flow)));
+                    None
+                }
+                Entry::Record(record) => Some(*record),
+            };
+            let line = away.entry(&entry).map_err(|sequence| {
+                anyhow!("packet {sequence} of a flow has a number above 2^32, which no log of D-ITG's can hold; filter it by `--to`")
+            })?;
+            let (Some(record), Some(ours)) = (record, line) else {
+                return Ok(());
+            };
+            let is_wanted = *wanted
+                .entry(record.flow)
+                .or_insert_with(|| filter.has_flow(record.flow, None));
+            if is_wanted && filter.has_time(&record) {
+                give(theirs.unwrap_or(&ours))?;
+            }
+            Ok(())
+        };
+        bad += log_source::read(path, take, note)?;
+    }
+    Ok(bad)
+}
+
+/// The numbers as D-ITG counts them, and with its layout as text.
+pub fn summary(job: &Job, note: &mut dyn FnMut(String)) -> anyhow::Result<Summary> {
+    let mut counter = Counter::default();
+    let count = &mut |line: &Line| {
+        counter.line(line);
+        Ok(())
+    };
+    let bad = lines(job, count, note)?;
+    Ok(counter.finish(bad))
+}
+
+/// Writes the records as a log of D-ITG's to `path`, which is there when it is whole. Returns how many.
+pub fn write(
+    job: &Job,
+    path: &Path,
+    form: Form,
+    note: &mut dyn FnMut(String),
+) -> anyhow::Result<u64> {
+    let same = |log: &PathBuf| {
+        let real = |path: &Path| path.canonicalize().ok();
+        real(log).is_some() && real(log) == real(path)
+    };
+    if job.logs.iter().any(same) {
+        bail!(
+            "`{}` is the log that is read; name another file",
+            path.display()
+        );
+    }
+    let part = part_of(path)?;
+    let written = write_part(job, &part, form, note).and_then(|records| {
+        std::fs::rename(&part, path).map_err(|why| unwritable(path, &why))?;
+        Ok(records)
+    });
+    if written.is_err() {
+        // What is half is nothing.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}
+
+/// The name of an unfinished file beside `path`.
+fn part_of(path: &Path) -> anyhow::Result<PathBuf> {
+    let Some(name) = path.file_name() else {
+        bail!("`{}` is no name of a file", path.display());
+    };
+    let mut part = std::ffi::OsString::from(".");
+    part.push(name);
+    part.push(format!(".partial-{}", std::process::id()));
+    Ok(path.with_file_name(part))
+}
+
+fn unwritable(path: &Path, why: &std::io::Error) -> anyhow::Error {
+    anyhow!("`{}` cannot be written: {why}", path.display())
+}
+
+fn write_part(
+    job: &Job,
+    part: &Path,
+    form: Form,
+    note: &mut dyn FnMut(String),
+) -> anyhow::Result<u64> {
+    let wrong = |why: std::io::Error| unwritable(part, &why);
+    let mut out = BufWriter::new(File::create(part).map_err(wrong)?);
+    let (mut bytes, mut text, mut records) = (Vec::new(), String::new(), 0);
+    let put = &mut |line: &Line| {
+        records += 1;
+        match form {
+            Form::Binary => {
+                bytes.clear();
+                binary_log::write(line, binary_log::Order::NATIVE, &mut bytes);
+                Ok(out.write_all(&bytes).map_err(wrong)?)
+            }
+            Form::Text => {
+                text.clear();
+                text_log::write(line, &mut text);
+                Ok(out.write_all(text.as_bytes()).map_err(wrong)?)
+            }
+        }
+    };
+    lines(job, put, note)?;
+    out.flush().map_err(wrong)?;
+    Ok(records)
+}

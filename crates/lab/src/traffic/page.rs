@@ -1,0 +1,330 @@
+//! The run folder of a decode: the tables, the figures and the page that shows them.
+//!
+//! Of many flows the page has those of the most bytes and all together; the tables have every flow.
+
+use super::decode::{Decoded, Job};
+use super::figures::{MOST_DRAWN, by_bytes, figures, flow_name};
+use super::{clocks, metrics};
+use crate::engine::machine;
+use crate::engine::run::provenance;
+use crate::report::label::Label;
+use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
+use crate::run_folder::{RunFolder, RunFolderError, RunInfo};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_traffic::decode::{Summary, TotalReport};
+use trammel_traffic::record::Instants;
+
+/// Flows in the page's table.
+const MOST_ROWS: usize = 20;
+/// Digits that people see.
+const DIGITS: usize = 4;
+
+/// Begins the folder, where one is wanted.
+pub fn folder(out: Option<&Path>) -> Result<Option<RunFolder>, RunFolderError> {
+    out.map(RunFolder::create).transpose()
+}
+
+/// Writes all into the folder. Returns the answer and where the folder is.
+pub fn write(
+    mut folder: RunFolder,
+    decoded: &Decoded,
+    job: &Job,
+) -> anyhow::Result<(String, PathBuf)> {
+    for table in decoded.tables() {
+        folder.write_table(&table)?;
+    }
+    let logs: Vec<_> = (job.logs.iter().map(|log| log.display().to_string())).collect();
+    let mut seeds: Vec<u64> = (decoded.report.sessions.iter())
+        .map(|session| session.seed)
+        .collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let info = RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: logs.join(" "),
+        seeds,
+        machine: machine::facts(),
+        started: machine::now(),
+        wall_s: BTreeMap::new(),
+        ..RunInfo::default()
+    };
+    let mut page = page(decoded);
+    page.provenance = provenance(&info, vec![("logs".to_owned(), info.scenario.clone())]);
+    for (id, svg) in page.figures() {
+        folder.write_figure(&id, &svg)?;
+    }
+    folder.write_report(&page.to_html())?;
+    let path = folder.finish(&info)?;
+    Ok((page.answer.sentence, path))
+}
+
+/// What the difference of two instants is called.
+fn delay_word(instants: Instants) -> &'static str {
+    match instants {
+        Instants::DueSent | Instants::DueLeft => "lateness",
+        Instants::SentReceived => "one-way delay",
+        Instants::SentReturned => "round trip",
+    }
+}
+
+/// The page, but for where it is from.
+fn page(decoded: &Decoded) -> Report {
+    let report = &decoded.report;
+    // What was received says most; what is due, least.
+    let order = [
+        Instants::SentReceived,
+        Instants::SentReturned,
+        Instants::DueLeft,
+        Instants::DueSent,
+    ];
+    let of = |instants| move |total: &&TotalReport| total.instants == instants;
+    let totals = order.map(|instants| report.totals.iter().find(of(instants)));
+    let totals: Vec<&TotalReport> = totals.into_iter().flatten().collect();
+    let mut sections: Vec<Section> = Vec::new();
+    if !decoded.warnings.is_empty() {
+        let warning = |text: &String| {
+            let kind = NoteKind::Warning;
+            Block::Note(Note {
+                kind,
+                text: text.clone(),
+            })
+        };
+        sections.push(Section {
+            heading: "What to mind".to_owned(),
+            blocks: decoded.warnings.iter().map(warning).collect(),
+            ..Section::default()
+        });
+    }
+    sections.extend(totals.iter().map(|total| section(decoded, total)));
+    sections.push(numbers(&totals));
+    sections.push(measured(decoded));
+    Report {
+        title: "Traffic, packet by packet".to_owned(),
+        question: "What became of every packet?".to_owned(),
+        answer: totals
+            .first()
+            .map_or_else(Answer::default, |total| answer(total)),
+        highlights: (totals.first()).map_or_else(Vec::new, |total| highlights(total)),
+        sections,
+        ..Report::default()
+    }
+}
+
+/// A time with a unit that suits it.
+fn time(ns: f64) -> (String, String) {
+    let (divisor, unit) = match ns.abs() {
+        1e9.. => (1e9, "s"),
+        1e6.. => (1e6, "ms"),
+        _ => (1e3, "µs"),
+    };
+    (format_float(ns / divisor, DIGITS), unit.to_owned())
+}
+
+fn told(ns: f64) -> String {
+    let (value, unit) = time(ns);
+    format!("{value} {unit}")
+}
+
+fn answer(total: &TotalReport) -> Answer {
+    let Summary { loss, delay, .. } = &total.summary;
+    let first_copies = delay.map_or(0, |delay| delay.pkts);
+    let word = delay_word(total.instants);
+    let flows = match total.flows {
+        1 => "one flow".to_owned(),
+        many => format!("{many} flows"),
+    };
+    let delay = delay.map_or(String::new(), |delay| {
+        format!(
+            "; {word} {} in the median, {} at 99 %",
+            told(delay.quantiles.p50_ns as f64),
+            told(delay.quantiles.p99_ns as f64)
+        )
+    });
+    let verb = match total.instants {
+        Instants::DueSent => "were sent",
+        Instants::DueLeft => "left",
+        Instants::SentReceived => "came",
+        Instants::SentReturned => "came back",
+    };
+    Answer {
+        number: format!("{} %", format_float(loss.lost_fraction * 100.0, DIGITS)),
+        sentence: format!(
+            "{} of {} packets of {flows} are lost, {} {verb}{delay}",
+            loss.lost_pkts, loss.expected_pkts, first_copies
+        ),
+        label: Some(Label::Measured),
+    }
+}
+
+fn highlights(total: &TotalReport) -> Vec<Highlight> {
+    let Summary {
+        delay,
+        jitter,
+        packet_rate_pps,
+        bit_rate_bps,
+        ..
+    } = &total.summary;
+    let word = delay_word(total.instants);
+    let one = |name: &str, (value, unit): (String, String), note: &str| Highlight {
+        name: name.to_owned(),
+        value,
+        unit,
+        label: Some(Label::Measured),
+        note: note.to_owned(),
+    };
+    let number = |value: f64, unit: &str| (format_float(value, DIGITS), unit.to_owned());
+    let rate = bit_rate_bps.map(|bps| one("payload", number(bps / 1e6, "Mbit/s"), "in the mean"));
+    let packets = packet_rate_pps.map(|pps| one("packets", number(pps, "/s"), "in the mean"));
+    let mean = delay.map(|delay| one(word, time(delay.mean_ns), "in the mean"));
+    let p999 = delay.map(|delay| one(word, time(delay.quantiles.p999_ns as f64), "p99.9"));
+    let jitter = jitter
+        .mean_ns
+        .map(|ns| one("jitter", time(ns), "mean |D| of neighbours"));
+    [rate, packets, mean, p999, jitter]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The figures of all flows with the same instants, and the flows of the most bytes.
+fn section(decoded: &Decoded, total: &TotalReport) -> Section {
+    let report = &decoded.report;
+    let flows = by_bytes(report, total.instants);
+    let mut text = match total.instants {
+        Instants::DueLeft => "From when a packet was due to when the kernel gave it away: the sender's schedule and the way through its kernel, not the network.",
+        Instants::DueSent => "From when a packet was due to when it was given to the kernel: the sender's schedule, not the network.",
+        Instants::SentReceived => "From when a packet was sent, by the sender's clock, to when it came, by the receiver's.",
+        Instants::SentReturned => "From when a packet was sent to when its answer came back, by the sender's clock alone.",
+    }
+    .to_owned();
+    if flows.len() > MOST_DRAWN {
+        text += &format!(
+            " Of {} flows the figures have the {MOST_DRAWN} of the most bytes, and all together; `flows.csv` has every one.",
+            flows.len()
+        );
+    }
+    let mut blocks: Vec<Block> = figures(report, total, &flows, delay_word(total.instants))
+        .into_iter()
+        .map(Block::Figure)
+        .collect();
+    use CellType::{Float, Int, Text};
+    let mut table = Table::with(
+        "flows",
+        &[
+            ("flow", Text),
+            ("protocol", Text),
+            ("from", Text),
+            ("to", Text),
+            ("pkts", Int),
+            ("payload_mbps", Float),
+            ("lost_percent", Float),
+            ("delay_mean_us", Float),
+            ("delay_p99_us", Float),
+            ("jitter_mean_us", Float),
+            ("reordered_pkts", Int),
+        ],
+    );
+    for flow in flows.iter().take(MOST_ROWS) {
+        let [.., protocol, from, to, _] = metrics::describe(report, flow);
+        let summary = &flow.summary;
+        let delay = summary.delay;
+        let row: Vec<Cell> = vec![
+            flow_name(report, flow).into(),
+            protocol.into(),
+            from.into(),
+            to.into(),
+            summary.pkts.into(),
+            summary.bit_rate_bps.map(|bps| bps / 1e6).into(),
+            (summary.loss.lost_fraction * 100.0).into(),
+            delay.map(|delay| delay.mean_ns / 1e3).into(),
+            delay
+                .map(|delay| delay.quantiles.p99_ns as f64 / 1e3)
+                .into(),
+            summary.jitter.mean_ns.map(|ns| ns / 1e3).into(),
+            summary.reordering.reordered_pkts.into(),
+        ];
+        table.push(row).expect("a cell for each column");
+    }
+    blocks.push(Block::Table(TableView {
+        title: match flows.len() {
+            many if many > MOST_ROWS => format!("The {MOST_ROWS} of {many} flows with most bytes"),
+            _ => "Flows, by their bytes".to_owned(),
+        },
+        table,
+        is_open: true,
+    }));
+    let heading = delay_word(total.instants);
+    let (first, rest) = heading.split_at(1);
+    Section {
+        heading: format!(
+            "{}{rest}: {}",
+            first.to_uppercase(),
+            metrics::instants(total.instants)
+        ),
+        text,
+        blocks,
+    }
+}
+
+/// All metrics of the totals.
+fn numbers(totals: &[&TotalReport]) -> Section {
+    let titles: Vec<String> = (totals.iter())
+        .map(|total| {
+            let flows = match total.flows {
+                1 => "1 flow".to_owned(),
+                many => format!("{many} flows"),
+            };
+            format!("{} ({flows})", metrics::instants(total.instants))
+        })
+        .collect();
+    let columns: Vec<_> = std::iter::once(("metric", CellType::Text))
+        .chain(titles.iter().map(|title| (title.as_str(), CellType::Float)))
+        .collect();
+    let mut table = Table::with("totals", &columns);
+    let mut values: Vec<_> = (totals.iter())
+        .map(|total| metrics::named(&total.summary))
+        .collect();
+    while let Some(rows) = values
+        .iter_mut()
+        .map(Iterator::next)
+        .collect::<Option<Vec<_>>>()
+        .filter(|rows| !rows.is_empty())
+    {
+        let mut row: Vec<Cell> = vec![rows[0].0.trim().into()];
+        row.extend(rows.iter().map(|(_, value)| Cell::from(*value)));
+        table.push(row).expect("a cell for each column");
+    }
+    Section {
+        heading: "All numbers".to_owned(),
+        text: "Of all flows together: means are over packets; losses and reordering are counted within each flow and summed up. `flows.csv` has the same numbers of every flow, `intervals.csv` the series.".to_owned(),
+        blocks: vec![Block::Table(TableView {
+            title: "Totals".to_owned(),
+            table,
+            is_open: true,
+        })],
+    }
+}
+
+/// What was measured and by which clock.
+fn measured(decoded: &Decoded) -> Section {
+    let mut blocks = vec![Block::Table(TableView {
+        title: "Sessions of the logs".to_owned(),
+        table: clocks::sessions(decoded),
+        is_open: decoded.report.sessions.len() <= MOST_ROWS,
+    })];
+    if !decoded.clocks.is_empty() {
+        blocks.push(Block::Table(TableView {
+            title: "Clocks of two hosts".to_owned(),
+            table: clocks::table(&decoded.clocks),
+            is_open: true,
+        }));
+    }
+    Section {
+        heading: "By which clock".to_owned(),
+        text: "A one-way delay is the difference of two clocks. Between two hosts the least delays of a while follow the clocks, as queues only add to them (Moon, Skelly and Towsley 1999): their slope is the drift. Where flows go both ways, half the difference of the least delays is the offset, and half their sum bounds its error; of one way the offset cannot be told apart from the least delay.".to_owned(),
+        blocks,
+    }
+}
