@@ -1,5 +1,6 @@
 //! The figures of a decode: bit rate, delay, jitter and loss over time, as D-ITG's four, and the distribution of delay.
 
+use super::kinds::Kind;
 use super::metrics;
 use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
 use crate::report::label::Label;
@@ -42,12 +43,12 @@ struct Curve<'a> {
     colour: usize,
 }
 
-/// The figures of flows with the same instants, whose difference is called `word`.
+/// The figures of flows of one kind.
 pub fn figures(
     report: &Report,
     total: &TotalReport,
     flows: &[&FlowReport],
-    word: &str,
+    kind: &Kind,
 ) -> Vec<Figure> {
     let mut curves = Vec::new();
     if total.flows > 1 {
@@ -66,13 +67,12 @@ pub fn figures(
             colour,
         });
     }
-    let starts = report.totals.iter().filter_map(|total| total.series.first());
+    let starts = report
+        .totals
+        .iter()
+        .filter_map(|total| total.series.first());
     let origin_ns = starts.map(|one| one.start_ns).min().unwrap_or(0);
-    let key = match total.instants {
-        Instants::DueSent | Instants::DueLeft => "due",
-        Instants::SentReceived => "received",
-        Instants::SentReturned => "returned",
-    };
+    let (key, word) = (kind.key, kind.delay);
     let (divisor, unit) = scale(
         curves
             .iter()

@@ -5,6 +5,7 @@ pub mod clocks;
 pub mod decode;
 pub mod figures;
 pub mod itg_files;
+pub mod kinds;
 pub mod log_file;
 pub mod log_source;
 pub mod metrics;

@@ -4,6 +4,7 @@
 
 use super::decode::{Decoded, Job};
 use super::figures::{MOST_DRAWN, by_bytes, figures, flow_name};
+use super::kinds::{KINDS, Kind};
 use super::{clocks, metrics};
 use crate::engine::machine;
 use crate::engine::run::provenance;
@@ -14,7 +15,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{Summary, TotalReport};
-use trammel_traffic::record::Instants;
 
 /// Flows in the page's table.
 const MOST_ROWS: usize = 20;
@@ -61,28 +61,18 @@ pub fn write(
     Ok((page.answer.sentence, path))
 }
 
-/// What the difference of two instants is called.
-fn delay_word(instants: Instants) -> &'static str {
-    match instants {
-        Instants::DueSent | Instants::DueLeft => "lateness",
-        Instants::SentReceived => "one-way delay",
-        Instants::SentReturned => "round trip",
-    }
-}
-
 /// The page, but for where it is from.
 fn page(decoded: &Decoded) -> Report {
     let report = &decoded.report;
-    // What was received says most; what is due, least.
-    let order = [
-        Instants::SentReceived,
-        Instants::SentReturned,
-        Instants::DueLeft,
-        Instants::DueSent,
-    ];
-    let of = |instants| move |total: &&TotalReport| total.instants == instants;
-    let totals = order.map(|instants| report.totals.iter().find(of(instants)));
-    let totals: Vec<&TotalReport> = totals.into_iter().flatten().collect();
+    let of = |kind: &'static Kind| {
+        let total = report
+            .totals
+            .iter()
+            .find(|total| total.instants == kind.instants);
+        total.map(|total| (kind, total))
+    };
+    let kinds: Vec<(&Kind, &TotalReport)> = KINDS.iter().filter_map(of).collect();
+    let totals: Vec<&TotalReport> = kinds.iter().map(|(_, total)| *total).collect();
     let mut sections: Vec<Section> = Vec::new();
     if !decoded.warnings.is_empty() {
         let warning = |text: &String| {
@@ -98,16 +88,18 @@ fn page(decoded: &Decoded) -> Report {
             ..Section::default()
         });
     }
-    sections.extend(totals.iter().map(|total| section(decoded, total)));
+    sections.extend(
+        kinds
+            .iter()
+            .map(|(kind, total)| section(decoded, kind, total)),
+    );
     sections.push(numbers(&totals));
     sections.push(measured(decoded));
     Report {
         title: "Traffic, packet by packet".to_owned(),
         question: "What became of every packet?".to_owned(),
-        answer: totals
-            .first()
-            .map_or_else(Answer::default, |total| answer(total)),
-        highlights: (totals.first()).map_or_else(Vec::new, |total| highlights(total)),
+        answer: (kinds.first()).map_or_else(Answer::default, |(kind, total)| answer(kind, total)),
+        highlights: (kinds.first()).map_or_else(Vec::new, |(kind, total)| highlights(kind, total)),
         sections,
         ..Report::default()
     }
@@ -128,10 +120,10 @@ fn told(ns: f64) -> String {
     format!("{value} {unit}")
 }
 
-fn answer(total: &TotalReport) -> Answer {
+fn answer(kind: &Kind, total: &TotalReport) -> Answer {
     let Summary { loss, delay, .. } = &total.summary;
     let first_copies = delay.map_or(0, |delay| delay.pkts);
-    let word = delay_word(total.instants);
+    let word = kind.delay;
     let flows = match total.flows {
         1 => "one flow".to_owned(),
         many => format!("{many} flows"),
@@ -143,12 +135,7 @@ fn answer(total: &TotalReport) -> Answer {
             told(delay.quantiles.p99_ns as f64)
         )
     });
-    let verb = match total.instants {
-        Instants::DueSent => "were sent",
-        Instants::DueLeft => "left",
-        Instants::SentReceived => "came",
-        Instants::SentReturned => "came back",
-    };
+    let verb = kind.did;
     Answer {
         number: format!("{} %", format_float(loss.lost_fraction * 100.0, DIGITS)),
         sentence: format!(
@@ -159,7 +146,7 @@ fn answer(total: &TotalReport) -> Answer {
     }
 }
 
-fn highlights(total: &TotalReport) -> Vec<Highlight> {
+fn highlights(kind: &Kind, total: &TotalReport) -> Vec<Highlight> {
     let Summary {
         delay,
         jitter,
@@ -167,7 +154,7 @@ fn highlights(total: &TotalReport) -> Vec<Highlight> {
         bit_rate_bps,
         ..
     } = &total.summary;
-    let word = delay_word(total.instants);
+    let word = kind.delay;
     let one = |name: &str, (value, unit): (String, String), note: &str| Highlight {
         name: name.to_owned(),
         value,
@@ -190,23 +177,17 @@ fn highlights(total: &TotalReport) -> Vec<Highlight> {
 }
 
 /// The figures of all flows with the same instants, and the flows of the most bytes.
-fn section(decoded: &Decoded, total: &TotalReport) -> Section {
+fn section(decoded: &Decoded, kind: &Kind, total: &TotalReport) -> Section {
     let report = &decoded.report;
     let flows = by_bytes(report, total.instants);
-    let mut text = match total.instants {
-        Instants::DueLeft => "From when a packet was due to when the kernel gave it away: the sender's schedule and the way through its kernel, not the network.",
-        Instants::DueSent => "From when a packet was due to when it was given to the kernel: the sender's schedule, not the network.",
-        Instants::SentReceived => "From when a packet was sent, by the sender's clock, to when it came, by the receiver's.",
-        Instants::SentReturned => "From when a packet was sent to when its answer came back, by the sender's clock alone.",
-    }
-    .to_owned();
+    let mut text = kind.meaning.to_owned();
     if flows.len() > MOST_DRAWN {
         text += &format!(
             " Of {} flows the figures have the {MOST_DRAWN} of the most bytes, and all together; `flows.csv` has every one.",
             flows.len()
         );
     }
-    let mut blocks: Vec<Block> = figures(report, total, &flows, delay_word(total.instants))
+    let mut blocks: Vec<Block> = figures(report, total, &flows, kind)
         .into_iter()
         .map(Block::Figure)
         .collect();
@@ -256,8 +237,7 @@ fn section(decoded: &Decoded, total: &TotalReport) -> Section {
         table,
         is_open: true,
     }));
-    let heading = delay_word(total.instants);
-    let (first, rest) = heading.split_at(1);
+    let (first, rest) = kind.delay.split_at(1);
     Section {
         heading: format!(
             "{}{rest}: {}",

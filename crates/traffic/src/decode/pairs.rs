@@ -176,6 +176,12 @@ mod tests {
         entries
     }
 
+    fn take(pairs: &mut Pairs, log: &[Entry]) {
+        for entry in log {
+            pairs.entry(entry);
+        }
+    }
+
     const A: &str = "192.0.2.1:9";
     const B: &str = "192.0.2.2:9";
 
@@ -183,18 +189,14 @@ mod tests {
     fn the_logs_of_both_ends_tell_the_offset_of_one_the_drift_only() {
         let (offset, drift) = (-7e9, 2e-5);
         let mut pairs = Pairs::new();
-        log(1, (A, B), offset, drift)
-            .iter()
-            .for_each(|entry| pairs.entry(entry));
+        take(&mut pairs, &log(1, (A, B), offset, drift));
         let [one] = pairs.finish()[..] else { panic!() };
         assert_eq!((one.pkts, one.negative_pkts), (10_000, 10_000));
         let clock = one.clock.unwrap();
         assert_eq!(clock.offset_bound_ns, None);
         assert!((clock.drift - drift).abs() < 2.0 * clock.drift_uncertainty.unwrap());
         // The other's log: sending times by a clock that is 7 s behind do not matter to 20 ppm.
-        log(2, (B, A), -offset, -drift)
-            .iter()
-            .for_each(|entry| pairs.entry(entry));
+        take(&mut pairs, &log(2, (B, A), -offset, -drift));
         let [there, back] = pairs.finish()[..] else {
             panic!()
         };
@@ -219,9 +221,7 @@ mod tests {
             ("[::ffff:192.0.2.1]:9", A),
         ] {
             let mut pairs = Pairs::new();
-            log(1, ends, 0.0, 0.0)
-                .iter()
-                .for_each(|entry| pairs.entry(entry));
+            take(&mut pairs, &log(1, ends, 0.0, 0.0));
             assert_eq!(pairs.finish(), [], "{ends:?}");
         }
     }
