@@ -341,6 +341,25 @@ fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_generator_that_is_not_installed_is_left_out_and_the_rest_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut command = botta(&out, "10ms");
+    let output = command
+        .args(["--beside", "d-itg"])
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("apt-get install d-itg").count(), 1, "{said}");
+    let table = read_table(&out, "experiments/packet-rates/streams.csv");
+    let measured = table.filter(|row| row.text("label") == "measured");
+    assert_eq!(measured.len(), 24);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn who_interrupts_the_streams_of_botta_keeps_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
