@@ -8,10 +8,11 @@ use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 use crate::paper::experiment::{self, Choice, Done};
 use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
-use crate::paper::spec::Engine;
+use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
 use crate::paper::{Paper, library, plots, streams};
 use crate::run_folder::{RunFolder, RunInfo};
+use anyhow::bail;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,14 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|key| library::find(key))
         .collect::<Result<_, _>>()?;
+    let is_of_streams = job.choice.seconds.is_some() || !job.choice.peers.is_empty();
+    let mut experiments = papers.iter().flat_map(|paper| &paper.spec.experiments);
+    let is_measured = |one: &Experiment| one.streams.as_ref().is_some_and(|it| it.is_measured);
+    if is_of_streams && !experiments.any(is_measured) {
+        bail!(
+            "`--duration` and `--beside` are of streams that are measured; none of these papers has any"
+        );
+    }
     let mut codes = Vec::new();
     let mut tables = Vec::new();
     for paper in &papers {
