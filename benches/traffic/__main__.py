@@ -286,7 +286,7 @@ def receiver(secs: int) -> None:
     print(table(["sent a second", "sent", "received", "lost by the receiver"], rows))
 
 
-SEGMENTS = ["--segments"]
+SEGMENTS = ["--by", "segments"]
 
 
 def main() -> None:

@@ -16,6 +16,8 @@ mod element;
 mod estimate;
 #[cfg(target_os = "linux")]
 mod graph;
+#[cfg(target_os = "linux")]
+mod itg;
 mod list;
 mod man;
 mod options;

@@ -5,6 +5,7 @@ use crate::engine::Lacks;
 use crate::traffic::log_file::{LogFile, session};
 use crate::traffic::metrics;
 use crate::traffic::receive::Keeper;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
 use trammel_io::route::interface;
+use trammel_traffic::itg;
 use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
@@ -29,15 +31,15 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// what came. The exit code is 130 where it was interrupted before these had come.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log"
+    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
 )]
 pub(super) struct Args {
     /// Address to listen on, for signalling and packets
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
-    /// Port of signalling; 0 takes any that is free
-    #[arg(short, long, value_name = "PORT", default_value_t = PORT)]
-    port: u16,
+    /// Port of signalling; 0 takes any that is free [default: 9310, with --itg 9000]
+    #[arg(short, long, value_name = "PORT")]
+    port: Option<u16>,
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
@@ -50,15 +52,16 @@ pub(super) struct Args {
     /// Log of when each packet was sent and received; what the file holds stays
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
+    #[command(flatten)]
+    itg: super::itg::RecvArgs,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let settings = Settings {
-        key: args.key.as_deref().map(key).transpose()?,
-    };
+    let asked = args.itg.asked()?;
+    let key = args.key.as_deref().map(key).transpose()?;
     let log = match &args.log {
         Some(path) => {
             let session = session(Instants::SentReceived, 0);
@@ -67,12 +70,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => None,
     };
     let keeper = Keeper::new(log);
-    let address = SocketAddr::from((args.listen, args.port));
-    let receiver = Receiver::open(address, settings, Hub::new(Box::new(keeper.clone())));
-    let receiver = receiver.map_err(|why| {
+    let hub = Hub::new(Box::new(keeper.clone()));
+    let unheard = |address: SocketAddr, why: io::Error| {
         let what = format!("{address} cannot be listened on: {why}");
         Lacks::error(&what, "give another `--listen` or `--port`")
-    })?;
+    };
+    if let Some(asked) = asked {
+        let (address, data, settings) = asked.serve((args.listen, args.port))?;
+        let receiver = itg::serve::Receiver::open(address, data, settings, hub);
+        let receiver = receiver.map_err(|why| unheard(address, why))?;
+        let run =
+            |stop: &AtomicBool| receiver.run(stop, &|from, what| say(&format!("{from} {what}")));
+        let foreign = || receiver.hub().foreign();
+        let done = serve(args, &keeper, receiver.address()?, (&run, &foreign));
+        asked.end();
+        return done;
+    }
+    let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
+    let receiver = Receiver::open(address, Settings { key }, hub);
+    let receiver = receiver.map_err(|why| unheard(address, why))?;
     let receiver = match &args.xdp {
         Some(name) => {
             interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
@@ -80,15 +96,33 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         None => receiver,
     };
+    let run = |stop: &AtomicBool| {
+        receiver.run(stop, &|from, why| {
+            say(&format!("{from}: {why}; its flows are closed"));
+        })
+    };
+    let foreign = || receiver.hub().foreign();
+    serve(args, &keeper, receiver.address(), (&run, &foreign))
+}
+
+/// A receiver until it is stopped, and the packets that belonged to no flow.
+type Running<'a> = (
+    &'a (dyn Fn(&AtomicBool) -> io::Result<()> + Sync),
+    &'a dyn Fn() -> u64,
+);
+
+/// Receives until it is enough, and says what came.
+fn serve(
+    args: &Args,
+    keeper: &Keeper,
+    address: SocketAddr,
+    (run, foreign): Running<'_>,
+) -> anyhow::Result<ExitCode> {
     let interrupted = options::interrupted()?;
-    say(&format!("listening on {}", receiver.address()));
+    say(&format!("listening on {address}"));
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
-            receiver.run(&stop, &|from, why| {
-                say(&format!("{from}: {why}; its flows are closed"));
-            })
-        });
+        let running = scope.spawn(|| run(&stop));
         let is_enough = || {
             args.flows
                 .is_some_and(|most| keeper.closed() >= most as usize)
@@ -104,7 +138,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         stop.store(true, Ordering::SeqCst);
         running.join().expect("it does not panic")
     });
-    let foreign = receiver.hub().foreign();
+    let foreign = foreign();
     let (report, fault) = keeper.finish();
     if args.json {
         write_json(&metrics::tables(&report), std::io::stdout())?;

@@ -3,7 +3,7 @@
 use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::metrics;
-use crate::traffic::send::{self, Job};
+use crate::traffic::send::{self, Job, Outcome};
 use crate::traffic::words::{Words, source};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -28,8 +28,8 @@ use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
-    #[arg(value_name = "HOST")]
-    to: String,
+    #[arg(value_name = "HOST", required_unless_present_any = ["itg", "itg_script"])]
+    to: Option<String>,
     /// Packets a second
     #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
     rate: Option<String>,
@@ -125,6 +125,8 @@ pub(super) struct Args {
     /// Log of when each packet was due and sent, or sent and back; what the file holds stays
     #[arg(short, long, value_name = "FILE")]
     log: Option<PathBuf>,
+    #[command(flatten)]
+    itg: super::itg::SendArgs,
     /// Write the table to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -238,6 +240,18 @@ fn bytes(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let wait = if args.sleep { Wait::Sleep } else { Wait::Spin };
+    if let Some(asked) = args.itg.asked()? {
+        let with = send::itg::Job {
+            seed: args.seed,
+            wait,
+            is_real_time: args.real_time,
+            log: args.log.clone(),
+        };
+        let key = args.key.as_deref().map(key).transpose()?;
+        return super::itg::send(&asked, with, key, args.json);
+    }
+    let to = args.to.clone().expect("it is required without `--itg`");
     let words = Words {
         rate: args.rate.clone(),
         gap: args.gap.clone(),
@@ -287,10 +301,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let seeds = (0..u64::from(args.flows)).map(|at| args.seed.wrapping_add(at));
     let streams: Vec<Stream> = seeds.map(stream).collect::<anyhow::Result<_>>()?;
     let job = Job {
-        to: args.to.clone(),
+        to,
         port: args.port,
         key: args.key.as_deref().map(key).transpose()?,
-        wait: if args.sleep { Wait::Sleep } else { Wait::Spin },
+        wait,
         mechanism,
         threads: args.threads as usize,
         is_real_time: args.real_time,
@@ -298,10 +312,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let interrupted = options::interrupted()?;
     let outcome = send::run(&streams, &job, &interrupted)?;
+    show(&outcome, args.json)?;
+    Ok(exit_code(&outcome, interrupted.load(Ordering::SeqCst)))
+}
+
+/// Shows what became of streams.
+pub(super) fn show(outcome: &Outcome, is_json: bool) -> anyhow::Result<()> {
     if let Some(why) = &outcome.log_fault {
         say(&format!("warning: {why}; the log lacks what came after"));
     }
-    if args.json {
+    if is_json {
         let mut tables = vec![outcome.table()];
         tables.extend(outcome.report.iter().flat_map(metrics::tables));
         write_json(&tables, std::io::stdout())?;
@@ -311,11 +331,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             print(metrics::text(report).trim_end())?;
         }
     }
-    Ok(ExitCode::from(if interrupted.load(Ordering::SeqCst) {
+    Ok(())
+}
+
+/// The exit code of what became of streams.
+pub(super) fn exit_code(outcome: &Outcome, was_interrupted: bool) -> ExitCode {
+    ExitCode::from(if was_interrupted {
         INTERRUPTED
-    } else if !outcome.is_whole() {
-        FAILED
-    } else {
+    } else if outcome.is_whole() {
         DONE
-    }))
+    } else {
+        FAILED
+    })
 }

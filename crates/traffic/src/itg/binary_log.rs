@@ -51,6 +51,16 @@ impl Order {
         }
     }
 
+    /// That of this machine, which `ITGDec` here reads.
+    #[must_use]
+    pub fn of_this_machine() -> Order {
+        if cfg!(target_endian = "big") {
+            Order::Big
+        } else {
+            Order::Little
+        }
+    }
+
     fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             Order::Little => u32::from_le_bytes(bytes),

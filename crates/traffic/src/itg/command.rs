@@ -302,3 +302,26 @@ impl Default for Command {
         }
     }
 }
+
+/// How ITGRecv is to serve.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Serve {
+    /// Where it listens (`-a`).
+    pub address: Option<Host>,
+    /// The port of signalling (`-Sp`).
+    pub port: Option<u16>,
+    /// Its log file (`-l`).
+    pub log: Option<String>,
+    /// The server that keeps it (`-L`).
+    pub log_server: Option<LogServer>,
+    /// The network device that packets come by (`-i`).
+    pub device: Option<String>,
+    /// The network device of signalling (`-Si`).
+    pub signalling_device: Option<String>,
+    /// The sender that it goes to instead of waiting for one (`-H`).
+    pub passive: Option<Host>,
+    /// Datagrams that open the way of a passive receiver (`-n`).
+    pub punches: Option<u32>,
+    /// What the user should be told.
+    pub remarks: Vec<String>,
+}

@@ -7,6 +7,8 @@
 //! - [`command`]: a flow as D-ITG describes it; [`arguments`]: the words of its command line and script files.
 //! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms; [`file`](mod@file): logs as
 //!   they are read, and how they become entries of ours and ours become theirs.
+//! - [`flow`]: the stream that a command asks for; [`stamps`]: heads of payloads as stamps; [`log_file`]: a log that is written.
+//! - [`speak`] and [`carriers`]: sending to ITGRecv; [`serve`] and [`flows`]: receiving from ITGSend.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
 //! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
@@ -14,10 +16,21 @@
 
 pub mod arguments;
 pub mod binary_log;
+#[cfg(target_os = "linux")]
+pub mod carriers;
 pub mod command;
 pub mod file;
+pub mod flow;
+#[cfg(target_os = "linux")]
+pub mod flows;
 pub mod line;
+pub mod log_file;
+#[cfg(target_os = "linux")]
+pub mod serve;
 pub mod session;
 pub mod signalling;
+#[cfg(target_os = "linux")]
+pub mod speak;
+pub mod stamps;
 pub mod summary;
 pub mod text_log;

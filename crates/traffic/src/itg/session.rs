@@ -7,7 +7,9 @@
 //! What a peer may make ours hold is bounded: [`MOST_FLOWS`] flows, and bytes of one message.
 
 use super::signalling::{Error, LogName, Message, Open, Side};
+use crate::record::Protocol;
 use std::collections::{BTreeSet, VecDeque};
+use std::net::IpAddr;
 
 /// Flows of one channel, at most.
 pub const MOST_FLOWS: usize = 4096;
@@ -63,7 +65,7 @@ pub enum Sent {
 pub struct Sender {
     channel: Channel,
     waiting: VecDeque<Open>,
-    log: Option<LogName>,
+    log: Option<Message>,
     asked: Option<u32>,
     running: BTreeSet<u32>,
     is_accepted: bool,
@@ -79,12 +81,23 @@ impl Sender {
         Sender {
             channel,
             waiting: flows.into_iter().take(MOST_FLOWS).collect(),
-            log,
+            log: log.map(Message::Log),
             asked: None,
             running: BTreeSet::new(),
             is_accepted: false,
             is_closing: false,
         }
+    }
+
+    /// The receiver's log is to go to a server instead, under this name.
+    #[must_use]
+    pub fn with_log_server(self, server: IpAddr, protocol: Protocol, name: LogName) -> Sender {
+        let log = Some(Message::LogAt {
+            server,
+            protocol,
+            name,
+        });
+        Sender { log, ..self }
     }
 
     /// What is to be sent to the receiver now.
@@ -104,11 +117,11 @@ impl Sender {
                 Message::Accept if !self.is_accepted => {
                     self.is_accepted = true;
                     match self.log.take() {
-                        Some(name) => self.channel.send(&Message::Log(name)),
+                        Some(log) => self.channel.send(&log),
                         None => self.ask(),
                     }
                 }
-                Message::LogReady
+                Message::LogReady | Message::LogAtReady
                     if self.is_accepted && self.asked.is_none() && self.running.is_empty() =>
                 {
                     self.ask();

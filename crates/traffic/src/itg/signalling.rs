@@ -1,8 +1,9 @@
 //! What ITGSend and ITGRecv tell each other over TCP port 9000, and the head of each packet's payload.
 //!
 //! As observed (`docs/itg-signalling.md` has the whole with captures): a message is a byte that names it and fields of fixed
-//! lengths; there is no length field. Numbers are big-endian, but for the receiver's port in [`Open`], whose two bytes are swapped
-//! once more on a little-endian machine, so that they are little-endian on the wire.
+//! lengths; there is no length field. Numbers are big-endian, but for the receiver's port in [`Open`], which is in the order of bytes
+//! of the sender's machine, as D-ITG for s390x shows. Nothing tells which that is: ours writes and reads it little-endian, as x86 does.
+//! A receiver of the other order listens on the port with its bytes swapped and answers with that, and packets go there.
 //!
 //! ```text
 //! sender    Hello         Log             Open             (packets)  End             Close

@@ -6,6 +6,7 @@ pub mod frames;
 pub mod hub;
 pub mod icmp;
 pub mod port;
+pub mod reads;
 mod session;
 pub mod tcp;
 pub mod udp;
@@ -16,6 +17,7 @@ use crate::signal::key::Key;
 use crate::signal::message::Message;
 use hub::Hub;
 use port::Port;
+use reads::{Reads, Stamped};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -87,8 +89,9 @@ impl Shared {
         ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());
         scope.spawn(move || {
+            let reads: Arc<dyn Reads> = Arc::new(Stamped);
             // An error of a socket that is ours and open is one of the machine's.
-            if let Err(why) = served.serve(&hub, scope, stop) {
+            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
                 let at = served.address().map_or(number, |address| address.port());
                 let name = format!("port {at} of {protocol:?}");
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);

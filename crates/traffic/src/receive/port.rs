@@ -2,6 +2,7 @@
 
 use super::hub::Hub;
 use super::icmp::IcmpPort;
+use super::reads::Reads;
 use super::tcp::TcpPort;
 use super::udp::UdpPort;
 use crate::record::Protocol;
@@ -73,16 +74,17 @@ impl Port {
         }
     }
 
-    /// Takes what comes until `stop` is set.
+    /// Takes what comes until `stop` is set; `reads` tells whose it is.
     pub fn serve<'scope>(
         &self,
         hub: &Arc<Mutex<Hub>>,
+        reads: &Arc<dyn Reads>,
         scope: &'scope Scope<'scope, '_>,
         stop: &'scope AtomicBool,
     ) -> io::Result<()> {
         match self {
-            Port::Udp(port) => port.serve(hub, stop),
-            Port::Tcp(port) => port.serve(hub, scope, stop),
+            Port::Udp(port) => port.serve(hub, reads.as_ref(), stop),
+            Port::Tcp(port) => port.serve(hub, reads, scope, stop),
             Port::Icmp(port) => port.serve(hub, stop),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::frames::Frames;
 use super::hub::Hub;
-use crate::stamp::Stamp;
+use super::reads::Reads;
 use crate::stream::Meter;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -66,8 +66,13 @@ impl UdpPort {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Takes what comes until `stop` is set.
-    pub fn serve(&self, hub: &Arc<Mutex<Hub>>, stop: &AtomicBool) -> io::Result<()> {
+    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    pub fn serve(
+        &self,
+        hub: &Arc<Mutex<Hub>>,
+        reads: &dyn Reads,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
         let mut frames = frames.take();
@@ -80,7 +85,7 @@ impl UdpPort {
             if let Some(frames) = &mut frames {
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
                 came += frames.receive(|from, part, time| {
-                    self.note(&mut hub, part, from, time);
+                    self.note((&mut hub, reads), part, from, time);
                 })?;
                 drop(hub);
                 if came == 0 {
@@ -98,7 +103,7 @@ impl UdpPort {
             for datagram in receiver.datagrams() {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);
                 for part in parts(datagram.data, datagram.segment) {
-                    self.note(&mut hub, part, datagram.from, time);
+                    self.note((&mut hub, reads), part, datagram.from, time);
                 }
             }
             drop(hub);
@@ -111,9 +116,15 @@ impl UdpPort {
     }
 
     /// Notes a datagram, and sends it back where that is measured.
-    fn note(&self, hub: &mut Hub, part: &[u8], from: Option<SocketAddr>, time_ns: i64) {
-        let ip = from.map(|from| from.ip());
-        let meter = hub.note(Stamp::read(part), ip, part.len(), time_ns);
+    fn note(
+        &self,
+        (hub, reads): (&mut Hub, &dyn Reads),
+        part: &[u8],
+        from: Option<SocketAddr>,
+        time_ns: i64,
+    ) {
+        let stamp = from.and_then(|from| reads.datagram(part, from, time_ns));
+        let meter = hub.note(stamp, from.map(|from| from.ip()), part.len(), time_ns);
         if let (Some(Meter::RoundTrip), Some(from)) = (meter, from) {
             // What cannot be answered is lost on the way back, as any other packet may be.
             let _ = self.socket.send_to(part, from);

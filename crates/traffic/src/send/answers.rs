@@ -22,7 +22,7 @@ const SLICE: Duration = Duration::from_millis(20);
 
 /// Takes what comes back of a stream.
 pub trait Answers: Send {
-    /// Notes answers of flow `flow` until `stop` is set.
+    /// Notes answers of flow `flow` until `stop` is set. An error says why some are missing.
     fn collect(
         &mut self,
         flow: u32,
@@ -32,7 +32,7 @@ pub trait Answers: Send {
 }
 
 /// The stamp in what came, and the bytes of its payload.
-type Unpack = fn(&Incoming<'_>) -> Option<(Stamp, usize)>;
+pub type Unpack = fn(&Incoming<'_>) -> Option<(Stamp, usize)>;
 
 /// Datagrams that come back to the socket that sent them.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ impl UdpAnswers {
         UdpAnswers::with(socket, MOST_PACKET_BYTES, unpack)
     }
 
-    /// With so many bytes kept of each.
-    fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
+    /// Datagrams of which `kept` bytes are kept and `unpack` finds the stamp.
+    pub fn with(socket: &UdpSocket, kept: usize, unpack: Unpack) -> io::Result<UdpAnswers> {
         let tells = Options {
             tells: true,
             receive_bytes: Some(BUFFER_BYTES),
@@ -101,7 +101,12 @@ impl Answers for UdpAnswers {
                 }
             }
         }
-        Ok(())
+        match self.receiver.lost() {
+            0 => Ok(()),
+            lost => Err(io::Error::other(format!(
+                "{lost} were lost here: the socket's buffer was full"
+            ))),
+        }
     }
 }
 
@@ -152,7 +157,7 @@ impl Answers for TcpAnswers {
     }
 }
 
-fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
+pub(crate) fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
     Record {
         flow: stamp.flow,
         sequence: stamp.sequence,

@@ -5,7 +5,7 @@ use super::{Carrier, Note, Packet, Sent};
 use crate::pace::Calendar;
 use crate::record::Record;
 use crate::signal::message::Count;
-use crate::stamp::{STAMP_BYTES, Stamp};
+use crate::stamp::Stamp;
 use crate::stream::{Departure, Late, Stream};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -90,7 +90,7 @@ impl Lane {
         stop: &AtomicBool,
         note: Note<'_>,
     ) {
-        let (most, most_bytes) = self.carrier.most();
+        let ((most, most_bytes), least_bytes) = (self.carrier.most(), self.carrier.least());
         let since_start = now_ns - self.start_ns;
         self.schedule.take(since_start, most, &mut self.due);
         let (flow, first) = (self.flow, self.sent.count.packets);
@@ -103,7 +103,7 @@ impl Lane {
                     sequence,
                     sent_ns,
                 },
-                bytes: due.bytes.clamp(STAMP_BYTES as u32, most_bytes),
+                bytes: due.bytes.clamp(least_bytes, most_bytes),
             }));
         match self.carrier.hand_over(&self.packets, stop) {
             Ok(errors) => self.sent.errors += errors,
@@ -151,7 +151,9 @@ impl Lane {
 }
 
 impl Sent {
-    fn nothing() -> Sent {
+    /// Of a stream that nothing was sent of.
+    #[must_use]
+    pub fn nothing() -> Sent {
         Sent {
             count: Count::default(),
             first_ns: 0,

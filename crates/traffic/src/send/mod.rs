@@ -17,7 +17,7 @@ pub use lane::Lane;
 use crate::pace::{Calendar, Wait};
 use crate::record::Record;
 use crate::signal::message::Count;
-use crate::stamp::Stamp;
+use crate::stamp::{STAMP_BYTES, Stamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -29,7 +29,7 @@ use trammel_core::histogram::Histogram;
 pub struct Packet {
     /// What it tells.
     pub stamp: Stamp,
-    /// Bytes of its payload, [`STAMP_BYTES`] at least.
+    /// Bytes of its payload; at least what its carrier says.
     pub bytes: u32,
 }
 
@@ -37,6 +37,11 @@ pub struct Packet {
 pub trait Carrier: Send {
     /// How many packets it takes at a time, and bytes of a packet, at most.
     fn most(&self) -> (usize, u32);
+
+    /// Bytes of a packet, at least.
+    fn least(&self) -> u32 {
+        STAMP_BYTES as u32
+    }
 
     /// Whether it waits for the other end: then a stream beside it on the same thread would wait as well.
     fn waits(&self) -> bool {

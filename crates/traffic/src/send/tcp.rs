@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Messages that are written at a time, at most.
 const BATCH: usize = 64;
 /// So often is looked whether to stop where the other end does not read.
-const SLICE: Duration = Duration::from_millis(50);
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// A connection.
 #[derive(Debug)]
@@ -59,22 +59,28 @@ impl Carrier for Tcp {
             let more = packet.bytes as usize - STAMP_BYTES;
             self.bytes.resize(self.bytes.len() + more, 0);
         }
-        let mut done = 0;
-        while done < self.bytes.len() {
-            match self.stream.write(&self.bytes[done..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => done += count,
-                Err(error) => match error.kind() {
-                    ErrorKind::Interrupted => {}
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                        if stop.load(Ordering::Relaxed) {
-                            return Ok(0);
-                        }
-                    }
-                    _ => return Err(error),
-                },
-            }
-        }
+        write(&mut self.stream, &self.bytes, stop)?;
         Ok(0)
     }
+}
+
+/// Writes `bytes`, however long the other end takes to read them, unless `stop` is set.
+pub(crate) fn write(stream: &mut TcpStream, bytes: &[u8], stop: &AtomicBool) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match stream.write(&bytes[done..]) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => done += count,
+            Err(error) => match error.kind() {
+                ErrorKind::Interrupted => {}
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                }
+                _ => return Err(error),
+            },
+        }
+    }
+    Ok(())
 }

@@ -34,6 +34,15 @@ pub enum Mechanism {
     Frames(frames::Options),
 }
 
+/// What a datagram begins with, of which one that is shorter has as much as it can.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Writes it.
+    pub write: fn(&Packet) -> [u8; HEAD_BYTES],
+    /// The least bytes of a datagram.
+    pub least: u32,
+}
+
 /// A connected socket.
 #[derive(Debug)]
 pub struct Udp {
@@ -41,6 +50,7 @@ pub struct Udp {
     /// Whether the kernel cuts packets out of larger ones.
     in_segments: bool,
     sender: Sender,
+    head: Head,
     filler: Vec<u8>,
     batch: Vec<Outgoing>,
     patience: Patience,
@@ -60,10 +70,25 @@ impl Udp {
             socket,
             in_segments: mechanism == Mechanism::Segments,
             sender: Sender::new(BATCH),
+            head: Head {
+                write: |packet| packet.stamp.write(),
+                least: STAMP_BYTES as u32,
+            },
             filler: vec![0; MOST_BYTES as usize],
             batch: Vec::new(),
             patience: Patience::default(),
         })
+    }
+
+    /// Datagrams begin with `head` instead of a stamp, and go on with the bytes of `filler`, which is as long as the
+    /// longest of them.
+    #[must_use]
+    pub fn with(self, head: Head, filler: Vec<u8>) -> Udp {
+        Udp {
+            head,
+            filler,
+            ..self
+        }
     }
 }
 
@@ -77,10 +102,14 @@ impl Carrier for Udp {
         (packets, MOST_BYTES)
     }
 
+    fn least(&self) -> u32 {
+        self.head.least
+    }
+
     fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
         self.batch.clear();
         self.batch.extend(packets.iter().map(|packet| Outgoing {
-            head: packet.stamp.write(),
+            head: (self.head.write)(packet),
             bytes: packet.bytes as usize,
         }));
         let (mut done, mut errors) = (0, 0);

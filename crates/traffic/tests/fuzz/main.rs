@@ -1,4 +1,4 @@
-//! What reads logs, put to inputs that were made to break it.
+//! What reads logs, command lines and messages, put to inputs that were made to break it.
 //!
 //! The fuzzer of `fuzz/` calls the same functions; here every input of its corpora is read again, with some mutations of
 //! each, drawn from `TRAMMEL_SEED` (1 by default), `TRAMMEL_MUTATIONS` of them for each target.
@@ -56,26 +56,37 @@ fn mutate(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-#[test]
-fn traffic_logs() {
+/// Reads the inputs kept for a target, and mutations of them.
+fn put_to(target: &str, run: fn(&[u8])) {
     let (seed, mutations) = (
         variable("TRAMMEL_SEED", 1),
         variable("TRAMMEL_MUTATIONS", 2000),
     );
     let mut rng = Rng::new(seed, "mutations of logs");
-    let seeds = seeds("traffic_log");
+    let seeds = seeds(target);
     for input in &seeds {
-        targets::traffic_log::run(input);
+        run(input);
     }
     for mutation in 0..mutations {
         let mut bytes = seeds[below(&mut rng, seeds.len())].clone();
         for _ in 0..=below(&mut rng, 4) {
             mutate(&mut bytes, &mut rng);
         }
-        let ran = catch_unwind(|| targets::traffic_log::run(&bytes));
+        let ran = catch_unwind(|| run(&bytes));
         assert!(
             ran.is_ok(),
             "seed {seed}, mutation {mutation}: {bytes:02x?}"
         );
     }
+}
+
+#[test]
+fn traffic_logs() {
+    put_to("traffic_log", targets::traffic_log::run);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_read_of_d_itg() {
+    put_to("itg", targets::itg::run);
 }

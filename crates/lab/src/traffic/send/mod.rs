@@ -1,9 +1,11 @@
 //! Sending streams: the session, the schedules, and what came of both.
 
 mod account;
+pub mod itg;
 mod show;
 
 use super::log_file::{self, LogFile};
+use crate::cli::say;
 use crate::engine::Lacks;
 use account::Account;
 use anyhow::{Context, anyhow, bail};
@@ -141,10 +143,13 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
             if let Some(mut answers) = way.answers {
                 let (over, account) = (&over, &account);
                 scope.spawn(move || {
-                    // An error of it shows as answers that did not come.
-                    let _ = answers.collect(*number, over, &mut |record| {
+                    let done = answers.collect(*number, over, &mut |record| {
                         held(account).came_back(record);
                     });
+                    // It shows as answers that did not come: nobody should blame the network.
+                    if let Err(why) = done {
+                        say(&format!("warning: answers of flow {number}: {why}"));
+                    }
                 });
             }
             lanes.push(Lane::new(stream, *number, way.carrier, origin));
@@ -198,6 +203,11 @@ fn may_be_real_time() -> anyhow::Result<()> {
         let what = format!("no right to run before other programs: {why}");
         Lacks::error(&what, "run it as root, or leave `--real-time` out")
     })
+}
+
+/// Runs this thread before all programs of usual priority; whether it may was asked before.
+fn real_time_now() {
+    let _ = real_time(PRIORITY);
 }
 
 /// Opens a flow with the receiver, and the way there.
@@ -258,8 +268,7 @@ fn send_lanes(
     let is_noted = held(account).notes_departures();
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {
-            // Whether it may was asked before.
-            let _ = real_time(PRIORITY);
+            real_time_now();
         }
         let note = &mut |record: &Record| {
             if is_noted {

@@ -1,8 +1,14 @@
 //! Tests of the command line.
 
+use super::applications::APPLICATIONS;
+use super::flags::{FLAGS, Part};
 use super::*;
+use crate::itg::command::{Application, Codec, Host, Law, Logs, Serve, Unit, Values};
+use crate::record::Protocol;
 use crate::stream::Limits;
 use proptest::prelude::*;
+use std::net::IpAddr;
+use trammel_core::time::Time;
 
 fn flow(line: &str) -> Command {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -64,6 +70,23 @@ fn every_flag_is_understood_as_its_example_is_written() {
     for flag in FLAGS.iter().filter(|flag| flag.part == Part::Voip) {
         flow(flag.example);
     }
+}
+
+#[test]
+fn the_receiver_understands_its_flags() {
+    for flag in receiver::FLAGS {
+        let words: Vec<&str> = flag.example.split_whitespace().collect();
+        let read = serve(&words).expect(flag.example);
+        assert_ne!(read, Serve::default(), "{}", flag.example);
+    }
+    let words = ["-Sp", "9001", "-l", "-a", "::1"];
+    let read = serve(&words).expect("a command line");
+    assert_eq!(
+        (read.port, read.log.as_deref()),
+        (Some(9001), Some("/tmp/ITGRecv.log"))
+    );
+    let error = serve(&["-rp", "9"]).expect_err("of the sender").to_string();
+    assert!(error.contains("no option of ITGRecv"), "{error}");
 }
 
 #[test]
@@ -214,5 +237,6 @@ proptest! {
     ) {
         let _ = invocation(&words);
         let _ = script(&words.join(" "));
+        let _ = serve(&words);
     }
 }

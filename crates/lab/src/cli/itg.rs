@@ -1,0 +1,333 @@
+//! `--itg` of `trammel send` and `trammel recv`: D-ITG's command lines, scripts and peers.
+//!
+//! One rule says which language is spoken: `--itg` speaks D-ITG's, signalling, packets and all, and nothing else; its peers are ITGRecv
+//! and ITGSend, or ours with `--itg`. With `--native` a sender reads D-ITG's words and sends what they ask for to `trammel recv` in
+//! our own. Nobody guesses who the other end is.
+
+use super::{options, say, send as send_command};
+use crate::engine::Lacks;
+use crate::traffic::send::{self, itg};
+use anyhow::{anyhow, bail};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use trammel_traffic::itg::arguments::{self, Invocation};
+use trammel_traffic::itg::command::{Command, Host, Logs, Serve};
+use trammel_traffic::itg::log_file::BinaryLog;
+use trammel_traffic::itg::serve::Settings;
+use trammel_traffic::itg::signalling::PORT;
+use trammel_traffic::send::udp::Mechanism;
+use trammel_traffic::signal::key::Key;
+
+/// What describes a stream in our own words.
+const OURS: [&str; 22] = [
+    "to",
+    "rate",
+    "gap",
+    "size",
+    "app",
+    "duration",
+    "packets",
+    "bytes",
+    "start",
+    "protocol",
+    "round_trip",
+    "late",
+    "name",
+    "port",
+    "ds",
+    "ttl",
+    "by",
+    "interface",
+    "to_mac",
+    "flows",
+    "threads",
+    "departures",
+];
+
+/// What stands on the command line of a sender.
+#[derive(Debug, clap::Args)]
+pub(super) struct SendArgs {
+    /// Flow in the words of ITGSend, to an ITGRecv or `trammel recv --itg`; beside --itg-script its log options
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        allow_hyphen_values = true,
+        help_heading = "D-ITG",
+        conflicts_with_all = OURS
+    )]
+    itg: Option<String>,
+    /// Script of ITGSend: one flow a line, all sent at once
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "D-ITG",
+        conflicts_with_all = OURS
+    )]
+    itg_script: Option<PathBuf>,
+    /// Send D-ITG's flows to `trammel recv`, in its own signalling
+    #[arg(long, help_heading = "D-ITG", conflicts_with = "to")]
+    native: bool,
+}
+
+/// The flows that are asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    flows: Vec<Command>,
+    logs: Logs,
+    is_native: bool,
+}
+
+impl SendArgs {
+    /// What they ask for, if anything.
+    pub(super) fn asked(&self) -> anyhow::Result<Option<Asked>> {
+        let words: Vec<&str> = self
+            .itg
+            .iter()
+            .flat_map(|text| text.split_whitespace())
+            .collect();
+        let told = |why: arguments::Error| anyhow!("--itg: {why}");
+        let (flows, logs) = match &self.itg_script {
+            Some(path) => {
+                let name = path.display().to_string();
+                let mut line = vec![name.as_str()];
+                line.extend(&words);
+                let Invocation::Script { logs, .. } = arguments::invocation(&line).map_err(told)?
+                else {
+                    bail!("--itg-script: `{name}` is no name of a file; write `./{name}`");
+                };
+                (script(path)?, logs)
+            }
+            None if self.itg.is_none() => return Ok(None),
+            None => match arguments::invocation(&words).map_err(told)? {
+                Invocation::Flow(mut command) => {
+                    let logs = std::mem::take(&mut command.logs);
+                    (vec![*command], logs)
+                }
+                Invocation::Script { path, logs } => (script(Path::new(&path))?, logs),
+                Invocation::Daemon { .. } => {
+                    bail!(
+                        "--itg: `-Q` is no flow; write its options, such as `-a 10.0.0.2 -C 1000`"
+                    )
+                }
+                Invocation::Help => bail!(
+                    "--itg: the options are those of ITGSend 2.8.1: see `man ITGSend`, or §3.2.3 of D-ITG's manual"
+                ),
+            },
+        };
+        Ok(Some(Asked {
+            flows,
+            logs,
+            is_native: self.native,
+        }))
+    }
+}
+
+/// The flows of a script file.
+fn script(path: &Path) -> anyhow::Result<Vec<Command>> {
+    let name = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|why| anyhow!("`{name}` cannot be read: {why}"))?;
+    arguments::script(&text).map_err(|why| anyhow!("`{name}`: {why}"))
+}
+
+/// Sends what is asked for.
+pub(super) fn send(
+    asked: &Asked,
+    job: itg::Job,
+    key: Option<Key>,
+    is_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let is_one = asked.flows.len() == 1;
+    for (command, number) in asked.flows.iter().zip(1..) {
+        for remark in &command.remarks {
+            let of = if is_one {
+                String::new()
+            } else {
+                format!("flow {number}: ")
+            };
+            say(&format!("note: {of}{remark}"));
+        }
+    }
+    if asked.flows.iter().any(|one| one.seed.is_none()) {
+        say(&format!(
+            "note: flows without `-s` have seeds from {} on; ITGSend takes another each time",
+            job.seed
+        ));
+    }
+    let interrupted = options::interrupted()?;
+    let outcome = if asked.is_native {
+        send_natively(asked, job, key, &interrupted)?
+    } else if key.is_some() {
+        bail!(
+            "D-ITG's signalling knows no key; leave `--key` out, or send to `trammel recv` with `--native`"
+        );
+    } else {
+        itg::run(&asked.flows, &asked.logs, &job, &interrupted)?
+    };
+    send_command::show(&outcome, is_json)?;
+    let was_interrupted = interrupted.load(Ordering::SeqCst);
+    // Receivers of D-ITG do not tell what came: what can fail is seen here.
+    let is_sent = outcome.flows.iter().all(|flow| flow.sent.fault.is_none());
+    if !asked.is_native && is_sent && !was_interrupted {
+        return Ok(ExitCode::from(super::DONE));
+    }
+    Ok(send_command::exit_code(&outcome, was_interrupted))
+}
+
+/// Sends the flows to a receiver of ours.
+fn send_natively(
+    asked: &Asked,
+    job: itg::Job,
+    key: Option<Key>,
+    stop: &std::sync::atomic::AtomicBool,
+) -> anyhow::Result<send::Outcome> {
+    if asked.logs != Logs::default() {
+        bail!(
+            "`-l`, `-x`, `-L` and `-X` are logs of D-ITG's; with `--native` write `--log FILE` here and there"
+        );
+    }
+    let Some(first) = asked.flows.first() else {
+        bail!("there is no flow to send");
+    };
+    if asked
+        .flows
+        .iter()
+        .any(|one| one.destination != first.destination)
+    {
+        bail!("with `--native` all flows go to one receiver; write a script for each");
+    }
+    let host = match &first.destination {
+        Host::Address(address) => address.to_string(),
+        Host::Name(name) => name.clone(),
+    };
+    // D-ITG's port of signalling is its default and not ours.
+    let to = match first.signalling.port {
+        PORT => host,
+        port if host.contains(':') => format!("[{host}]:{port}"),
+        port => format!("{host}:{port}"),
+    };
+    let is_one_port = asked.flows.iter().all(|one| one.port == first.port);
+    let streams = itg::streams(&asked.flows, job.seed)?;
+    let job = send::Job {
+        to,
+        port: if is_one_port { first.port } else { 0 },
+        key,
+        wait: job.wait,
+        mechanism: Mechanism::Calls,
+        threads: 1,
+        is_real_time: job.is_real_time,
+        log: job.log,
+    };
+    send::run(&streams, &job, stop)
+}
+
+/// What stands on the command line of a receiver.
+#[derive(Debug, clap::Args)]
+pub(super) struct RecvArgs {
+    /// Serve senders of D-ITG, ITGSend or `trammel send --itg`; with options of ITGRecv after `=`
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        help_heading = "D-ITG",
+        conflicts_with_all = ["key", "xdp"]
+    )]
+    itg: Option<String>,
+    /// Folder for the logs that senders of D-ITG wish for (`-x`); without it none is written
+    #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
+    itg_logs: Option<PathBuf>,
+}
+
+/// What a receiver is asked to do.
+#[derive(Debug)]
+pub(super) struct Serving {
+    serve: Serve,
+    wished: Option<PathBuf>,
+    log: Option<Arc<BinaryLog>>,
+}
+
+impl RecvArgs {
+    /// What they ask for, if anything.
+    pub(super) fn asked(&self) -> anyhow::Result<Option<Serving>> {
+        let Some(text) = &self.itg else {
+            return Ok(None);
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let serve = arguments::serve(&words).map_err(|why| anyhow!("--itg: {why}"))?;
+        for remark in &serve.remarks {
+            say(&format!("note: {remark}"));
+        }
+        let not_done = [
+            (
+                serve.passive.is_some() || serve.punches.is_some(),
+                "the passive mode (`-H`, `-n`) is",
+            ),
+            (serve.log_server.is_some(), "logging to a server (`-L`) is"),
+            (
+                serve.device.is_some() || serve.signalling_device.is_some(),
+                "the choice of a device (`-i`, `-Si`) is",
+            ),
+        ];
+        if let Some((_, what)) = not_done.iter().find(|(is_asked, _)| *is_asked) {
+            return Err(Lacks::error(
+                &format!("{what} not done by this receiver"),
+                "leave it out",
+            ));
+        }
+        if let Some(folder) = self.itg_logs.as_ref().filter(|folder| !folder.is_dir()) {
+            bail!(
+                "`{}` is no folder; make it: `mkdir -p {0}`",
+                folder.display()
+            );
+        }
+        let log = serve.log.as_deref().map(|path| itg::begin(Path::new(path)));
+        Ok(Some(Serving {
+            wished: self.itg_logs.clone(),
+            log: log.transpose()?.map(Arc::new),
+            serve,
+        }))
+    }
+}
+
+impl Serving {
+    /// Where to listen for signalling and for packets, and how to serve.
+    pub(super) fn serve(
+        &self,
+        (listen, port): (IpAddr, Option<u16>),
+    ) -> anyhow::Result<(SocketAddr, IpAddr, Settings)> {
+        let address = match &self.serve.address {
+            None => listen,
+            Some(Host::Address(address)) => *address,
+            Some(Host::Name(name)) => {
+                let found = (name.as_str(), 0).to_socket_addrs();
+                let found =
+                    found.map_err(|why| anyhow!("`{name}` is no host that is known: {why}"))?;
+                let mut found = found.map(|one| one.ip());
+                found
+                    .next()
+                    .ok_or_else(|| anyhow!("`{name}` has no address"))?
+            }
+        };
+        let port = self.serve.port.or(port).unwrap_or(PORT);
+        let settings = Settings {
+            log: self.log.clone(),
+            wished: self.wished.clone(),
+        };
+        Ok((SocketAddr::new(address, port), address, settings))
+    }
+
+    /// Writes what waits for the log, and says what is wrong with it.
+    pub(super) fn end(&self) {
+        if let Some(log) = &self.log {
+            log.flush();
+            if let Some(why) = log.fault() {
+                say(&format!("warning: {why}; the log lacks what came after"));
+            }
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! `trammel send --itg` and `trammel recv --itg` beside D-ITG's own programs, and beside peers that lie, stall or vanish.
+//!
+//! Where Debian's `d-itg` is not installed the tests that need it print that they are skipped.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+fn trammel(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.current_dir(folder).args(words);
+    command
+}
+
+fn output(folder: &Path, words: &[&str]) -> Output {
+    trammel(folder, words).output().expect("it starts")
+}
+
+fn is_installed(program: &str) -> bool {
+    let found = Command::new(program)
+        .arg("-h")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    match found {
+        Ok(mut child) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            true
+        }
+        Err(_) => {
+            eprintln!("skipped: `{program}` is not installed; `apt-get install d-itg`");
+            false
+        }
+    }
+}
+
+/// A program that is ended with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(folder: &Path, program: &str, line: &str) -> Running {
+    let child = Command::new(program)
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Running(child.expect("it is installed"))
+}
+
+impl Running {
+    fn wait(mut self) {
+        let until = Instant::now() + LONG;
+        while self.0.try_wait().expect("it was started").is_none() {
+            assert!(Instant::now() < until, "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// `trammel recv --itg` that runs.
+struct Receiver {
+    child: Child,
+    port: u16,
+    said: BufReader<ChildStderr>,
+}
+
+impl Receiver {
+    fn start(folder: &Path, words: &[&str]) -> Receiver {
+        let all = [&["recv", "--port", "0"], words].concat();
+        let mut command = trammel(folder, &all);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says where it listens");
+        let port = line.trim_end().rsplit(':').next().expect("the last part");
+        Receiver {
+            port: port.parse().expect(&line),
+            child,
+            said,
+        }
+    }
+
+    /// Waits for its end: the exit code, what it printed and what it said.
+    fn end(mut self) -> (Option<i32>, Vec<u8>, String) {
+        let (mut printed, mut said) = (Vec::new(), String::new());
+        let mut out = self.child.stdout.take().expect("it is piped");
+        out.read_to_end(&mut printed).expect("it is read");
+        self.said.read_to_string(&mut said).expect("it is text");
+        let status = self.child.wait().expect("it was started");
+        (status.code(), printed, said)
+    }
+}
+
+/// Ports of an address that nobody has just now, for TCP and for UDP.
+fn free_ports<const N: usize>(address: &str) -> [u16; N] {
+    let address: IpAddr = address.parse().expect("an address");
+    let held: Vec<_> = (0..N)
+        .map(|_| {
+            let tcp = TcpListener::bind((address, 0)).expect("a port");
+            let port = tcp.local_addr().expect("it").port();
+            (port, tcp, UdpSocket::bind((address, port)).ok())
+        })
+        .collect();
+    std::array::from_fn(|at| held[at].0)
+}
+
+fn tables(text: &[u8]) -> Value {
+    let all: Value = serde_json::from_slice(text).expect("it is JSON");
+    all["tables"].clone()
+}
+
+/// Packets that `ITGDec` finds in a log, of all flows together.
+fn decoded_by_itgdec(folder: &Path, log: &str) -> u64 {
+    let out = Command::new("ITGDec").arg(log).current_dir(folder).output();
+    let out = out.expect("it is installed");
+    let text = String::from_utf8_lossy(&out.stdout);
+    let total = text.lines().rfind(|line| line.starts_with("Total packets"));
+    let number = total.and_then(|line| line.rsplit('=').next());
+    number.map_or(0, |number| number.trim().parse().expect("a number"))
+}
+
+/// What was received, by the receiver's tables: packets, and packets lost, of each flow.
+fn flows(printed: &[u8]) -> Vec<(u64, u64)> {
+    let all = tables(printed);
+    let rows = all["flows"].as_array().expect("a table").clone();
+    rows.iter()
+        .map(|row| {
+            let of = |name: &str| row[name].as_u64().expect(name);
+            (of("pkts"), of("lost_pkts"))
+        })
+        .collect()
+}
+
+#[test]
+fn itgsend_is_served_with_many_flows_and_senders() {
+    if !is_installed("ITGSend") {
+        return;
+    }
+    for address in ["127.0.0.1", "::1"] {
+        let folder = tempfile::tempdir().expect("there is room");
+        let here = folder.path();
+        let options = [
+            "--itg=-l theirs.log",
+            "--listen",
+            address,
+            "--itg-logs",
+            ".",
+        ];
+        let words = [
+            &options[..],
+            &["--flows", "5", "--log", "ours.log", "--json"],
+        ]
+        .concat();
+        let receiver = Receiver::start(here, &words);
+        let [a, b, c, d, e] = free_ports(address);
+        let to = format!("-a {address} -Sdp {}", receiver.port);
+        let script = format!(
+            "{to} -rp {a} -C 1000 -c 100 -z 300\n\
+             {to} -rp {b} -C 1000 -c 200 -z 200 -T TCP\n\
+             {to} -rp {c} -C 500 -c 64 -z 100 -m rttm\n\
+             {to} -rp {d} -C 500 -c 64 -z 100 -T TCP -m rttm\n"
+        );
+        std::fs::write(here.join("script"), script).expect("there is room");
+        let first = start(here, "ITGSend", "script -l sent.log");
+        let line = format!("{to} -rp {e} -C 1000 -c 80 -z 250 -p 1 -l more.log -x wish.log");
+        let second = start(here, "ITGSend", &line);
+        let (code, printed, said) = receiver.end();
+        first.wait();
+        second.wait();
+        assert_eq!(code, Some(0), "{said}");
+        let mut found = flows(&printed);
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [(100, 0), (100, 0), (200, 0), (250, 0), (300, 0)],
+            "{said}"
+        );
+        // The senders' logs have one-way packets as they were sent, and round trips as they came back.
+        assert_eq!(decoded_by_itgdec(here, "sent.log"), 700);
+        assert_eq!(decoded_by_itgdec(here, "more.log"), 250);
+        assert_eq!(decoded_by_itgdec(here, "theirs.log"), 950);
+        assert_eq!(decoded_by_itgdec(here, "wish.log"), 250);
+        let out = output(here, &["decode", "ours.log", "--json"]);
+        assert_eq!(flows(&out.stdout).len(), 5);
+    }
+}
+
+#[test]
+fn itgrecv_takes_what_ours_sends() {
+    if !is_installed("ITGRecv") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let [signalling, a, b, c, d, e, f] = free_ports("127.0.0.1");
+    let running = start(
+        here,
+        "ITGRecv",
+        &format!("-Sp {signalling} -l received.log"),
+    );
+    let until = Instant::now() + LONG;
+    while TcpStream::connect(("127.0.0.1", signalling)).is_err() {
+        assert!(Instant::now() < until, "ITGRecv does not listen");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (four, six) = (
+        format!("-a 127.0.0.1 -Sdp {signalling}"),
+        format!("-a ::1 -Sdp {signalling}"),
+    );
+    let script = format!(
+        "# two versions of IP, two carriers, both meters\n\
+         {four} -rp {a} -C 1000 -c 100 -z 300\n\
+         {four} -rp {b} -C 1000 -c 200 -z 200 -T TCP -D\n\
+         {four} -rp {c} -C 500 -c 64 -z 100 -m rttm\n\
+         {four} -rp {d} -C 500 -c 64 -z 100 -T TCP -m rttm\n\
+         {six} -rp {e} -C 1000 -c 100 -z 150 -b 0x20 -f 32\n\
+         {six} -rp {f} -C 1000 -c 100 -z 150 -T TCP -p 1\n"
+    );
+    std::fs::write(here.join("script"), script).expect("there is room");
+    let words = [
+        "send",
+        "--itg-script",
+        "script",
+        "--itg",
+        "-l sent.log",
+        "--json",
+    ];
+    let out = output(here, &words);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    let all = tables(&out.stdout);
+    let sent = |at: usize| all["streams"][at]["sent_pkts"].as_u64();
+    assert_eq!(
+        [0, 1, 2, 3, 4, 5].map(|at| sent(at).expect("a number")),
+        [300, 200, 100, 100, 150, 150]
+    );
+    let returned: Vec<_> = flows(&out.stdout);
+    assert_eq!(returned, [(100, 0), (100, 0)], "{said}");
+    assert_eq!(decoded_by_itgdec(here, "sent.log"), 1000);
+    // ITGRecv writes its log when it likes, some time after a flow has ended.
+    let until = Instant::now() + LONG;
+    while decoded_by_itgdec(here, "received.log") < 1000 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(decoded_by_itgdec(here, "received.log"), 1000);
+    drop(running);
+}
+
+#[test]
+fn flows_of_a_script_go_to_ours_in_either_language() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    for is_native in [false, true] {
+        let serve = if is_native { &[][..] } else { &["--itg"] };
+        let words = [serve, &["--flows", "2", "--json"]].concat();
+        let receiver = Receiver::start(here, &words);
+        let [a, b] = free_ports("127.0.0.1");
+        let to = format!("-a 127.0.0.1 -Sdp {}", receiver.port);
+        let script = format!(
+            "{to} -rp {a} -C 1000 -c 100 -z 300\n{to} -rp {b} -E 1000 -u 40 400 -z 200 -T TCP\n"
+        );
+        std::fs::write(here.join("script"), script).expect("there is room");
+        let language = if is_native { &["--native"][..] } else { &[] };
+        let words = [&["send", "--itg-script", "script", "--json"], language].concat();
+        let out = output(here, &words);
+        let error = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{error}");
+        let (code, printed, said) = receiver.end();
+        assert_eq!(code, Some(0), "{said}");
+        let mut found = flows(&printed);
+        found.sort_unstable();
+        assert_eq!(found, [(200, 0), (300, 0)], "{said}");
+        let received = &tables(&out.stdout)["streams"][0]["received_pkts"];
+        // D-ITG's receivers do not tell what came.
+        assert_eq!(received.as_u64(), is_native.then_some(300));
+    }
+}
+
+/// A receiver of signalling that accepts, says `answer` to whatever is said, and goes.
+fn liar(answer: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it").port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a sender");
+        let _ = stream.read(&mut [0; 100]);
+        let _ = stream.write_all(answer);
+        let _ = stream.set_read_timeout(Some(Duration::from_millis(300)));
+        let _ = stream.read(&mut [0; 100]);
+    });
+    port
+}
+
+#[test]
+fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--itg", "--flows", "1"]);
+    let [port] = free_ports("127.0.0.1");
+    // Nothing, no message, one out of turn, one for a flow that was not asked for; a flow is opened and the channel lost.
+    let answers: [&[u8]; 5] = [
+        b"",
+        b"\x99",
+        b"\x07",
+        b"\x02\x05\0\0\0\x63\0\x09",
+        b"\x02\x05\0\0\0\x05\0\x09",
+    ];
+    let mut script: String = answers
+        .iter()
+        .map(|answer| format!("-a 127.0.0.1 -Sdp {} -C 100 -t 20000\n", liar(answer)))
+        .collect();
+    script += &format!(
+        "-a 127.0.0.1 -Sdp {} -rp {port} -C 1000 -z 300\n",
+        receiver.port
+    );
+    std::fs::write(here.join("script"), script).expect("there is room");
+    let started = Instant::now();
+    let out = output(here, &["send", "--itg-script", "script", "--json"]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(
+        started.elapsed() < Duration::from_secs(15),
+        "its flows go on"
+    );
+    let (code, _, said) = receiver.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("300 packets"), "{said}");
+}
+
+#[test]
+fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--itg", "--flows", "2", "--json"]);
+    let [port, other] = free_ports("127.0.0.1");
+    let connect = || TcpStream::connect(("127.0.0.1", receiver.port)).expect("it listens");
+    let mut held = Vec::new();
+    // Not a word; half a message; no message at all; a close before anything.
+    for said in [&b""[..], b"\x01\x03\x02", b"\x99\x99", b"\x0b", b"\x01\x0b"] {
+        let mut stream = connect();
+        stream.write_all(said).expect("it listens");
+        held.push(stream);
+    }
+    // A flow is opened, and its sender is gone with its end unsaid.
+    let mut open = b"\x01\x03\x02\x00\x01\x00\x04\x00\x00\x00\x01\x00noSerial\0\0".to_vec();
+    open.extend(other.to_le_bytes());
+    open.extend([127, 0, 0, 1]);
+    let mut stream = connect();
+    stream.write_all(&open).expect("it listens");
+    let mut answer = [0; 8];
+    stream.read_exact(&mut answer).expect("it answers");
+    assert_eq!(answer[..2], [2, 5]);
+    let packets = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    packets
+        .send_to(b"too short", ("127.0.0.1", other))
+        .expect("sent");
+    drop(stream);
+    let line = format!(
+        "-a 127.0.0.1 -Sdp {} -rp {port} -C 1000 -z 300",
+        receiver.port
+    );
+    let out = output(here, &["send", "--itg", &line]);
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{error}");
+    let (code, printed, said) = receiver.end();
+    assert_eq!(code, Some(0), "{said}");
+    let mut found = flows(&printed);
+    found.sort_unstable();
+    assert_eq!(found, [(0, 0), (300, 0)], "{said}");
+    assert!(
+        said.contains("closed the channel before its flows had ended"),
+        "{said}"
+    );
+    assert!(said.contains("no message of D-ITG"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_is_one_line_that_says_what_to_do() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    std::fs::write(here.join("bad"), "-C 10\n-C fast\n").expect("there is room");
+    for (words, code, said) in [
+        (&["send", "--itg", ""][..], 2, "no flow"),
+        (&["send", "--itg", "-C fast"], 2, "packets per second"),
+        (&["send", "--itg", "-Q"], 2, "`-Q` is no flow"),
+        (&["send", "--itg-script", "bad"], 2, "line 2"),
+        (&["send", "--itg-script", "nowhere"], 2, "nowhere"),
+        (&["send", "--itg", "-a 127.0.0.1 -Sdp 1"], 3, "ITGRecv"),
+        (&["send", "--itg", "-T SCTP 1 1"], 3, "-T UDP"),
+        (&["send", "--itg", "-H"], 3, "passive"),
+        (&["send", "--itg", "-C 10 -s 0.5 -Ft nowhere"], 2, "nowhere"),
+        (
+            &["send", "--itg", "-s 0.5 -l x", "--native"],
+            2,
+            "--log FILE",
+        ),
+        (&["recv", "--itg=-rp 9"], 2, "no option of ITGRecv"),
+        (&["recv", "--itg=-H 10.0.0.1"], 3, "passive"),
+        (&["recv", "--itg", "--itg-logs", "nowhere"], 2, "mkdir"),
+    ] {
+        let out = output(here, words);
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{words:?}: {error}");
+        let last = error.lines().last().unwrap_or_default();
+        assert!(last.contains(said), "{words:?}: {error}");
+        // What is understood otherwise than by the original is said before.
+        assert!(
+            error
+                .lines()
+                .rev()
+                .skip(1)
+                .all(|line| line.starts_with("note:")),
+            "{error}"
+        );
+    }
+    let left = std::fs::read_dir(here).expect("it is there").count();
+    assert_eq!(left, 1, "no log is begun where nobody is there");
+}

@@ -1,0 +1,401 @@
+//! The D-ITG flows that packets of one port may belong to, and how their packets are read.
+//!
+//! A flow is known by its sender's address and the number in the head of each payload; packets without a head (`-p 2`) belong to
+//! the only flow of their sender. Messages of TCP tell their length, but for `-p 2`, where nothing tells one from the next: what is
+//! read at a time counts as a packet.
+
+use super::command::Metadata;
+use super::line::{DAY_NS, Line};
+use super::log_file::BinaryLog;
+use super::signalling::{Head, head_length};
+use super::stamps;
+use crate::receive::reads::{Messages, Reads};
+use crate::record::{MOST_BYTES, Protocol};
+use crate::stamp::Stamp;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is known of an open flow.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Its number at the hub.
+    pub number: u32,
+    /// What payloads begin with.
+    pub metadata: Metadata,
+    /// Where packets go to.
+    pub to: SocketAddr,
+    /// Logs in D-ITG's form that its packets are written to.
+    pub logs: Vec<Arc<BinaryLog>>,
+    /// Packets without a number that came.
+    pub came: u64,
+}
+
+/// The flows of a port.
+#[derive(Debug)]
+pub struct Flows {
+    protocol: Protocol,
+    open: Mutex<BTreeMap<(IpAddr, u32), Known>>,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(protocol: Protocol) -> Flows {
+        Flows {
+            protocol,
+            open: Mutex::default(),
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<(IpAddr, u32), Known>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether packets of one more flow from `peer` could be told from those of its others.
+    pub fn has_room(&self, peer: IpAddr, flow: u32, metadata: Metadata) -> bool {
+        let open = self.all();
+        let mut others = open.range((peer, 0)..=(peer, u32::MAX)).map(|(_, one)| one);
+        if metadata == Metadata::None {
+            return others.next().is_none();
+        }
+        !open.contains_key(&(peer, flow)) && others.all(|one| one.metadata != Metadata::None)
+    }
+
+    /// Packets of flow `flow` from `peer` are known from now on.
+    pub fn open(&self, peer: IpAddr, flow: u32, known: Known) {
+        self.all().insert((peer, flow), known);
+    }
+
+    /// Its packets are nobody's from now on.
+    pub fn close(&self, peer: IpAddr, flow: u32) {
+        if let Some(known) = self.all().remove(&(peer, flow)) {
+            known.logs.iter().for_each(|log| log.flush());
+        }
+    }
+
+    /// The flow of packets without a head, if `from` sends such.
+    fn headless(&self, from: IpAddr) -> Option<u32> {
+        let open = self.all();
+        let mut its = open.range((from, 0)..=(from, u32::MAX));
+        let ((_, flow), known) = its.next()?;
+        (known.metadata == Metadata::None).then_some(*flow)
+    }
+
+    fn metadata(&self, from: IpAddr, flow: u32) -> Option<Metadata> {
+        self.all().get(&(from, flow)).map(|known| known.metadata)
+    }
+
+    /// Logs a packet of `bytes` with `head`, or without one, and gives its stamp for the hub.
+    fn note(
+        &self,
+        (flow, head): (u32, Option<Head>),
+        from: SocketAddr,
+        bytes: u32,
+        time_ns: i64,
+    ) -> Option<Stamp> {
+        let mut open = self.all();
+        let known = open.get_mut(&(from.ip().to_canonical(), flow))?;
+        let stamp = match &head {
+            Some(head) => stamps::stamp(head, time_ns),
+            None => {
+                known.came += 1;
+                Stamp {
+                    flow,
+                    sequence: known.came - 1,
+                    sent_ns: time_ns,
+                }
+            }
+        };
+        let received_us = (time_ns.rem_euclid(DAY_NS) / 1000).unsigned_abs();
+        if !known.logs.is_empty() {
+            let line = Line {
+                flow,
+                sequence: head.map_or(0, |head| head.sequence),
+                from: SocketAddr::new(from.ip().to_canonical(), from.port()),
+                to: known.to,
+                sent_us: head
+                    .as_ref()
+                    .and_then(stamps::sent_us)
+                    .unwrap_or(received_us),
+                received_us,
+                bytes,
+            };
+            known.logs.iter().for_each(|log| log.line(&line));
+        }
+        Some(Stamp {
+            flow: known.number,
+            ..stamp
+        })
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(*bytes.first_chunk()?))
+}
+
+impl Reads for Flows {
+    fn datagram(&self, payload: &[u8], from: SocketAddr, time_ns: i64) -> Option<Stamp> {
+        let peer = from.ip().to_canonical();
+        let bytes = payload.len() as u32;
+        if let Some(flow) = self.headless(peer) {
+            return self.note((flow, None), from, bytes, time_ns);
+        }
+        let flow = number(payload)?;
+        let metadata = self.metadata(peer, flow)?;
+        let head = Head::decode(payload, metadata, self.protocol)?;
+        self.note((flow, Some(head)), from, bytes, time_ns)
+    }
+
+    fn messages(&self, from: SocketAddr) -> Box<dyn Messages + '_> {
+        Box::new(Stream {
+            flows: self,
+            from,
+            framing: Framing::default(),
+            flow: 0,
+        })
+    }
+}
+
+/// A connection of a flow.
+struct Stream<'a> {
+    flows: &'a Flows,
+    from: SocketAddr,
+    framing: Framing,
+    flow: u32,
+}
+
+impl Messages for Stream<'_> {
+    fn next(&mut self, left: &mut &[u8], time_ns: i64) -> Option<(Stamp, u32)> {
+        let peer = self.from.ip().to_canonical();
+        if self.framing.is_between()
+            && let Some(flow) = self.flows.headless(peer)
+        {
+            let bytes = u32::try_from(left.len()).ok().filter(|bytes| *bytes > 0)?;
+            *left = &[];
+            let stamp = self.flows.note((flow, None), self.from, bytes, time_ns)?;
+            return Some((stamp, bytes));
+        }
+        let flows = self.flows;
+        let head = self
+            .framing
+            .next(left, &|flow| flows.metadata(peer, flow))?;
+        let bytes = head.bytes.unwrap_or(0);
+        let stamp = self
+            .flows
+            .note((head.flow, Some(head)), self.from, bytes, time_ns);
+        self.flow = head.flow;
+        // Nobody's: a number that no flow has, so that the connection is given up.
+        Some((
+            stamp.unwrap_or_else(|| {
+                stamps::stamp(
+                    &Head {
+                        flow: u32::MAX,
+                        ..head
+                    },
+                    time_ns,
+                )
+            }),
+            bytes,
+        ))
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.framing.is_wrong
+    }
+
+    fn answer(&self, stamp: &Stamp, bytes: u32, into: &mut Vec<u8>) {
+        let own = Stamp {
+            flow: self.flow,
+            ..*stamp
+        };
+        let at = into.len();
+        into.resize(at + bytes as usize, 0);
+        stamps::head(&own, bytes).encode(&mut into[at..], Metadata::Full, Protocol::Tcp);
+    }
+}
+
+/// Cuts a stream of bytes into messages that begin with a head.
+#[derive(Debug, Default)]
+pub struct Framing {
+    /// The head that is being read, as far as it has come.
+    head: Vec<u8>,
+    /// The message that is being read, and what of it is still to come.
+    open: Option<(Head, usize)>,
+    /// Something was no message.
+    pub is_wrong: bool,
+}
+
+impl Framing {
+    fn is_between(&self) -> bool {
+        self.head.is_empty() && self.open.is_none() && !self.is_wrong
+    }
+
+    fn take(&mut self, left: &mut &[u8], whole: usize) -> bool {
+        let count = whole.saturating_sub(self.head.len()).min(left.len());
+        self.head.extend_from_slice(&left[..count]);
+        *left = &left[count..];
+        self.head.len() >= whole
+    }
+
+    /// The head of the next whole message of `left`, which loses what was read; `metadata` tells what the payloads of a flow
+    /// begin with, if it is one.
+    pub fn next(
+        &mut self,
+        left: &mut &[u8],
+        metadata: &dyn Fn(u32) -> Option<Metadata>,
+    ) -> Option<Head> {
+        if self.is_wrong {
+            *left = &[];
+            return None;
+        }
+        if self.open.is_none() {
+            if !self.take(left, size_of::<u32>()) {
+                return None;
+            }
+            let kind = number(&self.head).and_then(metadata);
+            let length = head_length(kind.unwrap_or_default(), Protocol::Tcp);
+            if kind.is_some() && !self.take(left, length) {
+                return None;
+            }
+            let head = kind.and_then(|kind| Head::decode(&self.head, kind, Protocol::Tcp));
+            self.head.clear();
+            let rest = head.and_then(|head| {
+                let bytes = head.bytes.filter(|bytes| *bytes < MOST_BYTES)?;
+                (bytes as usize).checked_sub(length)
+            });
+            let (Some(head), Some(rest)) = (head, rest) else {
+                self.is_wrong = true;
+                *left = &[];
+                return None;
+            };
+            self.open = Some((head, rest));
+        }
+        let (head, missing) = self.open.as_mut()?;
+        let count = (*missing).min(left.len());
+        *left = &left[count..];
+        *missing -= count;
+        let whole = (*missing == 0).then_some(*head)?;
+        self.open = None;
+        Some(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn known(number: u32, metadata: Metadata) -> Known {
+        Known {
+            number,
+            metadata,
+            to: ([127, 0, 0, 1], 9).into(),
+            logs: Vec::new(),
+            came: 0,
+        }
+    }
+
+    fn host(last: u8) -> SocketAddr {
+        ([10, 0, 0, last], 5000).into()
+    }
+
+    #[test]
+    fn flows_of_two_senders_with_one_number_are_told_apart() {
+        let flows = Flows::new(Protocol::Udp);
+        for last in 1..=2 {
+            assert!(flows.has_room(host(last).ip(), 1, Metadata::Sequence));
+            flows.open(
+                host(last).ip(),
+                1,
+                known(70 + u32::from(last), Metadata::Sequence),
+            );
+        }
+        assert!(!flows.has_room(host(1).ip(), 1, Metadata::Sequence));
+        assert!(!flows.has_room(host(1).ip(), 2, Metadata::None));
+        let payload = [0, 0, 0, 1, 0, 0, 0, 5, 9, 9];
+        for last in 1..=2 {
+            let stamp = flows.datagram(&payload, host(last), 77).expect("a packet");
+            assert_eq!(
+                (stamp.flow, stamp.sequence, stamp.sent_ns),
+                (70 + u32::from(last), 4, 77)
+            );
+        }
+        assert_eq!(flows.datagram(&payload, host(3), 77), None);
+        assert_eq!(flows.datagram(&payload[..7], host(1), 77), None);
+        flows.close(host(1).ip(), 1);
+        assert_eq!(flows.datagram(&payload, host(1), 77), None);
+    }
+
+    #[test]
+    fn packets_without_a_head_are_counted_as_they_come() {
+        let flows = Flows::new(Protocol::Udp);
+        flows.open(host(1).ip(), 4, known(7, Metadata::None));
+        assert!(!flows.has_room(host(1).ip(), 5, Metadata::Full));
+        for sequence in 0..3 {
+            let stamp = flows.datagram(&[], host(1), 9).expect("a packet");
+            assert_eq!((stamp.flow, stamp.sequence), (7, sequence));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_found_however_their_bytes_are_cut(
+            lengths in prop::collection::vec(20..60_u32, 0..8),
+            cuts in prop::collection::vec(1..40_usize, 1..20),
+        ) {
+            let flows = Flows::new(Protocol::Tcp);
+            flows.open(host(1).ip(), 3, known(11, Metadata::Full));
+            let mut bytes = Vec::new();
+            for (sequence, length) in (0..).zip(&lengths) {
+                let at = bytes.len();
+                bytes.resize(at + *length as usize, 0xaa);
+                let stamp = Stamp { flow: 3, sequence, sent_ns: 5_000_000 };
+                stamps::head(&stamp, *length).encode(&mut bytes[at..], Metadata::Full, Protocol::Tcp);
+            }
+            let mut messages = flows.messages(host(1));
+            let (mut left, mut cuts, mut found) = (bytes.as_slice(), cuts.iter().cycle(), Vec::new());
+            while !left.is_empty() {
+                let count = cuts.next().map_or(1, |cut| (*cut).min(left.len()));
+                let (mut part, rest) = left.split_at(count);
+                left = rest;
+                while let Some((stamp, length)) = messages.next(&mut part, 6_000_000) {
+                    found.push((stamp.flow, stamp.sequence, stamp.sent_ns, length));
+                }
+            }
+            let expected: Vec<_> = (0..).zip(&lengths).map(|(at, length)| (11, at, 5_000_000, *length)).collect();
+            prop_assert_eq!(found, expected);
+            prop_assert!(!messages.is_wrong());
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(0_u8..4, 0..200), kind in 0..3) {
+            let flows = Flows::new(Protocol::Tcp);
+            let kind = [Metadata::Full, Metadata::Sequence, Metadata::None][kind as usize];
+            flows.open(host(1).ip(), 0, known(11, kind));
+            let mut messages = flows.messages(host(1));
+            let mut left = bytes.as_slice();
+            while messages.next(&mut left, 1).is_some() {}
+            prop_assert!(left.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_goes_back_is_as_long_as_what_came() {
+        let flows = Flows::new(Protocol::Tcp);
+        flows.open(host(1).ip(), 3, known(11, Metadata::Full));
+        let mut bytes = vec![0; 100];
+        let sent = Stamp {
+            flow: 3,
+            sequence: 41,
+            sent_ns: 5_000_000,
+        };
+        stamps::head(&sent, 100).encode(&mut bytes, Metadata::Full, Protocol::Tcp);
+        let mut messages = flows.messages(host(1));
+        let (stamp, length) = messages
+            .next(&mut bytes.as_slice(), 6_000_000)
+            .expect("a message");
+        let mut back = Vec::new();
+        messages.answer(&stamp, length, &mut back);
+        assert_eq!(back, bytes);
+    }
+}

@@ -1,0 +1,422 @@
+//! Serving ITGSend: channels of many senders at once, the flows that they open, and their end, whatever the sender does.
+//!
+//! A channel is a thread, and so is a port. D-ITG does not tell how many packets it sent: a flow is over when its sender has said so
+//! and nothing has come for a while.
+
+use super::command::Metadata;
+use super::flows::{Flows, Known};
+use super::log_file::BinaryLog;
+use super::session::{self, Received};
+use super::signalling::{LogName, Open};
+use crate::receive::hub::Hub;
+use crate::receive::port::Port;
+use crate::receive::reads::Reads;
+use crate::record::{Flow, Protocol};
+use crate::signal::message::Count;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+use trammel_io::clock::Waiter;
+
+/// Senders at once, and ports, at most.
+const MOST_CHANNELS: usize = 1024;
+const MOST_PORTS: usize = 1024;
+/// The longest that a sender may take to open its first flow, and to read what is said to it.
+const GREETING: Duration = Duration::from_secs(10);
+/// What was sent may be on its way for so long after the sender has said that it is done; a flow that is quiet for the shorter
+/// time is over.
+const LATEST: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_millis(300);
+/// The longest that a receiver that is to stop waits for the end of channels without flows.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// So often is looked whether a flow is quiet.
+const LOOK: Duration = Duration::from_millis(20);
+const SLICE_NS: i64 = 50_000_000;
+
+/// How to serve.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// A log of everything.
+    pub log: Option<Arc<BinaryLog>>,
+    /// The folder of logs that senders wish for; without one they get none.
+    pub wished: Option<PathBuf>,
+}
+
+/// Hears what a person should know, and of which sender.
+pub type Say<'a> = &'a (dyn Fn(SocketAddr, &str) + Sync);
+
+type Ports = BTreeMap<(Protocol, u16), (Port, Arc<Flows>)>;
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    /// Where packets come to.
+    data: IpAddr,
+    hub: Arc<Mutex<Hub>>,
+    ports: Mutex<Ports>,
+    channels: AtomicUsize,
+}
+
+/// A receiver that ITGSend can talk to.
+#[derive(Debug)]
+pub struct Receiver {
+    listener: TcpListener,
+    shared: Shared,
+}
+
+impl Receiver {
+    /// Listens for signalling at `signalling`, and for packets at the address `data`; what comes goes to `hub`.
+    ///
+    /// # Errors
+    /// If the port cannot be had.
+    pub fn open(
+        signalling: SocketAddr,
+        data: IpAddr,
+        settings: Settings,
+        hub: Hub,
+    ) -> io::Result<Receiver> {
+        let listener = TcpListener::bind(signalling)?;
+        listener.set_nonblocking(true)?;
+        Ok(Receiver {
+            listener,
+            shared: Shared {
+                settings,
+                data,
+                hub: Arc::new(Mutex::new(hub)),
+                ports: Mutex::default(),
+                channels: AtomicUsize::new(0),
+            },
+        })
+    }
+
+    /// Where it listens for signalling.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// What it receives.
+    pub fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.shared.hub()
+    }
+
+    /// Serves senders until `stop` is set; `say` hears what is amiss with one.
+    ///
+    /// # Errors
+    /// If no more senders can be accepted.
+    pub fn run(&self, stop: &AtomicBool, say: Say<'_>) -> io::Result<()> {
+        let mut waiter = Waiter::new();
+        waiter.set(&[self.listener.as_raw_fd()]);
+        let shared = &self.shared;
+        std::thread::scope(|scope| {
+            while !stop.load(Ordering::Relaxed) {
+                // Who hung up before being served, or too many open files: others may still be served.
+                let Ok((stream, peer)) = self.listener.accept() else {
+                    waiter.wait(Some(SLICE_NS))?;
+                    continue;
+                };
+                if shared.channels.fetch_add(1, Ordering::Relaxed) >= MOST_CHANNELS {
+                    shared.channels.fetch_sub(1, Ordering::Relaxed);
+                    say(
+                        peer,
+                        &format!("turned away: {MOST_CHANNELS} senders are here already"),
+                    );
+                    continue;
+                }
+                scope.spawn(move || {
+                    let mut channel = Channel {
+                        stream,
+                        peer,
+                        shared,
+                        session: session::Receiver::new(),
+                        flows: BTreeMap::new(),
+                        wished: None,
+                    };
+                    let done = channel.serve((scope, stop), say);
+                    channel.close_all();
+                    if let (Err(why), false) = (done, stop.load(Ordering::Relaxed)) {
+                        say(peer, &format!("{why}; its flows are closed"));
+                    }
+                    shared.channels.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Shared {
+    fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The port `number` of a protocol, which is served from now on.
+    fn port<'scope>(
+        &'scope self,
+        (protocol, number): (Protocol, u16),
+        (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+    ) -> Result<(Port, Arc<Flows>), String> {
+        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = ports.get(&(protocol, number)) {
+            return Ok(found.clone());
+        }
+        if ports.len() >= MOST_PORTS {
+            return Err(format!("{MOST_PORTS} ports are open already"));
+        }
+        let port = Port::open(protocol, (self.data, number).into(), None)?;
+        let flows = Arc::new(Flows::new(protocol));
+        ports.insert((protocol, number), (port.clone(), flows.clone()));
+        let (served, hub) = (port.clone(), self.hub.clone());
+        let reads: Arc<dyn Reads> = flows.clone();
+        scope.spawn(move || {
+            // An error of a socket that is ours and open is one of the machine's.
+            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
+                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
+                hub.port_failed(&format!("port {number} of {protocol:?}"), &why);
+                drop(hub);
+                // Who asks for it again may have more luck.
+                let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+                ports.remove(&(protocol, number));
+            }
+        });
+        Ok((port, flows))
+    }
+}
+
+/// A flow of a channel.
+#[derive(Debug)]
+struct Mine {
+    number: u32,
+    port: Port,
+    flows: Arc<Flows>,
+    /// What its port had lost before.
+    lost_before: u64,
+    /// Since when its sender is done, since when nothing has come, and what had come then.
+    ending: Option<(Instant, Instant, Count)>,
+}
+
+/// A channel with a sender.
+struct Channel<'scope> {
+    stream: TcpStream,
+    peer: SocketAddr,
+    shared: &'scope Shared,
+    session: session::Receiver,
+    /// By the sender's numbers.
+    flows: BTreeMap<u32, Mine>,
+    wished: Option<Arc<BinaryLog>>,
+}
+
+impl<'scope> Channel<'scope> {
+    fn from(&self) -> IpAddr {
+        self.peer.ip().to_canonical()
+    }
+
+    fn serve(
+        &mut self,
+        run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+        say: Say<'_>,
+    ) -> Result<(), String> {
+        let system = |why: io::Error| why.to_string();
+        self.stream.set_nonblocking(false).map_err(system)?;
+        self.stream.set_nodelay(true).map_err(system)?;
+        self.stream.set_read_timeout(Some(LOOK)).map_err(system)?;
+        self.stream
+            .set_write_timeout(Some(GREETING))
+            .map_err(system)?;
+        let (came, mut has_begun, mut bytes) = (Instant::now(), false, [0; 4096]);
+        let mut stopped = None;
+        loop {
+            if !has_begun && came.elapsed() > GREETING {
+                return Err(format!("opened no flow in {} s", GREETING.as_secs()));
+            }
+            self.end_quiet_flows();
+            let outgoing = self.session.take_outgoing();
+            self.stream.write_all(&outgoing).map_err(system)?;
+            if run.1.load(Ordering::Relaxed) {
+                // A sender whose flows are all over is left to say goodbye.
+                let since = *stopped.get_or_insert_with(Instant::now);
+                if !has_begun || !self.flows.is_empty() || since.elapsed() > FAREWELL {
+                    return Err("interrupted".to_owned());
+                }
+            }
+            let count = match self.stream.read(&mut bytes) {
+                Ok(0) => return Err("closed the channel before its flows had ended".to_owned()),
+                Ok(count) => count,
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+                        continue;
+                    }
+                    _ => return Err(system(error)),
+                },
+            };
+            for told in self
+                .session
+                .receive(&bytes[..count])
+                .map_err(|why| why.to_string())?
+            {
+                match told {
+                    Received::Log(name) => match self.wish(&name) {
+                        Ok(log) => self.wished = Some(log),
+                        Err(why) => say(self.peer, &why),
+                    },
+                    Received::Open(open) => {
+                        has_begun = true;
+                        let flow = open.flow;
+                        match self.open(&open, run) {
+                            Ok(port) => self.session.opened(flow, port),
+                            Err(why) => {
+                                say(self.peer, &format!("flow {flow} is refused: {why}"));
+                                self.session.refuse(flow);
+                            }
+                        }
+                    }
+                    Received::End { flow } => {
+                        let hub = self.shared.hub();
+                        if let Some(mine) = self.flows.get_mut(&flow) {
+                            let count = hub.count(mine.number).unwrap_or_default();
+                            let now = Instant::now();
+                            mine.ending = mine.ending.or(Some((now, now, count)));
+                        }
+                    }
+                    Received::Abort { flow } => {
+                        say(self.peer, &format!("gave up flow {flow}"));
+                        self.close(flow);
+                    }
+                    Received::Done => {
+                        let outgoing = self.session.take_outgoing();
+                        return self.stream.write_all(&outgoing).map_err(system);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The log that a sender wishes for, in the folder of such.
+    fn wish(&self, name: &LogName) -> Result<Arc<BinaryLog>, String> {
+        let name = String::from_utf8_lossy(name.as_bytes()).into_owned();
+        let Some(folder) = &self.shared.settings.wished else {
+            return Err(format!(
+                "wishes for a log `{}`, which is not written: no folder is given for such logs",
+                name.escape_debug()
+            ));
+        };
+        // Only its last part: where logs go is not the sender's to say.
+        let file = Path::new(&name).file_name().and_then(|name| name.to_str());
+        let file = file.filter(|file| !file.contains(char::is_control) && !file.starts_with('.'));
+        let file = file.ok_or_else(|| {
+            format!(
+                "wishes for a log `{}`, which is no name",
+                name.escape_debug()
+            )
+        })?;
+        let path = folder.join(file);
+        let log = BinaryLog::begin(&path);
+        log.map(Arc::new).map_err(|why| {
+            format!(
+                "wishes for a log, but `{}` cannot be written: {why}",
+                path.display()
+            )
+        })
+    }
+
+    /// Opens a flow; gives the port that it listens on.
+    fn open(
+        &mut self,
+        open: &Open,
+        run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+    ) -> Result<u16, String> {
+        if open.serial.is_some() {
+            return Err("no serial line is signalled on (`-rk`)".to_owned());
+        }
+        let (from, protocol) = (self.from(), open.protocol);
+        if !matches!(protocol, Protocol::Udp | Protocol::Tcp) {
+            return Err(format!(
+                "no flows of D-ITG over {protocol:?} are taken; use UDP or TCP"
+            ));
+        }
+        let (port, flows) = self.shared.port((protocol, open.port), run)?;
+        let address = port.address().map_err(|why| why.to_string())?;
+        if !flows.has_room(from, open.flow, open.metadata) {
+            return Err(format!(
+                "port {} has a flow of {from} already that its packets could not be told from; use another `-rp`",
+                address.port()
+            ));
+        }
+        let (peer, lost_before) = (self.peer, port.lost());
+        let to = SocketAddr::new(open.address, address.port());
+        let number = self.shared.hub().open(from, open.meter, |number| Flow {
+            number,
+            protocol,
+            from: Some(SocketAddr::new(from, peer.port())),
+            to: Some(to),
+            name: match open.metadata {
+                Metadata::None => format!("D-ITG flow {}, packets without numbers", open.flow),
+                Metadata::Sequence => format!("D-ITG flow {}, packets without times", open.flow),
+                Metadata::Full => format!("D-ITG flow {}", open.flow),
+            },
+        });
+        let number = number.ok_or("all numbers of flows are taken")?;
+        let logs = [self.shared.settings.log.clone(), self.wished.clone()];
+        let known = Known {
+            number,
+            metadata: open.metadata,
+            to,
+            logs: logs.into_iter().flatten().collect(),
+            came: 0,
+        };
+        flows.open(from, open.flow, known);
+        let mine = Mine {
+            number,
+            port,
+            flows,
+            lost_before,
+            ending: None,
+        };
+        self.flows.insert(open.flow, mine);
+        Ok(address.port())
+    }
+
+    /// Closes flows whose senders are done and whose packets have come.
+    fn end_quiet_flows(&mut self) {
+        let hub = self.shared.hub();
+        let mut over = Vec::new();
+        for (flow, mine) in &mut self.flows {
+            let Some((since, changed, last)) = &mut mine.ending else {
+                continue;
+            };
+            let count = hub.count(mine.number).unwrap_or_default();
+            if count != *last {
+                (*last, *changed) = (count, Instant::now());
+            } else if changed.elapsed() > QUIET || since.elapsed() > LATEST {
+                over.push(*flow);
+            }
+        }
+        drop(hub);
+        for flow in over {
+            self.close(flow);
+            self.session.ended(flow);
+        }
+    }
+
+    fn close(&mut self, flow: u32) {
+        if let Some(mine) = self.flows.remove(&flow) {
+            mine.flows.close(self.from(), flow);
+            let lost = mine.port.lost() - mine.lost_before;
+            let _ = self.shared.hub().close(mine.number, lost, None);
+        }
+    }
+
+    fn close_all(&mut self) {
+        while let Some((flow, _)) = self.flows.first_key_value() {
+            self.close(*flow);
+        }
+    }
+}
