@@ -5,6 +5,8 @@
 //!
 //! - [`Moments`]: mean and variance in one pass (Welford 1962), merged pairwise (Chan, Golub and LeVeque 1979).
 //! - [`Moments::confidence`]: mean ± t(n − 1, (1 + level) / 2) · s / √n, for independent repeats.
+//! - [`mean_of_groups`]: the mean of what comes in groups of unequal size, with the interval of the ratio estimator (Cochran,
+//!   *Sampling Techniques*, §6.3).
 //! - [`percentile`]: linear interpolation between order statistics, type 7 of Hyndman and Fan 1996.
 //! - [`jain`]: (Σx)² / (n · Σx²) (Jain, Chiu and Hawe, DEC-TR-301, 1984).
 //! - [`spearman`]: Pearson's correlation of ranks, ties given their mean rank.
@@ -34,6 +36,21 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Student's, of the mean of `count` numbers that vary by `variance`.
+    fn of_student(mean: f64, variance: f64, count: u64, level: f64) -> Option<Interval> {
+        if !(0.0 < level && level < 1.0) {
+            return None;
+        }
+        let error = (variance / count as f64).sqrt();
+        let student = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
+        let half_width = student.inverse_cdf(f64::midpoint(1.0, level)) * error;
+        Some(Interval {
+            mean,
+            low: mean - half_width,
+            high: mean + half_width,
+        })
+    }
+
     /// Whether `value` lies in the interval, its ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -110,19 +127,33 @@ impl Moments {
     /// Student's confidence interval of the mean at `level`, such as 0.95. `None` of fewer than two
     /// numbers, and where `level` does not lie strictly between 0 and 1.
     pub fn confidence(&self, level: f64) -> Option<Interval> {
-        if !(0.0 < level && level < 1.0) {
-            return None;
-        }
-        let error = (self.variance()? / self.count as f64).sqrt();
-        // One degree of freedom at least, so the distribution exists.
-        let student = StudentsT::new(0.0, 1.0, (self.count - 1) as f64).ok()?;
-        let half_width = student.inverse_cdf(f64::midpoint(1.0, level)) * error;
-        Some(Interval {
-            mean: self.mean,
-            low: self.mean - half_width,
-            high: self.mean + half_width,
-        })
+        Interval::of_student(self.mean, self.variance()?, self.count, level)
     }
+}
+
+/// The mean of numbers that come in groups, each its count and its sum, and Student's interval of it at `level`. Groups are taken to
+/// be independent of each other, the numbers in one are not: a group counts by its size, and varies by how far its sum
+/// is from what the mean makes of its size. `None` of fewer than two groups with numbers.
+pub fn mean_of_groups(
+    groups: impl Iterator<Item = (f64, f64)> + Clone,
+    level: f64,
+) -> Option<Interval> {
+    let groups = groups.filter(|(count, _)| *count > 0.0);
+    let (mut number, mut count, mut sum) = (0_u64, 0.0, 0.0);
+    for (of_one, sum_of_one) in groups.clone() {
+        number += 1;
+        count += of_one;
+        sum += sum_of_one;
+    }
+    if number < 2 {
+        return None;
+    }
+    let (mean, per_group) = (sum / count, count / number as f64);
+    let squares: f64 = groups
+        .map(|(of_one, sum_of_one)| (sum_of_one - mean * of_one).powi(2))
+        .sum();
+    let variance = squares / (number - 1) as f64 / per_group.powi(2);
+    Interval::of_student(mean, variance, number, level)
 }
 
 impl Extend<f64> for Moments {
@@ -240,6 +271,30 @@ mod tests {
 
     fn close(a: Option<f64>, b: f64) -> bool {
         a.is_some_and(|a| (a - b).abs() <= 1e-9 * b.abs().max(1.0))
+    }
+
+    #[test]
+    fn groups_of_one_size_are_a_sample_of_their_means_and_others_count_by_their_size() {
+        let means = [3.0, 4.5, 7.0, 2.5];
+        let alike = mean_of_groups(means.iter().map(|mean| (10.0, mean * 10.0)), 0.95);
+        let sample: Moments = means.into_iter().collect();
+        let (alike, sample) = (alike.unwrap(), sample.confidence(0.95).unwrap());
+        assert!((alike.mean - sample.mean).abs() < 1e-12);
+        assert!((alike.high - sample.high).abs() < 1e-12);
+        // A small group that is far off hardly counts, and the mean is that of all numbers.
+        let uneven = [
+            (1000.0, 5000.0),
+            (1000.0, 5100.0),
+            (1000.0, 4900.0),
+            (2.0, 1000.0),
+        ];
+        let interval = mean_of_groups(uneven.into_iter(), 0.95).unwrap();
+        assert!((interval.mean - 16_000.0 / 3002.0).abs() < 1e-12);
+        assert!(interval.low > 3.0 && interval.high < 8.0, "{interval:?}");
+        assert_eq!(
+            mean_of_groups([(4.0, 1.0), (0.0, 0.0)].into_iter(), 0.95),
+            None
+        );
     }
 
     #[test]

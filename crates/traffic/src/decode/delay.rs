@@ -23,8 +23,8 @@ pub struct DelayReport {
     /// Quantiles, right to 0.1 % of their distance from 0; where the first delay is negative or above a second,
     /// from that one.
     pub quantiles: Quantiles,
-    /// Student's interval of the mean, in nanoseconds, over the means of the whole intervals of the series, which are
-    /// taken to be independent: the flow fills them from end to end. `None` of fewer than two.
+    /// Student's interval of the mean, in nanoseconds; intervals of the series are taken to be independent, and count by
+    /// their packets. `None` of fewer than two.
     pub mean_interval_ns: Option<Interval>,
 }
 

@@ -8,6 +8,7 @@ use super::series::{Axis, Series};
 use super::spread::Spread;
 use super::window::{Arrival, Lost, Window};
 use crate::record::Record;
+use trammel_core::stats::mean_of_groups;
 
 /// A flow's numbers, or those of several together.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,10 +123,7 @@ impl Counts {
         };
         let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
         let received = self.delays.count();
-        let gaps = self.pkts.saturating_sub(1).max(1);
-        let gap_ns = self.last_ns.abs_diff(self.first_ns) / gaps;
-        let means = series.delay_means(axis, (self.first_ns, self.last_ns), gap_ns);
-        let interval = means.confidence(level);
+        let interval = mean_of_groups(series.delays(), level);
         Summary {
             pkts: self.pkts,
             bytes: self.bytes,

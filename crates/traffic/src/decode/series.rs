@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use trammel_core::stats::Moments;
 
 /// An interval of a series. What an interval without packets cannot have is `None`; one without anything is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,26 +132,10 @@ impl Series {
         merged
     }
 
-    /// The mean delays of the intervals that packets from `first_ns` to `last_ns` fill, in nanoseconds. The others are of
-    /// fewer packets, and their means vary more: Student's law does not hold for them. `gap_ns`, the mean gap between
-    /// packets, is what may be missing at either end of an interval that is full.
-    pub(super) fn delay_means(
-        &self,
-        axis: Axis,
-        (first_ns, last_ns): (i64, i64),
-        gap_ns: u64,
-    ) -> Moments {
-        let mut moments = Moments::new();
-        for (index, cell) in &self.cells {
-            let start = i128::from(axis.origin_ns) + index * i128::from(axis.interval_ns);
-            let end = start + i128::from(axis.interval_ns);
-            let is_whole = i128::from(first_ns) <= start + i128::from(gap_ns)
-                && i128::from(last_ns) >= end - i128::from(gap_ns);
-            if is_whole && cell.delays > 0 {
-                moments.push(cell.delay_sum as f64 / cell.delays as f64);
-            }
-        }
-        moments
+    /// How many delays each interval has, and their sum in nanoseconds.
+    pub(super) fn delays(&self) -> impl Iterator<Item = (f64, f64)> + Clone {
+        let cells = self.cells.values();
+        cells.map(|cell| (cell.delays as f64, cell.delay_sum as f64))
     }
 
     pub(super) fn report(&self, axis: Axis) -> Vec<IntervalReport> {
