@@ -28,6 +28,7 @@ const UNITS: &[(&str, &str)] = &[
     ("_cycles", "cycles"),
     ("_fps", "frames/s"),
     ("_pps", "packets/s"),
+    ("_percent", "%"),
 ];
 
 /// What the cells of a column hold; every column may also hold empty cells.

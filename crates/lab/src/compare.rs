@@ -3,15 +3,18 @@
 //! Rows are matched by engine, point, entity and metric; there is one comparison for each engine, and the
 //! first run is the reference. Runs whose scenarios differ are compared as well, with a warning, because
 //! that is often the question.
+//!
+//! Where a `summary` names systems (columns `system` and `label`: generators on one machine, the devices of a paper), each is a
+//! column of its own: the runs of several machines become one table of all their systems.
 
-use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
+use crate::report::comparison::{self, BOUNDS, Comparison, Estimate, Source};
 use crate::report::label::Label;
 use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
 use crate::run_folder::{RunFolderError, RunInfo, read_info, read_tables};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell, Column, Table};
+use trammel_core::table::{Cell, Column, Row, Table};
 
 /// One run to compare.
 #[derive(Clone, Debug)]
@@ -44,22 +47,71 @@ const KEYS: [&str; 6] = ["engine", "point", "model", "entity", "metric", "unit"]
 /// Engine, point, model, entity, metric and unit of a row of `summary`.
 type Key = [String; 6];
 
-/// A row of `summary` with the number of each run.
+/// A row of `summary` with the number of each side.
 type Aligned = (Key, Vec<Option<Estimate>>);
 
+/// What stands in a column: a run, or where its `summary` names systems, one of these. What was published is the same in every
+/// run that shows it, and stands once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Side {
+    name: String,
+    /// Its own label, where a row tells it; otherwise its engine's.
+    label: Option<Label>,
+}
+
+impl Side {
+    fn of(run: &Run, row: Row<'_>) -> Side {
+        let cell = |name| row.get(name).map(ToString::to_string).unwrap_or_default();
+        let label = Label::of_engine(&cell("label"));
+        let name = match (cell("system"), label) {
+            (system, _) if system.is_empty() => run.name.clone(),
+            (system, Some(Label::Published)) => system,
+            (system, _) => format!("{}: {system}", run.name),
+        };
+        Side { name, label }
+    }
+}
+
+/// All sides: of each run in turn, then what was published.
+fn sides(runs: &[Run]) -> Vec<Side> {
+    let (mut own, mut published) = (Vec::new(), Vec::new());
+    for run in runs {
+        let before = own.len();
+        for row in run.summary.iter().flat_map(Table::rows) {
+            let side = Side::of(run, row);
+            let all = match side.label {
+                Some(Label::Published) => &mut published,
+                _ => &mut own,
+            };
+            if !all.contains(&side) {
+                all.push(side);
+            }
+        }
+        // A run without a number has its column as well.
+        if own.len() == before {
+            let name = run.name.clone();
+            own.push(Side { name, label: None });
+        }
+    }
+    own.extend(published);
+    own
+}
+
 /// The rows of all runs, in the order in which the first run that has them lists them.
-fn align(runs: &[Run]) -> Vec<Aligned> {
-    // Rows in the order in which the first run that has them lists them.
+fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut rows: Vec<Aligned> = Vec::new();
-    for (at, run) in runs.iter().enumerate() {
+    for run in runs {
         for row in run.summary.iter().flat_map(Table::rows) {
             let cell = |name| row.get(name).map(ToString::to_string).unwrap_or_default();
             let key = KEYS.map(cell);
             let place = *places.entry(key.clone()).or_insert_with(|| {
-                rows.push((key, vec![None; runs.len()]));
+                rows.push((key, vec![None; sides.len()]));
                 rows.len() - 1
             });
+            let side = Side::of(run, row);
+            let at = sides.iter().position(|other| *other == side);
+            let Some(at) = at else { continue };
             rows[place].1[at] = row.float("mean").map(|value| Estimate {
                 value,
                 interval: row.float("ci_low").zip(row.float("ci_high")),
@@ -69,26 +121,32 @@ fn align(runs: &[Run]) -> Vec<Aligned> {
     rows
 }
 
-/// The runs side by side as a table: a column with the mean of each run.
+/// The runs side by side as a table: a column with the mean of each side.
 pub fn table(runs: &[Run]) -> Table {
+    let sides = sides(runs);
     let mut columns: Vec<Column> = KEYS.iter().map(|key| Column::new(*key, Text)).collect();
-    columns.extend(runs.iter().map(|run| Column::new(run.name.clone(), Float)));
+    columns.extend(
+        sides
+            .iter()
+            .map(|side| Column::new(side.name.clone(), Float)),
+    );
     let mut table = Table::new("comparison", columns);
-    for (key, values) in align(runs) {
+    for (key, values) in align(runs, &sides) {
         let cells = key.into_iter().map(Cell::from);
         let values = values
             .into_iter()
             .map(|value| Cell::from(value.map(|value| value.value)));
         table
             .push(cells.chain(values).collect())
-            .expect("one column a key and a run");
+            .expect("one column a key and a side");
     }
     table
 }
 
 /// The report that sets `runs` side by side.
 pub fn compare(runs: &[Run]) -> Report {
-    let rows = align(runs);
+    let sides = sides(runs);
+    let rows = align(runs, &sides);
     let mut engines: Vec<String> = Vec::new();
     for (key, _) in &rows {
         if !engines.contains(&key[0]) {
@@ -102,9 +160,15 @@ pub fn compare(runs: &[Run]) -> Report {
             return warning(text);
         };
         let of_engine = rows.iter().filter(|(key, _)| key[0] == *engine);
-        let sources = runs.iter().map(|run| Source {
-            label,
-            name: run.name.clone(),
+        // A system has numbers of one engine only; a run stands in all comparisons.
+        let has_number = |at: &usize| {
+            let mut values = of_engine.clone().map(|(_, values)| values[*at]);
+            sides[*at].label.is_none() || values.any(|value| value.is_some())
+        };
+        let shown: Vec<usize> = (0..sides.len()).filter(has_number).collect();
+        let sources = shown.iter().map(|at| Source {
+            label: sides[*at].label.unwrap_or(label),
+            name: sides[*at].name.clone(),
         });
         Block::Comparison(Comparison {
             title: engine.clone(),
@@ -116,10 +180,10 @@ pub fn compare(runs: &[Run]) -> Report {
             reference: Some(0),
             bounds: BOUNDS,
             rows: of_engine
-                .map(|(key, values)| Row {
+                .map(|(key, values)| comparison::Row {
                     keys: key[1..5].to_vec(),
                     unit: key[5].clone(),
-                    values: values.clone(),
+                    values: shown.iter().map(|at| values[*at]).collect(),
                     verdict: None,
                 })
                 .collect(),
@@ -134,7 +198,7 @@ pub fn compare(runs: &[Run]) -> Report {
     Report {
         title: names.join(", "),
         question: "What differs between these runs?".to_owned(),
-        answer: answer(runs, &rows),
+        answer: answer(&sides, &rows),
         highlights: Vec::new(),
         sections: vec![Section {
             heading: "Runs side by side".to_owned(),
@@ -149,7 +213,7 @@ pub fn compare(runs: &[Run]) -> Report {
 }
 
 /// How many metrics of later runs lie within the small bound of the first run's.
-fn answer(runs: &[Run], rows: &[Aligned]) -> Answer {
+fn answer(sides: &[Side], rows: &[Aligned]) -> Answer {
     let (mut near, mut all) = (0, 0);
     for (key, values) in rows {
         let Some(first) = values.first().copied().flatten() else {
@@ -165,7 +229,7 @@ fn answer(runs: &[Run], rows: &[Aligned]) -> Answer {
             near += usize::from(is_near);
         }
     }
-    let reference = runs.first().map_or("", |run| run.name.as_str());
+    let reference = sides.first().map_or("", |side| side.name.as_str());
     Answer {
         number: format!("{near} of {all}"),
         sentence: format!("{near} of {all} metrics lie within 5 % of those of {reference}."),
@@ -231,6 +295,47 @@ mod tests {
         assert_eq!(comparison.rows.len(), 1);
         assert_eq!(comparison.error(&comparison.rows[0], 1), Some(0.1));
         assert_eq!(report.answer.number, "0 of 1");
+    }
+
+    #[test]
+    fn systems_have_columns_of_their_own_and_what_is_published_stands_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = |name: &str, pps: f64| {
+            let columns = ["engine", "point", "metric", "unit", "system", "label"];
+            let mut columns: Vec<_> = columns.map(|name| (name, Text)).into();
+            columns.push(("mean", Float));
+            let mut summary = Table::with("summary", &columns);
+            for (system, label, mean) in [
+                ("Trammel", "measured", pps),
+                ("Soekris", "published", 4331.0),
+            ] {
+                let texts = ["measure", "80000", "achieved", "packets/s", system, label];
+                let cells = texts.iter().map(|text| (*text).into()).chain([mean.into()]);
+                summary.push(cells.collect()).unwrap();
+            }
+            let mut out = RunFolder::create(parent.path().join(name)).unwrap();
+            out.write_table(&summary).unwrap();
+            Run::read(&out.finish(&RunInfo::default()).unwrap()).unwrap()
+        };
+        let runs = [run("one", 80_000.0), run("two", 40_000.0)];
+        let report = compare(&runs);
+        let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
+            panic!("one engine, no warnings");
+        };
+        let sources: Vec<_> = comparison
+            .sources
+            .iter()
+            .map(|it| (it.label, it.name.as_str()))
+            .collect();
+        let wanted = [
+            (Label::Measured, "one: Trammel"),
+            (Label::Measured, "two: Trammel"),
+            (Label::Published, "Soekris"),
+        ];
+        assert_eq!(sources, wanted);
+        assert_eq!(comparison.rows.len(), 1);
+        assert_eq!(comparison.error(&comparison.rows[0], 1), Some(-0.5));
+        assert_eq!(table(&runs).columns().len(), KEYS.len() + 3);
     }
 
     #[test]

@@ -21,6 +21,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/scenarios.md",
     "docs/traffic.md",
     "fuzz/README.md",
+    "papers/botta-embedded/README.md",
     "papers/callegari-2012/README.md",
     "papers/linux-6.12/README.md",
     "papers/ns-2-linux/README.md",

@@ -3,10 +3,17 @@
 use std::sync::atomic::AtomicBool;
 use trammel::engine::paper::reproduce;
 use trammel::engine::points::Unwatched;
-use trammel::paper::experiment;
+use trammel::paper::experiment::{self, Choice};
 use trammel::paper::join::{Count, join};
 use trammel::paper::{library, plots};
 use trammel::report::label::Label;
+
+fn one_thread() -> Choice {
+    Choice {
+        threads: Some(1),
+        ..Choice::default()
+    }
+}
 
 #[test]
 fn table_1_of_tekala_comes_out_to_the_printed_digits() {
@@ -14,7 +21,7 @@ fn table_1_of_tekala_comes_out_to_the_printed_digits() {
     let experiments = paper.spec.experiments.iter().enumerate();
     let predicted = experiments.filter(|(_, one)| one.label == Label::Predicted);
     let done: Vec<_> = predicted
-        .map(|(at, _)| experiment::run(&paper, at, false, Some(1), &Unwatched).unwrap())
+        .map(|(at, _)| experiment::run(&paper, at, &one_thread(), &Unwatched).unwrap())
         .collect();
     let joined = join(&paper, &done);
     let of = |table: &str| Count::of(joined.iter().filter(|one| one.expected.table == table));
@@ -35,7 +42,7 @@ fn without_host(paper: &trammel::paper::Paper) -> Vec<experiment::Done> {
         functions.is_some_and(|wanted| wanted.machine != "host")
     });
     elsewhere
-        .map(|(at, _)| experiment::run(paper, at, false, Some(1), &Unwatched).unwrap())
+        .map(|(at, _)| experiment::run(paper, at, &one_thread(), &Unwatched).unwrap())
         .collect()
 }
 
@@ -167,6 +174,218 @@ fn predictions_of_other_machines_are_what_was_committed() {
 }
 
 #[test]
+fn table_1_of_botta_comes_out_and_what_the_wire_cannot_carry_is_named() {
+    let paper = library::find("botta-embedded").unwrap();
+    let experiments = paper.spec.experiments.iter().enumerate();
+    let predicted = experiments.filter(|(_, one)| one.label == Label::Predicted);
+    let done: Vec<_> = predicted
+        .map(|(at, _)| experiment::run(&paper, at, &one_thread(), &Unwatched).unwrap())
+        .collect();
+    let joined = join(&paper, &done);
+    let of = |table: &str| Count::of(joined.iter().filter(|one| one.expected.table == table));
+    let all_of_them = Count {
+        as_stated: 24,
+        matching: 24,
+        ..Count::default()
+    };
+    assert_eq!(of("I"), all_of_them);
+    let five_differ = Count {
+        as_stated: 8,
+        matching: 3,
+        ..Count::default()
+    };
+    assert_eq!(of("wire"), five_differ);
+    // 1472 bytes and 66 of headers, FCS, preamble and gap at 100 Mbit/s.
+    let wire = joined.iter().find(|one| {
+        (one.expected.table.as_str(), one.expected.row.as_str()) == ("wire", "100 Mbit/s")
+    });
+    assert_eq!(
+        wire.unwrap().ours.unwrap().mean.trunc(),
+        (1e8_f64 / (8.0 * 1538.0)).trunc()
+    );
+}
+
+/// What the report says of the paper's own numbers, from its tables.
+#[test]
+fn what_is_said_of_the_tables_of_botta_follows_from_them() {
+    let dir = library::find("botta-embedded").unwrap().dir;
+    let file = std::fs::File::open(dir.join("devices.csv")).unwrap();
+    let table = trammel_core::table::Table::read_csv_inferring("devices", file).unwrap();
+    assert_eq!(table.len(), 2 * 6 * 12);
+    let of = |system: &str, protocol: &str| -> Vec<(i64, i64)> {
+        let rows = table.rows();
+        let rows =
+            rows.filter(|row| row.text("system") == system && row.text("protocol") == protocol);
+        rows.map(|row| {
+            (
+                row.int("imposed_pps").unwrap(),
+                row.int("achieved_pps").unwrap(),
+            )
+        })
+        .collect()
+    };
+    let most = |system, protocol| of(system, protocol).into_iter().map(|(_, pps)| pps).max();
+    assert_eq!(most("Stareast (MV)", "tcp"), Some(19_822));
+    assert_eq!(most("Stareast (MV)", "udp"), Some(21_897));
+    let (netgear, soekris) = ("Netgear WAG302", "Soekris Net4826");
+    assert_eq!(
+        (most(netgear, "udp"), most(soekris, "udp")),
+        (Some(5249), Some(5495))
+    );
+    let says_5410 = of(soekris, "udp").iter().any(|(_, pps)| *pps == 5410);
+    assert!(!says_5410 && of(soekris, "udp").contains(&(25_000, 5411)));
+    for (imposed, achieved) in of(netgear, "tcp")
+        .into_iter()
+        .filter(|(imposed, _)| *imposed <= 2000)
+    {
+        assert_eq!(achieved * 100, imposed * 99);
+    }
+    assert!(of(netgear, "udp").contains(&(1000, 874)));
+}
+
+fn botta(out: &std::path::Path, duration: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.args(["paper", "botta-embedded", "--duration", duration, "-o"]);
+    command.arg(out);
+    command
+}
+
+fn read_table(folder: &std::path::Path, name: &str) -> trammel_core::table::Table {
+    let file = std::fs::File::open(folder.join(name)).unwrap();
+    trammel_core::table::Table::read_csv_inferring("table", file).unwrap()
+}
+
+/// Streams of 30 ms: what is tried is that every number is there and adds up, not how fast this machine is.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    // The second run replaces what the first left in its folder.
+    for out in [&one, &one, &two] {
+        let output = botta(out, "30ms").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("32 verdicts, 32 as stated"), "{said}");
+    }
+    for (experiment, measured, published) in [("packet-rates", 24, 144), ("bit-rates", 36, 0)] {
+        let table = read_table(&one, &format!("experiments/{experiment}/streams.csv"));
+        let of = |label: &str| table.filter(|row| row.text("label") == label);
+        assert_eq!(
+            (of("measured").len(), of("published").len()),
+            (measured, published)
+        );
+        for row in of("measured").rows() {
+            let count = |name: &str| row.int(name).unwrap();
+            assert!(["veth", "loopback"].contains(&row.text("path")));
+            assert_eq!(
+                count("received_pkts") + count("lost_pkts"),
+                count("sent_pkts")
+            );
+            let planned = row.float("imposed_pps").unwrap() * 0.03;
+            assert!(
+                (count("sent_pkts") as f64 - planned).abs() <= 1.0,
+                "{planned}"
+            );
+            assert_eq!(row.float("payload_bytes"), row.float("imposed_bytes"));
+            let (sent, came) = (
+                row.float("sent_pps").unwrap(),
+                row.float("achieved_pps").unwrap(),
+            );
+            assert!(came <= sent && came > 0.0, "{sent} {came}");
+        }
+        // What the paper does not print is not said to be 0.
+        let empty = of("published")
+            .rows()
+            .all(|row| row.int("lost_pkts").is_none());
+        assert!(empty);
+    }
+    let report = std::fs::read_to_string(one.join("report.html")).unwrap();
+    for part in ["Trammel, here", "Soekris Net4826", "drawn only", "19822"] {
+        assert!(report.contains(part), "{part}");
+    }
+    for figure in ["figure-2-tcp", "figure-2-udp", "figure-3", "figure-7"] {
+        assert!(
+            one.join(format!("figures/{figure}.svg")).is_file(),
+            "{figure}"
+        );
+    }
+    let both = folder.path().join("both");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_trammel"))
+        .arg("compare")
+        .args([&one, &two])
+        .arg("-o")
+        .arg(&both)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let table = read_table(&both, "comparison.csv");
+    let names: Vec<_> = table
+        .columns()
+        .iter()
+        .map(|column| column.name.as_str())
+        .collect();
+    assert_eq!(
+        names[6..9],
+        ["one: Trammel", "two: Trammel", "Stareast (MV)"]
+    );
+    let row = table.rows().find(|row| {
+        let is_it = row.text("point") == "80000 packets/s" && row.text("entity") == "udp, 16 B";
+        is_it && row.text("metric") == "achieved" && row.text("unit") == "packets/s"
+    });
+    let row = row.unwrap();
+    assert_eq!(row.float("Workstation x86"), Some(79_679.0));
+    assert!(row.float("one: Trammel").is_some() && row.float("two: Trammel").is_some());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_generator_that_is_not_installed_is_left_out_and_the_rest_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut command = botta(&out, "10ms");
+    let output = command
+        .args(["--beside", "d-itg"])
+        .env("PATH", folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("apt-get install d-itg").count(), 1, "{said}");
+    let table = read_table(&out, "experiments/packet-rates/streams.csv");
+    let measured = table.filter(|row| row.text("label") == "measured");
+    assert_eq!(measured.len(), 24);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_interrupts_the_streams_of_botta_keeps_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut child = botta(&out, "60s")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The folder in which the run writes is there once the signal is minded.
+    while std::fs::read_dir(folder.path()).unwrap().next().is_none() {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let id = child.id().to_string();
+    let done = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status();
+    assert!(done.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("interrupted: `botta-embedded`"), "{said}");
+    let report = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(report.contains("Soekris Net4826"));
+}
+
+#[test]
 fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -192,7 +411,7 @@ fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
 fn no_verdict_of_any_paper_is_contradicted() {
     for key in library::folders().keys() {
         let paper = library::find(key).unwrap();
-        let reproduced = reproduce(&paper, false, None, &AtomicBool::new(false)).unwrap();
+        let reproduced = reproduce(&paper, &Choice::default(), &AtomicBool::new(false)).unwrap();
         assert!(
             reproduced.failures.is_empty(),
             "{key}: {:?}",

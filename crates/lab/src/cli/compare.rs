@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel compare out/monday out/tuesday -o out/both")]
 pub(super) struct Args {
-    /// Run folders, written by `trammel run -o`
+    /// Run folders, written by `trammel run -o` or `trammel paper -o`
     #[arg(value_name = "RUN", num_args = 2.., required = true)]
     runs: Vec<PathBuf>,
     /// Folder to write the report to

@@ -2,10 +2,14 @@
 
 use crate::engine::paper::{Job, run as reproduce};
 use crate::fidelity;
+use crate::paper::experiment::Choice;
 use crate::paper::library;
+use crate::traffic::peers::Peer;
 use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use trammel_core::time::Time;
+use trammel_core::units::{Dimension, Quantity};
 
 /// Reproduce published tables: ours beside theirs
 #[derive(Debug, clap::Args)]
@@ -22,6 +26,12 @@ pub(super) struct Args {
     /// Folder to write tables, figures and the report to
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// With streams that are measured: how long each is sent [default: the paper's choice]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    duration: Option<Time>,
+    /// With streams that are measured: another generator that takes turns with ours, where it is installed
+    #[arg(long, value_name = "PROGRAM", value_enum, value_delimiter = ',')]
+    beside: Vec<Peer>,
     /// Threads to use [default: one a core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -31,6 +41,15 @@ pub(super) struct Args {
     /// With `linux-6.12`: write the study to docs/fidelity.md
     #[arg(long)]
     write_docs: bool,
+}
+
+/// A time of streams.
+fn duration(text: &str) -> Result<Time, String> {
+    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
+    if (0.01..=3600.0).contains(&quantity.value) {
+        return Ok(Time::from_secs_f64(quantity.value));
+    }
+    Err("it must be from 10 ms to 3600 s".to_owned())
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -57,9 +76,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     reproduce(&Job {
         keys: args.keys,
-        full: args.full,
+        choice: Choice {
+            is_full: args.full,
+            threads,
+            seconds: args.duration.map(Time::as_secs_f64),
+            peers: args.beside,
+        },
         out: args.out,
-        threads,
         json: args.json,
         interrupted,
     })

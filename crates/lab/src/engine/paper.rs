@@ -5,13 +5,14 @@ use super::run::provenance;
 use super::simulate::RunTables;
 use super::{Lacks, machine};
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
-use crate::paper::experiment::{self, Done};
+use crate::paper::experiment::{self, Choice, Done};
 use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
 use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
-use crate::paper::{Paper, library, plots};
+use crate::paper::{Paper, library, plots, streams};
 use crate::run_folder::{RunFolder, RunInfo};
+use anyhow::bail;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,12 +27,10 @@ use trammel_core::table::{Table, write_json};
 pub struct Job {
     /// Keys of the papers; empty means all.
     pub keys: Vec<String>,
-    /// Every point and repeat, not the two-minute choice.
-    pub full: bool,
+    /// How much is run, and with what.
+    pub choice: Choice,
     /// The run folder to write; with several papers, the folder of their run folders.
     pub out: Option<PathBuf>,
-    /// Threads; nothing means one a core.
-    pub threads: Option<usize>,
     /// Tables go to standard output as JSON.
     pub json: bool,
     /// Set when the user interrupts: the run at hand is finished and what was done is kept.
@@ -63,6 +62,9 @@ impl Watch for Terminal<'_> {
     fn done(&self, _key: &str, _run: &RunTables) {
         self.bar.iter().for_each(|bar| bar.inc(1));
     }
+    fn sent(&self) {
+        self.bar.iter().for_each(|bar| bar.inc(1));
+    }
     fn failed(&self, _failure: &Failure) {
         self.bar.iter().for_each(|bar| bar.inc(1));
     }
@@ -80,6 +82,14 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         .iter()
         .map(|key| library::find(key))
         .collect::<Result<_, _>>()?;
+    let is_of_streams = job.choice.seconds.is_some() || !job.choice.peers.is_empty();
+    let mut experiments = papers.iter().flat_map(|paper| &paper.spec.experiments);
+    let is_measured = |one: &Experiment| one.streams.as_ref().is_some_and(|it| it.is_measured);
+    if is_of_streams && !experiments.any(is_measured) {
+        bail!(
+            "`--duration` and `--beside` are of streams that are measured; none of these papers has any"
+        );
+    }
     let mut codes = Vec::new();
     let mut tables = Vec::new();
     for paper in &papers {
@@ -116,20 +126,26 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
         return Ok((fidelity(job, paper, out)?, None));
     }
     let mut folder = out.map(RunFolder::create).transpose()?;
-    let reproduced = reproduce(paper, job.full, job.threads, &job.interrupted)?;
+    let reproduced = reproduce(paper, &job.choice, &job.interrupted)?;
     let joined = join(paper, &reproduced.done);
     let comparison = keyed(&paper.key, &table(paper, &joined));
     let count = Count::of(joined.iter());
     if let Some(mut out) = folder.take() {
         let info = info(job, paper, &reproduced, started, clock);
         let facts = Facts {
-            is_full: job.full,
+            is_full: job.choice.is_full,
             notes: &reproduced.notes,
         };
         let provenance = provenance(&info, Vec::new());
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
+        let of_streams = |one: &&Done| paper.spec.experiments[one.at].streams.is_some();
+        let of_streams = reproduced.done.iter().filter(of_streams);
+        let summary = streams::summary(of_streams.flat_map(|one| &one.table));
+        if !summary.is_empty() {
+            out.write_table(&summary)?;
+        }
         if !paper.spec.plots.is_empty() {
             let plots = paper.spec.plots.iter();
             let drawn: Vec<_> = plots
@@ -168,8 +184,7 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
 /// Runs every experiment of `paper`.
 pub fn reproduce(
     paper: &Paper,
-    is_full: bool,
-    threads: Option<usize>,
+    choice: &Choice,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Reproduced> {
     let mut reproduced = Reproduced {
@@ -181,9 +196,14 @@ pub fn reproduce(
     };
     let mut runs = 0;
     // Every scenario is read before the first is run.
-    let of_scenarios = |one: &&Experiment| one.estimate.is_none();
-    for experiment in paper.spec.experiments.iter().filter(of_scenarios) {
-        let file = experiment::file(paper, experiment, is_full)?;
+    for experiment in &paper.spec.experiments {
+        if let Some(wanted) = &experiment.streams {
+            runs += streams::count(wanted, choice);
+        }
+        if experiment.scenario.is_empty() {
+            continue;
+        }
+        let file = experiment::file(paper, experiment, choice.is_full)?;
         runs += file
             .points
             .iter()
@@ -199,7 +219,7 @@ pub fn reproduce(
     for at in 0..paper.spec.experiments.len() {
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
-        let done = match experiment::run(paper, at, is_full, threads, &watch) {
+        let done = match experiment::run(paper, at, choice, &watch) {
             Ok(done) => done,
             Err(error) => {
                 let Some(lacks) = error.downcast_ref::<Lacks>() else {
@@ -213,8 +233,26 @@ pub fn reproduce(
                 continue;
             }
         };
+        for note in &done.notes {
+            if !reproduced.notes.contains(note) {
+                reproduced.notes.push(note.clone());
+            }
+        }
+        reproduced.lacks |= done.lacks;
+        reproduced.is_interrupted |= done.is_interrupted;
+        let of_streams = done.failures.iter();
+        let of_runs = done.ran.iter().flat_map(|ran| &ran.outcome.failures);
+        for failure in of_streams.chain(of_runs) {
+            let Failure { point, seed, why } = failure;
+            let note = format!("Experiment `{id}`, point `{point}`, seed {seed} failed: {why}.");
+            reproduced.notes.push(note);
+            reproduced.failures.push(failure.clone());
+        }
         let Some(ran) = &done.ran else {
             reproduced.done.push(done);
+            if reproduced.is_interrupted {
+                break;
+            }
             continue;
         };
         let outcome = &ran.outcome;
@@ -224,12 +262,6 @@ pub fn reproduce(
             reproduced
                 .notes
                 .push(format!("Experiment `{id}` was left out: {what}."));
-        }
-        reproduced.failures.extend(outcome.failures.iter().cloned());
-        for failure in &outcome.failures {
-            let Failure { point, seed, why } = failure;
-            let note = format!("Experiment `{id}`, point `{point}`, seed {seed} failed: {why}.");
-            reproduced.notes.push(note);
         }
         reproduced.done.push(done);
         if reproduced.is_interrupted {
@@ -254,8 +286,8 @@ fn fidelity(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<u8> 
     let outcome = crate::fidelity::command::perform(&crate::fidelity::command::Job {
         options: crate::fidelity::Options {
             folder: paper.dir.clone(),
-            full: job.full,
-            threads: job.threads,
+            full: job.choice.is_full,
+            threads: job.choice.threads,
         },
         out: out.map(Path::to_path_buf),
         document: None,
@@ -288,7 +320,7 @@ fn write_flows(out: &mut RunFolder, paper: &Paper, done: &[Done]) -> anyhow::Res
         let id = &paper.spec.experiments[one.at].id;
         let of_runs = one.ran.iter().flat_map(|ran| ran.outcome.tables());
         let of_runs = of_runs.filter(|table| table.name() != "comparison");
-        for table in of_runs.chain(&one.functions) {
+        for table in of_runs.chain(&one.table) {
             out.write(
                 &format!("experiments/{id}/{}.csv", table.name()),
                 table.to_csv().as_bytes(),
@@ -313,9 +345,20 @@ fn info(
             Some((name, one.ran.as_ref()?.file.text.as_str()))
         })
         .collect();
+    let of_streams = paper.spec.experiments.iter().filter_map(|one| {
+        let seconds = one.streams.as_ref().filter(|it| it.is_measured)?.seconds;
+        let choice = if job.choice.is_full {
+            seconds.1
+        } else {
+            seconds.0
+        };
+        let seconds = job.choice.seconds.unwrap_or(choice);
+        Some(format!("# {}: {seconds} s a stream", one.id))
+    });
     let texts = scenarios
         .iter()
         .map(|(name, text)| format!("# {name}\n{text}"));
+    let texts = texts.chain(of_streams);
     let ran = reproduced.done.iter().filter_map(|one| one.ran.as_ref());
     let most = ran.flat_map(|ran| &ran.file.points);
     let seeds = most
@@ -324,7 +367,11 @@ fn info(
     RunInfo {
         command: std::env::args().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: format!("{}{}", paper.key, if job.full { ", full" } else { "" }),
+        scenario: format!(
+            "{}{}",
+            paper.key,
+            if job.choice.is_full { ", full" } else { "" }
+        ),
         scenario_text: texts.collect::<Vec<_>>().join("\n"),
         seeds: seeds.into_iter().collect(),
         machine: machine::facts(),

@@ -46,6 +46,8 @@ pub trait Watch: Sync {
     fn begin(&self, _runs: usize) {}
     /// A run is done: its key and its rows.
     fn done(&self, _key: &str, _run: &RunTables) {}
+    /// A stream is sent and received.
+    fn sent(&self) {}
     /// A run has failed.
     fn failed(&self, _failure: &Failure) {}
     /// Whether to leave out what has not begun.

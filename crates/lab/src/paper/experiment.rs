@@ -2,12 +2,13 @@
 
 use super::expression::Expression;
 use super::spec::{Answer, Experiment, Gather};
-use super::{Paper, estimated};
-use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
+use super::{Paper, estimated, streams};
+use crate::engine::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use crate::engine::trace_of::Samples;
 use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::model::Engine;
+use crate::traffic::peers::Peer;
 use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::stats::spearman;
@@ -20,10 +21,31 @@ pub struct Done {
     pub at: usize,
     /// The scenario that was run; nothing where functions were estimated.
     pub ran: Option<Ran>,
-    /// The functions that were estimated; nothing where a scenario was run.
-    pub functions: Option<Table>,
+    /// The functions that were estimated, or the streams that were sent; nothing where a scenario was run.
+    pub table: Option<Table>,
     /// The cells that it gives.
     pub cells: Vec<Cell>,
+    /// What a reader must know of how it was done.
+    pub notes: Vec<String>,
+    /// Streams that came to nothing.
+    pub failures: Vec<Failure>,
+    /// Whether the machine lacks a program that was asked for.
+    pub lacks: bool,
+    /// Whether the user ended it early.
+    pub is_interrupted: bool,
+}
+
+/// How much of a paper is run, and with what.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Every point and repeat, not the two-minute choice.
+    pub is_full: bool,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Seconds of each stream that is measured, where they are not the paper's choice.
+    pub seconds: Option<f64>,
+    /// Other generators that take turns with ours.
+    pub peers: Vec<Peer>,
 }
 
 /// A scenario that was run.
@@ -51,43 +73,64 @@ pub struct Cell {
 }
 
 /// Runs the experiment at `at` of `paper`.
-pub fn run(
-    paper: &Paper,
-    at: usize,
-    is_full: bool,
-    threads: Option<usize>,
-    watch: &dyn Watch,
-) -> anyhow::Result<Done> {
+pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyhow::Result<Done> {
     let experiment = &paper.spec.experiments[at];
     if let Some(wanted) = &experiment.estimate {
         let (cells, functions) = estimated::run(paper, experiment, wanted)
             .with_context(|| format!("experiment `{}`", experiment.id))?;
         return Ok(Done {
-            at,
-            ran: None,
-            functions: Some(functions),
+            table: Some(functions),
             cells,
+            ..Done::nothing(at)
         });
     }
-    let file = file(paper, experiment, is_full)?;
+    if let Some(wanted) = &experiment.streams {
+        let found = streams::run(paper, experiment, wanted, choice, watch)
+            .with_context(|| format!("experiment `{}`", experiment.id))?;
+        return Ok(Done {
+            table: Some(found.table),
+            cells: found.cells,
+            notes: found.notes,
+            failures: found.failures,
+            lacks: found.lacks,
+            is_interrupted: found.is_interrupted,
+            ..Done::nothing(at)
+        });
+    }
+    let file = file(paper, experiment, choice.is_full)?;
     let engine = match experiment.label {
         Label::Predicted => Engine::Predict,
         _ => Engine::Simulate,
     };
     let options = RunOptions {
         engines: vec![engine],
-        threads,
+        threads: choice.threads,
         ..RunOptions::default()
     };
     let outcome = run_points(&file, &options, watch)?;
     let cells = cells(paper, experiment, &file, &outcome);
     let cells = cells.with_context(|| format!("experiment `{}`", experiment.id))?;
     Ok(Done {
-        at,
         ran: Some(Ran { file, outcome }),
-        functions: None,
         cells,
+        ..Done::nothing(at)
     })
+}
+
+impl Done {
+    /// Of the experiment at `at`, nothing yet.
+    fn nothing(at: usize) -> Done {
+        Done {
+            at,
+            ran: None,
+            table: None,
+            cells: Vec::new(),
+            notes: Vec::new(),
+            failures: Vec::new(),
+            lacks: false,
+            is_interrupted: false,
+        }
+    }
 }
 
 /// The scenario of `experiment` with its keys set.

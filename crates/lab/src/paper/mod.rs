@@ -19,6 +19,7 @@ pub mod page;
 pub mod plots;
 pub mod spec;
 mod spec_reader;
+pub mod streams;
 pub mod verdict;
 
 use expected::Expected;

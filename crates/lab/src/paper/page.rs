@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
 use super::verdict::{Outcome, Verdict};
-use super::{Paper, curves, plots};
+use super::{Paper, curves, plots, streams};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::label::Label;
@@ -39,6 +39,7 @@ pub fn page(
     for name in &tables {
         sections.push(table_section(paper, joined, name));
     }
+    sections.extend(streams::sections(paper, done));
     let figures = spec
         .figures
         .iter()
@@ -96,7 +97,7 @@ pub fn page(
             sentence,
             label: None,
         },
-        highlights: highlights(count),
+        highlights: [highlights(count), streams::highlights(paper, done)].concat(),
         sections,
         provenance,
     }
@@ -479,12 +480,19 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
         let experiment = &paper.spec.experiments[one.at];
         let points = one.ran.as_ref().map_or(&[][..], |ran| &ran.file.points);
         let first = points.first().map(|point| &point.scenario);
-        let (of, count) = match &experiment.estimate {
-            Some(wanted) => (
+        let (of, count) = match (&experiment.estimate, &experiment.streams) {
+            (Some(wanted), _) => (
                 format!("{} on {}", wanted.functions, wanted.machine),
                 wanted.frames.len(),
             ),
-            None => (experiment.scenario.clone(), points.len()),
+            (None, Some(wanted)) => {
+                let rates = wanted.imposed.sweep().1.len();
+                (
+                    "streams at equal gaps".to_owned(),
+                    wanted.kinds.len() * rates,
+                )
+            }
+            (None, None) => (experiment.scenario.clone(), points.len()),
         };
         let is_predicted = experiment.label == Label::Predicted;
         let row = vec![

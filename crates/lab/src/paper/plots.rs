@@ -1,8 +1,8 @@
 //! Figures over frame size or flows: estimates, measurements and printed numbers in one, and their data as a table.
 
-use super::Paper;
 use super::experiment::Done;
 use super::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource};
+use super::{Paper, streams};
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::Table;
@@ -23,6 +23,8 @@ pub fn draw(paper: &Paper, done: &[Done], plot: &Plot) -> Drawn {
     let x = match plot.over {
         Over::Frame => Axis::linear("frame with FCS", "bytes"),
         Over::Flows => Axis::log("addresses", ""),
+        Over::Pps => Axis::log("imposed", "packets/s"),
+        Over::Mbps => Axis::log("imposed", "Mbit/s of payload"),
     };
     let y = if plot.is_log {
         Axis::log(title, unit)
@@ -31,26 +33,71 @@ pub fn draw(paper: &Paper, done: &[Done], plot: &Plot) -> Drawn {
     };
     let mut figure = Figure::new(&plot.id, &plot.title, x, y).wide();
     let mut left_out = Vec::new();
-    for (n, wanted) in plot.series.iter().enumerate() {
-        match points(paper, done, plot.over, wanted) {
-            Ok(points) => {
-                let line = points.iter().map(|point| (point.x, point.y)).collect();
-                let mut series = Series::new(&wanted.name, Mark::LinePoints, line)
-                    .labelled(wanted.label)
-                    .coloured(n);
-                if points.iter().any(|point| point.range.0 < point.range.1) {
-                    series = series.banded(points.iter().map(|point| point.range).collect());
-                }
-                figure.series.push(series);
+    // A curve keeps its colour where another is left out.
+    let mut colour = 0;
+    for wanted in &plot.series {
+        let curves = match curves(paper, done, plot, wanted) {
+            Ok(curves) => curves,
+            Err(why) => {
+                let name = Some(&wanted.name).filter(|name| !name.is_empty());
+                left_out.push(name.map_or(why.clone(), |name| format!("{name}: {why}")));
+                Vec::new()
             }
-            Err(why) => left_out.push(format!("{}: {why}", wanted.name)),
-        }
+        };
+        let next = colour + curves.len().max(1);
+        let coloured = curves.into_iter().zip(colour..);
+        let coloured = coloured.map(|(series, colour)| series.coloured(colour));
+        figure.series.extend(coloured);
+        colour = next;
     }
     figure.caption.clone_from(&plot.text);
     if !left_out.is_empty() {
         figure.caption += &format!(" Left out: {}.", left_out.join("; "));
     }
     Drawn { figure, left_out }
+}
+
+/// The curves that are wanted, or why there are none.
+fn curves(
+    paper: &Paper,
+    done: &[Done],
+    plot: &Plot,
+    wanted: &PlotSeries,
+) -> Result<Vec<Series>, String> {
+    if let PlotSource::Streams {
+        id,
+        protocol,
+        column,
+    } = &wanted.from
+    {
+        let (x, y) = (column_of(plot.over), column.as_str());
+        return streams::curves(table_of(paper, done, id)?, *protocol, (x, y))
+            .ok_or_else(|| format!("experiment `{id}` has no numbers of it"));
+    }
+    let points = points(paper, done, plot.over, wanted)?;
+    let line = points.iter().map(|point| (point.x, point.y)).collect();
+    let mut series = Series::new(&wanted.name, Mark::LinePoints, line).labelled(wanted.label);
+    if points.iter().any(|point| point.range.0 < point.range.1) {
+        series = series.banded(points.iter().map(|point| point.range).collect());
+    }
+    Ok(vec![series])
+}
+
+/// The column of an experiment's table that is along the horizontal axis.
+fn column_of(over: Over) -> &'static str {
+    match over {
+        Over::Frame => "frame_bytes",
+        Over::Flows => "flows",
+        Over::Pps => "imposed_pps",
+        Over::Mbps => "imposed_mbps",
+    }
+}
+
+/// The table of an experiment, if it was run.
+fn table_of<'a>(paper: &Paper, done: &'a [Done], id: &str) -> Result<&'a Table, String> {
+    let is_it = |one: &&Done| paper.spec.experiments[one.at].id == id;
+    let table = done.iter().find(is_it).and_then(|one| one.table.as_ref());
+    table.ok_or_else(|| format!("experiment `{id}` was not run"))
 }
 
 /// The points of a curve, or why there are none.
@@ -62,6 +109,7 @@ fn points(
 ) -> Result<Vec<PlotPoint>, String> {
     match &wanted.from {
         PlotSource::Points(points) => Ok(points.clone()),
+        PlotSource::Streams { .. } => Err("streams are several curves".to_owned()),
         PlotSource::Profile(file) => {
             let path = paper.dir.join(file);
             let text = std::fs::read_to_string(&path)
@@ -71,7 +119,7 @@ fn points(
             let each = profile.points().into_iter().map(|point| PlotPoint {
                 x: match over {
                     Over::Frame => point.frame_bytes as f64,
-                    Over::Flows => point.flows as f64,
+                    _ => point.flows as f64,
                 },
                 y: point.mpps,
                 range: (
@@ -82,15 +130,8 @@ fn points(
             Ok(each.collect())
         }
         PlotSource::Experiment { id, value, ends } => {
-            let run = done
-                .iter()
-                .find(|one| paper.spec.experiments[one.at].id == *id);
-            let table = run.and_then(|one| one.functions.as_ref());
-            let table = table.ok_or_else(|| format!("experiment `{id}` was not run"))?;
-            let column = match over {
-                Over::Frame => "frame_bytes",
-                Over::Flows => "flows",
-            };
+            let table = table_of(paper, done, id)?;
+            let column = column_of(over);
             let mut xs: Vec<f64> = table.rows().filter_map(|row| row.float(column)).collect();
             xs.sort_by(f64::total_cmp);
             xs.dedup();

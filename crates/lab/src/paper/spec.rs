@@ -9,6 +9,7 @@ use super::spec_reader;
 use crate::report::label::Label;
 use crate::scenario::diagnose::Problems;
 use crate::scenario::tree::Value;
+use trammel_traffic::record::Protocol;
 
 /// A paper.
 #[derive(Clone, Debug)]
@@ -74,6 +75,8 @@ pub struct Experiment {
     pub model: Option<String>,
     /// What is estimated in place of a scenario.
     pub estimate: Option<Estimated>,
+    /// The streams that are sent, or computed, in place of a scenario.
+    pub streams: Option<Streams>,
     /// Keys of the scenario that are set.
     pub set: Vec<(String, Value)>,
     /// Keys that are set for the two-minute choice.
@@ -107,6 +110,50 @@ pub struct Estimated {
     pub gbps: f64,
     /// The share of packets that come by the other socket.
     pub remote: f64,
+}
+
+/// Streams of packets at equal gaps, one for each protocol, size and rate: an experiment that needs no scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Streams {
+    /// What carries them, with bytes of payload.
+    pub kinds: Vec<(Protocol, u32)>,
+    /// The rates that are imposed.
+    pub imposed: Imposed,
+    /// Whether they are sent and received on this machine; computed otherwise.
+    pub is_measured: bool,
+    /// A file beside the paper with what its devices attained.
+    pub published: Option<String>,
+    /// Megabits a second of the Ethernet that is to carry them; infinite where nothing is said of it.
+    pub link_mbps: f64,
+    /// Seconds of each, in the two-minute choice and in full.
+    pub seconds: (f64, f64),
+}
+
+/// Rates that are imposed on streams.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Imposed {
+    /// Packets a second.
+    Pps(Vec<f64>),
+    /// Megabits of payload a second.
+    Mbps(Vec<f64>),
+}
+
+impl Imposed {
+    /// The key in `paper.toml` and the numbers.
+    pub fn sweep(&self) -> (&'static str, &[f64]) {
+        match self {
+            Imposed::Pps(rates) => ("pps", rates),
+            Imposed::Mbps(rates) => ("mbps", rates),
+        }
+    }
+
+    /// Packets a second of the rate at `at`, with `bytes` of payload.
+    pub fn pps(&self, at: usize, bytes: u32) -> f64 {
+        match self {
+            Imposed::Pps(rates) => rates[at],
+            Imposed::Mbps(rates) => rates[at] * 1e6 / (8.0 * f64::from(bytes)),
+        }
+    }
 }
 
 /// The functions of an experiment; files lie beside the paper.
@@ -249,6 +296,10 @@ pub enum Over {
     Frame,
     /// Flows.
     Flows,
+    /// Packets a second that are imposed on streams.
+    Pps,
+    /// Megabits of payload a second that are imposed on streams.
+    Mbps,
 }
 
 /// A curve of a figure.
@@ -278,6 +329,15 @@ pub enum PlotSource {
     },
     /// A capacity profile in the paper's folder, which may not be there.
     Profile(String),
+    /// An experiment of streams: a curve for each system and size of payload.
+    Streams {
+        /// The experiment.
+        id: String,
+        /// What carries them.
+        protocol: Protocol,
+        /// The column that is shown.
+        column: String,
+    },
 }
 
 /// A number as the paper gives it.

@@ -1,6 +1,7 @@
 //! Reads `paper.toml` and notes every fault with its place.
 
 mod plot_reader;
+mod streams_reader;
 
 use super::expression::Expression;
 use super::spec::{
@@ -40,6 +41,12 @@ const EXPERIMENT: &[&str] = &[
     "ports",
     "gbps",
     "remote",
+    "udp_bytes",
+    "tcp_bytes",
+    "pps",
+    "mbps",
+    "link_mbps",
+    "published",
     "fitted",
     "judged",
     "requires",
@@ -170,8 +177,10 @@ fn table(r: &Reader<'_>) -> TableText {
 
 fn experiment(r: &Reader<'_>) -> Experiment {
     let engine = r.word("engine", &["simulate", "predict", "estimate", "measure"]);
-    let is_predicted = engine == Some(1);
-    let (is_estimated, is_measured) = (matches!(engine, Some(2 | 3)), engine == Some(3));
+    let is_measured = engine == Some(3);
+    let is_of_streams = ["pps", "mbps"].iter().any(|key| r.entry(key).is_some());
+    let is_predicted = engine == Some(1) && !is_of_streams;
+    let is_estimated = matches!(engine, Some(2 | 3)) && !is_of_streams;
     let label = match (engine, r.flag("fitted")) {
         (_, Some(true)) => Label::Fitted,
         (Some(3), _) => Label::Measured,
@@ -185,7 +194,7 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     let is_judged = r.flag("judged").unwrap_or(true);
     Experiment {
         id: r.text("id"),
-        scenario: if is_estimated {
+        scenario: if is_estimated || is_of_streams {
             String::new()
         } else {
             r.text("scenario")
@@ -195,6 +204,7 @@ fn experiment(r: &Reader<'_>) -> Experiment {
         requires: r.entry("requires").map(|_| r.text("requires")),
         model: model.filter(|_| is_predicted),
         estimate: is_estimated.then(|| estimated(r, is_measured)),
+        streams: is_of_streams.then(|| streams_reader::streams(r, is_measured)),
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),

@@ -1,5 +1,6 @@
 //! `trammel send`, `recv`, `log` and `decode`: streams in words, logs in files, reports in tables.
 
+pub mod achieved;
 pub mod clocks;
 pub mod decode;
 pub mod figures;
@@ -10,9 +11,12 @@ pub mod log_source;
 pub mod log_store;
 pub mod metrics;
 pub mod page;
+pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod receive;
 pub mod script;
+#[cfg(target_os = "linux")]
+pub mod rig;
 #[cfg(target_os = "linux")]
 pub mod send;
 pub mod run;

@@ -4,6 +4,8 @@ use super::{Reader, numbers};
 use crate::paper::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource, Spec};
 use crate::report::label::Label;
 use crate::scenario::tree::{Node, Value};
+use crate::traffic::achieved::COLUMNS;
+use trammel_traffic::record::Protocol;
 
 pub(super) const PLOT: &[&str] = &["id", "title", "text", "over", "of", "unit", "log", "series"];
 const SERIES: &[&str] = &[
@@ -15,12 +17,17 @@ const SERIES: &[&str] = &[
     "low",
     "high",
     "profile",
+    "streams",
+    "protocol",
+    "column",
 ];
 
 /// A figure; what is wrong with it is noted.
 pub(super) fn plot(r: &Reader<'_>) -> Plot {
-    let over = match r.word("over", &["frame", "flows"]) {
+    let over = match r.word("over", &["frame", "flows", "pps", "mbps"]) {
         Some(1) => Over::Flows,
+        Some(2) => Over::Pps,
+        Some(3) => Over::Mbps,
         _ => Over::Frame,
     };
     Plot {
@@ -38,6 +45,9 @@ pub(super) fn plot(r: &Reader<'_>) -> Plot {
 }
 
 fn series(r: &Reader<'_>) -> Option<PlotSeries> {
+    if r.entry("streams").is_some() {
+        return streams(r);
+    }
     let words: Vec<&str> = Label::ALL.iter().map(|label| label.key()).collect();
     if r.entry("label").is_none() {
         r.missing("label");
@@ -76,6 +86,28 @@ fn series(r: &Reader<'_>) -> Option<PlotSeries> {
     })
 }
 
+/// Curves of streams: who sent them and whose numbers they are stands in the experiment's table.
+fn streams(r: &Reader<'_>) -> Option<PlotSeries> {
+    let protocol = r.word("protocol", &["tcp", "udp"]);
+    if r.entry("protocol").is_none() {
+        r.missing("protocol");
+    }
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, ..)| *name).collect();
+    let column = r.word("column", &names);
+    if r.entry("column").is_none() {
+        r.missing("column");
+    }
+    Some(PlotSeries {
+        name: String::new(),
+        label: Label::Measured,
+        from: PlotSource::Streams {
+            id: r.text("streams"),
+            protocol: [Protocol::Tcp, Protocol::Udp][protocol?],
+            column: names[column?].to_owned(),
+        },
+    })
+}
+
 /// `[[x, y], [x, y, low, high]]`.
 fn points(r: &Reader<'_>, node: &Node) -> Option<Vec<PlotPoint>> {
     let Value::List(list) = &node.value else {
@@ -111,6 +143,13 @@ pub(super) fn check(plot: &Reader<'_>, spec: &Spec) {
         let of_functions = spec.experiments.iter().filter(|it| it.estimate.is_some());
         if !of_functions.clone().any(|it| it.id == name) {
             one.unknown("experiment", &name, of_functions.map(|it| it.id.as_str()));
+        }
+    }
+    for one in plot.each("series", "`plot.series`", SERIES) {
+        let name = one.text_or_none("streams");
+        let of_streams = spec.experiments.iter().filter(|it| it.streams.is_some());
+        if !name.is_empty() && !of_streams.clone().any(|it| it.id == name) {
+            one.unknown("streams", &name, of_streams.map(|it| it.id.as_str()));
         }
     }
 }
