@@ -404,13 +404,13 @@ fn warning(log_fault: &str) -> String {
 fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
     if json {
         let mut tables = outcome.tables();
-        tables.extend(outcome.report.iter().flat_map(metrics::tables));
+        tables.extend(outcome.reports.iter().flat_map(metrics::tables));
         let mut bytes = Vec::new();
         write_json(&tables, &mut bytes)?;
         return Ok(String::from_utf8(bytes)?);
     }
     let mut text = outcome.text();
-    for report in &outcome.report {
+    for report in &outcome.reports {
         text += &metrics::text(report);
     }
     Ok(text)

@@ -188,9 +188,7 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
         named.collect()
     };
     let one_way = named(&received);
-    let returned = outcomes
-        .iter()
-        .filter_map(|outcome| outcome.report.as_ref());
+    let returned = outcomes.iter().flat_map(|outcome| &outcome.reports);
     let round: BTreeMap<_, _> = returned.flat_map(named).collect();
     let streams = traffic.streams.iter().map(|stream| {
         let flows = match stream.meter {

@@ -540,7 +540,7 @@ impl Books {
         Outcome {
             flows,
             log_fault: account.fault.or(log_fault),
-            report: comes_back
+            reports: comes_back
                 .then(|| account.decoder.finish())
                 .into_iter()
                 .collect(),

@@ -76,7 +76,7 @@ pub struct Outcome {
     /// What went wrong with the log.
     pub log_fault: Option<String>,
     /// Of each session: what came back, where the round trip is measured; or when packets left, where that is watched.
-    pub report: Vec<Report>,
+    pub reports: Vec<Report>,
 }
 
 /// The address that `to` names, with `port` where it names none.
@@ -266,7 +266,7 @@ impl<'a> Ready<'a> {
         Outcome {
             flows,
             log_fault: account.fault,
-            report: if is_decoded {
+            reports: if is_decoded {
                 vec![account.decoder.finish()]
             } else {
                 Vec::new()

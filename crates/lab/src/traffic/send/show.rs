@@ -153,12 +153,12 @@ impl Outcome {
         let mut together = Outcome {
             flows: Vec::new(),
             log_fault: None,
-            report: Vec::new(),
+            reports: Vec::new(),
         };
         for one in all {
             together.flows.extend(one.flows);
             together.log_fault = together.log_fault.or(one.log_fault);
-            together.report.extend(one.report);
+            together.reports.extend(one.reports);
         }
         together
     }
