@@ -5,7 +5,7 @@ use trammel_traffic::decode::{FlowReport, Report, Summary, TotalReport};
 use trammel_traffic::record::{Instants, Protocol};
 
 /// A metric: its column, what a person reads, and its value.
-type Metric = (&'static str, &'static str, fn(&Summary) -> Option<f64>);
+pub type Metric = (&'static str, &'static str, fn(&Summary) -> Option<f64>);
 
 const NS_PER_US: f64 = 1e3;
 /// Digits that people see.
@@ -96,10 +96,9 @@ const METRICS: &[Metric] = &[
     }),
 ];
 
-/// The metric of the column `name` of a summary, and what a person reads.
-pub fn metric(name: &str) -> Option<(&'static str, fn(&Summary) -> Option<f64>)> {
-    let found = METRICS.iter().find(|(column, ..)| *column == name);
-    found.map(|(_, shown, of)| (*shown, *of))
+/// The metric of the column `name` of a summary.
+pub fn metric(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|(column, ..)| *column == name)
 }
 
 /// The columns of all metrics.

@@ -14,10 +14,10 @@ pub mod page;
 pub mod peers;
 #[cfg(target_os = "linux")]
 pub mod receive;
-pub mod script;
 #[cfg(target_os = "linux")]
 pub mod rig;
+pub mod run;
+pub mod script;
 #[cfg(target_os = "linux")]
 pub mod send;
-pub mod run;
 pub mod words;

@@ -184,7 +184,7 @@ fn configuration(path: &Path) -> anyhow::Result<String> {
         let losing = line.loss.as_ref();
         let losing =
             losing.filter(|loss| loss.direction == way || loss.direction == Direction::Both);
-        let loss = losing.map_or(Ok(String::new()), |loss| loss_of(&loss.model))?;
+        let loss = losing.map_or(String::new(), |loss| loss_of(&loss.model));
         writeln!(
             text,
             "FromDevice({from}, METHOD afxdp, PROMISC true) -> {from}_what :: Classifier(12/0800 23/06 {port_at}/{PORT:04x}, -);
@@ -199,7 +199,7 @@ fn configuration(path: &Path) -> anyhow::Result<String> {
 }
 
 /// The element that loses as `model` does.
-fn loss_of(model: &Plugin) -> anyhow::Result<String> {
+fn loss_of(model: &Plugin) -> String {
     let mut text = format!(" -> LossModel(MODEL {}", model.name);
     for (key, value) in &model.given {
         let value = match value {
@@ -218,7 +218,7 @@ fn loss_of(model: &Plugin) -> anyhow::Result<String> {
         let _ = write!(text, ", {} {value}", key.to_uppercase());
     }
     text.push(')');
-    Ok(text)
+    text
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn of<'a>(
     stream: usize,
 ) -> impl Iterator<Item = Compared> + 'a {
     METRICS.iter().filter_map(move |(metric, unit)| {
-        let (_, value) = metrics::metric(metric)?;
+        let (.., value) = metrics::metric(metric)?;
         let found = |account: Option<&super::account::Account>| {
             let account = account?.streams.get(stream)?.as_ref()?;
             value(&account.summary)

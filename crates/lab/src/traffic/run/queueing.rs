@@ -212,11 +212,11 @@ fn bounded(classes: &[Class], most: usize) -> (f64, f64) {
         levels.push(next);
         total += next;
         if total > 1e200 {
-            levels.iter_mut().for_each(|level| *level /= total);
+            levels = levels.iter().map(|level| level / total).collect();
             total = 1.0;
         }
     }
-    levels.iter_mut().for_each(|level| *level /= total);
+    levels = levels.iter().map(|level| level / total).collect();
     let of_time = levels[0] + load;
     let dropped = (1.0 - 1.0 / of_time).max(0.0);
     let places = levels.iter().enumerate();

@@ -125,7 +125,7 @@ fn metrics_of<'a>(rows: impl Iterator<Item = &'a Compared>) -> String {
         .map(str::to_owned),
     ];
     for one in rows {
-        let name = metrics::metric(one.metric).map_or(one.metric, |(name, _)| name);
+        let name = metrics::metric(one.metric).map_or(one.metric, |(_, name, _)| name);
         let (of_prediction, of_simulation) = one.errors();
         shown.push([
             format!("  {}", name.trim()),
