@@ -5,7 +5,7 @@ outside: by `tcpdump` on the receiving device, whose times are the kernel's at t
 which on veth is the moment at which the sender's call hands it over.
 
 rates     imposed 100 to 80,000 packets a second: what came, by its first and last packet, for Trammel, for Trammel with a
-          busy neighbour on each core, and for the peers that are installed (D-ITG with and without its busy wait, iperf3, iperf 2, mgen,
+          neighbour on each core that takes all the time it gets, and for the peers that are installed (D-ITG with and without its busy wait, iperf3, iperf 2, mgen,
           nuttcp), which all run in real time.
 gaps      at 10,000 and 100,000: how late Trammel's packets were when it gave them to the kernel, in real time and at usual
           priority, and how far the gaps between packets that came are from those that were asked for.
@@ -277,16 +277,13 @@ def receiver(secs: int) -> None:
     with wire() as pair:
         for _ in range(3):
             command = pair.at(pair.sink, PROGRAM, "recv", "--listen", SINK, "--flows", "1", "--json")
-            words = ["--rate", "500000", "--size", PAYLOAD, "--duration", f"{secs}s", *SEGMENTS, "--json"]
+            words = ["--rate", "500000", "--size", PAYLOAD, "--duration", f"{secs}s", "--by", "segments", "--json"]
             with running(command, ready="listening on"):
                 sent = subprocess.run(pair.at(pair.source, PROGRAM, "send", SINK, *words), capture_output=True, text=True, timeout=secs + 60, check=False)
             row = streams(sent.stdout)
             rows.append([f"{row[key]}" for key in ("packet_rate_pps", "sent_pkts", "received_pkts", "receiver_lost_pkts")])
             say(" ".join(rows[-1]))
     print(table(["sent a second", "sent", "received", "lost by the receiver"], rows))
-
-
-SEGMENTS = ["--by", "segments"]
 
 
 def main() -> None:
