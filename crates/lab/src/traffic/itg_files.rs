@@ -43,6 +43,7 @@ fn lines(
                     wanted.insert(flow.number, filter.has_flow(flow.number, Some(flow)));
                     None
                 }
+                Entry::Sent { .. } => None,
                 Entry::Record(record) => Some(*record),
             };
             let line = away.entry(&entry).map_err(|sequence| {

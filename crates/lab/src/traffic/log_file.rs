@@ -126,6 +126,12 @@ impl LogFile {
         done.map_err(|why| self.told(&why))
     }
 
+    /// Tells how many packets of a flow its sender says that it sent.
+    pub fn sent(&mut self, flow: u32, packets: u64) -> Result<(), String> {
+        let done = self.writer.sent(flow, packets);
+        done.map_err(|why| self.told(&why))
+    }
+
     /// Tells of a packet. What waits is written once it is a second old.
     pub fn record(&mut self, record: &Record) -> Result<(), String> {
         let done = self.writer.record(record);

@@ -96,11 +96,12 @@ impl Sink for Keeper {
 
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
         self.kept(|kept| {
-            kept.log(LogFile::flush);
             kept.closed += 1;
             if let Some(sent) = sent {
+                kept.log(|log| log.sent(flow, sent.packets));
                 kept.decoder.sent(flow, sent.packets);
             }
+            kept.log(LogFile::flush);
         });
         let packets = received.packets;
         let of = match sent {

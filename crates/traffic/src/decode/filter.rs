@@ -34,6 +34,11 @@ impl Filter {
             && (self.hosts.is_empty() || has_host())
     }
 
+    /// Whether it leaves a part of the time out.
+    pub fn is_of_time(&self) -> bool {
+        self.from_ns.is_some() || self.until_ns.is_some()
+    }
+
     /// Whether the record's time is wanted.
     pub fn has_time(&self, record: &Record) -> bool {
         self.from_ns.is_none_or(|from| record.end_ns >= from)

@@ -178,6 +178,7 @@ impl Decoder {
         match entry {
             Entry::Session(session) => self.session(session),
             Entry::Flow(flow) => self.flow(flow),
+            Entry::Sent { flow, packets } => self.sent(flow, packets),
             Entry::Record(record) => self.record(&record),
         }
     }
@@ -205,6 +206,10 @@ impl Decoder {
     /// came are lost too, unless the filter ends before them.
     pub fn sent(&mut self, number: u32, packets: u64) {
         let Some(session) = self.session else { return };
+        // What was sent within a part of the time, nobody tells.
+        if self.options.filter.is_of_time() {
+            return;
+        }
         let is_wanted = self.options.filter.has_flow(number, None);
         if let Some(place) = self.place((session, number), is_wanted) {
             self.known[place].sent = Some(packets);

@@ -82,6 +82,7 @@ impl Pairs {
                     self.recent = None;
                 }
             }
+            Entry::Sent { .. } => {}
             Entry::Record(record) => self.record(record),
         }
     }

@@ -232,6 +232,33 @@ fn an_interval_of_few_packets_counts_for_few() {
 }
 
 #[test]
+fn what_the_sender_says_it_sent_tells_of_losses_at_the_end() {
+    let entries = || {
+        let records = (0..5).map(|n| Entry::Record(record(1, n, n as i64, n as i64 + 10)));
+        let sent = Entry::Sent {
+            flow: 1,
+            packets: 8,
+        };
+        let session = Entry::Session(session(Instants::SentReceived));
+        [session].into_iter().chain(records).chain([sent])
+    };
+    for (until_ns, lost) in [(None, 3), (Some(1000), 0)] {
+        let mut decoder = Decoder::new(Options {
+            filter: Filter {
+                until_ns,
+                ..Filter::default()
+            },
+            ..Options::default()
+        });
+        for entry in entries() {
+            decoder.entry(entry);
+        }
+        let report = decoder.finish();
+        assert_eq!(report.flows[0].summary.loss.lost_pkts, lost);
+    }
+}
+
+#[test]
 fn delays_below_zero_are_kept_and_counted() {
     let records: Vec<_> = (0..10)
         .map(|n| record(0, n, 1000 + n as i64, 995 + 2 * n as i64))

@@ -201,6 +201,7 @@ impl Away {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         match entry {
             Entry::Session(_) => self.ends.clear(),
+            Entry::Sent { .. } => {}
             Entry::Flow(flow) => {
                 let end = |end: Option<SocketAddr>| {
                     let end = end.unwrap_or(nowhere);

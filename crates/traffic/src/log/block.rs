@@ -4,14 +4,14 @@
 //! | --- | --- |
 //! | 4 | `TLOG` |
 //! | 1 | version of the format: 1 |
-//! | 1 | kind: 1 session, 2 flow, 3 records |
-//! | 2 | how many things: 1 session or flow, 1 to 4096 records |
+//! | 1 | kind: 1 session, 2 flow, 3 records, 4 sent |
+//! | 2 | how many things: 1 to 4096 records, 1 of everything else |
 //! | 4 | bytes of the body |
 //! | 4 | CRC-32C of the twelve bytes before and of the body |
 //!
 //! | bytes | body of a session |
 //! | --- | --- |
-//! | 1 | instants: 1 due and sent, 2 sent and received, 3 sent and returned |
+//! | 1 | instants: 1 due and sent, 2 sent and received, 3 sent and returned, 4 due and left |
 //! | 8 | date, signed, nanoseconds since 1970 |
 //! | 8 | seed |
 //! | 1 + n, three times | host, clock, program: length and UTF-8 |
@@ -22,6 +22,11 @@
 //! | 1 | protocol: 1 UDP, 2 TCP, 3 ICMP, 4 SCTP, 5 DCCP, 6 Ethernet, 7 not told |
 //! | 1, 7 or 27, twice | from, to: 0 for none · 4, address (4), port (2) · 6, address (16), port (2), flow label (4), scope (4) |
 //! | 1 + n | name: length and UTF-8 |
+//!
+//! | bytes | body of what was sent |
+//! | --- | --- |
+//! | 3 | number of the flow |
+//! | 8 | packets |
 //!
 //! | bytes | body of records |
 //! | --- | --- |
@@ -59,6 +64,7 @@ pub(super) enum Kind {
     Session = 1,
     Flow = 2,
     Records = 3,
+    Sent = 4,
 }
 
 /// A block's head, read and in range.
@@ -118,6 +124,7 @@ impl Head {
                 1 => Kind::Session,
                 2 => Kind::Flow,
                 3 => Kind::Records,
+                4 => Kind::Sent,
                 _ => return Err(NoHead::Malformed),
             },
             count: usize::from(count),
@@ -125,7 +132,9 @@ impl Head {
             checksum: u32::from_be_bytes(checksum),
         };
         let fits = match head.kind {
-            Kind::Session | Kind::Flow => head.count == 1 && head.body_bytes <= MOST_BODY_BYTES,
+            Kind::Session | Kind::Flow | Kind::Sent => {
+                head.count == 1 && head.body_bytes <= MOST_BODY_BYTES
+            }
             Kind::Records => {
                 (1..=MOST_RECORDS).contains(&head.count)
                     && head.body_bytes == BASES_BYTES + head.count * RECORD_BYTES
@@ -208,6 +217,18 @@ pub(super) fn flow(body: &[u8]) -> Option<Entry> {
         name: fields.text()?,
     };
     fields.is_empty().then_some(Entry::Flow(flow))
+}
+
+pub(super) fn put_sent(body: &mut Vec<u8>, flow: u32, packets: u64) {
+    debug_assert!(flow < MOST_FLOWS);
+    body.extend(&flow.to_be_bytes()[1..]);
+    body.extend(packets.to_be_bytes());
+}
+
+pub(super) fn sent(body: &[u8]) -> Option<Entry> {
+    let mut fields = Fields(body);
+    let (flow, packets) = (fields.number(3)? as u32, fields.number(8)?);
+    fields.is_empty().then_some(Entry::Sent { flow, packets })
 }
 
 /// The two times that a block's records count from.

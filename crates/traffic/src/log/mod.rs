@@ -1,8 +1,8 @@
 //! Trammel's own log of packets: 24 bytes each, in blocks that each stand alone.
 //!
 //! A file is a sequence of blocks, as [`block`] lays them out: a *session* says who wrote what follows and which
-//! two instants its records hold, a *flow* what a number stands for, *records* tell of up to 4096 packets. Every
-//! block has its own checksum, so that a file is readable up to its last whole block however its writer ended;
+//! two instants its records hold, a *flow* what a number stands for, *sent* how many packets its sender says that it sent, *records* tell
+//! of up to 4096 packets. Every block has its own checksum, so that a file is readable up to its last whole block however its writer ended;
 //! what a crash loses is the block that was not yet [flushed](Writer::flush). Logs are appended to by one more
 //! session; the numbers of flows belong to their session.
 //!
@@ -50,6 +50,13 @@ pub enum Entry {
     Session(Session),
     /// A flow of the session.
     Flow(Flow),
+    /// How many packets of a flow its sender says that it sent: what came after the last that came is lost as well.
+    Sent {
+        /// The flow's number.
+        flow: u32,
+        /// How many.
+        packets: u64,
+    },
     /// A packet of a flow; the flow itself may be told later, or never.
     Record(Record),
 }

@@ -152,6 +152,7 @@ impl<R: Read> Reader<R> {
         let entry = match head.kind {
             Kind::Session => block::session(&self.body),
             Kind::Flow => block::flow(&self.body),
+            Kind::Sent => block::sent(&self.body),
             Kind::Records => self.records(),
         };
         Ok(match entry {

@@ -44,6 +44,7 @@ fn written(entries: &[Entry]) -> Vec<u8> {
         match entry {
             Entry::Session(session) => writer.session(session).unwrap(),
             Entry::Flow(flow) => writer.flow(flow).unwrap(),
+            Entry::Sent { flow, packets } => writer.sent(*flow, *packets).unwrap(),
             Entry::Record(record) => writer.record(record).unwrap(),
         }
     }
@@ -301,6 +302,8 @@ fn any_entry() -> impl Strategy<Value = Entry> {
                 date_ns, seed, host, clock, instants: Instants::DueSent, program: String::new(),
             })
         ),
+        1 => (0..MOST_FLOWS, any::<u64>())
+            .prop_map(|(flow, packets)| Entry::Sent { flow, packets }),
         1 => (0..MOST_FLOWS, address.clone(), address, ".{0,20}").prop_map(
             |(number, from, to, name)| Entry::Flow(Flow {
                 number, from, to, name, protocol: Protocol::Sctp,

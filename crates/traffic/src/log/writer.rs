@@ -3,7 +3,7 @@
 use super::Session;
 use super::block::{
     BASES_BYTES, Bases, Kind, MOST_BODY_BYTES, MOST_RECORDS, MOST_TEXT_BYTES, head, put_flow,
-    put_session,
+    put_sent, put_session,
 };
 use crate::record::{Flow, MOST_BYTES, MOST_FLOWS, MOST_SEQUENCE, Record};
 use std::io::{self, Write};
@@ -84,6 +84,15 @@ impl<W: Write> Writer<W> {
         let mut body = Vec::new();
         put_flow(&mut body, flow);
         self.write(Kind::Flow, 1, &body)
+    }
+
+    /// Tells how many packets of a flow its sender says that it sent: writes what waits, and it.
+    pub fn sent(&mut self, flow: u32, packets: u64) -> Result<(), Error> {
+        check("flow", flow.into(), MOST_FLOWS.into())?;
+        self.flush()?;
+        let mut body = Vec::new();
+        put_sent(&mut body, flow, packets);
+        self.write(Kind::Sent, 1, &body)
     }
 
     /// Takes in a packet. A block is written when it is full, or when `record` is more than 39 hours from its first.

@@ -48,6 +48,7 @@ fn check(file: &[u8]) {
         match entry {
             Entry::Session(session) => writer.session(session),
             Entry::Flow(flow) => writer.flow(flow),
+            Entry::Sent { flow, packets } => writer.sent(*flow, *packets),
             Entry::Record(record) => writer.record(record),
         }
         .expect("what was read can be written");
