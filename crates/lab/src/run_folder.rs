@@ -9,6 +9,7 @@
 //! DIR/run.json  DIR/flows.csv …  DIR/figures/*.svg  DIR/traces/<point>.<entity>.csv  DIR/report.html
 //! ```
 
+use crate::report::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -157,6 +158,14 @@ impl RunFolder {
     pub fn write(&mut self, inside: &str, contents: &[u8]) -> Result<(), RunFolderError> {
         let path = self.place(inside)?;
         fs::write(&path, contents).map_err(at(&path))
+    }
+
+    /// Writes the figures of a report and the report itself.
+    pub fn write_page(&mut self, report: &Report) -> Result<(), RunFolderError> {
+        for (id, svg) in report.figures() {
+            self.write_figure(&id, &svg)?;
+        }
+        self.write_report(&report.to_html())
     }
 
     /// Writes `run.json` and puts the folder into place, instead of an earlier run's. Returns its path.

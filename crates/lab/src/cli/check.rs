@@ -47,16 +47,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         match File::read(path) {
             Ok(file) => {
-                let n = file.points.len();
-                let noun = if n == 1 { "point" } else { "points" };
-                say(&format!("{}: no fault, {n} {noun}", file.name));
-                points.extend(file.points.iter().map(|point| {
-                    let mut row = swept_cells(&point.swept);
-                    row.insert("file".to_owned(), json!(file.name));
-                    row.insert("point".to_owned(), json!(point.id));
+                let found = file.points.iter().map(|point| {
+                    let mut row = row(&file.name, &point.id, &point.swept);
                     row.insert("hash".to_owned(), json!(point.hash));
                     row
-                }));
+                });
+                points.extend(faultless(&file.name, found));
             }
             Err(ReadError::Elsewhere {
                 subject: placement::SUBJECT,
@@ -77,15 +73,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 ..
             }) => match ForwardingFile::read(path) {
                 Ok(file) => {
-                    let n = file.points.len();
-                    let noun = if n == 1 { "point" } else { "points" };
-                    say(&format!("{}: no fault, {n} {noun}", file.name));
-                    points.extend(file.points.iter().map(|point| {
-                        let mut row = swept_cells(&point.swept);
-                        row.insert("file".to_owned(), json!(file.name));
-                        row.insert("point".to_owned(), json!(point.id));
-                        row
-                    }));
+                    let found = file.points.iter();
+                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                    points.extend(faultless(&file.name, found));
                 }
                 Err(error) => {
                     explain(&error.into());
@@ -97,15 +87,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 ..
             }) => match TrafficFile::read(path, None) {
                 Ok(file) => {
-                    let n = file.points.len();
-                    let noun = if n == 1 { "point" } else { "points" };
-                    say(&format!("{}: no fault, {n} {noun}", file.name));
-                    points.extend(file.points.iter().map(|point| {
-                        let mut row = swept_cells(&point.swept);
-                        row.insert("file".to_owned(), json!(file.name));
-                        row.insert("point".to_owned(), json!(point.id));
-                        row
-                    }));
+                    let found = file.points.iter();
+                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                    points.extend(faultless(&file.name, found));
                 }
                 Err(error) => {
                     explain(&error.into());
@@ -125,7 +109,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The swept parameters of a point, by the columns that they have in tables.
-fn swept_cells(swept: &[Swept]) -> serde_json::Map<String, serde_json::Value> {
+/// What is told of a point.
+type Row = serde_json::Map<String, serde_json::Value>;
+
+/// Says that a file has no fault, and how many points; gives these.
+fn faultless<I: ExactSizeIterator<Item = Row>>(name: &str, points: I) -> I {
+    let n = points.len();
+    let noun = if n == 1 { "point" } else { "points" };
+    say(&format!("{name}: no fault, {n} {noun}"));
+    points
+}
+
+fn row(file: &str, id: &str, swept: &[Swept]) -> Row {
+    let mut row = swept_cells(swept);
+    row.insert("file".to_owned(), json!(file));
+    row.insert("point".to_owned(), json!(id));
+    row
+}
+
+fn swept_cells(swept: &[Swept]) -> Row {
     let cells = swept.iter().map(|swept| {
         let value = swept.number.map_or_else(|| json!(swept.text), |n| json!(n));
         (swept.column.clone(), value)

@@ -153,10 +153,7 @@ fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Opti
                 .collect();
             out.write_table(&plots::table(paper, &drawn))?;
         }
-        for (id, svg) in report.figures() {
-            out.write_figure(&id, &svg)?;
-        }
-        out.write_report(&report.to_html())?;
+        out.write_page(&report)?;
         let path = out.finish(&info)?;
         say(&format!("{}", path.join("report.html").display()));
     }

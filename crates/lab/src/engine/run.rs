@@ -111,10 +111,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         let info = info(job, &outcome, started, computed_s);
         let provenance = provenance(&info, subject(&info));
         let report = report(&job.file, &outcome, provenance);
-        for (id, svg) in report.figures() {
-            out.write_figure(&id, &svg)?;
-        }
-        out.write_report(&report.to_html())?;
+        out.write_page(&report)?;
         let path = out.finish(&info)?;
         if let Some(kept) = &kept {
             kept.clear();

@@ -124,10 +124,7 @@ fn write_folder(mut folder: RunFolder, outcome: &Outcome, wall_s: f64) -> anyhow
     for table in &outcome.tables {
         folder.write_table(table)?;
     }
-    for (id, svg) in outcome.report.figures() {
-        folder.write_figure(&id, &svg)?;
-    }
-    folder.write_report(&outcome.report.to_html())?;
+    folder.write_page(&outcome.report)?;
     folder.write("fidelity.md", outcome.markdown.as_bytes())?;
     folder.finish(&RunInfo {
         command: std::env::args().collect(),

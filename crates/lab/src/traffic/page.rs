@@ -53,10 +53,7 @@ pub fn write(
     };
     let mut page = page(decoded);
     page.provenance = provenance(&info, vec![("logs".to_owned(), info.scenario.clone())]);
-    for (id, svg) in page.figures() {
-        folder.write_figure(&id, &svg)?;
-    }
-    folder.write_report(&page.to_html())?;
+    folder.write_page(&page)?;
     let path = folder.finish(&info)?;
     Ok((page.answer.sentence, path))
 }

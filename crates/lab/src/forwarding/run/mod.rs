@@ -150,10 +150,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         }
         let info = info(job, &outcome, started, computed_s);
         let report = report::report(&outcome, &tables, &info);
-        for (id, svg) in report.figures() {
-            folder.write_figure(&id, &svg)?;
-        }
-        folder.write_report(&report.to_html())?;
+        folder.write_page(&report)?;
         let path = folder.finish(&info)?;
         if !report.answer.sentence.is_empty() {
             say(&report.answer.sentence);

@@ -1,3 +1,5 @@
+//! Traffic files: what is read, and how faults are shown.
+
 use super::*;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::stream::Meter;
