@@ -1,0 +1,109 @@
+//! Sending D-ITG's flows to the receivers that their command lines name, in D-ITG's own signalling and packets.
+//!
+//! Flows with the same receiver share a channel; each has a thread. Their numbers are their places in the script, from 1.
+
+mod books;
+mod channel;
+mod flow;
+mod plan;
+mod way;
+
+use super::account::Account;
+use super::{Outcome, may_be_real_time};
+use crate::traffic::log_file::{self, LogTo};
+use anyhow::{anyhow, bail};
+use books::Books;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use trammel_traffic::itg;
+use trammel_traffic::itg::command::{Command, Logs};
+use trammel_traffic::itg::log_file::BinaryLog;
+use trammel_traffic::pace::Wait;
+use trammel_traffic::record::Instants;
+use trammel_traffic::stream::{Meter, Stream};
+
+/// What is to be done besides the flows.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The seed of flows that have none (`-s`); each has its own by its number.
+    pub seed: u64,
+    /// How packets' times are waited for.
+    pub wait: Wait,
+    /// Whether the sender runs before all programs of usual priority.
+    pub is_real_time: bool,
+    /// Where our log goes.
+    pub log: Option<LogTo>,
+}
+
+/// The streams of commands, each with a seed of its own.
+pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
+    let each = commands.iter().zip(0..).map(|(command, at)| {
+        let stream = itg::flow::stream(command, seed.wrapping_add(at));
+        let mut stream = stream.map_err(|why| anyhow!("flow {}: {why}", at + 1))?;
+        stream.name = format!("flow {}", at + 1);
+        Ok(stream)
+    });
+    each.collect()
+}
+
+/// Sends the flows of `commands` at once; `logs` are for all of them.
+pub fn run(
+    commands: &[Command],
+    logs: &Logs,
+    job: &Job,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
+    let planned = plan::plan(commands, job.seed)?;
+    let Some(first) = planned.first() else {
+        bail!("there is no flow to send");
+    };
+    let meter = first.stream.meter;
+    if job.log.is_some() && planned.iter().any(|one| one.stream.meter != meter) {
+        bail!(
+            "a log is of one-way flows or of round trips: send them by themselves, or leave `--log` out"
+        );
+    }
+    if logs.sender_server.is_some() {
+        bail!(
+            "`-L` is not done: nothing is sent to a log server; write the log here with `-l FILE`"
+        );
+    }
+    let wished = channel::wished(logs)?;
+    if job.is_real_time {
+        may_be_real_time()?;
+    }
+    let groups = channel::connect(&planned)?;
+    // Not before somebody is there: logs without anything would be left.
+    let instants = if planned
+        .iter()
+        .any(|one| one.stream.meter == Meter::RoundTrip)
+    {
+        Instants::SentReturned
+    } else {
+        Instants::DueSent
+    };
+    let account = Account::new(
+        job.log.as_ref(),
+        &log_file::session(instants, job.seed),
+        stop,
+    )?;
+    let log = logs.sender.as_deref().map(|path| begin(Path::new(path)));
+    let books = Books {
+        account: Mutex::new(account),
+        log: log.transpose()?,
+        sent: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        for group in groups {
+            let (books, planned, wished) = (&books, &planned, &wished);
+            scope.spawn(move || channel::converse(group, planned, wished, (job, stop), books));
+        }
+    });
+    Ok(books.close(&planned))
+}
+
+/// Begins a log in D-ITG's form.
+pub fn begin(path: &Path) -> anyhow::Result<BinaryLog> {
+    BinaryLog::begin(path).map_err(|why| anyhow!("`{}` cannot be written: {why}", path.display()))
+}

@@ -1,0 +1,83 @@
+//! The flows that are to be sent, as their commands say, and what is refused before anything is sent.
+
+use crate::engine::Lacks;
+use anyhow::{Context, anyhow};
+use std::net::{IpAddr, ToSocketAddrs};
+use trammel_traffic::itg::command::{Command, Host};
+use trammel_traffic::itg::flow;
+use trammel_traffic::record::Protocol;
+use trammel_traffic::stream::Stream;
+
+/// A flow that is to be sent.
+pub(super) struct Planned<'a> {
+    pub(super) number: u32,
+    pub(super) command: &'a Command,
+    pub(super) stream: Stream,
+    pub(super) to: IpAddr,
+    pub(super) filler: Vec<u8>,
+}
+
+pub(super) fn plan(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Planned<'_>>> {
+    let mut planned = Vec::new();
+    for ((number, command), stream) in (1..).zip(commands).zip(super::streams(commands, seed)?) {
+        refuse_what_is_not_done(number, command)?;
+        let content = command.content.as_deref().map(|path| {
+            std::fs::read(path).map_err(|why| anyhow!("flow {number}: `-Fp {path}`: {why}"))
+        });
+        planned.push(Planned {
+            number,
+            command,
+            to: address(&command.destination)?,
+            filler: flow::filler(content.transpose()?.as_deref(), stream.seed),
+            stream,
+        });
+    }
+    Ok(planned)
+}
+
+/// What is understood, but has nothing here that does it.
+fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()> {
+    let lacks = |what: &str, help: &str| Err(Lacks::error(&format!("flow {number}: {what}"), help));
+    match command.protocol {
+        Protocol::Udp | Protocol::Tcp => {}
+        Protocol::Icmp => {
+            return lacks(
+                "`-T ICMP` is not sent to D-ITG's receivers",
+                "use `-T UDP`, or `--native`, which sends it to `trammel recv`",
+            );
+        }
+        other => {
+            let name = format!("{other:?}").to_uppercase();
+            let what = format!("`-T {name}` is not sent to D-ITG's receivers");
+            return lacks(&what, "use `-T UDP` or `-T TCP`");
+        }
+    }
+    if command.is_passive {
+        return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
+    }
+    if command.device.is_some() || command.signalling.device.is_some() {
+        return lacks(
+            "the choice of a network device (`-i`, `-Si`) is not done",
+            "choose it by its address: `-sa`, `-Ssa`",
+        );
+    }
+    if command.sender_serial.is_some() {
+        return lacks("no serial line is signalled on (`-sk`)", "leave `-sk` out");
+    }
+    Ok(())
+}
+
+/// The address of a host.
+pub(super) fn address(host: &Host) -> anyhow::Result<IpAddr> {
+    match host {
+        Host::Address(address) => Ok(*address),
+        Host::Name(name) => {
+            let found = (name.as_str(), 0).to_socket_addrs();
+            let found = found.map_err(|why| anyhow!("`{name}` is no host that is known: {why}"))?;
+            let mut found = found.map(|address| address.ip());
+            found
+                .next()
+                .with_context(|| format!("`{name}` has no address"))
+        }
+    }
+}
