@@ -18,6 +18,7 @@ pub mod ethtool;
 pub mod icmp;
 mod intake;
 pub mod live;
+pub mod local;
 pub mod netlink;
 pub mod netns;
 pub mod offload;

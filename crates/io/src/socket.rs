@@ -1,46 +1,16 @@
-//! Sockets of the Internet that the standard library has no way to make: with a local port before the connection,
-//! shared ports, multicast by an interface, raw ones.
+//! Sockets of the Internet that the standard library has no way to make: shared ports, multicast by an interface, raw ones.
 
 use crate::error::{Error, Result};
 use crate::sys;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-
-/// `struct sockaddr_in` of an address.
-fn address_of(address: SocketAddrV4) -> libc::sockaddr_in {
-    // SAFETY: all zeroes is a `sockaddr_in`.
-    let mut raw: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-    raw.sin_family = libc::AF_INET as libc::sa_family_t;
-    raw.sin_port = address.port().to_be();
-    raw.sin_addr.s_addr = u32::from(*address.ip()).to_be();
-    raw
-}
-
-/// A TCP connection to `remote` from `local`, where one is given.
-pub fn connect(remote: SocketAddrV4, local: Option<SocketAddrV4>) -> io::Result<TcpStream> {
-    let socket = sys::socket(libc::AF_INET, libc::SOCK_STREAM, 0)?;
-    if let Some(local) = local {
-        sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
-        sys::bind(&socket, &address_of(local))?;
-    }
-    let remote = address_of(remote);
-    // SAFETY: the pointer and the length are those of `remote`.
-    sys::check(unsafe {
-        libc::connect(
-            socket.as_raw_fd(),
-            std::ptr::from_ref(&remote).cast(),
-            size_of::<libc::sockaddr_in>() as libc::socklen_t,
-        )
-    })?;
-    Ok(socket.into())
-}
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// A UDP socket at `local`, where others may be as well.
 pub fn shared_udp(local: SocketAddrV4) -> io::Result<UdpSocket> {
     let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
-    sys::bind(&socket, &address_of(local))?;
+    sys::bind(&socket, &sys::internet(local.into()))?;
     Ok(socket.into())
 }
 
@@ -95,12 +65,9 @@ pub fn mark(
 
 /// Has all that a socket sends leave by one interface, and takes in only what comes by it.
 pub fn only_by(socket: BorrowedFd<'_>, interface: &str) -> Result<()> {
-    let name = sys::interface_name(interface)?;
-    sys::interface_index(interface)?;
     let socket = socket.try_clone_to_owned();
-    socket
-        .and_then(|socket| sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, &name))
-        .map_err(Error::of("use one interface", interface, "CAP_NET_RAW"))
+    let socket = socket.map_err(Error::of("use one interface", interface, "CAP_NET_RAW"))?;
+    sys::bind_to_device(&socket, interface)
 }
 
 /// Whether this kernel has sockets of SCTP (RFC 9260).

@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 
@@ -59,6 +60,7 @@ plain!(
     libc::packet_mreq,
     [u32; 8],
     [libc::c_char; libc::IFNAMSIZ],
+    libc::sockaddr_storage,
     libc::sockaddr_in,
     libc::sockaddr_in6,
     libc::sockaddr_ll,
@@ -90,6 +92,17 @@ pub(crate) fn set_option<T: Plain>(
     .map(drop)
 }
 
+/// Has a socket send and receive by one interface only (`SO_BINDTODEVICE`, socket(7)).
+pub(crate) fn bind_to_device(fd: &OwnedFd, interface: &str) -> Result<()> {
+    let name = interface_name(interface)?;
+    interface_index(interface)?;
+    set_option(fd, libc::SOL_SOCKET, libc::SO_BINDTODEVICE, &name).map_err(Error::of(
+        "use one interface",
+        interface,
+        "CAP_NET_RAW",
+    ))
+}
+
 /// Reads a socket's option.
 pub(crate) fn option<T: Plain>(
     fd: &OwnedFd,
@@ -109,6 +122,32 @@ pub(crate) fn option<T: Plain>(
         ))?;
         Ok(value.assume_init())
     }
+}
+
+/// An address of the Internet in the kernel's form, of which each family uses the first bytes.
+pub(crate) fn internet(address: SocketAddr) -> libc::sockaddr_storage {
+    // SAFETY: all zeroes is a `sockaddr_storage`.
+    let mut raw: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let at = std::ptr::from_mut(&mut raw);
+    match address {
+        SocketAddr::V4(address) => {
+            // SAFETY: it is as large as an address of any family, aligned for all, and all zeroes is one of each.
+            let own = unsafe { &mut *at.cast::<libc::sockaddr_in>() };
+            own.sin_family = libc::AF_INET as libc::sa_family_t;
+            own.sin_port = address.port().to_be();
+            own.sin_addr.s_addr = u32::from(*address.ip()).to_be();
+        }
+        SocketAddr::V6(address) => {
+            // SAFETY: as above.
+            let own = unsafe { &mut *at.cast::<libc::sockaddr_in6>() };
+            own.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            own.sin6_port = address.port().to_be();
+            own.sin6_flowinfo = address.flowinfo();
+            own.sin6_addr.s6_addr = address.ip().octets();
+            own.sin6_scope_id = address.scope_id();
+        }
+    }
+    raw
 }
 
 /// Binds a socket to an address.

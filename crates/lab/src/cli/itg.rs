@@ -6,6 +6,7 @@
 
 use super::{options, say, send as send_command};
 use crate::engine::Lacks;
+use crate::traffic::lacking::lacking;
 use crate::traffic::send::{self, itg};
 use anyhow::{anyhow, bail};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use trammel_io::local;
 use trammel_traffic::itg::arguments::{self, Invocation};
 use trammel_traffic::itg::command::{Command, Host, Logs, Serve};
 use trammel_traffic::itg::log_file::BinaryLog;
@@ -275,16 +277,18 @@ impl RecvArgs {
                 "the passive mode (`-H`, `-n`) is",
             ),
             (serve.log_server.is_some(), "logging to a server (`-L`) is"),
-            (
-                serve.device.is_some() || serve.signalling_device.is_some(),
-                "the choice of a device (`-i`, `-Si`) is",
-            ),
         ];
         if let Some((_, what)) = not_done.iter().find(|(is_asked, _)| *is_asked) {
             return Err(Lacks::error(
                 &format!("{what} not done by this receiver"),
                 "leave it out",
             ));
+        }
+        for device in [&serve.device, &serve.signalling_device]
+            .into_iter()
+            .flatten()
+        {
+            local::may_use(device).map_err(|why| lacking(&why))?;
         }
         if let Some(folder) = self.itg_logs.as_ref().filter(|folder| !folder.is_dir()) {
             bail!(
@@ -324,6 +328,8 @@ impl Serving {
         let settings = Settings {
             log: self.log.clone(),
             wished: self.wished.clone(),
+            device: self.serve.device.clone(),
+            signalling_device: self.serve.signalling_device.clone(),
         };
         Ok((SocketAddr::new(address, port), address, settings))
     }

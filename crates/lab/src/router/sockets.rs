@@ -6,8 +6,13 @@ use std::net::{
 };
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::time::Duration;
+use trammel_io::local::Local;
 use trammel_io::socket;
 use trammel_router::host::{Socket, SocketRequest};
+
+/// The longest that a connection may take to be made: what Linux gives it by itself (tcp(7), `tcp_syn_retries`).
+const CONNECTING: Duration = Duration::from_secs(127);
 
 /// Opens a socket.
 pub fn open(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
@@ -149,11 +154,15 @@ fn tcp_stream(stream: TcpStream, request: &SocketRequest) -> io::Result<Box<dyn 
 }
 
 fn connect_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
+    let remote = SocketAddr::from(address(&request.remote)?);
     let local = match request.local.as_str() {
-        "" => None,
-        local => Some(address(local)?),
+        "" => Local::any(remote.ip()),
+        local => Local {
+            address: address(local)?.into(),
+            device: None,
+        },
     };
-    tcp_stream(socket::connect(address(&request.remote)?, local)?, request)
+    tcp_stream(local.connect(remote, CONNECTING)?, request)
 }
 
 #[derive(Debug)]

@@ -6,6 +6,8 @@ pub mod decode;
 pub mod figures;
 pub mod itg_files;
 pub mod kinds;
+#[cfg(target_os = "linux")]
+pub mod lacking;
 pub mod log_file;
 pub mod log_source;
 pub mod log_store;

@@ -2,28 +2,28 @@
 
 use super::command::{Command, Metadata};
 use super::flow::bounds;
-use super::flows::Framing;
+use super::framing::Framing;
+use super::icmp::Form;
 use super::signalling::Head;
 use super::stamps;
 use crate::record::Protocol;
-use crate::record::Record;
-use crate::send::answers::{Answers, UdpAnswers, record};
+use crate::send::answers::{TcpAnswers, UdpAnswers};
+use crate::send::icmp::Icmp;
 use crate::send::tcp::{SLICE, write};
 use crate::send::udp::{self, Mechanism, Udp};
 use crate::send::{Carrier, Packet};
-use crate::stamp::{STAMP_BYTES, Stamp};
+use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;
-use std::io::{self, ErrorKind, Read};
-use std::net::{TcpStream, UdpSocket};
+use std::io;
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use trammel_io::clock::wall_ns;
+use trammel_io::local::Local;
 use trammel_io::socket;
 
 /// Packets of TCP that are written at a time, at most.
 const BATCH: usize = 64;
-/// Bytes that are read at a time.
-const PART_BYTES: usize = 1 << 16;
 
 fn udp_head<const METADATA: u8>(packet: &Packet) -> [u8; STAMP_BYTES] {
     let mut bytes = [0; STAMP_BYTES];
@@ -129,52 +129,32 @@ impl Carrier for Tcp {
     }
 }
 
-/// Messages that come back on the connection of those that were sent: each a head and as many bytes as it says.
-#[derive(Debug)]
-pub struct TcpAnswers {
-    stream: TcpStream,
+/// Answers to what `stream` sends as flow `flow`: each a head and as many bytes as it says.
+///
+/// # Errors
+/// If the connection cannot be shared.
+pub fn tcp_answers(stream: &TcpStream, flow: u32) -> io::Result<TcpAnswers> {
+    let mut framing = Framing::default();
+    let its = move |number| (number == flow).then_some(Metadata::Full);
+    TcpAnswers::with(
+        stream,
+        Box::new(move |left, time_ns| {
+            let head = framing.next(left, &its)?;
+            Some((stamps::stamp(&head, time_ns), head.bytes.unwrap_or(0)))
+        }),
+    )
 }
 
-impl TcpAnswers {
-    /// Answers to what `stream` sends.
-    ///
-    /// # Errors
-    /// If the connection cannot be shared.
-    pub fn new(stream: &TcpStream) -> io::Result<TcpAnswers> {
-        stream.set_read_timeout(Some(SLICE))?;
-        Ok(TcpAnswers {
-            stream: stream.try_clone()?,
-        })
-    }
-}
-
-impl Answers for TcpAnswers {
-    fn collect(
-        &mut self,
-        flow: u32,
-        stop: &AtomicBool,
-        note: &mut dyn FnMut(&Record),
-    ) -> io::Result<()> {
-        let (mut part, mut framing) = (vec![0; PART_BYTES], Framing::default());
-        while !stop.load(Ordering::Relaxed) && !framing.is_wrong {
-            let count = match self.stream.read(&mut part) {
-                Ok(0) => return Ok(()),
-                Ok(count) => count,
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
-                        continue;
-                    }
-                    _ => return Err(error),
-                },
-            };
-            let time = wall_ns();
-            let mut left = &part[..count];
-            let its = |number| (number == flow).then_some(Metadata::Full);
-            while let Some(head) = framing.next(&mut left, &its) {
-                let stamp: Stamp = stamps::stamp(&head, time);
-                note(&record(stamp, head.bytes.unwrap_or(0), time));
-            }
-        }
-        Ok(())
-    }
+/// Messages of ICMP from `local` to `peer`.
+///
+/// # Errors
+/// If the socket cannot be made as the stream wants it; it needs `CAP_NET_RAW`.
+pub fn icmp(
+    local: &Local<'_>,
+    peer: IpAddr,
+    (command, stream): (&Command, &Stream),
+    filler: &[u8],
+) -> io::Result<Icmp> {
+    let form = Box::new(Form::new(command, peer.is_ipv6()));
+    Ok(Icmp::open(local, peer, stream)?.with(form, filler))
 }

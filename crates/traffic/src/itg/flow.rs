@@ -9,6 +9,7 @@ use super::signalling::head_length;
 use crate::apps;
 use crate::record::{MOST_BYTES, Protocol};
 use crate::sources::file::{self, Gaps, Lengths, Listed};
+use crate::sources::interrupted::Interrupted;
 use crate::sources::laws::Laws;
 use crate::sources::on_off::Bursts;
 use crate::sources::sizes::{DATAGRAM_MAX, Sizes};
@@ -82,10 +83,11 @@ pub fn source(command: &Command) -> Result<Box<dyn Source>, Error> {
             let (on, off) = (period(&bursts.on)?, period(&bursts.off)?);
             Ok(Box::new(Bursts::new(on, off, gaps, sizes)?))
         }
-        (Some(_), ..) => Err(Error::Invalid(
-            "`-B` and a file of gaps or sizes (`-Ft`, `-Fs`) do not go together; write the bursts into the file of gaps"
-                .to_owned(),
-        )),
+        (Some(bursts), gaps, sizes) => {
+            let (on, off) = (period(&bursts.on)?, period(&bursts.off)?);
+            let listed = Box::new(Listed::new(gaps, sizes)?);
+            Ok(Box::new(Interrupted::new(on, off, listed)?))
+        }
     }
 }
 

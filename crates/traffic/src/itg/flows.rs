@@ -5,12 +5,14 @@
 //! read at a time counts as a packet.
 
 use super::command::Metadata;
+use super::framing::Framing;
+use super::icmp;
 use super::line::{DAY_NS, Line};
 use super::log_file::BinaryLog;
-use super::signalling::{Head, head_length};
+use super::signalling::{Head, flow_of};
 use super::stamps;
 use crate::receive::reads::{Messages, Reads};
-use crate::record::{MOST_BYTES, Protocol};
+use crate::record::Protocol;
 use crate::stamp::Stamp;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -29,6 +31,9 @@ pub struct Known {
     pub logs: Vec<Arc<BinaryLog>>,
     /// Packets without a number that came.
     pub came: u64,
+    /// Of ICMP, the type of its messages: that of the first, since the channel does not tell it. So the replies to them are not taken
+    /// for packets where a host sends to itself.
+    pub icmp_type: Option<u8>,
 }
 
 /// The flows of a port.
@@ -81,6 +86,33 @@ impl Flows {
         (known.metadata == Metadata::None).then_some(*flow)
     }
 
+    /// What the payload of a packet tells, which came as a datagram or as a message of ICMP of a type.
+    fn payload(
+        &self,
+        payload: &[u8],
+        from: SocketAddr,
+        icmp_type: Option<u8>,
+        time_ns: i64,
+    ) -> Option<Stamp> {
+        let peer = from.ip().to_canonical();
+        let (flow, head) = match self.headless(peer) {
+            Some(flow) => (flow, None),
+            None => {
+                let flow = flow_of(payload)?;
+                let metadata = self.metadata(peer, flow)?;
+                (flow, Some(Head::decode(payload, metadata, self.protocol)?))
+            }
+        };
+        if let Some(kind) = icmp_type {
+            let mut open = self.all();
+            let known = open.get_mut(&(peer, flow))?;
+            if *known.icmp_type.get_or_insert(kind) != kind {
+                return None;
+            }
+        }
+        self.note((flow, head), from, payload.len() as u32, time_ns)
+    }
+
     fn metadata(&self, from: IpAddr, flow: u32) -> Option<Metadata> {
         self.all().get(&(from, flow)).map(|known| known.metadata)
     }
@@ -129,21 +161,15 @@ impl Flows {
     }
 }
 
-fn number(bytes: &[u8]) -> Option<u32> {
-    Some(u32::from_be_bytes(*bytes.first_chunk()?))
-}
-
 impl Reads for Flows {
     fn datagram(&self, payload: &[u8], from: SocketAddr, time_ns: i64) -> Option<Stamp> {
-        let peer = from.ip().to_canonical();
-        let bytes = payload.len() as u32;
-        if let Some(flow) = self.headless(peer) {
-            return self.note((flow, None), from, bytes, time_ns);
-        }
-        let flow = number(payload)?;
-        let metadata = self.metadata(peer, flow)?;
-        let head = Head::decode(payload, metadata, self.protocol)?;
-        self.note((flow, Some(head)), from, bytes, time_ns)
+        self.payload(payload, from, None, time_ns)
+    }
+
+    fn message(&self, packet: &[u8], from: SocketAddr, time_ns: i64) -> Option<(Stamp, usize)> {
+        let (kind, payload) = icmp::read(packet, from.is_ipv6())?;
+        let stamp = self.payload(payload, from, Some(kind), time_ns)?;
+        Some((stamp, payload.len()))
     }
 
     fn messages(&self, from: SocketAddr) -> Box<dyn Messages + '_> {
@@ -214,72 +240,6 @@ impl Messages for Stream<'_> {
     }
 }
 
-/// Cuts a stream of bytes into messages that begin with a head.
-#[derive(Debug, Default)]
-pub struct Framing {
-    /// The head that is being read, as far as it has come.
-    head: Vec<u8>,
-    /// The message that is being read, and what of it is still to come.
-    open: Option<(Head, usize)>,
-    /// Something was no message.
-    pub is_wrong: bool,
-}
-
-impl Framing {
-    fn is_between(&self) -> bool {
-        self.head.is_empty() && self.open.is_none() && !self.is_wrong
-    }
-
-    fn take(&mut self, left: &mut &[u8], whole: usize) -> bool {
-        let count = whole.saturating_sub(self.head.len()).min(left.len());
-        self.head.extend_from_slice(&left[..count]);
-        *left = &left[count..];
-        self.head.len() >= whole
-    }
-
-    /// The head of the next whole message of `left`, which loses what was read; `metadata` tells what the payloads of a flow
-    /// begin with, if it is one.
-    pub fn next(
-        &mut self,
-        left: &mut &[u8],
-        metadata: &dyn Fn(u32) -> Option<Metadata>,
-    ) -> Option<Head> {
-        if self.is_wrong {
-            *left = &[];
-            return None;
-        }
-        if self.open.is_none() {
-            if !self.take(left, size_of::<u32>()) {
-                return None;
-            }
-            let kind = number(&self.head).and_then(metadata);
-            let length = head_length(kind.unwrap_or_default(), Protocol::Tcp);
-            if kind.is_some() && !self.take(left, length) {
-                return None;
-            }
-            let head = kind.and_then(|kind| Head::decode(&self.head, kind, Protocol::Tcp));
-            self.head.clear();
-            let rest = head.and_then(|head| {
-                let bytes = head.bytes.filter(|bytes| *bytes < MOST_BYTES)?;
-                (bytes as usize).checked_sub(length)
-            });
-            let (Some(head), Some(rest)) = (head, rest) else {
-                self.is_wrong = true;
-                *left = &[];
-                return None;
-            };
-            self.open = Some((head, rest));
-        }
-        let (head, missing) = self.open.as_mut()?;
-        let count = (*missing).min(left.len());
-        *left = &left[count..];
-        *missing -= count;
-        let whole = (*missing == 0).then_some(*head)?;
-        self.open = None;
-        Some(whole)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,6 +252,7 @@ mod tests {
             to: ([127, 0, 0, 1], 9).into(),
             logs: Vec::new(),
             came: 0,
+            icmp_type: None,
         }
     }
 

@@ -8,7 +8,8 @@
 //! - [`line`](mod@line): what one log record tells; [`text_log`] and [`binary_log`]: its two forms; [`file`](mod@file): logs as
 //!   they are read, and how they become entries of ours and ours become theirs.
 //! - [`flow`]: the stream that a command asks for; [`stamps`]: heads of payloads as stamps; [`log_file`]: a log that is written.
-//! - [`speak`] and [`carriers`]: sending to ITGRecv; [`serve`] and [`flows`]: receiving from ITGSend.
+//! - [`speak`] and [`carriers`]: sending to ITGRecv; [`serve`] and [`flows`]: receiving from ITGSend; [`framing`] and [`icmp`]: messages
+//!   in a stream of TCP, and of ICMP.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
 //! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
@@ -23,6 +24,9 @@ pub mod file;
 pub mod flow;
 #[cfg(target_os = "linux")]
 pub mod flows;
+pub mod framing;
+#[cfg(target_os = "linux")]
+pub mod icmp;
 pub mod line;
 pub mod log_file;
 #[cfg(target_os = "linux")]

@@ -9,10 +9,11 @@ use super::log_file::BinaryLog;
 use super::session::{self, Received};
 use super::signalling::{LogName, Open};
 use crate::receive::hub::Hub;
-use crate::receive::port::Port;
+use crate::receive::port::{Manner, Port};
 use crate::receive::reads::Reads;
 use crate::record::{Flow, Protocol};
 use crate::signal::message::Count;
+use crate::stream::Meter;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -23,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 use trammel_io::clock::Waiter;
+use trammel_io::local::Local;
 
 /// Senders at once, and ports, at most.
 const MOST_CHANNELS: usize = 1024;
@@ -46,6 +48,10 @@ pub struct Settings {
     pub log: Option<Arc<BinaryLog>>,
     /// The folder of logs that senders wish for; without one they get none.
     pub wished: Option<PathBuf>,
+    /// The only interface that packets are taken from (`-i`), and that signalling is (`-Si`).
+    pub device: Option<String>,
+    /// See above.
+    pub signalling_device: Option<String>,
 }
 
 /// Hears what a person should know, and of which sender.
@@ -81,7 +87,11 @@ impl Receiver {
         settings: Settings,
         hub: Hub,
     ) -> io::Result<Receiver> {
-        let listener = TcpListener::bind(signalling)?;
+        let local = Local {
+            address: signalling,
+            device: settings.signalling_device.as_deref(),
+        };
+        let listener = local.listen()?;
         listener.set_nonblocking(true)?;
         Ok(Receiver {
             listener,
@@ -171,7 +181,13 @@ impl Shared {
         if ports.len() >= MOST_PORTS {
             return Err(format!("{MOST_PORTS} ports are open already"));
         }
-        let port = Port::open(protocol, (self.data, number).into(), None)?;
+        let manner = Manner {
+            device: self.settings.device.as_deref(),
+            // The channel does not tell of which type a flow's messages are.
+            has_all_types: true,
+            ..Manner::default()
+        };
+        let port = Port::open(protocol, (self.data, number).into(), manner)?;
         let flows = Arc::new(Flows::new(protocol));
         ports.insert((protocol, number), (port.clone(), flows.clone()));
         let (served, hub) = (port.clone(), self.hub.clone());
@@ -337,13 +353,25 @@ impl<'scope> Channel<'scope> {
             return Err("no serial line is signalled on (`-rk`)".to_owned());
         }
         let (from, protocol) = (self.from(), open.protocol);
-        if !matches!(protocol, Protocol::Udp | Protocol::Tcp) {
+        if !matches!(protocol, Protocol::Udp | Protocol::Tcp | Protocol::Icmp) {
             return Err(format!(
-                "no flows of D-ITG over {protocol:?} are taken; use UDP or TCP"
+                "no flows of D-ITG over {protocol:?} are taken; use UDP, TCP or ICMP"
             ));
         }
-        let (port, flows) = self.shared.port((protocol, open.port), run)?;
-        let address = port.address().map_err(|why| why.to_string())?;
+        let is_icmp = protocol == Protocol::Icmp;
+        if is_icmp && open.meter == Meter::RoundTrip {
+            return Err(
+                "D-ITG sends nothing over ICMP whose round trip could be measured (`-m rttm`)"
+                    .to_owned(),
+            );
+        }
+        // ICMP has no ports: there is one of it, and the sender hears the number that it asked for.
+        let number = if is_icmp { 0 } else { open.port };
+        let (port, flows) = self.shared.port((protocol, number), run)?;
+        let mut address = port.address().map_err(|why| why.to_string())?;
+        if is_icmp {
+            address.set_port(open.port);
+        }
         if !flows.has_room(from, open.flow, open.metadata) {
             return Err(format!(
                 "port {} has a flow of {from} already that its packets could not be told from; use another `-rp`",
@@ -371,6 +399,7 @@ impl<'scope> Channel<'scope> {
             to,
             logs: logs.into_iter().flatten().collect(),
             came: 0,
+            icmp_type: None,
         };
         flows.open(from, open.flow, known);
         let mine = Mine {

@@ -464,6 +464,12 @@ pub fn head_length(metadata: Metadata, protocol: Protocol) -> usize {
     }
 }
 
+/// The flow that a payload with a head begins with.
+#[must_use]
+pub fn flow_of(payload: &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(*payload.first_chunk()?))
+}
+
 impl Head {
     /// Reads it from a payload; none if that is too short or has no head.
     #[must_use]

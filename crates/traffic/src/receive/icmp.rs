@@ -1,16 +1,18 @@
-//! Echo requests that come to this host. Its kernel answers them, so nothing is sent from here.
+//! Messages of ICMP that come to this host. Its kernel answers echo requests, so nothing is sent from here.
 
 use super::hub::Hub;
-use crate::echo::{self, Echo};
+use super::reads::Reads;
+use crate::echo::Echo;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_io::clock::{Waiter, wall_ns};
 use trammel_io::datagrams::{self, Receiver};
 use trammel_io::error::{Error, Result};
-use trammel_io::icmp;
+use trammel_io::icmp::{self, Takes};
+use trammel_io::local::Local;
 
 /// Messages that one call takes at most, and what is kept of each: all, since its checksum is over all.
 const BATCH: usize = 64;
@@ -20,24 +22,33 @@ const BUFFER_BYTES: usize = 32 << 20;
 /// So often is looked whether to stop.
 const SLICE_NS: i64 = 50_000_000;
 
-/// What takes echo requests in.
+/// What takes messages in.
 #[derive(Debug)]
 pub struct IcmpPort {
     /// One, or one of each version of IP where any address of both is listened on.
     sockets: Vec<UdpSocket>,
-    /// Requests that the sockets have had no room for.
+    /// Messages that the sockets have had no room for.
     lost: AtomicU64,
 }
 
 impl IcmpPort {
-    /// Takes requests to `address`. Needs `CAP_NET_RAW`.
-    pub fn open(address: IpAddr) -> Result<IcmpPort> {
-        let mut addresses = vec![address];
-        if address.is_ipv6() && address.is_unspecified() {
-            addresses.push(Ipv4Addr::UNSPECIFIED.into());
+    /// Takes echo requests to `local`, or messages of all types. Needs `CAP_NET_RAW`.
+    pub fn open(local: &Local<'_>, has_all_types: bool) -> Result<IcmpPort> {
+        let mut ends = vec![*local];
+        if local.address.is_ipv6() && local.address.ip().is_unspecified() {
+            let any = Local::any(Ipv4Addr::UNSPECIFIED.into());
+            ends.push(Local {
+                device: local.device,
+                ..any
+            });
         }
-        let open = |address: &IpAddr| {
-            let socket = icmp::socket(*address, Some(Echo::Request.kind(address.is_ipv6())))?;
+        let open = |end: &Local<'_>| {
+            let takes = if has_all_types {
+                Takes::All
+            } else {
+                Takes::Only(Echo::Request.kind(end.address.is_ipv6()))
+            };
+            let socket = icmp::socket(end, takes)?;
             let options = datagrams::Options {
                 tells: true,
                 receive_bytes: Some(BUFFER_BYTES),
@@ -45,13 +56,13 @@ impl IcmpPort {
             };
             let configured = datagrams::configure(&socket, &options);
             configured.map_err(|source| Error::Kernel {
-                what: "cannot receive echo requests".to_owned(),
+                what: "cannot receive messages of ICMP".to_owned(),
                 source,
             })?;
             Ok(socket)
         };
         Ok(IcmpPort {
-            sockets: addresses.iter().map(open).collect::<Result<_>>()?,
+            sockets: ends.iter().map(open).collect::<Result<_>>()?,
             lost: AtomicU64::new(0),
         })
     }
@@ -63,31 +74,37 @@ impl IcmpPort {
         Ok(address)
     }
 
-    /// Requests that its sockets have had no room for, as far as the kernel has told.
+    /// Messages that its sockets have had no room for, as far as the kernel has told.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Takes what comes until `stop` is set.
-    pub fn serve(&self, hub: &Arc<Mutex<Hub>>, stop: &AtomicBool) -> io::Result<()> {
+    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    pub fn serve(
+        &self,
+        hub: &Arc<Mutex<Hub>>,
+        reads: &dyn Reads,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let mut taking = Vec::new();
         for socket in &self.sockets {
-            let is_ipv6 = socket.local_addr()?.is_ipv6();
-            taking.push((socket, is_ipv6, Receiver::new(BATCH, KEPT_BYTES), 0));
+            taking.push((socket, Receiver::new(BATCH, KEPT_BYTES), 0));
         }
         let mut waiter = Waiter::new();
         let descriptors: Vec<_> = self.sockets.iter().map(AsRawFd::as_raw_fd).collect();
         waiter.set(&descriptors);
         while !stop.load(Ordering::Relaxed) {
             let mut came = 0;
-            for (socket, is_ipv6, receiver, told) in &mut taking {
+            for (socket, receiver, told) in &mut taking {
                 came += receiver.receive(socket)?;
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
                 for one in receiver.datagrams() {
                     let time = one.time_ns.unwrap_or_else(wall_ns);
                     // Whoever else asks this host for an echo is none of ours.
-                    if let Some((stamp, bytes)) = echo::read(one.data, Echo::Request, *is_ipv6) {
-                        hub.note(Some(stamp), one.from.map(|from| from.ip()), bytes, time);
+                    if let Some(from) = one.from
+                        && let Some((stamp, bytes)) = reads.message(one.data, from, time)
+                    {
+                        hub.note(Some(stamp), Some(from.ip()), bytes, time);
                     }
                 }
                 drop(hub);

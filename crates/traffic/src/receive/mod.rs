@@ -17,7 +17,7 @@ use crate::signal::channel::Silence;
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
 use hub::Hub;
-use port::Port;
+use port::{Manner, Port};
 use reads::{Reads, Stamped};
 use std::collections::BTreeMap;
 use std::io;
@@ -92,7 +92,10 @@ impl Shared {
         let port = Port::open(
             protocol,
             (self.address.ip(), number).into(),
-            self.xdp.as_deref(),
+            Manner {
+                xdp: self.xdp.as_deref(),
+                ..Manner::default()
+            },
         )?;
         ports.insert((protocol, number), port.clone());
         let (served, hub) = (port.clone(), self.hub.clone());

@@ -13,6 +13,18 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::Scope;
 use trammel_io::error::Error;
+use trammel_io::local::Local;
+
+/// How a port takes in what comes to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner<'a> {
+    /// Of UDP: what comes by this interface goes past the kernel's stack.
+    pub xdp: Option<&'a str>,
+    /// Only what comes by this interface.
+    pub device: Option<&'a str>,
+    /// Of ICMP: messages of all types, and not echo requests alone.
+    pub has_all_types: bool,
+}
 
 /// A port.
 #[derive(Clone, Debug)]
@@ -21,27 +33,28 @@ pub enum Port {
     Udp(Arc<UdpPort>),
     /// Of connections.
     Tcp(Arc<TcpPort>),
-    /// Of echo requests.
+    /// Of messages of ICMP.
     Icmp(Arc<IcmpPort>),
 }
 
 impl Port {
-    /// A port at `address`, of which 0 leaves the number to the system; of UDP what comes by interface `xdp` goes past the
-    /// kernel's stack.
+    /// A port at `address`, of which 0 leaves the number to the system.
     pub fn open(
         protocol: Protocol,
         address: SocketAddr,
-        xdp: Option<&str>,
+        manner: Manner<'_>,
     ) -> Result<Port, String> {
         let told = |error: Error| match error.mend() {
             Some(mend) => format!("{error}; {mend}"),
             None => error.to_string(),
         };
+        let device = manner.device;
+        let local = Local { address, device };
         let opened = match protocol {
-            Protocol::Udp => UdpPort::open(address).map(|port| Port::Udp(Arc::new(port))),
-            Protocol::Tcp => TcpPort::open(address).map(|port| Port::Tcp(Arc::new(port))),
+            Protocol::Udp => UdpPort::open(&local).map(|port| Port::Udp(Arc::new(port))),
+            Protocol::Tcp => TcpPort::open(&local).map(|port| Port::Tcp(Arc::new(port))),
             Protocol::Icmp => {
-                let port = IcmpPort::open(address.ip()).map_err(told)?;
+                let port = IcmpPort::open(&local, manner.has_all_types).map_err(told)?;
                 return Ok(Port::Icmp(Arc::new(port)));
             }
             other => {
@@ -50,7 +63,7 @@ impl Port {
             }
         };
         let opened = opened.map_err(|why| format!("port {}: {why}", address.port()))?;
-        if let (Port::Udp(port), Some(interface)) = (&opened, xdp) {
+        if let (Port::Udp(port), Some(interface)) = (&opened, manner.xdp) {
             port.take_frames(interface).map_err(told)?;
         }
         Ok(opened)
@@ -85,7 +98,7 @@ impl Port {
         match self {
             Port::Udp(port) => port.serve(hub, reads.as_ref(), stop),
             Port::Tcp(port) => port.serve(hub, reads, scope, stop),
-            Port::Icmp(port) => port.serve(hub, stop),
+            Port::Icmp(port) => port.serve(hub, reads.as_ref(), stop),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How packets tell whose they are, which place they have and when they were sent.
 
+use crate::echo::{self, Echo};
 use crate::stamp::{STAMP_BYTES, Stamp};
 use std::fmt;
 use std::net::SocketAddr;
@@ -8,6 +9,10 @@ use std::net::SocketAddr;
 pub trait Reads: fmt::Debug + Send + Sync {
     /// What a datagram that came from `from` at `time_ns` tells, with the number of its flow at the hub.
     fn datagram(&self, payload: &[u8], from: SocketAddr, time_ns: i64) -> Option<Stamp>;
+
+    /// What a message of ICMP that came from `from` at `time_ns` tells, and the bytes of its payload. `packet` is what a raw
+    /// socket takes in: of IPv4 with its IP header.
+    fn message(&self, packet: &[u8], from: SocketAddr, time_ns: i64) -> Option<(Stamp, usize)>;
 
     /// The messages of a connection from `from`.
     fn messages(&self, from: SocketAddr) -> Box<dyn Messages + '_>;
@@ -32,6 +37,10 @@ pub struct Stamped;
 impl Reads for Stamped {
     fn datagram(&self, payload: &[u8], _: SocketAddr, _: i64) -> Option<Stamp> {
         Stamp::read(payload)
+    }
+
+    fn message(&self, packet: &[u8], from: SocketAddr, _: i64) -> Option<(Stamp, usize)> {
+        echo::read(packet, Echo::Request, from.is_ipv6())
     }
 
     fn messages(&self, _: SocketAddr) -> Box<dyn Messages> {

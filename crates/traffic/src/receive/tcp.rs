@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 use trammel_io::clock::{Waiter, wall_ns};
+use trammel_io::local::Local;
 
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(50);
@@ -28,9 +29,9 @@ pub struct TcpPort {
 }
 
 impl TcpPort {
-    /// A port at `address`, of which 0 leaves the number to the system.
-    pub fn open(address: SocketAddr) -> io::Result<TcpPort> {
-        let listener = TcpListener::bind(address)?;
+    /// A port at `local`, of which 0 leaves the number to the system.
+    pub fn open(local: &Local<'_>) -> io::Result<TcpPort> {
+        let listener = local.listen()?;
         listener.set_nonblocking(true)?;
         Ok(TcpPort {
             listener,

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_io::clock::{Waiter, wall_ns};
 use trammel_io::datagrams::{self, Receiver};
+use trammel_io::local::Local;
 
 /// Datagrams that one call takes at most, and what is kept of each: several that come as one are as long as one may be.
 const BATCH: usize = 64;
@@ -31,9 +32,9 @@ pub struct UdpPort {
 }
 
 impl UdpPort {
-    /// A port at `address`, of which 0 leaves the number to the system.
-    pub fn open(address: SocketAddr) -> io::Result<UdpPort> {
-        let socket = UdpSocket::bind(address)?;
+    /// A port at `local`, of which 0 leaves the number to the system.
+    pub fn open(local: &Local<'_>) -> io::Result<UdpPort> {
+        let socket = local.udp()?;
         let options = datagrams::Options {
             tells: true,
             gathers: true,

@@ -3,6 +3,7 @@
 use crate::echo::{self, Echo};
 use crate::record::Record;
 use crate::stamp::{STAMP_BYTES, Stamp};
+use std::fmt;
 use std::io::{self, ErrorKind, Read};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
@@ -17,6 +18,8 @@ const BATCH: usize = 64;
 const MOST_PACKET_BYTES: usize = 65_536;
 /// What waits in the kernel, at most: who takes the answers shares processors with who sends.
 const BUFFER_BYTES: usize = 32 << 20;
+/// Bytes that are read at a time.
+const PART_BYTES: usize = 1 << 16;
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(20);
 
@@ -110,18 +113,44 @@ impl Answers for UdpAnswers {
     }
 }
 
-/// Stamps that come back on the connection of their messages.
-#[derive(Debug)]
+/// Finds the next answer in bytes that came at a time, which lose what was read; none where more bytes are needed.
+pub type Cut = Box<dyn FnMut(&mut &[u8], i64) -> Option<(Stamp, u32)> + Send>;
+
+/// Answers that come back on the connection of their messages.
 pub struct TcpAnswers {
     stream: TcpStream,
+    cut: Cut,
+}
+
+impl fmt::Debug for TcpAnswers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpAnswers")
+            .field("stream", &self.stream)
+            .finish_non_exhaustive()
+    }
 }
 
 impl TcpAnswers {
-    /// Answers to what `stream` sends.
+    /// Answers to what `stream` sends: stamps.
     pub fn new(stream: &TcpStream) -> io::Result<TcpAnswers> {
+        let mut part = Vec::new();
+        let stamps = move |left: &mut &[u8], _| {
+            let count = (STAMP_BYTES - part.len()).min(left.len());
+            part.extend_from_slice(&left[..count]);
+            *left = &left[count..];
+            let stamp = Stamp::read(&part)?;
+            part.clear();
+            Some((stamp, STAMP_BYTES as u32))
+        };
+        TcpAnswers::with(stream, Box::new(stamps))
+    }
+
+    /// Answers that `cut` finds in what comes.
+    pub fn with(stream: &TcpStream, cut: Cut) -> io::Result<TcpAnswers> {
         stream.set_read_timeout(Some(SLICE))?;
         Ok(TcpAnswers {
             stream: stream.try_clone()?,
+            cut,
         })
     }
 }
@@ -133,31 +162,30 @@ impl Answers for TcpAnswers {
         stop: &AtomicBool,
         note: &mut dyn FnMut(&Record),
     ) -> io::Result<()> {
-        let (mut part, mut came) = ([0; 4096], Vec::new());
+        let mut part = vec![0; PART_BYTES];
         while !stop.load(Ordering::Relaxed) {
-            match self.stream.read(&mut part) {
+            let count = match self.stream.read(&mut part) {
                 Ok(0) => return Ok(()),
-                Ok(count) => came.extend_from_slice(&part[..count]),
+                Ok(count) => count,
                 Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+                        continue;
+                    }
                     _ => return Err(error),
                 },
-            }
-            let time = wall_ns();
-            let whole = came.len() / STAMP_BYTES * STAMP_BYTES;
-            for bytes in came[..whole].chunks(STAMP_BYTES) {
-                let stamp = Stamp::read(bytes).filter(|stamp| stamp.flow == flow);
-                if let Some(stamp) = stamp {
-                    note(&record(stamp, STAMP_BYTES as u32, time));
+            };
+            let (time, mut left) = (wall_ns(), &part[..count]);
+            while let Some((stamp, bytes)) = (self.cut)(&mut left, time) {
+                if stamp.flow == flow {
+                    note(&record(stamp, bytes, time));
                 }
             }
-            came.drain(..whole);
         }
         Ok(())
     }
 }
 
-pub(crate) fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
+fn record(stamp: Stamp, bytes: u32, time_ns: i64) -> Record {
     Record {
         flow: stamp.flow,
         sequence: stamp.sequence,

@@ -1,15 +1,18 @@
-//! Packets as echo requests of ICMP and ICMPv6.
+//! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of them.
 
 use super::patience::Patience;
 use super::{Carrier, Packet};
 use crate::echo::{self, Echo, HEAD_BYTES, HEADER_BYTES};
+use crate::stamp::STAMP_BYTES;
 use crate::stream::{Meter, Stream};
+use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::sync::atomic::AtomicBool;
 use trammel_io::datagrams::{self, Outgoing, Sender};
 use trammel_io::error::{Error, Result};
-use trammel_io::icmp;
+use trammel_io::icmp::{self, Takes};
+use trammel_io::local::Local;
 
 /// Messages a call, at most.
 const BATCH: usize = 64;
@@ -18,11 +21,43 @@ pub const MOST_BYTES: u32 = 65_507;
 /// What the kernel holds of what is to be sent.
 const BUFFER_BYTES: usize = 4 << 20;
 
-/// A raw socket that sends echo requests to one peer.
+/// How packets become messages.
+pub trait Form: fmt::Debug + Send {
+    /// Bytes of a message before its payload, at most [`HEAD_BYTES`].
+    fn header_bytes(&self) -> usize;
+
+    /// The least bytes of a payload.
+    fn least(&self) -> u32;
+
+    /// The first bytes of a packet's message, which goes on with those of `filler`.
+    fn head(&self, packet: &Packet, filler: &[u8]) -> [u8; HEAD_BYTES];
+}
+
+/// Echo requests whose data are a stamp and zeroes.
+#[derive(Debug)]
+struct Requests {
+    is_ipv6: bool,
+}
+
+impl Form for Requests {
+    fn header_bytes(&self) -> usize {
+        HEADER_BYTES
+    }
+
+    fn least(&self) -> u32 {
+        STAMP_BYTES as u32
+    }
+
+    fn head(&self, packet: &Packet, _: &[u8]) -> [u8; HEAD_BYTES] {
+        echo::request(&packet.stamp, self.is_ipv6)
+    }
+}
+
+/// A raw socket that sends messages to one peer.
 #[derive(Debug)]
 pub struct Icmp {
     socket: UdpSocket,
-    is_ipv6: bool,
+    form: Box<dyn Form>,
     sender: Sender,
     filler: Vec<u8>,
     batch: Vec<Outgoing<HEAD_BYTES>>,
@@ -30,15 +65,14 @@ pub struct Icmp {
 }
 
 impl Icmp {
-    /// A socket to `peer`, made as `stream` wants it. Needs `CAP_NET_RAW`.
-    pub fn open(peer: IpAddr, stream: &Stream) -> Result<Icmp> {
-        let any: IpAddr = match peer {
-            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        };
+    /// A socket from `local` to `peer`, made as `stream` wants it, for echo requests. Needs `CAP_NET_RAW`.
+    pub fn open(local: &Local<'_>, peer: IpAddr, stream: &Stream) -> Result<Icmp> {
         // The peer's kernel answers in any case; what nobody measures need not be taken in.
-        let takes = (stream.meter == Meter::RoundTrip).then(|| Echo::Reply.kind(peer.is_ipv6()));
-        let socket = icmp::socket(any, takes)?;
+        let takes = match stream.meter {
+            Meter::RoundTrip => Takes::Only(Echo::Reply.kind(peer.is_ipv6())),
+            Meter::OneWay => Takes::Nothing,
+        };
+        let socket = icmp::socket(local, takes)?;
         let configured = socket.connect((peer, 0)).and_then(|()| {
             let options = datagrams::Options {
                 send_bytes: Some(BUFFER_BYTES),
@@ -49,17 +83,29 @@ impl Icmp {
             datagrams::configure(&socket, &options)
         });
         configured.map_err(|source| Error::Kernel {
-            what: format!("cannot send echo requests to {peer}"),
+            what: format!("cannot send messages of ICMP to {peer}"),
             source,
         })?;
         Ok(Icmp {
             socket,
-            is_ipv6: peer.is_ipv6(),
+            form: Box::new(Requests {
+                is_ipv6: peer.is_ipv6(),
+            }),
             sender: Sender::new(BATCH),
             filler: vec![0; HEADER_BYTES + MOST_BYTES as usize],
             batch: Vec::with_capacity(BATCH),
             patience: Patience::default(),
         })
+    }
+
+    /// Messages are of `form`, and their payloads go on with the bytes of `filler`, which is as long as the longest.
+    #[must_use]
+    pub fn with(self, form: Box<dyn Form>, filler: &[u8]) -> Icmp {
+        Icmp {
+            filler: [&vec![0; form.header_bytes()], filler].concat(),
+            form,
+            ..self
+        }
     }
 
     /// Its socket, which replies come to where the round trip is measured.
@@ -73,12 +119,16 @@ impl Carrier for Icmp {
         (BATCH, MOST_BYTES)
     }
 
+    fn least(&self) -> u32 {
+        self.form.least()
+    }
+
     fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
         self.batch.clear();
-        let is_ipv6 = self.is_ipv6;
+        let (form, filler) = (&self.form, &self.filler);
         self.batch.extend(packets.iter().map(|packet| Outgoing {
-            head: echo::request(&packet.stamp, is_ipv6),
-            bytes: HEADER_BYTES + packet.bytes as usize,
+            head: form.head(packet, filler),
+            bytes: form.header_bytes() + packet.bytes as usize,
         }));
         let (mut done, mut errors) = (0, 0);
         while done < self.batch.len() {

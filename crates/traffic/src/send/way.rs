@@ -15,6 +15,7 @@ use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
+use trammel_io::local::Local;
 use trammel_io::socket;
 
 /// The longest that a connection may take to be made.
@@ -104,7 +105,7 @@ fn frames(
 }
 
 fn icmp(stream: &Stream, to: SocketAddr, comes_back: bool) -> Result<Way, Error> {
-    let carrier = Icmp::open(to.ip(), stream)?;
+    let carrier = Icmp::open(&Local::any(to.ip()), to.ip(), stream)?;
     let answers = comes_back.then(|| UdpAnswers::of_echo(carrier.socket()));
     let answers = answers.transpose().map_err(Error::Socket)?;
     let from = carrier.socket().local_addr().ok();

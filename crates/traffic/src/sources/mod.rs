@@ -5,6 +5,7 @@
 
 pub mod capture;
 pub mod file;
+pub mod interrupted;
 pub mod laws;
 pub mod modulated;
 pub mod on_off;

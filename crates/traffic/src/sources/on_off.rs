@@ -25,11 +25,7 @@ impl Bursts {
     /// Packets after `gaps`, of `sizes`, during `on` periods. Gaps or "on" periods that are always zero are refused.
     pub fn new(on: Spans, off: Spans, gaps: Spans, sizes: Sizes) -> Result<Bursts, Error> {
         lasting(&gaps)?;
-        if on.cdf_secs(0.0) >= 1.0 {
-            return Err(Error::Invalid(
-                "\"on\" periods that are always 0 send nothing; give them a length".to_owned(),
-            ));
-        }
+        sends(&on)?;
         Ok(Bursts {
             on,
             off,
@@ -42,6 +38,16 @@ impl Bursts {
     pub fn sizes(&self) -> &Sizes {
         &self.sizes
     }
+}
+
+/// Whether anything is sent during `on` periods.
+pub(super) fn sends(on: &Spans) -> Result<(), Error> {
+    if on.cdf_secs(0.0) >= 1.0 {
+        return Err(Error::Invalid(
+            "\"on\" periods that are always 0 send nothing; give them a length".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 impl Source for Bursts {

@@ -13,6 +13,7 @@ use crate::router::machine::Machine;
 use crate::scenario::path::{Direction, Limit};
 use crate::scenario::plugin::Plugin;
 use crate::scenario::traffic::Path;
+use crate::traffic::lacking::lacking;
 use anyhow::{anyhow, bail};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,14 +53,6 @@ pub(super) struct Bed {
     pub(super) receiver: Namespace,
     configuration: String,
     seed: u64,
-}
-
-/// An error of the kernel: what it lacks, with what would mend it.
-fn lacking(error: &Error) -> anyhow::Error {
-    match error.mend() {
-        Some(mend) if error.is_lack() => Lacks::error(&error.to_string(), &mend),
-        _ => anyhow!("{error}"),
-    }
 }
 
 impl Bed {

@@ -4,6 +4,7 @@ mod account;
 pub mod itg;
 mod show;
 
+use super::lacking::lacking;
 use super::log_file::{self, LogFile, LogTo};
 use crate::cli::say;
 use crate::engine::Lacks;
@@ -335,13 +336,10 @@ fn open(
 
 /// Why there is no way to the receiver, and what would mend it.
 fn no_way(why: &way::Error) -> anyhow::Error {
-    if let way::Error::Lacks(lack) = why
-        && lack.is_lack()
-        && let Some(mend) = lack.mend()
-    {
-        return Lacks::error(&lack.to_string(), &mend);
+    match why {
+        way::Error::Lacks(lack) => lacking(lack),
+        other => anyhow!("{other}"),
     }
-    anyhow!("{why}")
 }
 
 /// Sends all; gives what became of each flow.

@@ -4,7 +4,7 @@ use super::Job;
 use super::books::Books;
 use super::flow::send_flow;
 use super::plan::{Planned, address};
-use super::way::dial;
+use super::way::{CONNECTING, near};
 use crate::engine::Lacks;
 use anyhow::Context;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -57,7 +57,9 @@ pub(super) fn connect(planned: &[Planned<'_>]) -> anyhow::Result<Vec<Group>> {
             group.flows.push(at);
             continue;
         }
-        let connection = dial(receiver, signalling.from.as_ref(), signalling.from_port).map_err(|why| {
+        let from = (signalling.from.as_ref(), signalling.from_port);
+        let near = near(host, from, signalling.device.as_deref());
+        let connection = near.and_then(|near| near.connect(receiver, CONNECTING)).map_err(|why| {
             Lacks::error(
                 &format!("no receiver of D-ITG answers at {receiver}: {why}"),
                 "start one there: `ITGRecv`, or `trammel recv --itg`; send to `trammel recv` with `--native`",

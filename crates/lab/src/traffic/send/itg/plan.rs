@@ -1,12 +1,14 @@
 //! The flows that are to be sent, as their commands say, and what is refused before anything is sent.
 
 use crate::engine::Lacks;
+use crate::traffic::lacking::lacking;
 use anyhow::{Context, anyhow};
 use std::net::{IpAddr, ToSocketAddrs};
+use trammel_io::local;
 use trammel_traffic::itg::command::{Command, Host};
 use trammel_traffic::itg::flow;
 use trammel_traffic::record::Protocol;
-use trammel_traffic::stream::Stream;
+use trammel_traffic::stream::{Meter, Stream};
 
 /// A flow that is to be sent.
 pub(super) struct Planned<'a> {
@@ -21,6 +23,10 @@ pub(super) fn plan(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Planne
     let mut planned = Vec::new();
     for ((number, command), stream) in (1..).zip(commands).zip(super::streams(commands, seed)?) {
         refuse_what_is_not_done(number, command)?;
+        let devices = [&command.device, &command.signalling.device];
+        for device in devices.into_iter().flatten() {
+            local::may_use(device).map_err(|why| lacking(&why))?;
+        }
         let content = command.content.as_deref().map(|path| {
             std::fs::read(path).map_err(|why| anyhow!("flow {number}: `-Fp {path}`: {why}"))
         });
@@ -40,26 +46,21 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
     let lacks = |what: &str, help: &str| Err(Lacks::error(&format!("flow {number}: {what}"), help));
     match command.protocol {
         Protocol::Udp | Protocol::Tcp => {}
+        Protocol::Icmp if command.meter == Meter::OneWay => {}
         Protocol::Icmp => {
             return lacks(
-                "`-T ICMP` is not sent to D-ITG's receivers",
+                "D-ITG's receivers send nothing back over ICMP (`-m rttm`)",
                 "use `-T UDP`, or `--native`, which sends it to `trammel recv`",
             );
         }
         other => {
             let name = format!("{other:?}").to_uppercase();
             let what = format!("`-T {name}` is not sent to D-ITG's receivers");
-            return lacks(&what, "use `-T UDP` or `-T TCP`");
+            return lacks(&what, "use `-T UDP`, `-T TCP` or `-T ICMP`");
         }
     }
     if command.is_passive {
         return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
-    }
-    if command.device.is_some() || command.signalling.device.is_some() {
-        return lacks(
-            "the choice of a network device (`-i`, `-Si`) is not done",
-            "choose it by its address: `-sa`, `-Ssa`",
-        );
     }
     if command.sender_serial.is_some() {
         return lacks("no serial line is signalled on (`-sk`)", "leave `-sk` out");
