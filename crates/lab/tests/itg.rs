@@ -408,6 +408,23 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
         (&["send", "--itg", "-a 127.0.0.1 -Sdp 1"], 3, "ITGRecv"),
         (&["send", "--itg", "-T SCTP 1 1"], 3, "-T UDP"),
         (&["send", "--itg", "-H"], 3, "passive"),
+        (&["send", "--itg", "-T ICMP -m rttm"], 3, "--native"),
+        (
+            &["send", "--itg", "-i nowhere0"],
+            3,
+            "no network interface `nowhere0`",
+        ),
+        (
+            &["send", "--itg", "-Si nowhere0"],
+            3,
+            "no network interface `nowhere0`",
+        ),
+        (&["send", "--itg", "-sk ttyS0"], 3, "leave `-sk` out"),
+        (
+            &["recv", "--itg=-Si nowhere0"],
+            3,
+            "no network interface `nowhere0`",
+        ),
         (&["send", "--itg", "-C 10 -s 0.5 -Ft nowhere"], 2, "nowhere"),
         (
             &["send", "--itg", "-s 0.5 -l x", "--native"],

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         }
         if self.command.protocol == Protocol::Icmp {
             self.remark(
-                "`-T ICMP`: ours counts each request once; the original also counts the replies",
+                "`-T ICMP`: ours counts each request once; where a host sends to itself ITGRecv counts the replies too",
             );
         }
         self.remark_on_laws();

@@ -63,7 +63,10 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
         return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
     }
     if command.sender_serial.is_some() {
-        return lacks("no serial line is signalled on (`-sk`)", "leave `-sk` out");
+        return lacks(
+            "no serial line is signalled on (`-sk`): the original dies of it before it sends",
+            "leave `-sk` out",
+        );
     }
     Ok(())
 }
