@@ -1,7 +1,10 @@
-//! Texts that are almost scenarios: the reader takes them or shows their faults, and never panics.
+//! Texts that are almost scenarios or scripts of flows: the reader takes them or shows their faults, and never panics.
 //!
 //! The seeds are the examples, the texts of the diagnostics and the corpus of `fuzz/`. The mutations are
 //! drawn anew from `TRAMMEL_SEED` (1 by default); `TRAMMEL_MUTATIONS` is their number.
+
+#[path = "targets/flow_script.rs"]
+mod flow_script;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,6 +17,9 @@ const SEEDS: &[&str] = &[
     "tests/diagnostics",
     "../../fuzz/corpus/scenario",
 ];
+
+/// The folder of seeds of scripts.
+const SCRIPTS: &[&str] = &["../../fuzz/corpus/flow_script"];
 
 /// Values at the edges of what a reader may have thought of.
 const EDGES: &[&str] = &[
@@ -41,27 +47,31 @@ const EDGES: &[&str] = &[
     "1979-05-27T07:32:00Z",
 ];
 
-/// Reads `text` to the end and shows its faults; `Err` is the panic's text.
-fn survives(text: &str) -> Result<(), String> {
-    let read = || match File::parse("seed.toml", text, Path::new("/nonexistent")) {
+/// Reads `text` to the end and shows its faults.
+fn scenario(text: &str) {
+    match File::parse("seed.toml", text, Path::new("/nonexistent")) {
         Ok(file) => assert!(!file.points.is_empty(), "a file without faults has a point"),
         Err(ReadError::Faults(problems)) => {
             assert!(!problems.list.is_empty(), "a refusal names a fault");
             assert!(problems.render(false).contains("seed.toml"));
         }
         Err(ReadError::Elsewhere { .. } | ReadError::Io { .. }) => {}
-    };
-    catch_unwind(AssertUnwindSafe(read)).map_err(|panic| {
+    }
+}
+
+/// Has `read` read `text`; `Err` is the panic's text.
+fn survives(read: fn(&str), text: &str) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| read(text))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
             .unwrap_or_default()
     })
 }
 
-/// Every seed, in the order of the names.
-fn seeds() -> Vec<(String, String)> {
+/// Every seed of the folders, in the order of the names.
+fn seeds(folders: &[&str]) -> Vec<(String, String)> {
     let mut seeds = Vec::new();
-    for folder in SEEDS {
+    for folder in folders {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -145,26 +155,32 @@ fn mutate(text: &str, other: &str, rng: &mut Rng) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn every_seed_is_read_or_refused() {
-    for (name, text) in seeds() {
-        survives(&text).unwrap_or_else(|panic| panic!("{name}: {panic}"));
-    }
-}
-
-#[test]
-fn two_thousand_mutations_are_read_or_refused() {
+/// Has `read` read every seed of the folders, and mutations of them.
+fn put_to(read: fn(&str), folders: &[&str]) {
     let seed = variable("TRAMMEL_SEED", 1);
     let mut rng = Rng::new(seed, "mutations");
-    let seeds = seeds();
+    let seeds = seeds(folders);
+    for (name, text) in &seeds {
+        survives(read, text).unwrap_or_else(|panic| panic!("{name}: {panic}"));
+    }
     for n in 0..variable("TRAMMEL_MUTATIONS", 2000) {
         let mut text = seeds[below(&mut rng, seeds.len())].1.clone();
         for _ in 0..=below(&mut rng, 4) {
             let other = &seeds[below(&mut rng, seeds.len())].1;
             text = mutate(&text, other, &mut rng);
         }
-        if let Err(panic) = survives(&text) {
+        if let Err(panic) = survives(read, &text) {
             panic!("TRAMMEL_SEED={seed}, mutation {n}: {panic}\n---\n{text}\n---");
         }
     }
+}
+
+#[test]
+fn seeds_of_scenarios_and_two_thousand_mutations_are_read_or_refused() {
+    put_to(scenario, SEEDS);
+}
+
+#[test]
+fn seeds_of_scripts_and_two_thousand_mutations_are_read_or_refused() {
+    put_to(flow_script::run, SCRIPTS);
 }

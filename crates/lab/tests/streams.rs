@@ -18,6 +18,7 @@ fn job(text: &str, engines: &[Engine]) -> Job {
         out: None,
         threads: Some(1),
         json: false,
+        resume: false,
         interrupted: Arc::new(AtomicBool::new(false)),
     }
 }
@@ -108,15 +109,17 @@ fn every_packet_is_accounted_and_a_run_repeats() {
     let made = || {
         let job = job(text, &[Engine::Simulate]);
         let outcome = carry_out(&job).expect("it runs");
-        let run = outcome.ran[0].simulated.as_ref().expect("it was simulated");
-        for stream in &run.account.streams {
-            let stream = stream.as_ref().expect("each is simulated");
-            let summary = &stream.summary;
-            assert!(stream.sent.packets > 0);
-            assert_eq!(summary.pkts + summary.loss.lost_pkts, stream.sent.packets);
+        let [(0, run)] = &outcome.ran[0].simulated[..] else {
+            panic!("one run of it");
+        };
+        assert_eq!(run.streams.len(), 5);
+        for stream in run.streams.rows() {
+            let count = |column| stream.float(column).expect("it is counted");
+            assert!(count("sent_pkts") > 0.0);
+            assert_eq!(count("pkts") + count("lost_pkts"), count("sent_pkts"));
         }
-        let first = run.account.streams[0].as_ref().expect("it is there");
-        assert!(first.summary.loss.lost_pkts > 0 && first.summary.reordering.reordered_pkts > 0);
+        let first = run.streams.rows().next().expect("it is there");
+        assert!(first.float("lost_pkts") > Some(0.0) && first.float("reordered_pkts") > Some(0.0));
         format!("{:?}", tables::all(&outcome))
     };
     assert_eq!(made(), made());
@@ -205,6 +208,222 @@ fn real_packets_do_what_simulated_ones_do() {
         (simulated / measured - 1.0).abs() < 0.02,
         "{simulated}, {measured}"
     );
+}
+
+#[test]
+fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
+    let text = format!(
+        "duration = '2 s'\nseed = 7\nrepeat = 4\n{PATH}loss.probability = 0.05\n\
+         [[stream]]\nname = 'drawn'\nrate = 200\ngap = 'exponential'\n\
+         [[stream]]\nname = 'given'\nrate = 200\ngap = 'exponential'\nseed = 3\n"
+    );
+    let outcome_of = |text: &str| {
+        let job = job(text, &[Engine::Predict, Engine::Simulate]);
+        let outcome = carry_out(&job).expect("it runs");
+        let all = tables::all(&outcome);
+        let table = |name: &str| all.iter().find(|table| table.name() == name).cloned();
+        ["streams", "summary", "comparison"].map(|name| table(name).expect("it is told"))
+    };
+    let [streams, summary, comparison] = outcome_of(&text);
+    let column = |stream: &str, name: &str| -> Vec<f64> {
+        let rows = streams.filter(|row| row.text("stream") == stream);
+        rows.floats(name).expect("a column of numbers")
+    };
+    assert_eq!(column("drawn", "repeat"), [0.0, 1.0, 2.0, 3.0]);
+    let mut seeds = column("drawn", "seed");
+    seeds.dedup();
+    assert_eq!(
+        seeds.len(),
+        4,
+        "a stream without a seed draws one from the run's"
+    );
+    assert_eq!(column("given", "seed"), [3.0; 4]);
+    // The path's chances are each run's.
+    let mut lost = column("given", "lost_pkts");
+    lost.dedup();
+    assert!(lost.len() > 1, "{lost:?}");
+    // The second run is the only run of the next seed.
+    let alone = text.replace("seed = 7\nrepeat = 4", "seed = 8");
+    let [one, ..] = outcome_of(&alone);
+    assert_eq!(
+        one.floats("lost_pkts").unwrap()[0],
+        column("drawn", "lost_pkts")[1]
+    );
+    let values = column("drawn", "lost");
+    // Tables have nine digits.
+    let mean = values.iter().sum::<f64>() / 4.0;
+    let is_it = |row: &trammel_core::table::Row<'_>| {
+        ["entity", "metric", "unit"].map(|name| row.text(name)) == ["drawn", "lost", "1"]
+    };
+    let row = summary.rows().find(is_it).expect("it is summed up");
+    let number = |name| row.float(name).expect("it is there");
+    assert!((number("mean") - mean).abs() < 1e-9 && row.int("n") == Some(4));
+    // Student's quantile with 3 degrees of freedom is 3.182.
+    let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
+    let half = 3.182_446 * deviation / 2.0;
+    assert!((number("ci_high") - mean - half).abs() < 1e-6 * half);
+    assert!((mean - number("ci_low") - half).abs() < 1e-6 * half);
+    let of_path = |row: &trammel_core::table::Row<'_>| row.text("entity") == "path";
+    assert!(
+        summary
+            .rows()
+            .any(|row| of_path(&row) && row.text("metric") == "load")
+    );
+    let mut compared = comparison.rows();
+    let compared =
+        compared.find(|row| row.text("stream") == "drawn" && row.text("metric") == "lost");
+    assert_eq!(
+        compared.and_then(|row| row.float("simulated")),
+        Some(number("mean"))
+    );
+}
+
+/// Every file of the folder but `run.json` and the page, which tell of the run itself.
+fn files(folder: &Path) -> std::collections::BTreeMap<String, String> {
+    let read = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("it is there");
+        let paths = entries.map(|entry| entry.expect("a file").path());
+        let paths =
+            paths.filter(|path| path.extension().is_some_and(|e| e == "csv" || e == "json"));
+        paths.collect::<Vec<_>>()
+    };
+    let all = read(folder).into_iter().chain(read(&folder.join("points")));
+    let name = |path: &Path| {
+        path.strip_prefix(folder)
+            .expect("in it")
+            .display()
+            .to_string()
+    };
+    let all = all.map(|path| {
+        (
+            name(&path),
+            std::fs::read_to_string(&path).expect("it is text"),
+        )
+    });
+    all.filter(|(name, _)| name != "run.json").collect()
+}
+
+const TWO: &str = "subject = 'traffic'\nduration = '2 s'\nrepeat = 2\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n\
+    loss.probability = 0.05\n[[stream]]\nname = 's'\nrate = 100\n[[stream]]\nprotocol = 'tcp'\nname = 't'\nrate = 10\n\
+    [sweep]\n'stream.s.rate' = [100, 1000]\n";
+
+#[test]
+fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let (here, out) = (folder.path(), folder.path().join("out"));
+    let sweep = |text: &str| {
+        std::fs::write(here.join("t.toml"), text).expect("there is room");
+        let ran = trammel(&["sweep", "t.toml", "-o", "out"], here);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success(), "{said}");
+        // What a run says is kept with it.
+        assert!(said.contains("`t` is a stream of TCP"), "{said}");
+        files(&out)
+    };
+    let first = sweep(TWO);
+    let kept: Vec<_> = first
+        .keys()
+        .filter(|name| name.starts_with("points/"))
+        .collect();
+    assert_eq!(kept.len(), 4, "two points, two seeds");
+    // A mark in a kept run shows that it is read and not made anew.
+    let place = out.join(kept[0]);
+    let text = std::fs::read_to_string(&place).expect("it is there");
+    let run: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let csv = run["tables"]["streams"].as_str().expect("a table");
+    let row = csv.lines().nth(1).expect("a row");
+    let bytes = row.split(',').nth(3).expect("the bytes that were sent");
+    std::fs::write(&place, text.replace(bytes, "123454321")).expect("there is room");
+    assert!(sweep(TWO)["streams.csv"].contains("123454321"));
+    // A file that cannot be read is no run.
+    std::fs::write(&place, "{").expect("there is room");
+    assert_eq!(sweep(TWO), first);
+    // Another point is one more to make; a title makes none.
+    let more = format!("title = 'more'\n{}", TWO.replace("1000]", "1000, 500]"));
+    let second = sweep(&more);
+    assert_eq!(
+        second
+            .keys()
+            .filter(|name| name.starts_with("points/"))
+            .count(),
+        6
+    );
+    assert!(kept.iter().all(|name| second[*name] == first[*name]));
+}
+
+/// A sweep that runs, and its hidden folder with what it has done so far.
+#[cfg(unix)]
+fn interrupted_at_its_first_run(here: &Path, signal: &str) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    let command = command.current_dir(here);
+    let command = command.args(["sweep", "t.toml", "-o", "out", "--threads", "1"]);
+    let mut child = command
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let hidden = here.join(".out.points");
+    let is_whole = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "json");
+    let has_any = || {
+        let mut entries = std::fs::read_dir(&hidden).into_iter().flatten().flatten();
+        entries.any(is_whole)
+    };
+    // Waits for the first run, however slow the machine is; there is no port or clock in it.
+    while !has_any() {
+        assert!(
+            child.try_wait().expect("it runs").is_none(),
+            "it ended too soon"
+        );
+        std::thread::yield_now();
+    }
+    let killed = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(killed.expect("it is there").success());
+    child.wait().expect("it was started").code()
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_sweep_resumes_and_a_killed_one_too() {
+    let losses: Vec<String> = (1..=60).map(|n| format!("{n}e-3")).collect();
+    let text = format!(
+        "subject = 'traffic'\nduration = '20 s'\nrepeat = 2\nengines = ['simulate']\n{PATH}loss.probability = 0.5\n\
+         [[stream]]\nrate = 900\ngap = 'exponential'\n[sweep]\n'path.loss.probability' = [{}]\n",
+        losses.join(", ")
+    );
+    let folder = tempfile::tempdir().expect("there is room");
+    let (here, out) = (folder.path(), folder.path().join("out"));
+    std::fs::write(here.join("t.toml"), text).expect("there is room");
+    let names = |folder: &Path| -> std::collections::BTreeSet<_> {
+        let entries = std::fs::read_dir(folder).expect("it is there");
+        entries
+            .map(|entry| entry.expect("a file").file_name())
+            .collect()
+    };
+    assert_eq!(interrupted_at_its_first_run(here, "-INT"), Some(130));
+    let info = trammel::run_folder::read_info(&out).expect("it is ours");
+    assert!(info.interrupted && !here.join(".out.points").exists());
+    let after_interrupt = names(&out.join("points"));
+    assert!((1..120).contains(&after_interrupt.len()));
+    // Even a killed sweep has lost nothing but what was at hand.
+    assert_eq!(interrupted_at_its_first_run(here, "-KILL"), None);
+    let after_kill = names(&here.join(".out.points"));
+    assert!(after_kill.is_disjoint(&after_interrupt), "done once");
+    let ended = trammel(&["sweep", "t.toml", "-o", "out"], here);
+    assert!(ended.status.success());
+    let all = names(&out.join("points"));
+    assert_eq!(all.len(), 120);
+    assert!(!here.join(".out.points").exists());
+    // As if it had never been interrupted.
+    let whole = trammel(&["run", "t.toml", "-o", "whole"], here);
+    assert!(whole.status.success());
+    for table in ["streams.csv", "summary.csv"] {
+        let read = |folder: &str| std::fs::read_to_string(here.join(folder).join(table));
+        assert_eq!(
+            read("out").expect("it is there"),
+            read("whole").expect("it is there")
+        );
+    }
 }
 
 fn trammel(arguments: &[&str], folder: &Path) -> Output {

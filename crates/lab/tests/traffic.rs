@@ -197,6 +197,49 @@ fn what_comes_back_is_measured_by_one_clock() {
 }
 
 #[test]
+fn the_mechanism_is_chosen_by_the_rate_and_told_with_its_reason() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--flows", "6"]);
+    // A whole number of Poisson's law is mostly 0: some fifty packets are due at once, then there is a gap.
+    let bursts = "--rate 1000kpps --gap poisson:mean=0.02 --size 100 --packets 5000";
+    for (words, flows, mechanism, why) in [
+        (
+            "--rate 5000 --packets 50",
+            1,
+            "calls",
+            "and 5000 are wanted",
+        ),
+        (bursts, 1, "segments", "due together and alike"),
+        (&format!("{bursts} --by calls"), 1, "calls", "asked for"),
+        ("--rate 5000 --packets 50 -T tcp", 1, "tcp", "waits"),
+        (
+            "--rate 300kpps --packets 50 --threads 2 --flows 2",
+            2,
+            "calls",
+            "asked for",
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain(["--json"]).collect();
+        let out = receiver.send(here, &words);
+        // What a busy receiver lost is not looked at.
+        assert!(matches!(out.status.code(), Some(0 | 1)), "{words:?}");
+        for row in tables(&out.stdout)["streams"]
+            .as_array()
+            .expect("a row each")
+        {
+            assert_eq!(row["mechanism"], mechanism, "{words:?}: {row}");
+            assert_eq!(row["threads"], flows, "{row}");
+            assert!(
+                row["why"].as_str().is_some_and(|told| told.contains(why)),
+                "{row}"
+            );
+        }
+    }
+    assert!(matches!(receiver.end().0, Some(0 | 1)));
+}
+
+#[test]
 fn when_packets_left_is_told_and_logged() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();

@@ -20,7 +20,6 @@ use trammel_traffic::itg::command::{Command, Host, Logs, Serve};
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::itg::serve::Settings;
 use trammel_traffic::itg::signalling::PORT;
-use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
 
 /// What describes a stream in our own words.
@@ -221,14 +220,12 @@ fn send_natively(
     let is_one_port = asked.flows.iter().all(|one| one.port == first.port);
     let streams = itg::streams(&asked.flows, job.seed)?;
     let job = send::Job {
-        to,
         port: if is_one_port { first.port } else { 0 },
         key,
         wait: job.wait,
-        mechanism: Mechanism::Calls,
-        threads: 1,
         is_real_time: job.is_real_time,
         log: job.log,
+        ..send::Job::to(to)
     };
     send::run(&streams, &job, stop)
 }

@@ -79,13 +79,14 @@ pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding:
 }
 
 /// The job of a traffic scenario.
-pub(super) fn traffic(options: &Options) -> anyhow::Result<crate::traffic::run::Job> {
+pub(super) fn traffic(options: &Options, resume: bool) -> anyhow::Result<crate::traffic::run::Job> {
     Ok(crate::traffic::run::Job {
         file: TrafficFile::read(&options.scenario, options.seed)?,
         engines: asked(options),
         out: options.out.clone(),
         threads: options.threads.map(usize::from),
         json: options.json,
+        resume,
         interrupted: interrupted()?,
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitC
             return crate::forwarding::run::run(&super::options::forwarding(options)?);
         }
         Err(error) if subject(&error) == Some(traffic::SUBJECT) => {
-            return crate::traffic::run::run(&super::options::traffic(options)?);
+            return crate::traffic::run::run(&super::options::traffic(options, resume)?);
         }
         planned => planned?,
     };

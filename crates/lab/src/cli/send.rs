@@ -21,6 +21,7 @@ use trammel_core::units::{Dimension, Quantity};
 use trammel_io::route::interface;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
+use trammel_traffic::send::choice::Asked;
 use trammel_traffic::send::frames::{self, By};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::LOG_PORT;
@@ -51,7 +52,7 @@ pub(super) struct Args {
     #[arg(long)]
     real_time: bool,
     /// How packets of UDP are given to the kernel
-    #[arg(long, value_enum, value_name = "WAY", default_value = "calls")]
+    #[arg(long, value_enum, value_name = "WAY", default_value = "auto")]
     by: ByName,
     /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
     #[arg(long, conflicts_with = "by")]
@@ -65,9 +66,9 @@ pub(super) struct Args {
     /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script")]
     flows: u32,
-    /// Threads that send them; a flow is sent by one
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: u32,
+    /// Threads that send them; a flow is sent by one [default: as many as hold the rates, one processor left free]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
     /// File with the key that the receiver holds, 16 bytes at least; with `--from`, that the sender there holds
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -178,6 +179,8 @@ enum ProtocolName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ByName {
+    /// `calls`; segments for bursts where a thread does not hold the rates otherwise
+    Auto,
     /// A call for each packet; where several are due, one call for up to 64
     Calls,
     /// What is due together leaves as one that the kernel cuts: bursts without gaps
@@ -222,25 +225,26 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
 }
 
 /// How packets are handed over; of other protocols than UDP there is one way.
-fn mechanism(args: &Args) -> anyhow::Result<Mechanism> {
+fn mechanism(args: &Args) -> anyhow::Result<Option<Mechanism>> {
     let by = match args.by {
-        ByName::Calls if args.departures => return plain(args, Mechanism::Watched),
-        ByName::Calls => return plain(args, Mechanism::Calls),
-        ByName::Segments => return plain(args, Mechanism::Segments),
+        ByName::Auto if args.departures => return plain(args, Some(Mechanism::Watched)),
+        ByName::Auto => return plain(args, None),
+        ByName::Calls => return plain(args, Some(Mechanism::Calls)),
+        ByName::Segments => return plain(args, Some(Mechanism::Segments)),
         ByName::Packet => By::Packet,
         ByName::Xdp => By::Xdp,
     };
     let number = |name: &String| {
         interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))
     };
-    Ok(Mechanism::Frames(frames::Options {
+    Ok(Some(Mechanism::Frames(frames::Options {
         by,
         interface: args.interface.as_ref().map(number).transpose()?,
         to_mac: args.to_mac,
-    }))
+    })))
 }
 
-fn plain(args: &Args, mechanism: Mechanism) -> anyhow::Result<Mechanism> {
+fn plain(args: &Args, mechanism: Option<Mechanism>) -> anyhow::Result<Option<Mechanism>> {
     if args.interface.is_some() || args.to_mac.is_some() {
         anyhow::bail!(
             "`--interface` and `--to-mac` are of frames: add `--by packet` or `--by xdp`"
@@ -306,14 +310,16 @@ impl Args {
     /// How streams to `to` are sent.
     fn job(&self, to: &str) -> anyhow::Result<Job> {
         Ok(Job {
-            to: to.to_owned(),
             port: self.flow.port,
             key: self.key.as_deref().map(key).transpose()?,
             wait: self.wait(),
-            mechanism: mechanism(self)?,
-            threads: self.threads as usize,
+            asked: Asked {
+                mechanism: mechanism(self)?,
+                threads: self.threads.map(|threads| threads as usize),
+            },
             is_real_time: self.real_time,
             log: self.log()?,
+            ..Job::to(to)
         })
     }
 
@@ -355,7 +361,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let flows = flows::read(args)?;
     let is_other = |flow: &flows::Planned| flow.stream.protocol != Protocol::Udp;
-    let is_asked = args.by != ByName::Calls || args.departures;
+    let is_asked = args.by != ByName::Auto || args.departures;
     if is_asked && flows.iter().any(is_other) {
         anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
     }
@@ -363,8 +369,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.departures && flows.iter().any(comes_back) {
         anyhow::bail!("`--departures` is of one way; leave it out, or `--round-trip`");
     }
-    if args.threads as usize > flows.len() {
-        let (threads, flows) = (args.threads, flows.len());
+    if let Some(threads) = args.threads
+        && threads as usize > flows.len()
+    {
+        let flows = flows.len();
         anyhow::bail!(
             "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
         );

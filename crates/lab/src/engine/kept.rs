@@ -16,6 +16,52 @@ use trammel_core::table::Table;
 /// The folder inside a run folder.
 const FOLDER: &str = "points";
 
+/// A run that can be kept.
+pub trait Keep: Sized {
+    /// Its tables.
+    fn tables(&self) -> Vec<&Table>;
+
+    /// Its samples over time, where it has any.
+    fn traces(&self) -> &[EntityTrace] {
+        &[]
+    }
+
+    /// The run of these parts: `read` gives the table that has the name and the columns of an empty one. Nothing where
+    /// a table is missing: another subject's run, or that of another version.
+    fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, traces: Vec<EntityTrace>) -> Option<Self>;
+}
+
+impl Keep for RunTables {
+    fn tables(&self) -> Vec<&Table> {
+        vec![
+            &self.flows,
+            &self.links,
+            &self.workloads,
+            &self.streams,
+            &self.groups,
+        ]
+    }
+
+    fn traces(&self) -> &[EntityTrace] {
+        &self.traces
+    }
+
+    fn of_parts(
+        read: &dyn Fn(&Table) -> Option<Table>,
+        traces: Vec<EntityTrace>,
+    ) -> Option<RunTables> {
+        let read = |name: &str, columns: Columns| read(&table(name, columns));
+        Some(RunTables {
+            flows: read("flows", FLOWS)?,
+            links: read("links", LINKS)?,
+            workloads: read("workloads", WORKLOADS)?,
+            streams: read("streams", STREAMS)?,
+            groups: read("groups", GROUPS)?,
+            traces,
+        })
+    }
+}
+
 /// A run as a file holds it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
@@ -46,7 +92,7 @@ impl KeptRuns {
     }
 
     /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run.
-    pub fn read(&self) -> BTreeMap<String, RunTables> {
+    pub fn read<R: Keep>(&self) -> BTreeMap<String, R> {
         let folders = [self.folder.join(FOLDER), self.hidden.clone()];
         let files = folders
             .iter()
@@ -60,7 +106,7 @@ impl KeptRuns {
     }
 
     /// Keeps a run until the folder is finished. A disk that is full loses the resume, not the run.
-    pub fn keep(&self, key: &str, run: &RunTables) {
+    pub fn keep(&self, key: &str, run: &impl Keep) {
         let part = self.hidden.join(format!("{key}.part"));
         let whole = self.hidden.join(format!("{key}.json"));
         let written = fs::create_dir_all(&self.hidden)
@@ -72,10 +118,10 @@ impl KeptRuns {
     }
 
     /// Writes `runs` into the run folder.
-    pub fn finish<'a>(
+    pub fn finish<'a, R: Keep + 'a>(
         &self,
         out: &mut RunFolder,
-        runs: impl Iterator<Item = (&'a str, &'a RunTables)>,
+        runs: impl Iterator<Item = (&'a str, &'a R)>,
     ) -> Result<(), RunFolderError> {
         for (key, run) in runs {
             out.write(&format!("{FOLDER}/{key}.json"), write(key, run).as_bytes())?;
@@ -89,22 +135,16 @@ impl KeptRuns {
     }
 }
 
-fn write(key: &str, run: &RunTables) -> String {
-    let tables = [
-        &run.flows,
-        &run.links,
-        &run.workloads,
-        &run.streams,
-        &run.groups,
-    ];
+fn write(key: &str, run: &impl Keep) -> String {
     let kept = Kept {
         key: key.to_owned(),
-        tables: tables
+        tables: run
+            .tables()
             .iter()
             .map(|table| (table.name().to_owned(), table.to_csv()))
             .collect(),
         traces: run
-            .traces
+            .traces()
             .iter()
             .map(|one| (one.entity.clone(), one.to_numbers()))
             .collect(),
@@ -114,24 +154,17 @@ fn write(key: &str, run: &RunTables) -> String {
     text
 }
 
-fn read(text: &str) -> Option<(String, RunTables)> {
+fn read<R: Keep>(text: &str) -> Option<(String, R)> {
     let kept: Kept = serde_json::from_str(text).ok()?;
-    let read = |name: &str, columns: Columns| {
-        let csv = kept.tables.get(name)?;
-        Table::read_csv(&table(name, columns), csv.as_bytes()).ok()
+    let table = |empty: &Table| {
+        let csv = kept.tables.get(empty.name())?;
+        Table::read_csv(empty, csv.as_bytes()).ok()
     };
     let traces = kept
         .traces
         .iter()
         .map(|(entity, rows)| EntityTrace::from_numbers(entity, rows));
-    let run = RunTables {
-        flows: read("flows", FLOWS)?,
-        links: read("links", LINKS)?,
-        workloads: read("workloads", WORKLOADS)?,
-        streams: read("streams", STREAMS)?,
-        groups: read("groups", GROUPS)?,
-        traces: traces.collect::<Option<_>>()?,
-    };
+    let run = R::of_parts(&table, traces.collect::<Option<_>>()?)?;
     Some((kept.key, run))
 }
 
@@ -162,8 +195,9 @@ mod tests {
             .warmup(Time::from_secs(1));
         let run = simulate(&scenario, 1, true).unwrap();
         assert!(!run.traces.is_empty() && !run.workloads.is_empty());
-        let (key, back) = read(&write("k", &run)).unwrap();
+        let (key, back) = read::<RunTables>(&write("k", &run)).unwrap();
         assert_eq!((key.as_str(), &back), ("k", &run));
-        assert!(read("{}").is_none() && read(&write("k", &run)[..100]).is_none());
+        let is_none = |text: &str| read::<RunTables>(text).is_none();
+        assert!(is_none("{}") && is_none(&write("k", &run)[..100]));
     }
 }

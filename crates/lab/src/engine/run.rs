@@ -219,7 +219,7 @@ fn info(job: &Job, outcome: &Outcome, started: String, computed_s: f64) -> RunIn
 }
 
 /// What was run, to a person.
-fn subject(info: &RunInfo) -> Vec<(String, String)> {
+pub(crate) fn subject(info: &RunInfo) -> Vec<(String, String)> {
     let seeds = match info.seeds[..] {
         [] => String::new(),
         [only] => only.to_string(),

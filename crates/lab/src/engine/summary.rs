@@ -7,7 +7,7 @@ use crate::scenario::File;
 use std::collections::BTreeMap;
 use trammel_core::stats::Moments;
 use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Column, Table};
+use trammel_core::table::{Cell, CellType, Column, Row, Table};
 
 /// The level of every interval.
 pub const LEVEL: f64 = 0.95;
@@ -17,23 +17,26 @@ pub const ALL_FLOWS: &str = "all flows";
 /// One of the tables of a run.
 type Pick = fn(&RunTables) -> &Table;
 
+/// The columns of a summary, after those that say which point it is of.
+pub const COLUMNS: &[(&str, CellType)] = &[
+    ("model", Text),
+    ("entity", Text),
+    ("metric", Text),
+    ("unit", Text),
+    ("mean", Float),
+    ("ci_low", Float),
+    ("ci_high", Float),
+    ("n", Int),
+];
+
 /// The summary of the runs (place of the point, repeat, rows) and of the predictions.
 pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table) -> Table {
     let mut columns = leading(&file.points);
-    let own: [(&str, CellType); 8] = [
-        ("model", Text),
-        ("entity", Text),
-        ("metric", Text),
-        ("unit", Text),
-        ("mean", Float),
-        ("ci_low", Float),
-        ("ci_high", Float),
-        ("n", Int),
-    ];
     columns.extend(
-        own.into_iter()
+        COLUMNS
+            .iter()
             .filter(|(name, _)| columns.iter().all(|c| c.name != *name))
-            .map(|(name, cell_type)| Column::new(name, cell_type))
+            .map(|(name, cell_type)| Column::new(*name, *cell_type))
             .collect::<Vec<_>>(),
     );
     let mut table = Table::new("summary", columns);
@@ -53,7 +56,13 @@ pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table
             (|run| &run.groups, ""),
         ];
         for (pick, entity) in tables {
-            for ((entity, column), moments) in moments(&of_point, pick, entity) {
+            let tables = of_point.iter().map(|run| pick(run));
+            let name = |row: Row<'_>| match entity {
+                "" => ALL_FLOWS.to_owned(),
+                "workload" => workloads::entity(row.text(entity), row.text("flow_size")),
+                _ => row.text(entity).to_owned(),
+            };
+            for ((entity, column), moments) in moments(tables, name) {
                 push(&mut table, &lead, "", &entity, &column, &moments);
             }
         }
@@ -88,7 +97,8 @@ pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table
     table
 }
 
-fn push(
+/// Adds a row: the cells of `lead`, which say which point it is of, and those of [`COLUMNS`].
+pub fn push(
     table: &mut Table,
     lead: &[Cell],
     model: &str,
@@ -118,12 +128,15 @@ fn is_metric(column: &Column) -> bool {
     matches!(column.cell_type, Float | Int) && !KEYS.contains(&column.name.as_str())
 }
 
-/// The numbers of each entity and metric over the runs, in the order of rows and columns.
-fn moments(runs: &[&RunTables], pick: Pick, entity: &str) -> Vec<((String, Column), Moments)> {
+/// The numbers of each entity and metric over the runs, a table each, in the order of rows and columns; `name` is what the
+/// entity of a row is called.
+pub fn moments<'a>(
+    runs: impl Iterator<Item = &'a Table>,
+    name: impl Fn(Row<'_>) -> String,
+) -> Vec<((String, Column), Moments)> {
     let mut places: BTreeMap<(String, usize), usize> = BTreeMap::new();
     let mut all: Vec<((String, Column), Moments)> = Vec::new();
-    for run in runs {
-        let table = pick(run);
+    for table in runs {
         let columns: Vec<_> = table
             .columns()
             .iter()
@@ -131,11 +144,7 @@ fn moments(runs: &[&RunTables], pick: Pick, entity: &str) -> Vec<((String, Colum
             .filter(|(_, column)| is_metric(column))
             .collect();
         for row in table.rows() {
-            let name = match entity {
-                "" => ALL_FLOWS.to_owned(),
-                "workload" => workloads::entity(row.text(entity), row.text("flow_size")),
-                _ => row.text(entity).to_owned(),
-            };
+            let name = name(row);
             for (at, column) in &columns {
                 let Some(value) = row.cells()[*at].float().filter(|value| value.is_finite()) else {
                     continue;

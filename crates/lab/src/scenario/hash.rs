@@ -6,7 +6,7 @@
 
 use super::model::Scenario;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 /// The hash of `scenario`, as 64 hexadecimal digits.
 pub fn of(scenario: &Scenario) -> String {
@@ -16,7 +16,11 @@ pub fn of(scenario: &Scenario) -> String {
         engines: Vec::new(),
         ..scenario.clone()
     };
-    // The derived form names every field, so a new one cannot be left out by mistake.
+    digest(&computed)
+}
+
+/// The hash of what is computed, by its derived form: that names every field, so a new one cannot be left out by mistake.
+pub fn digest(computed: &impl Debug) -> String {
     let text = format!("trammel {} {computed:?}", env!("CARGO_PKG_VERSION"));
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(text.as_bytes()) {

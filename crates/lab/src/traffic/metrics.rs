@@ -76,10 +76,10 @@ const METRICS: &[Metric] = &[
     ("loss_bursts", "bursts of losses", |s| {
         Some(s.loss.bursts as f64)
     }),
-    ("loss_burst_mean_pkts", "  mean length", |s| {
+    ("loss_burst_mean_pkts", "mean burst of losses", |s| {
         s.loss.burst_mean_pkts
     }),
-    ("loss_burst_max_pkts", "  longest", |s| {
+    ("loss_burst_max_pkts", "longest burst of losses", |s| {
         Some(s.loss.burst_max_pkts as f64)
     }),
     ("reordered_pkts", "reordered", |s| {

@@ -11,11 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trammel_core::time::Time;
 use trammel_io::netns::{Namespace, veth};
 use trammel_traffic::decode::{Decoder, Options};
-use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::{Flow, Instants, Record};
-use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
@@ -105,16 +103,7 @@ impl Rig {
         let at = SocketAddr::from((self.address(), 0));
         let receiver = self.at_receiver(|| Receiver::open(at, Settings::default(), hub));
         let receiver = receiver.map_err(|why| anyhow!("{at} cannot be listened on: {why}"))?;
-        let job = Job {
-            to: receiver.address().to_string(),
-            port: 0,
-            key: None,
-            wait: Wait::Spin,
-            mechanism: Mechanism::Calls,
-            threads: 1,
-            is_real_time: false,
-            log: None,
-        };
+        let job = Job::to(receiver.address().to_string());
         let streams = [stream(wanted)?];
         let over = AtomicBool::new(false);
         let outcome = std::thread::scope(|scope| {

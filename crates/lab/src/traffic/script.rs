@@ -25,7 +25,7 @@ pub fn lines(name: &str, text: &str) -> anyhow::Result<Vec<Line>> {
             Ok(words) if words.is_empty() => {}
             Ok(_) => lines.push(Line {
                 number,
-                text: text.trim().to_owned(),
+                text: text.to_owned(),
             }),
             Err(why) => wrong.push((number, why)),
         }
@@ -181,6 +181,12 @@ mod tests {
         assert!(lines("f", "# none\n").is_err());
         let many = "-n 1\n".repeat(MOST_LINES + 1);
         assert!(lines("f", &many).is_err());
+        // A blank at the end may be part of a word.
+        let blank = lines("f", "--name a\\ \n").expect("it is right");
+        assert_eq!(
+            words(&blank[0].text),
+            Ok(vec!["--name".to_owned(), "a ".to_owned()])
+        );
         let some = lines("f", "\n -n 1 # x\n").expect("it is right");
         assert_eq!((some[0].number, some.len()), (2, 1));
     }

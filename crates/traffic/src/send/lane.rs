@@ -164,6 +164,7 @@ impl Sent {
             shift_ns: 0,
             lateness: Histogram::of_times(),
             fault: None,
+            chosen: None,
         }
     }
 }

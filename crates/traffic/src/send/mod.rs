@@ -1,6 +1,7 @@
 //! Sending streams: each packet at its time, and what became of the schedule.
 
 pub mod answers;
+pub mod choice;
 pub mod departures;
 pub mod frames;
 pub mod icmp;
@@ -17,7 +18,8 @@ pub mod way;
 
 pub use lane::Lane;
 
-use crate::pace::{Calendar, Wait};
+use self::choice::Chosen;
+use crate::pace::{Calendar, Pace, Wait};
 use crate::record::Record;
 use crate::signal::message::Count;
 use crate::stamp::{STAMP_BYTES, Stamp};
@@ -76,6 +78,8 @@ pub struct Sent {
     pub lateness: Histogram,
     /// Why it ended before its plan did, where that was not wanted.
     pub fault: Option<String>,
+    /// How it was sent, where there was a choice.
+    pub chosen: Option<Chosen>,
 }
 
 /// Takes what is known of each packet.
@@ -85,6 +89,7 @@ pub type Note<'a> = &'a mut (dyn FnMut(&Record) + Send);
 /// A stream that cannot go on ends by itself and says why ([`Sent::fault`]).
 pub fn send(lanes: &mut [Lane], wait: Wait, stop: &AtomicBool, note: Note<'_>) {
     let calendar = Calendar::now();
+    let mut pace = Pace::new(wait);
     let mut next: BinaryHeap<_> = (0..lanes.len())
         .filter_map(|at| Some(Reverse((lanes[at].next_ns()?, at))))
         .collect();
@@ -92,7 +97,7 @@ pub fn send(lanes: &mut [Lane], wait: Wait, stop: &AtomicBool, note: Note<'_>) {
         && !stop.load(Ordering::Relaxed)
     {
         let Reverse((due_ns, at)) = *first;
-        let now_ns = wait.until(due_ns, stop);
+        let now_ns = pace.until(due_ns, stop);
         lanes[at].step(now_ns, calendar, stop, note);
         match lanes[at].next_ns() {
             Some(due_ns) => first.0.0 = due_ns,

@@ -16,7 +16,6 @@ use trammel_core::time::Time;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::send::ordering::{Error, order};
 use trammel_traffic::send::orders::{Came, Daemon, Limits, Worker};
-use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::send::waiting::Waiting;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::MOST_LONG_BYTES;
@@ -151,14 +150,10 @@ impl Worker for Works {
     fn work(&self, flows: Vec<Planned>, json: bool, stop: &AtomicBool, sent: &AtomicU64) -> Came {
         let job = |to: &str| {
             Ok(Job {
-                to: to.to_owned(),
-                port: 0,
                 key: self.receivers_key.clone(),
                 wait: self.wait,
-                mechanism: Mechanism::Calls,
-                threads: 1,
                 is_real_time: self.is_real_time,
-                log: None,
+                ..Job::to(to)
             })
         };
         let done = flows::batches(flows, &job)

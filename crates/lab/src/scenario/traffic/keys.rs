@@ -29,6 +29,7 @@ pub static ROOT: Section = Section {
         k("engines", Words(ENGINES), See("predict and simulate"), "", "which engines answer; `measure` sends real packets and needs the right to make network namespaces"),
         k("duration", SPAN, Is("10 s"), "s", "when the last stream ends, at the latest"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the path's chances, and of the seeds of streams that have none"),
+        k("repeat", Whole(1, 100_000), Is("1"), "", "runs of every point, with seeds `seed`, `seed` + 1, …; a stream that has a seed of its own keeps it"),
         k("path", Table(&PATH), Required, "", "the one path that all streams share"),
         k("stream", Tables(&STREAM), Required, "", "a stream of packets, or several alike"),
         k("sweep", Sweep, Absent, "", "dotted keys with the values that they take"),

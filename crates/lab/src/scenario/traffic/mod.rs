@@ -12,9 +12,10 @@ use super::faults::Context;
 use super::model::Engine;
 use super::path::Line;
 use super::sweep::{self, Swept};
-use super::{ReadError, tree_of, unreadable};
+use super::tree::Node;
+use super::{ReadError, hash, tree_of, unreadable};
 use std::cell::RefCell;
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use trammel_core::time::Time;
 use trammel_traffic::stream::Stream;
 
@@ -50,10 +51,29 @@ pub struct Traffic {
     pub duration: Time,
     /// The seed.
     pub seed: u64,
+    /// Runs, with seeds from `seed` on.
+    pub repeat: u32,
     /// The path.
     pub path: Path,
     /// The streams, copies made.
     pub streams: Vec<Stream>,
+}
+
+impl Traffic {
+    /// The name by which its run is known: a hash of all that decides its numbers.
+    pub fn key(&self) -> String {
+        let Traffic {
+            title: _,
+            question: _,
+            engines: _,
+            repeat: _,
+            duration,
+            seed,
+            path,
+            streams,
+        } = self;
+        hash::digest(&(SUBJECT, duration, seed, path, streams))
+    }
 }
 
 /// A scenario at one point of its sweep.
@@ -63,8 +83,18 @@ pub struct Point {
     pub id: String,
     /// The swept parameters, in the order of the columns.
     pub swept: Vec<Swept>,
-    /// The scenario there.
+    /// The scenario there, in its first run.
     pub scenario: Traffic,
+    /// What it is read from: streams are not copied, so each repeat is read anew.
+    tree: Node,
+}
+
+impl Point {
+    /// The seeds of its runs, in their order.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let first = self.scenario.seed;
+        (0..self.scenario.repeat).map(move |repeat| first + u64::from(repeat))
+    }
 }
 
 /// A traffic file that was read without a fault.
@@ -76,6 +106,8 @@ pub struct TrafficFile {
     pub text: String,
     /// Its points; one where it sweeps nothing.
     pub points: Vec<Point>,
+    /// What files that it names are relative to.
+    dir: PathBuf,
 }
 
 impl TrafficFile {
@@ -102,7 +134,9 @@ impl TrafficFile {
             dir,
             root: &keys::ROOT,
         };
-        let points = sweep::expand_with(&cx, &root, |root| parse::scenario(&cx, root, seed));
+        let points = sweep::expand_with(&cx, &root, |root| {
+            (root.clone(), parse::scenario(&cx, root, seed))
+        });
         let list = cx.problems.into_inner();
         if !list.is_empty() {
             return Err(refuse(list));
@@ -112,19 +146,47 @@ impl TrafficFile {
         let swept = points.iter().map(|(swept, _)| swept.as_slice());
         let ids = sweep::ids(swept.zip(numbers.iter().map(String::as_str)));
         let named = points.into_iter().zip(ids);
-        let point = |((swept, scenario), id)| {
+        let point = |((swept, (tree, scenario)), id)| {
             // Without a fault there is a scenario.
             Some(Point {
                 id,
                 swept,
                 scenario: scenario?,
+                tree,
             })
         };
         Ok(TrafficFile {
             name: name.to_owned(),
             text: text.to_owned(),
             points: named.filter_map(point).collect(),
+            dir: dir.to_owned(),
         })
+    }
+
+    /// Does `work` with the scenario at `point` in its run with `seed`. A file that the scenario names may have gone since it was
+    /// read.
+    pub fn with_seed<T>(
+        &self,
+        point: &Point,
+        seed: u64,
+        work: impl FnOnce(&Traffic) -> T,
+    ) -> Result<T, ReadError> {
+        if seed == point.scenario.seed {
+            return Ok(work(&point.scenario));
+        }
+        let cx = Context {
+            problems: RefCell::new(Vec::new()),
+            dir: &self.dir,
+            root: &keys::ROOT,
+        };
+        match parse::scenario(&cx, &point.tree, Some(seed)) {
+            Some(scenario) => Ok(work(&scenario)),
+            None => {
+                let list = cx.problems.into_inner();
+                let problems = Problems::new(&self.name, &self.text, list);
+                Err(ReadError::Faults(Box::new(problems)))
+            }
+        }
     }
 
     /// The scenario of the first point: for what is the same in all.

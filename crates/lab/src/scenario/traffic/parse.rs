@@ -25,6 +25,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
     r.word("subject");
     let own_seed = r.whole("seed").unwrap_or(1) as u64;
     let seed = seed.unwrap_or(own_seed);
+    let repeat = r.whole("repeat").unwrap_or(1) as u32;
     let duration = r.time("duration").unwrap_or_default();
     for key in ["path", "stream"] {
         if r.entry(key).is_none() {
@@ -60,6 +61,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
         engines,
         duration,
         seed,
+        repeat,
         path: path?,
         streams,
     })

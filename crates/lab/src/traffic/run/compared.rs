@@ -1,10 +1,10 @@
-//! `comparison`: each metric of each stream, every engine beside the others, with errors.
+//! `comparison`: each metric of each stream, every engine beside the others, with errors; means where there are repeats.
 //!
 //! Errors are relative to what was measured; where nothing was, the prediction's is relative to the simulation. The
 //! column `reference` says which.
 
+use super::summary::Means;
 use super::{Outcome, Ran};
-use crate::traffic::metrics;
 use trammel_core::stats::relative_error;
 
 /// The metrics, by the names of their columns, and the units of these.
@@ -71,8 +71,9 @@ pub fn all(outcome: &Outcome<'_>) -> Vec<Compared> {
     let mut rows = Vec::new();
     for (point, ran) in outcome.ran.iter().enumerate() {
         let streams = outcome.file.points[point].scenario.streams.len();
+        let means = [Means::of(&ran.simulated), Means::of(&ran.measured)];
         for stream in 0..streams {
-            rows.extend(of(outcome, (point, ran), stream));
+            rows.extend(of(outcome, (point, ran), &means, stream));
         }
     }
     rows
@@ -81,22 +82,19 @@ pub fn all(outcome: &Outcome<'_>) -> Vec<Compared> {
 fn of<'a>(
     outcome: &'a Outcome<'_>,
     (point, ran): (usize, &'a Ran),
+    [simulated, measured]: &'a [Means; 2],
     stream: usize,
 ) -> impl Iterator<Item = Compared> + 'a {
     METRICS.iter().filter_map(move |(metric, unit)| {
-        let (.., value) = metrics::metric(metric)?;
-        let found = |account: Option<&super::account::Account>| {
-            let account = account?.streams.get(stream)?.as_ref()?;
-            value(&account.summary)
-        };
+        let name = &outcome.file.points[point].scenario.streams[stream].name;
         let row = Compared {
             point,
             stream,
             metric,
             unit,
             predicted: predicted(outcome, (point, ran), stream, metric),
-            simulated: found(ran.simulated.as_ref().map(|run| &run.account)),
-            measured: found(ran.measured.as_ref()),
+            simulated: simulated.of_stream(name, metric),
+            measured: measured.of_stream(name, metric),
         };
         let is_known = row.predicted.is_some() || row.simulated.is_some() || row.measured.is_some();
         is_known.then_some(row)

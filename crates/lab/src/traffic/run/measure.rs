@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 use trammel_io::clock::real_time;
 use trammel_traffic::decode::{Decoder, FlowReport, Report};
-use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::send::choice::Asked;
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::message::Count;
@@ -137,15 +137,15 @@ fn send_all(
     is_real_time: bool,
     stop: &AtomicBool,
 ) -> anyhow::Result<Vec<Outcome>> {
+    // Segments would cross the path as one packet each.
+    let asked = Asked {
+        mechanism: Some(Mechanism::Calls),
+        threads: Some(1),
+    };
     let job = Job {
-        to: RECEIVER.to_owned(),
-        port: 0,
-        key: None,
-        wait: Wait::Spin,
-        mechanism: Mechanism::Calls,
-        threads: 1,
+        asked,
         is_real_time,
-        log: None,
+        ..Job::to(RECEIVER)
     };
     let groups = traffic.streams.chunk_by(|a, b| a.meter == b.meter);
     std::thread::scope(|scope| {

@@ -5,7 +5,8 @@
 //!         ├─ simulate  the streams through a path in virtual time ──┐
 //!         └─ measure   real packets through a path in user space ───┴─ one decoder
 //! ```
-//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not. A point is predicted
+//! once and run once for each seed; what a sweep has kept of an earlier one is not made again.
 
 pub mod account;
 #[cfg(target_os = "linux")]
@@ -16,7 +17,9 @@ pub mod measure;
 pub mod offered;
 pub mod queueing;
 mod report;
+pub mod runs;
 pub mod simulate;
+pub mod summary;
 pub mod tables;
 mod text;
 mod wire;
@@ -24,14 +27,17 @@ mod wire;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
 #[cfg(target_os = "linux")]
 use crate::engine::Lacks;
+use crate::engine::kept::KeptRuns;
 use crate::engine::machine as this_machine;
 use crate::run_folder::{RunFolder, RunInfo};
+use crate::scenario::hash;
 use crate::scenario::model::Engine;
-use crate::scenario::traffic::{Traffic, TrafficFile};
+use crate::scenario::traffic::{Point, Traffic, TrafficFile};
 use account::Account;
 use offered::Moment;
 use queueing::{Passage, Queueing};
 use rayon::prelude::*;
+use runs::{Run, Shelf};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,7 +50,7 @@ use trammel_core::table::write_json;
 /// Notes and failures that are told on the terminal, at most.
 const MOST_TOLD: usize = 20;
 
-/// What `trammel run` asks for.
+/// What `trammel run` and `trammel sweep` ask for.
 #[derive(Debug)]
 pub struct Job {
     /// The scenario.
@@ -57,6 +63,8 @@ pub struct Job {
     pub threads: Option<usize>,
     /// Tables go to standard output as JSON.
     pub json: bool,
+    /// Runs that the run folder has are kept.
+    pub resume: bool,
     /// Set when the user interrupts: stop and keep what is done.
     pub interrupted: Arc<AtomicBool>,
 }
@@ -103,10 +111,20 @@ pub struct Simulation {
 pub struct Ran {
     /// By theory.
     pub predicted: Option<Predicted>,
-    /// In virtual time.
-    pub simulated: Option<Simulation>,
-    /// Of real packets.
-    pub measured: Option<Account>,
+    /// In virtual time, by repeat.
+    pub simulated: Vec<(u32, Run)>,
+    /// Of real packets, by repeat.
+    pub measured: Vec<(u32, Run)>,
+}
+
+impl Ran {
+    /// The runs by the engines that make them.
+    pub fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
+        [
+            (Engine::Simulate, &self.simulated),
+            (Engine::Measure, &self.measured),
+        ]
+    }
 }
 
 /// What came of everything.
@@ -147,11 +165,14 @@ impl Outcome<'_> {
 pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let (started, clock) = (this_machine::now(), Instant::now());
     let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
-    let outcome = carry_out(job)?;
+    let kept = job.out.as_ref().filter(|_| job.resume);
+    let shelf = kept.map_or_else(Shelf::default, |out| Shelf::of(KeptRuns::of(out)));
+    let outcome = carry_out_with(job, &shelf)?;
     tell(&outcome);
     let computed_s = clock.elapsed().as_secs_f64();
     let tables = tables::all(&outcome);
     if let Some(mut folder) = folder {
+        shelf.finish(&mut folder)?;
         for table in &tables {
             folder.write_table(table)?;
         }
@@ -159,6 +180,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         let report = report::report(&outcome, &tables, &info);
         folder.write_page(&report)?;
         let path = folder.finish(&info)?;
+        shelf.clear();
         if !report.answer.sentence.is_empty() {
             say(&report.answer.sentence);
         }
@@ -195,7 +217,7 @@ fn tell(outcome: &Outcome<'_>) {
 }
 
 fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
-    let seeds: BTreeSet<u64> = job.file.points.iter().map(|p| p.scenario.seed).collect();
+    let seeds: BTreeSet<u64> = job.file.points.iter().flat_map(Point::seeds).collect();
     RunInfo {
         command: std::env::args().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -209,8 +231,12 @@ fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> R
     }
 }
 
-/// Every engine at every point.
+/// Every engine at every point; nothing of it is kept.
 pub fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
+    carry_out_with(job, &Shelf::default())
+}
+
+fn carry_out_with<'a>(job: &'a Job, shelf: &Shelf) -> anyhow::Result<Outcome<'a>> {
     let file = &job.file;
     let engines = match (job.engines.as_slice(), &file.first().engines) {
         ([], Some(of_file)) => of_file.clone(),
@@ -225,9 +251,12 @@ pub fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
         lacks: Vec::new(),
         is_interrupted: false,
     };
-    model(job, &engines, &mut outcome)?;
+    predict_all(&engines, &mut outcome);
+    if engines.contains(&Engine::Simulate) {
+        simulate_all(job, shelf, &mut outcome)?;
+    }
     if engines.contains(&Engine::Measure) {
-        measure_all(job, &mut outcome);
+        measure_all(job, shelf, &mut outcome);
     }
     outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
     Ok(outcome)
@@ -278,75 +307,126 @@ pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulation> {
     })
 }
 
-/// Predicts and simulates.
-fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
-    let does = |engine| engines.contains(&engine);
-    let bar = progress::bar(job.file.points.len() as u64);
-    let one = |traffic: &Traffic| -> (Ran, Option<String>) {
-        let mut ran = Ran::default();
+/// Predicts every point, of which a prediction has no repeats.
+fn predict_all(engines: &[Engine], outcome: &mut Outcome<'_>) {
+    let points = outcome.file.points.par_iter();
+    let is_asked = engines.contains(&Engine::Predict);
+    let all = points.map(|point| Ran {
+        predicted: is_asked.then(|| predict(&point.scenario)),
+        ..Ran::default()
+    });
+    outcome.ran = all.collect();
+}
+
+/// What came of a run that was to be made.
+enum Made {
+    Run(Run),
+    Failed(String),
+    LeftOut,
+}
+
+/// Simulates every run that is not known.
+fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+    let file = &job.file;
+    let runs: Vec<(usize, u32, u64)> = file
+        .points
+        .iter()
+        .enumerate()
+        .flat_map(|(at, point)| (0..).zip(point.seeds()).map(move |(n, seed)| (at, n, seed)))
+        .collect();
+    let bar = progress::bar(runs.len() as u64);
+    let one = |(at, _, seed): &(usize, u32, u64)| -> Made {
         if job.interrupted.load(Ordering::SeqCst) {
-            return (ran, None);
+            return Made::LeftOut;
         }
-        ran.predicted = does(Engine::Predict).then(|| predict(traffic));
-        let simulated = does(Engine::Simulate).then(|| simulate(traffic));
+        let made = file.with_seed(&file.points[*at], *seed, |traffic| {
+            let key = traffic.key();
+            if let Some(run) = shelf.find(&key) {
+                return Ok(run);
+            }
+            let of = simulate(traffic)?;
+            let run = Run::new(traffic, &of.account, Some(of.path));
+            shelf.put(&key, &run);
+            anyhow::Ok(run)
+        });
         bar.inc(1);
-        match simulated.transpose() {
-            Ok(simulated) => (Ran { simulated, ..ran }, None),
-            Err(why) => (ran, Some(format!("{why:#}"))),
+        match made.map_err(anyhow::Error::from).and_then(|made| made) {
+            Ok(run) => Made::Run(run),
+            Err(why) => Made::Failed(format!("{why:#}")),
         }
     };
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(threads) = job.threads {
         pool = pool.num_threads(threads);
     }
-    let points = job.file.points.par_iter();
-    let all: Vec<(Ran, Option<String>)> = pool
+    let made: Vec<Made> = pool
         .build()?
-        .install(|| points.map(|point| one(&point.scenario)).collect());
+        .install(|| runs.par_iter().with_max_len(1).map(one).collect());
     bar.finish_and_clear();
-    for (point, (ran, failure)) in job.file.points.iter().zip(all) {
-        if let Some(why) = failure {
-            let seed = point.scenario.seed;
-            let text = format!("point `{}`, seed {seed}: {why}", point.id);
-            outcome.failures.push(text);
+    for ((at, repeat, seed), made) in runs.into_iter().zip(made) {
+        match made {
+            Made::Run(run) => {
+                run.notes().for_each(|note| outcome.note(note));
+                outcome.ran[at].simulated.push((repeat, run));
+            }
+            Made::Failed(why) => {
+                let text = format!("point `{}`, seed {seed}: {why}", file.points[at].id);
+                outcome.failures.push(text);
+            }
+            Made::LeftOut => {}
         }
-        for note in ran.simulated.iter().flat_map(|run| &run.account.notes) {
-            outcome.note(note);
-        }
-        outcome.ran.push(ran);
     }
     Ok(())
 }
 
-/// Measures, point by point: nothing else of ours runs beside it.
+/// Measures, run by run: nothing else of ours runs beside it.
 #[cfg(target_os = "linux")]
-fn measure_all(job: &Job, outcome: &mut Outcome<'_>) {
-    for (place, point) in job.file.points.iter().enumerate() {
-        if job.interrupted.load(Ordering::SeqCst) {
-            return;
-        }
-        match measure::measure(&point.scenario, &job.interrupted) {
-            Ok(account) => {
-                for note in &account.notes {
-                    outcome.note(note);
-                }
-                outcome.ran[place].measured = Some(account);
-            }
-            Err(why) if why.downcast_ref::<Lacks>().is_some() => {
-                // It is lacking at every point.
-                outcome.lacks.push(format!("nothing is measured: {why:#}"));
+fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
+    let file = &job.file;
+    let machine = this_machine::facts();
+    for (at, point) in file.points.iter().enumerate() {
+        for (repeat, seed) in (0..).zip(point.seeds()) {
+            if job.interrupted.load(Ordering::SeqCst) {
                 return;
             }
-            Err(why) => {
-                let text = format!("point `{}` is not measured: {why:#}", point.id);
-                outcome.failures.push(text);
+            let made = file.with_seed(point, seed, |traffic| {
+                // What another machine has measured is not what this one would.
+                let key = hash::digest(&(traffic.key(), &machine));
+                if let Some(run) = shelf.find(&key) {
+                    return Ok(run);
+                }
+                let account = measure::measure(traffic, &job.interrupted)?;
+                let run = Run::new(traffic, &account, None);
+                // One that was cut short is told, and made anew by the next sweep.
+                if !job.interrupted.load(Ordering::SeqCst) {
+                    shelf.put(&key, &run);
+                }
+                anyhow::Ok(run)
+            });
+            match made.map_err(anyhow::Error::from).and_then(|made| made) {
+                Ok(run) => {
+                    run.notes().for_each(|note| outcome.note(note));
+                    outcome.ran[at].measured.push((repeat, run));
+                }
+                Err(why) if why.downcast_ref::<Lacks>().is_some() => {
+                    // It is lacking at every point.
+                    outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                    return;
+                }
+                Err(why) => {
+                    let text = format!(
+                        "point `{}`, seed {seed}, is not measured: {why:#}",
+                        point.id
+                    );
+                    outcome.failures.push(text);
+                }
             }
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn measure_all(_: &Job, outcome: &mut Outcome<'_>) {
+fn measure_all(_: &Job, _: &Shelf, outcome: &mut Outcome<'_>) {
     let text =
         "nothing is measured: namespaces are of Linux; `--engine predict,simulate` runs here";
     outcome.lacks.push(text.to_owned());

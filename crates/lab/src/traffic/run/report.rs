@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::compared::{self, Compared};
-use crate::engine::run::provenance;
+use crate::engine::run::{provenance, subject};
 use crate::report::comparison::Comparison;
 use crate::report::label::Label;
 use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
@@ -56,18 +56,13 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
             .to_owned(),
         blocks: views.collect(),
     };
-    let seeds: Vec<String> = info.seeds.iter().map(u64::to_string).collect();
-    let facts = vec![
-        ("scenario".to_owned(), info.scenario.clone()),
-        ("seeds".to_owned(), seeds.join(", ")),
-    ];
     Report {
         title,
         question,
         answer: answer(outcome, &compared::all(outcome)),
         highlights: Vec::new(),
         sections: vec![compared, views],
-        provenance: provenance(info, facts),
+        provenance: provenance(info, subject(info)),
     }
 }
 

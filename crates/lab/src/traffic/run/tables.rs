@@ -1,12 +1,11 @@
-//! The tables of a traffic run: `offered`, `paths`, `streams`, `comparison`.
+//! The tables of a traffic run: `offered`, `paths`, `streams`, `summary`, `comparison`.
 
-use super::account::Account;
-use super::{Outcome, compared};
+use super::{Outcome, compared, runs, summary};
 use crate::engine::columns::{cells_of, swept_columns, without_empty_columns};
+use crate::engine::summary as over_repeats;
 use crate::scenario::model::Engine;
 use crate::scenario::sweep::Swept;
 use crate::scenario::traffic::Point;
-use crate::traffic::metrics;
 use trammel_core::stats::relative_error;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, CellType, Column, Table};
@@ -18,6 +17,7 @@ pub fn all(outcome: &Outcome<'_>) -> Vec<Table> {
         offered(outcome, &lead),
         paths(outcome, &lead),
         streams(outcome, &lead),
+        summary_of(outcome, &lead),
         comparison(outcome, &lead),
     ]
     .iter()
@@ -114,20 +114,14 @@ fn offered(outcome: &Outcome<'_>, lead: &Lead) -> Table {
 }
 
 fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
-    let mut table = lead.table(
-        "paths",
-        &[
-            ("engine", Text),
-            ("model", Text),
-            ("form", Text),
-            ("load", Float),
-            ("utilisation", Float),
-            ("wait_mean_us", Float),
-            ("dropped", Float),
-            ("lost", Float),
-            ("peak_pkts", Int),
-        ],
-    );
+    let about = [
+        ("engine", Text),
+        ("repeat", Int),
+        ("model", Text),
+        ("form", Text),
+    ];
+    let columns: Vec<_> = about.into_iter().chain(runs::COUNTS).collect();
+    let mut table = lead.table("paths", &columns);
     for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
         if let Some(predicted) = &ran.predicted {
             let of = &predicted.queueing;
@@ -136,6 +130,7 @@ fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
                 lead.cells(point),
                 [
                     Engine::Predict.name().into(),
+                    Cell::Empty,
                     of.model.into(),
                     of.form.into(),
                     of.load.into(),
@@ -147,62 +142,49 @@ fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
                 ],
             );
         }
-        if let Some(run) = &ran.simulated {
-            let path = &run.path;
-            push(
-                &mut table,
-                lead.cells(point),
-                [
-                    Engine::Simulate.name().into(),
-                    Cell::Empty,
-                    Cell::Empty,
-                    path.load.into(),
-                    path.utilisation.into(),
-                    path.wait_mean_us.into(),
-                    path.dropped.into(),
-                    path.lost.into(),
-                    u64::from(path.peak_pkts).into(),
-                ],
-            );
+        for (engine, runs) in ran.by_engine() {
+            for (repeat, run) in runs {
+                for row in run.path.rows() {
+                    let about = [
+                        engine.name().into(),
+                        Cell::from(*repeat),
+                        Cell::Empty,
+                        Cell::Empty,
+                    ];
+                    let cells = about.into_iter().chain(row.cells().iter().cloned());
+                    push(&mut table, lead.cells(point), cells);
+                }
+            }
         }
     }
     table
 }
 
 fn streams(outcome: &Outcome<'_>, lead: &Lead) -> Table {
-    let own = [
-        ("engine", Text),
-        ("stream", Text),
-        ("seed", Int),
-        ("sent_pkts", Int),
-        ("sent_bytes", Int),
-    ];
-    let columns: Vec<_> = own.into_iter().chain(metrics::metric_columns()).collect();
+    let about = [("engine", Text), ("repeat", Int)];
+    let columns: Vec<_> = about.into_iter().chain(runs::stream_columns()).collect();
     let mut table = lead.table("streams", &columns);
     for (point, ran) in outcome.file.points.iter().zip(&outcome.ran) {
-        let engines: [(Engine, Option<&Account>); 2] = [
-            (
-                Engine::Simulate,
-                ran.simulated.as_ref().map(|run| &run.account),
-            ),
-            (Engine::Measure, ran.measured.as_ref()),
-        ];
-        for (engine, account) in engines {
-            let Some(account) = account else { continue };
-            let pairs = point.scenario.streams.iter().zip(&account.streams);
-            for (stream, of) in pairs.filter_map(|(stream, of)| Some((stream, of.as_ref()?))) {
-                let about = [
-                    Cell::from(engine.name()),
-                    stream.name.as_str().into(),
-                    stream.seed.into(),
-                    of.sent.packets.into(),
-                    of.sent.bytes.into(),
-                ];
-                let cells = about.into_iter().chain(metrics::cells(&of.summary));
-                push(&mut table, lead.cells(point), cells);
+        for (engine, runs) in ran.by_engine() {
+            for (repeat, run) in runs {
+                for row in run.streams.rows() {
+                    let about = [Cell::from(engine.name()), (*repeat).into()];
+                    let cells = about.into_iter().chain(row.cells().iter().cloned());
+                    push(&mut table, lead.cells(point), cells);
+                }
             }
         }
     }
+    table
+}
+
+fn summary_of(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+    let columns: Vec<_> = std::iter::once(("engine", Text))
+        .chain(over_repeats::COLUMNS.iter().copied())
+        .collect();
+    let mut table = lead.table("summary", &columns);
+    let points = &outcome.file.points;
+    summary::fill(&mut table, outcome, |at| lead.cells(&points[at]));
     table
 }
 

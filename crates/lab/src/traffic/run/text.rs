@@ -2,10 +2,12 @@
 
 use super::compared::{self, Compared};
 use super::offered::Moment;
+use super::summary::Means;
 use super::{Outcome, Ran};
 use crate::scenario::traffic::Point;
 use crate::traffic::metrics;
 use std::fmt::Write;
+use trammel_core::stats::Moments;
 use trammel_core::table::format_float;
 
 /// Streams of a point that are shown; the tables have all.
@@ -26,7 +28,10 @@ pub(super) fn all(outcome: &Outcome<'_>) -> String {
         }
         text += &path(point, ran);
         for (number, stream) in point.scenario.streams.iter().enumerate().take(MOST_SHOWN) {
-            let _ = writeln!(text, "\n{}, seed {}", stream.name, stream.seed);
+            let _ = match point.scenario.repeat {
+                1 => writeln!(text, "\n{}, seed {}", stream.name, stream.seed),
+                _ => writeln!(text, "\n{}", stream.name),
+            };
             if let Some(predicted) = &ran.predicted {
                 text += &offered(&predicted.moments[number]);
             }
@@ -56,10 +61,12 @@ fn error(value: Option<f64>) -> String {
 
 fn path(point: &Point, ran: &Ran) -> String {
     let path = &point.scenario.path;
-    let mut text = format!(
-        "path of {}, {} one way, seed {}\n",
-        path.line.rate, path.delay, point.scenario.seed
-    );
+    let mut text = format!("path of {}, {} one way, ", path.line.rate, path.delay);
+    let seed = point.scenario.seed;
+    let _ = match u64::from(point.scenario.repeat) - 1 {
+        0 => writeln!(text, "seed {seed}"),
+        more => writeln!(text, "means of the seeds {seed} to {}", seed + more),
+    };
     let mut rows = vec![["", "load", "wait, us", "dropped", "lost", ""].map(str::to_owned)];
     if let Some(predicted) = &ran.predicted {
         let of = &predicted.queueing;
@@ -75,15 +82,16 @@ fn path(point: &Point, ran: &Ran) -> String {
             },
         ]);
     }
-    if let Some(run) = &ran.simulated {
-        let of = &run.path;
+    let simulated = Means::of(&ran.simulated);
+    if let Some(peak) = simulated.of_path("peak_pkts").and_then(Moments::max) {
+        let mean = |column| number(simulated.of_path(column).and_then(Moments::mean));
         rows.push([
             "simulated".to_owned(),
-            number(Some(of.load)),
-            number(of.wait_mean_us),
-            number(of.dropped),
-            number(of.lost),
-            format!("at most {} packets in the queue", of.peak_pkts),
+            mean("load"),
+            mean("wait_mean_us"),
+            mean("dropped"),
+            mean("lost"),
+            format!("at most {peak} packets in the queue"),
         ]);
     }
     if rows.len() > 1 {

@@ -19,6 +19,7 @@ use trammel_io::clock::{monotonic_ns, real_time};
 use trammel_traffic::decode::Report;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::send::choice::{Asked, Chosen, choose};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::send::waiting::Waiting;
@@ -48,14 +49,27 @@ pub struct Job {
     pub key: Option<Key>,
     /// How packets' times are waited for.
     pub wait: Wait,
-    /// How datagrams are handed over.
-    pub mechanism: Mechanism,
-    /// How many threads send, of streams whose carrier does not wait; the others have one each.
-    pub threads: usize,
+    /// How datagrams are handed over, and how many threads send streams whose carrier does not wait; the others have one each.
+    pub asked: Asked,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
     /// Where its log is kept.
     pub log: Option<LogTo>,
+}
+
+impl Job {
+    /// Sends to `to`, all else as it is where nobody says otherwise.
+    pub fn to(to: impl Into<String>) -> Job {
+        Job {
+            to: to.into(),
+            port: 0,
+            key: None,
+            wait: Wait::Spin,
+            asked: Asked::default(),
+            is_real_time: false,
+            log: None,
+        }
+    }
 }
 
 /// What came of a stream.
@@ -112,7 +126,7 @@ pub struct Batch {
 pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
     let flows: Vec<_> = streams.iter().map(|stream| (stream, job.port)).collect();
     let origin = || monotonic_ns() + LEAD_NS;
-    Ok(Ready::new(&flows, (job, None), stop)?.send(origin(), stop, None))
+    Ok(Ready::new(&flows, (job, None), processors(), stop)?.send(origin(), stop, None))
 }
 
 /// Sends several batches at once, a session each, once all have been opened; counts packets into `sent`. What came of each is
@@ -126,7 +140,8 @@ pub fn run_all(
         .iter()
         .map(|batch| {
             let flows: Vec<_> = batch.flows.iter().map(|(one, port)| (one, *port)).collect();
-            Ready::new(&flows, (&batch.job, batch.waits.as_ref()), stop)
+            let processors = processors() / batches.len();
+            Ready::new(&flows, (&batch.job, batch.waits.as_ref()), processors, stop)
         })
         .collect();
     let ready = ready?;
@@ -149,12 +164,15 @@ struct Ready<'a> {
     session: Session,
     account: Account,
     flows: Vec<(&'a Stream, u32, Way)>,
+    /// How each is sent.
+    chosen: Vec<Chosen>,
 }
 
 impl<'a> Ready<'a> {
     fn new(
         streams: &[(&'a Stream, u16)],
         (job, waits): (&'a Job, Option<&Waiting>),
+        processors: usize,
         stop: &AtomicBool,
     ) -> anyhow::Result<Ready<'a>> {
         let Some((first, _)) = streams.first() else {
@@ -188,9 +206,12 @@ impl<'a> Ready<'a> {
         };
         let log_session = log_file::session(instants, first.seed);
         let mut account = Account::new(job.log.as_ref(), &log_session, stop)?;
+        let all: Vec<&Stream> = streams.iter().map(|(stream, _)| *stream).collect();
+        let chosen = choose(&all, job.asked, processors);
         let mut flows = Vec::new();
-        for (stream, port) in streams {
-            let (flow, way) = open((stream, *port), &mut session, (job, waits.is_some()), stop)?;
+        for ((stream, port), chosen) in streams.iter().zip(&chosen) {
+            let how = (chosen.mechanism, waits.is_some());
+            let (flow, way) = open((stream, *port), &mut session, how, stop)?;
             flows.push((*stream, flow.number, way));
             account.flow(flow);
         }
@@ -199,6 +220,7 @@ impl<'a> Ready<'a> {
             session,
             account,
             flows,
+            chosen,
         })
     }
 
@@ -209,6 +231,7 @@ impl<'a> Ready<'a> {
             mut session,
             account,
             flows: open,
+            chosen,
         } = self;
         let streams: Vec<_> = open
             .iter()
@@ -217,7 +240,7 @@ impl<'a> Ready<'a> {
         let (account, over) = (Mutex::new(account), AtomicBool::new(false));
         let (mut sent, received) = std::thread::scope(|scope| {
             let mut lanes = Vec::new();
-            for (stream, number, way) in open {
+            for ((stream, number, way), chosen) in open.into_iter().zip(&chosen) {
                 if let Some(mut answers) = way.answers {
                     let (over, account) = (&over, &account);
                     scope.spawn(move || {
@@ -230,7 +253,8 @@ impl<'a> Ready<'a> {
                         }
                     });
                 }
-                lanes.push(Lane::new(stream, number, way.carrier, origin));
+                let lane = Lane::new(stream, number, way.carrier, origin);
+                lanes.push((lane, chosen.thread));
             }
             let sent = send_lanes(lanes, job, stop, (&account, counter));
             let received: Vec<_> = streams
@@ -252,12 +276,15 @@ impl<'a> Ready<'a> {
         });
         let mut account = account.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut flows = Vec::new();
-        for ((stream, number), received) in streams.iter().zip(received) {
+        for (((stream, number), received), chosen) in streams.iter().zip(received).zip(chosen) {
             let sent = sent.remove(number).expect("every flow was sent");
             account.decoder.sent(*number, sent.count.packets);
             flows.push(FlowOutcome {
                 name: stream.name.clone(),
-                sent,
+                sent: Sent {
+                    chosen: Some(chosen),
+                    ..sent
+                },
                 received: received.map_err(|why| why.to_string()),
             });
         }
@@ -278,7 +305,7 @@ impl<'a> Ready<'a> {
 
 /// Whether the kernel tells when packets left.
 fn is_watched(job: &Job) -> bool {
-    job.mechanism == Mechanism::Watched
+    job.asked.mechanism == Some(Mechanism::Watched)
 }
 
 fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
@@ -303,7 +330,7 @@ fn real_time_now() {
 fn open(
     (stream, port): (&Stream, u16),
     session: &mut Session,
-    (job, has_come): (&Job, bool),
+    (mechanism, has_come): (Mechanism, bool),
     stop: &AtomicBool,
 ) -> anyhow::Result<(Flow, Way)> {
     let wish = Wish {
@@ -314,14 +341,14 @@ fn open(
     };
     let receiver = session.addresses()?.0;
     let (number, to, way) = if has_come {
-        let made = Way::fetch(stream, wish, job.mechanism, session, stop);
+        let made = Way::fetch(stream, wish, mechanism, session, stop);
         let (number, way) = made.map_err(|why| anyhow!("{why}"))?;
         (number, receiver, way)
     } else {
         let opened = session.open_flow(wish, stop);
         let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
         let to = SocketAddr::from((receiver.ip(), port));
-        let way = Way::open(stream, number, to, job.mechanism).map_err(|why| no_way(&why))?;
+        let way = Way::open(stream, number, to, mechanism).map_err(|why| no_way(&why))?;
         (number, to, way)
     };
     let flow = Flow {
@@ -342,29 +369,33 @@ fn no_way(why: &way::Error) -> anyhow::Error {
     }
 }
 
-/// Sends all; gives what became of each flow.
+/// Processors that this program may run on.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Sends all, each on the thread of its number or, where it waits for the other end, on one of its own; gives what became of each flow.
 fn send_lanes(
-    lanes: Vec<Lane>,
+    lanes: Vec<(Lane, usize)>,
     job: &Job,
     stop: &AtomicBool,
     (account, counter): (&Mutex<Account>, Option<&AtomicU64>),
 ) -> BTreeMap<u32, Sent> {
-    let (waiting, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(Lane::waits);
-    let mut groups: Vec<Vec<Lane>> = (0..job.threads.clamp(1, others.len().max(1)))
-        .map(|_| Vec::new())
-        .collect();
-    let threads = groups.len();
-    for (at, lane) in others.into_iter().enumerate() {
-        groups[at % threads].push(lane);
+    let (mut shared, mut groups) = (BTreeMap::<usize, Vec<Lane>>::new(), Vec::new());
+    for (lane, thread) in lanes {
+        if lane.waits() {
+            groups.push(vec![lane]);
+        } else {
+            shared.entry(thread).or_default().push(lane);
+        }
     }
-    groups.extend(waiting.into_iter().map(|lane| vec![lane]));
+    groups.extend(shared.into_values());
     let is_noted = held(account).notes_departures();
     // Threads that ask the clock all the time keep each other from running where they are more than processors.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let wait = if groups.len() > processors {
-        Wait::Sleep
-    } else {
-        job.wait
+    let wait = match job.wait {
+        _ if groups.len() > processors() => Wait::Sleep,
+        Wait::Spin if job.is_real_time => Wait::Give,
+        asked => asked,
     };
     let send = |mut group: Vec<Lane>| {
         if job.is_real_time {

@@ -3,6 +3,7 @@
 use super::{FlowOutcome, Outcome};
 use trammel_core::histogram::Histogram;
 use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_traffic::send::choice::Chosen;
 use trammel_traffic::signal::message::Count;
 
 /// A quantile of times in microseconds.
@@ -40,8 +41,17 @@ impl FlowOutcome {
         let late = &self.sent.lateness;
         let received = self.received.as_ref().ok();
         let (sent, float_t, int_t) = (&self.sent, CellType::Float, CellType::Int);
+        let chosen = sent.chosen.as_ref();
+        let how = |text: fn(&Chosen) -> String| Cell::from(chosen.map(text));
         vec![
             ("stream", CellType::Text, Cell::Text(self.name.clone())),
+            ("mechanism", CellType::Text, how(|one| one.name.to_owned())),
+            (
+                "threads",
+                int_t,
+                Cell::from(chosen.map(|one| one.threads as u64)),
+            ),
+            ("why", CellType::Text, how(|one| one.why.clone())),
             ("sent_pkts", int_t, Cell::from(Some(sent.count.packets))),
             ("sent_bytes", int_t, Cell::from(Some(sent.count.bytes))),
             ("duration_s", float_t, Cell::from(Some(self.duration_s()))),
@@ -103,6 +113,13 @@ impl FlowOutcome {
             ),
             Err(why) => format!("received  unknown: {why}\n"),
         };
+        if let Some(how) = &sent.chosen {
+            let threads = match how.threads {
+                1 => "1 thread".to_owned(),
+                more => format!("{more} threads"),
+            };
+            text += &format!("by        {}, {threads}: {}\n", how.name, how.why);
+        }
         let late = &sent.lateness;
         let shown = |fraction| us(late, fraction).map_or(String::new(), number);
         text += &format!(
@@ -171,6 +188,8 @@ impl Outcome {
             .filter(|(_, rest)| !rest.is_empty())?;
         let mut total = first.clone();
         total.name = "total".to_owned();
+        // Each flow has its own.
+        total.sent.chosen = None;
         for one in rest {
             let (all, sent) = (&mut total.sent, &one.sent);
             add(&mut all.count, sent.count);
