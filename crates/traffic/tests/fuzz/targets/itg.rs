@@ -3,7 +3,7 @@
 
 use trammel_traffic::itg::command::{Metadata, Values};
 use trammel_traffic::itg::flow;
-use trammel_traffic::itg::flows::Framing;
+use trammel_traffic::itg::framing::Framing;
 use trammel_traffic::itg::line::Days;
 use trammel_traffic::itg::session::{Received, Receiver, Sender, Sent};
 use trammel_traffic::itg::signalling::{Head, LogName, Message, Open, Side};
