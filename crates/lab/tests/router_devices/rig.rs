@@ -132,7 +132,7 @@ pub(crate) fn ping(from: &Namespace, to: &str) -> Output {
         Command::new("ping")
             .args(["-n", "-c", "3", "-i", "0.2", "-W", "20", to])
             .output()
-            .expect("there is ping")
+            .expect("`ping` is there: apt-get install iputils-ping")
     })
 }
 
