@@ -5,11 +5,10 @@
 //! our own. Nobody guesses who the other end is.
 
 use super::{options, say, send as send_command};
-use crate::engine::Lacks;
 use crate::traffic::lacking::lacking;
 use crate::traffic::send::{self, itg};
 use anyhow::{anyhow, bail};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,6 +21,9 @@ use trammel_traffic::itg::serve::Settings;
 use trammel_traffic::itg::signalling::PORT;
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
+
+/// Datagrams that tell a passive sender of UDP where its receiver is: some are lost.
+const PUNCHES: u32 = 3;
 
 /// What describes a stream in our own words.
 const OURS: [&str; 26] = [
@@ -171,7 +173,7 @@ pub(super) fn send(
             "D-ITG's signalling knows no key; leave `--key` out, or send to `trammel recv` with `--native`"
         );
     } else {
-        itg::run(&asked.flows, &asked.logs, &job, &interrupted)?
+        itg::run(&asked.flows, &asked.logs, &job, &interrupted, &say)?
     };
     send_command::show(&outcome, is_json)?;
     let was_interrupted = interrupted.load(Ordering::SeqCst);
@@ -247,7 +249,7 @@ pub(super) struct RecvArgs {
         conflicts_with_all = ["key", "xdp"]
     )]
     itg: Option<String>,
-    /// Folder for the logs that senders of D-ITG wish for (`-x`); without it none is written
+    /// Folder for the logs that senders of D-ITG wish for (`-x`), also at log servers (`-X`); without it none is written
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
 }
@@ -271,19 +273,6 @@ impl RecvArgs {
         for remark in &serve.remarks {
             say(&format!("note: {remark}"));
         }
-        let not_done = [
-            (
-                serve.passive.is_some() || serve.punches.is_some(),
-                "the passive mode (`-H`, `-n`) is",
-            ),
-            (serve.log_server.is_some(), "logging to a server (`-L`) is"),
-        ];
-        if let Some((_, what)) = not_done.iter().find(|(is_asked, _)| *is_asked) {
-            return Err(Lacks::error(
-                &format!("{what} not done by this receiver"),
-                "leave it out",
-            ));
-        }
         for device in [&serve.device, &serve.signalling_device]
             .into_iter()
             .flatten()
@@ -296,10 +285,17 @@ impl RecvArgs {
                 folder.display()
             );
         }
-        let log = serve.log.as_deref().map(|path| itg::begin(Path::new(path)));
+        let log = match (&serve.log_server, serve.log.as_deref()) {
+            (Some(server), name) => {
+                let (name, batch) = (name.unwrap_or("ITGRecv.log"), serve.batch.unwrap_or(50));
+                Some(itg::begin_at(server, name, batch)?)
+            }
+            (None, Some(path)) => Some(itg::begin(Path::new(path))?),
+            (None, None) => None,
+        };
         Ok(Some(Serving {
             wished: self.itg_logs.clone(),
-            log: log.transpose()?.map(Arc::new),
+            log: log.map(Arc::new),
             serve,
         }))
     }
@@ -313,25 +309,29 @@ impl Serving {
     ) -> anyhow::Result<(SocketAddr, IpAddr, Settings)> {
         let address = match &self.serve.address {
             None => listen,
-            Some(Host::Address(address)) => *address,
-            Some(Host::Name(name)) => {
-                let found = (name.as_str(), 0).to_socket_addrs();
-                let found =
-                    found.map_err(|why| anyhow!("`{name}` is no host that is known: {why}"))?;
-                let mut found = found.map(|one| one.ip());
-                found
-                    .next()
-                    .ok_or_else(|| anyhow!("`{name}` has no address"))?
-            }
+            Some(host) => itg::address(host)?,
         };
         let port = self.serve.port.or(port).unwrap_or(PORT);
-        let settings = Settings {
+        Ok((SocketAddr::new(address, port), address, self.settings()))
+    }
+
+    /// The sender to come to (`-H`), and with how many datagrams of UDP; none if senders come here.
+    pub(super) fn visits(&self) -> anyhow::Result<Option<(SocketAddr, u32)>> {
+        let Some(host) = &self.serve.passive else {
+            return Ok(None);
+        };
+        let sender = SocketAddr::new(itg::address(host)?, self.serve.port.unwrap_or(PORT));
+        Ok(Some((sender, self.serve.punches.unwrap_or(PUNCHES))))
+    }
+
+    /// How to serve.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
             log: self.log.clone(),
             wished: self.wished.clone(),
             device: self.serve.device.clone(),
             signalling_device: self.serve.signalling_device.clone(),
-        };
-        Ok((SocketAddr::new(address, port), address, settings))
+        }
     }
 
     /// Writes what waits for the log, and says what is wrong with it.

@@ -63,7 +63,7 @@ fn words(text: &str) {
 }
 
 fn messages(bytes: &[u8]) {
-    for side in [Side::Sender, Side::Receiver] {
+    for side in [Side::Sender, Side::PassiveSender, Side::Receiver] {
         let mut rest = bytes;
         while let Ok(Some((message, used))) = Message::decode(rest, side) {
             let mut out = Vec::new();
@@ -81,6 +81,7 @@ fn messages(bytes: &[u8]) {
         ds: 0,
         metadata: Metadata::Full,
         serial: None,
+        back: None,
         port: 10_001,
         address: [127, 0, 0, 1].into(),
     };

@@ -2,6 +2,7 @@
 //!
 //! Flows with the same receiver share a channel; each has a thread. Their numbers are their places in the script, from 1.
 
+mod back;
 mod books;
 mod channel;
 mod flow;
@@ -10,14 +11,17 @@ mod way;
 
 use super::account::Account;
 use super::{Outcome, may_be_real_time};
+use crate::engine::Lacks;
 use crate::traffic::log_file::{self, LogTo};
 use anyhow::{anyhow, bail};
 use books::Books;
+pub use plan::address;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use trammel_traffic::itg;
-use trammel_traffic::itg::command::{Command, Logs};
+use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Instants;
@@ -47,12 +51,13 @@ pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
     each.collect()
 }
 
-/// Sends the flows of `commands` at once; `logs` are for all of them.
+/// Sends the flows of `commands` at once; `logs` are for all of them. `say` hears where a passive sender (`-H`) waits.
 pub fn run(
     commands: &[Command],
     logs: &Logs,
     job: &Job,
     stop: &AtomicBool,
+    say: &dyn Fn(&str),
 ) -> anyhow::Result<Outcome> {
     let planned = plan::plan(commands, job.seed)?;
     let Some(first) = planned.first() else {
@@ -64,16 +69,11 @@ pub fn run(
             "a log is of one-way flows or of round trips: send them by themselves, or leave `--log` out"
         );
     }
-    if logs.sender_server.is_some() {
-        bail!(
-            "`-L` is not done: nothing is sent to a log server; write the log here with `-l FILE`"
-        );
-    }
     let wished = channel::wished(logs)?;
     if job.is_real_time {
         may_be_real_time()?;
     }
-    let groups = channel::connect(&planned)?;
+    let groups = channel::connect(&planned, stop, say)?;
     // Not before somebody is there: logs without anything would be left.
     let instants = if planned
         .iter()
@@ -88,10 +88,17 @@ pub fn run(
         &log_file::session(instants, job.seed),
         stop,
     )?;
-    let log = logs.sender.as_deref().map(|path| begin(Path::new(path)));
+    let log = match (&logs.sender_server, logs.sender.as_deref()) {
+        (Some(server), name) => {
+            let name = name.unwrap_or("ITGSend.log");
+            Some(begin_at(server, name, logs.batch)?)
+        }
+        (None, Some(path)) => Some(begin(Path::new(path))?),
+        (None, None) => None,
+    };
     let books = Books {
         account: Mutex::new(account),
-        log: log.transpose()?,
+        log,
         sent: Mutex::default(),
     };
     std::thread::scope(|scope| {
@@ -101,6 +108,18 @@ pub fn run(
         }
     });
     Ok(books.close(&planned))
+}
+
+/// Begins a log that a log server of D-ITG keeps.
+pub fn begin_at(server: &LogServer, name: &str, batch: u32) -> anyhow::Result<BinaryLog> {
+    let to = SocketAddr::new(plan::address(&server.host)?, server.port);
+    let name = channel::log_name("-l", name)?;
+    BinaryLog::at_server(to, server.protocol, &name, batch).map_err(|why| {
+        Lacks::error(
+            &format!("no log server of D-ITG answers at {to}: {why}"),
+            "start one there: `ITGLog`, or `trammel log --itg logs/`",
+        )
+    })
 }
 
 /// Begins a log in D-ITG's form.

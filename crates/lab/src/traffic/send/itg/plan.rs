@@ -59,8 +59,11 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
             return lacks(&what, "use `-T UDP`, `-T TCP` or `-T ICMP`");
         }
     }
-    if command.is_passive {
-        return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
+    if command.is_passive && command.protocol == Protocol::Icmp {
+        return lacks(
+            "no receiver comes for packets of ICMP (`-H`)",
+            "leave `-H` out, or use `-T UDP` or `-T TCP`",
+        );
     }
     if command.sender_serial.is_some() {
         return lacks(
@@ -72,7 +75,7 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
 }
 
 /// The address of a host.
-pub(super) fn address(host: &Host) -> anyhow::Result<IpAddr> {
+pub fn address(host: &Host) -> anyhow::Result<IpAddr> {
     match host {
         Host::Address(address) => Ok(*address),
         Host::Name(name) => {
