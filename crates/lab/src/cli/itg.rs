@@ -5,10 +5,12 @@
 //! our own. Nobody guesses who the other end is.
 
 use super::{options, say, send as send_command};
+use crate::engine::Lacks;
 use crate::traffic::lacking::lacking;
+use crate::traffic::send::itg::daemon::Daemon;
 use crate::traffic::send::{self, itg};
 use anyhow::{anyhow, bail};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub(super) struct Asked {
     flows: Vec<Command>,
     logs: Logs,
     is_native: bool,
+    /// Flows are what others order (`-Q`).
+    is_daemon: bool,
 }
 
 impl SendArgs {
@@ -97,6 +101,7 @@ impl SendArgs {
             .flat_map(|text| text.split_whitespace())
             .collect();
         let told = |why: arguments::Error| anyhow!("--itg: {why}");
+        let mut is_daemon = false;
         let (flows, logs) = match &self.itg_script {
             Some(path) => {
                 let name = path.display().to_string();
@@ -115,10 +120,9 @@ impl SendArgs {
                     (vec![*command], logs)
                 }
                 Invocation::Script { path, logs } => (script(Path::new(&path))?, logs),
-                Invocation::Daemon { .. } => {
-                    bail!(
-                        "--itg: `-Q` is no flow; write its options, such as `-a 10.0.0.2 -C 1000`"
-                    )
+                Invocation::Daemon { logs } => {
+                    is_daemon = true;
+                    (Vec::new(), logs)
                 }
                 Invocation::Help => bail!(
                     "--itg: the options are those of ITGSend 2.8.1: see `man ITGSend`, or §3.2.3 of D-ITG's manual"
@@ -129,6 +133,7 @@ impl SendArgs {
             flows,
             logs,
             is_native: self.native,
+            is_daemon,
         }))
     }
 }
@@ -139,6 +144,34 @@ fn script(path: &Path) -> anyhow::Result<Vec<Command>> {
     let text =
         std::fs::read_to_string(path).map_err(|why| anyhow!("`{name}` cannot be read: {why}"))?;
     arguments::script(&text).map_err(|why| anyhow!("`{name}`: {why}"))
+}
+
+impl Asked {
+    /// Whether its flows are those that others order.
+    pub(super) fn is_daemon(&self) -> bool {
+        self.is_daemon
+    }
+}
+
+/// Waits for orders of libITG at `listen` until it is interrupted.
+pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::Result<ExitCode> {
+    if asked.is_native || job.log.is_some() {
+        bail!(
+            "`-Q` sends to receivers of D-ITG and logs with its own `-l` or `-L`; leave `--native` and `--log` out"
+        );
+    }
+    let socket = UdpSocket::bind(listen).map_err(|why| {
+        let what = format!("{listen} cannot be listened on: {why}");
+        Lacks::error(&what, "give another `--listen`")
+    })?;
+    let at = socket.local_addr()?;
+    let daemon = Daemon::new(socket, asked.logs, job)?;
+    let interrupted = options::interrupted()?;
+    say(&format!(
+        "waiting for orders on {at}; they bear no key: whoever reaches it is obeyed"
+    ));
+    daemon.run(&interrupted, &say);
+    Ok(ExitCode::from(super::DONE))
 }
 
 /// Sends what is asked for.

@@ -11,6 +11,7 @@
 //! - [`speak`] and [`carriers`]: sending to ITGRecv; [`serve`] and [`flows`]: receiving from ITGSend; [`framing`] and [`icmp`]: messages
 //!   in a stream of TCP, and of ICMP.
 //! - [`log_protocol`]: what is said to ITGLog; [`log_serve`]: a log server for ITGSend and ITGRecv.
+//! - [`orders`]: what libITG tells a sender, and what it hears.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
 //! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
@@ -35,6 +36,7 @@ pub mod log_file;
 pub mod log_protocol;
 #[cfg(target_os = "linux")]
 pub mod log_serve;
+pub mod orders;
 #[cfg(target_os = "linux")]
 pub mod serve;
 pub mod session;

@@ -200,7 +200,7 @@ pub(super) fn converse(
         let halt = &halt;
         let mut tell = |told| match told {
             Told::Start(number, port) => {
-                let (at, over) = (number as usize - 1, over.clone());
+                let (at, over) = ((number - job.first) as usize, over.clone());
                 scope.spawn(move || {
                     let flow = &planned[at];
                     let sent = send_flow(flow, (port, backs.get(&at)), (job, halt), books, scope);
@@ -211,9 +211,9 @@ pub(super) fn converse(
             }
             Told::Refused(number) => {
                 let why = "the receiver refuses it: its port is taken";
-                books.fail(number as usize - 1, why);
+                books.fail((number - job.first) as usize, why);
             }
-            Told::Ended(number) => ended.push(number as usize - 1),
+            Told::Ended(number) => ended.push((number - job.first) as usize),
         };
         let flags = (stop, halt);
         speak(

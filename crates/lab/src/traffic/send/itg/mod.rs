@@ -5,6 +5,7 @@
 mod back;
 mod books;
 mod channel;
+pub mod daemon;
 mod flow;
 mod plan;
 mod way;
@@ -18,8 +19,8 @@ use books::Books;
 pub use plan::address;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use trammel_traffic::itg;
 use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
@@ -30,6 +31,8 @@ use trammel_traffic::stream::{Meter, Stream};
 /// What is to be done besides the flows.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The number of the first flow, 1 or more.
+    pub first: u32,
     /// The seed of flows that have none (`-s`); each has its own by its number.
     pub seed: u64,
     /// How packets' times are waited for.
@@ -59,7 +62,18 @@ pub fn run(
     stop: &AtomicBool,
     say: &dyn Fn(&str),
 ) -> anyhow::Result<Outcome> {
-    let planned = plan::plan(commands, job.seed)?;
+    send_all(commands, logs, job, (stop, say), None)
+}
+
+/// Sends them, and logs to `log` where it is there already.
+fn send_all(
+    commands: &[Command],
+    logs: &Logs,
+    job: &Job,
+    (stop, say): (&AtomicBool, &dyn Fn(&str)),
+    log: Option<&Arc<BinaryLog>>,
+) -> anyhow::Result<Outcome> {
+    let planned = plan::plan(commands, job)?;
     let Some(first) = planned.first() else {
         bail!("there is no flow to send");
     };
@@ -88,13 +102,9 @@ pub fn run(
         &log_file::session(instants, job.seed),
         stop,
     )?;
-    let log = match (&logs.sender_server, logs.sender.as_deref()) {
-        (Some(server), name) => {
-            let name = name.unwrap_or("ITGSend.log");
-            Some(begin_at(server, name, logs.batch)?)
-        }
-        (None, Some(path)) => Some(begin(Path::new(path))?),
-        (None, None) => None,
+    let log = match log {
+        Some(log) => Some(log.clone()),
+        None => begin_own(logs)?,
     };
     let books = Books {
         account: Mutex::new(account),
@@ -108,6 +118,19 @@ pub fn run(
         }
     });
     Ok(books.close(&planned))
+}
+
+/// Begins the sender's own log, where one is asked for.
+fn begin_own(logs: &Logs) -> anyhow::Result<Option<Arc<BinaryLog>>> {
+    let log = match (&logs.sender_server, logs.sender.as_deref()) {
+        (Some(server), name) => {
+            let name = name.unwrap_or("ITGSend.log");
+            begin_at(server, name, logs.batch)?
+        }
+        (None, Some(path)) => begin(Path::new(path))?,
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Arc::new(log)))
 }
 
 /// Begins a log that a log server of D-ITG keeps.
