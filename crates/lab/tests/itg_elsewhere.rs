@@ -383,7 +383,11 @@ fn where_nobody_is_there_or_writes_nonsense_is_said() {
             "no log server of D-ITG answers",
         ),
         (&["recv", "--itg=-L 127.0.0.1"], 2, "-L a:10.0.0.9"),
-        (&["recv", "--itg=-H 127.0.0.1"], 1, "Connection refused"),
+        (
+            &["recv", "--itg=-H 127.0.0.1"],
+            3,
+            "no passive sender of D-ITG waits",
+        ),
         (&["log", "--itg", "file"], 2, "give a folder, `file/`"),
         (
             &["send", "--itg", "-H -T ICMP -s 0.5"],

@@ -24,8 +24,8 @@ use trammel_traffic::itg::signalling::PORT;
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::key::Key;
 
-/// Datagrams that tell a passive sender of UDP where its receiver is: some are lost.
-const PUNCHES: u32 = 3;
+/// Datagrams that tell a passive sender of UDP where its receiver is, as ITGRecv's: of those after the first ITGSend makes answers.
+const PUNCHES: u32 = 1;
 
 /// What describes a stream in our own words.
 const OURS: [&str; 26] = [

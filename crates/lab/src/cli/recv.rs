@@ -90,7 +90,13 @@ impl End {
         if let Some(asked) = asked {
             if let Some((sender, punches)) = asked.visits()? {
                 say(&format!("coming to {sender}"));
-                let visitor = itg::serve::Visitor::new(sender, punches, asked.settings(), hub);
+                let visitor = itg::serve::Visitor::come(sender, punches, asked.settings(), hub);
+                let visitor = visitor.map_err(|why| {
+                    Lacks::error(
+                        &format!("no passive sender of D-ITG waits at {sender}: {why}"),
+                        "start one there: `ITGSend -H …`, or `trammel send --itg \"-H …\"`",
+                    )
+                })?;
                 return Ok(End::ComesOfItg(visitor));
             }
             let (address, data, settings) = asked.serve((args.listen, args.port))?;

@@ -245,7 +245,8 @@ impl Taken {
                     }
                 }
                 Ok(_) => {}
-                Err(why) if is_later(&why) => {}
+                // ITGRecv keeps its log for as long as it runs: what came is to be seen before.
+                Err(why) if is_later(&why) => log.flush(),
                 Err(why) => return Err(why),
             }
         }
@@ -268,7 +269,8 @@ impl Taken {
                     ending.stir();
                     self.take(&part[..count], log);
                 }
-                Err(why) if is_later(&why) => {}
+                // ITGRecv keeps its log for as long as it runs: what came is to be seen before.
+                Err(why) if is_later(&why) => log.flush(),
                 Err(why) => return Err(why),
             }
         }

@@ -165,6 +165,7 @@ impl Receiver {
 /// A receiver that comes to its sender (`-H`), for signalling and for packets.
 #[derive(Debug)]
 pub struct Visitor {
+    stream: TcpStream,
     sender: SocketAddr,
     /// Datagrams that tell a sender of UDP where its receiver is.
     punches: u32,
@@ -172,13 +173,23 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// A receiver that comes to the sender that waits at `sender`; what comes goes to `hub`.
-    pub fn new(sender: SocketAddr, punches: u32, settings: Settings, hub: Hub) -> Visitor {
-        Visitor {
+    /// Comes to the sender that waits at `sender`; what it sends goes to `hub`.
+    ///
+    /// # Errors
+    /// If nobody waits there.
+    pub fn come(
+        sender: SocketAddr,
+        punches: u32,
+        settings: Settings,
+        hub: Hub,
+    ) -> io::Result<Visitor> {
+        let device = settings.signalling_device.as_deref();
+        Ok(Visitor {
+            stream: near(sender, device).connect(sender, GREETING)?,
             sender,
             punches,
             shared: Shared::new(any(sender.ip()), settings, hub),
-        }
+        })
     }
 
     /// What it receives.
@@ -189,10 +200,9 @@ impl Visitor {
     /// Takes the flows of the sender until they are over or `stop` is set, and sets it; `say` hears what is amiss.
     ///
     /// # Errors
-    /// If nobody waits there.
+    /// If the system has no room for the channel.
     pub fn run(&self, stop: &AtomicBool, say: Say<'_>) -> io::Result<()> {
-        let device = self.shared.settings.signalling_device.as_deref();
-        let stream = near(self.sender, device).connect(self.sender, GREETING)?;
+        let stream = self.stream.try_clone()?;
         let shared = &self.shared;
         std::thread::scope(|scope| {
             let session = (shared, session::Receiver::passive());
