@@ -16,7 +16,7 @@ use std::net::IpAddr;
 pub const MOST_FLOWS: usize = 4096;
 
 /// Bytes that came, as far as they are no whole message yet, and bytes that are to go.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Channel {
     inwards: Vec<u8>,
     outwards: Vec<u8>,
@@ -214,7 +214,7 @@ pub enum Received {
 }
 
 /// The side of ITGRecv.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Receiver {
     channel: Channel,
     peer: Side,
@@ -395,6 +395,29 @@ mod tests {
             ours.contains(&Sent::Refused { flow: 2 }) && ours.contains(&Sent::Ended { flow: 3 })
         );
         assert_eq!(theirs.last(), Some(&Received::Done));
+    }
+
+    #[test]
+    fn a_receiver_comes_to_a_passive_sender_once_its_port_listens() {
+        let back = Open {
+            back: Some(8997),
+            ..open(1)
+        };
+        let mut sender = Sender::new([back], None);
+        let mut receiver = Receiver::passive();
+        let said = receiver.receive(&sender.take_outgoing());
+        assert_eq!(said, Ok(vec![]));
+        sender.receive(&receiver.take_outgoing()).expect("accepted");
+        let said = receiver.receive(&sender.take_outgoing()).expect("a flow");
+        assert!(matches!(&said[..], [Received::Open(open)] if open.back == Some(8997)));
+        receiver.opened(1, 0);
+        let told = sender.receive(&receiver.take_outgoing());
+        assert_eq!(told, Ok(vec![Sent::Start { flow: 1, port: 0 }]));
+        let said = receiver.receive(&sender.take_outgoing());
+        assert_eq!(said, Ok(vec![Received::Listening { flow: 1 }]));
+        // Who is not passive has no port to listen on, and a passive one none before it is asked.
+        let mut receiver = Receiver::passive();
+        assert!(receiver.receive(&[1, 5, 0, 0, 0, 1]).is_err());
     }
 
     #[test]
