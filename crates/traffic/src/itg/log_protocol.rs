@@ -177,7 +177,7 @@ mod tests {
         crate::itg::text_log::write(&line, &mut text);
         assert_eq!(
             text.split_whitespace().collect::<Vec<_>>().join(" "),
-            "Flow>0001 Seq> 1 Src> 127.0.0.1/60689 Dest> 127.0.0.1/10001 txTime>23:04:54.291702 rxTime>23:04:54.291916 Size> 100"
+            "Flow>0001 Seq> 1 Src> 127.0.0.1/60689 Dest> 127.0.0.1/10001 txTime>23:4:54.291702 rxTime>23:4:54.291916 Size> 100"
         );
         let mut out = Vec::new();
         write(&line, &mut out);
