@@ -35,8 +35,8 @@ pub(crate) fn run(bytes: &[u8]) {
             }
         }
         3 => messages(bytes),
-        4 => to_servers(bytes),
-        _ => packets(bytes),
+        4 => packets(bytes),
+        _ => to_servers(bytes),
     }
 }
 
