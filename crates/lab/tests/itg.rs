@@ -402,7 +402,11 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
     for (words, code, said) in [
         (&["send", "--itg", ""][..], 2, "no flow"),
         (&["send", "--itg", "-C fast"], 2, "packets per second"),
-        (&["send", "--itg", "-Q", "--log", "x"], 2, "leave `--native`"),
+        (
+            &["send", "--itg", "-Q", "--log", "x"],
+            2,
+            "leave `--native`",
+        ),
         (
             &["send", "--itg", "-Q", "--listen", "0.0.0.0:0"],
             2,
