@@ -402,12 +402,20 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
     for (words, code, said) in [
         (&["send", "--itg", ""][..], 2, "no flow"),
         (&["send", "--itg", "-C fast"], 2, "packets per second"),
-        (&["send", "--itg", "-Q"], 2, "`-Q` is no flow"),
+        (
+            &["send", "--itg", "-Q", "--log", "x"],
+            2,
+            "leave `--native`",
+        ),
+        (
+            &["send", "--itg", "-Q", "--listen", "0.0.0.0:0"],
+            2,
+            "`--no-key`",
+        ),
         (&["send", "--itg-script", "bad"], 2, "line 2"),
         (&["send", "--itg-script", "nowhere"], 2, "nowhere"),
         (&["send", "--itg", "-a 127.0.0.1 -Sdp 1"], 3, "ITGRecv"),
         (&["send", "--itg", "-T SCTP 1 1"], 3, "-T UDP"),
-        (&["send", "--itg", "-H"], 3, "passive"),
         (&["send", "--itg", "-T ICMP -m rttm"], 3, "--native"),
         (
             &["send", "--itg", "-i nowhere0"],
@@ -432,7 +440,6 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
             "--log FILE",
         ),
         (&["recv", "--itg=-rp 9"], 2, "no option of ITGRecv"),
-        (&["recv", "--itg=-H 10.0.0.1"], 3, "passive"),
         (&["recv", "--itg", "--itg-logs", "nowhere"], 2, "mkdir"),
     ] {
         let out = output(here, words);

@@ -116,6 +116,9 @@ fn itgsend_sends_to_ours() {
                     receiver.ended(flow);
                 }
                 Received::Abort { flow } => panic!("ITGSend gave up flow {flow}"),
+                other @ (Received::LogAt { .. } | Received::Listening { .. }) => {
+                    panic!("ITGSend was not told to say {other:?}")
+                }
                 Received::Done => {
                     stream.write_all(&receiver.take_outgoing()).expect("sent");
                     break 'channel;
@@ -156,6 +159,7 @@ fn ours_sends_to_itgrecv() {
         ds: 0,
         metadata: Metadata::Full,
         serial: None,
+        back: None,
         port,
         address: LOOPBACK,
     };

@@ -7,9 +7,10 @@
 use super::{options, say, send as send_command};
 use crate::engine::Lacks;
 use crate::traffic::lacking::lacking;
+use crate::traffic::send::itg::daemon::Daemon;
 use crate::traffic::send::{self, itg};
 use anyhow::{anyhow, bail};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,6 +22,9 @@ use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::itg::serve::Settings;
 use trammel_traffic::itg::signalling::PORT;
 use trammel_traffic::signal::key::Key;
+
+/// Datagrams that tell a passive sender of UDP where its receiver is, as ITGRecv's: of those after the first ITGSend makes answers.
+const PUNCHES: u32 = 1;
 
 /// What describes a stream in our own words.
 const OURS: [&str; 26] = [
@@ -83,6 +87,8 @@ pub(super) struct Asked {
     flows: Vec<Command>,
     logs: Logs,
     is_native: bool,
+    /// Flows are what others order (`-Q`).
+    is_daemon: bool,
 }
 
 impl SendArgs {
@@ -94,6 +100,7 @@ impl SendArgs {
             .flat_map(|text| text.split_whitespace())
             .collect();
         let told = |why: arguments::Error| anyhow!("--itg: {why}");
+        let mut is_daemon = false;
         let (flows, logs) = match &self.itg_script {
             Some(path) => {
                 let name = path.display().to_string();
@@ -112,10 +119,9 @@ impl SendArgs {
                     (vec![*command], logs)
                 }
                 Invocation::Script { path, logs } => (script(Path::new(&path))?, logs),
-                Invocation::Daemon { .. } => {
-                    bail!(
-                        "--itg: `-Q` is no flow; write its options, such as `-a 10.0.0.2 -C 1000`"
-                    )
+                Invocation::Daemon { logs } => {
+                    is_daemon = true;
+                    (Vec::new(), logs)
                 }
                 Invocation::Help => bail!(
                     "--itg: the options are those of ITGSend 2.8.1: see `man ITGSend`, or §3.2.3 of D-ITG's manual"
@@ -126,6 +132,7 @@ impl SendArgs {
             flows,
             logs,
             is_native: self.native,
+            is_daemon,
         }))
     }
 }
@@ -136,6 +143,34 @@ fn script(path: &Path) -> anyhow::Result<Vec<Command>> {
     let text =
         std::fs::read_to_string(path).map_err(|why| anyhow!("`{name}` cannot be read: {why}"))?;
     arguments::script(&text).map_err(|why| anyhow!("`{name}`: {why}"))
+}
+
+impl Asked {
+    /// Whether its flows are those that others order.
+    pub(super) fn is_daemon(&self) -> bool {
+        self.is_daemon
+    }
+}
+
+/// Waits for orders of libITG at `listen` until it is interrupted.
+pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::Result<ExitCode> {
+    if asked.is_native || job.log.is_some() {
+        bail!(
+            "`-Q` sends to receivers of D-ITG and logs with its own `-l` or `-L`; leave `--native` and `--log` out"
+        );
+    }
+    let socket = UdpSocket::bind(listen).map_err(|why| {
+        let what = format!("{listen} cannot be listened on: {why}");
+        Lacks::error(&what, "give another `--listen`")
+    })?;
+    let at = socket.local_addr()?;
+    let daemon = Daemon::new(socket, asked.logs, job)?;
+    let interrupted = options::interrupted()?;
+    say(&format!(
+        "waiting for orders on {at}; they bear no key: whoever reaches it is obeyed"
+    ));
+    daemon.run(&interrupted, &say);
+    Ok(ExitCode::from(super::DONE))
 }
 
 /// Sends what is asked for.
@@ -170,7 +205,7 @@ pub(super) fn send(
             "D-ITG's signalling knows no key; leave `--key` out, or send to `trammel recv` with `--native`"
         );
     } else {
-        itg::run(&asked.flows, &asked.logs, &job, &interrupted)?
+        itg::run(&asked.flows, &asked.logs, &job, &interrupted, &say)?
     };
     send_command::show(&outcome, is_json)?;
     let was_interrupted = interrupted.load(Ordering::SeqCst);
@@ -244,7 +279,7 @@ pub(super) struct RecvArgs {
         conflicts_with_all = ["key", "xdp"]
     )]
     itg: Option<String>,
-    /// Folder for the logs that senders of D-ITG wish for (`-x`); without it none is written
+    /// Folder for the logs that senders of D-ITG wish for (`-x`), also at log servers (`-X`); without it none is written
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
 }
@@ -268,19 +303,6 @@ impl RecvArgs {
         for remark in &serve.remarks {
             say(&format!("note: {remark}"));
         }
-        let not_done = [
-            (
-                serve.passive.is_some() || serve.punches.is_some(),
-                "the passive mode (`-H`, `-n`) is",
-            ),
-            (serve.log_server.is_some(), "logging to a server (`-L`) is"),
-        ];
-        if let Some((_, what)) = not_done.iter().find(|(is_asked, _)| *is_asked) {
-            return Err(Lacks::error(
-                &format!("{what} not done by this receiver"),
-                "leave it out",
-            ));
-        }
         for device in [&serve.device, &serve.signalling_device]
             .into_iter()
             .flatten()
@@ -293,10 +315,17 @@ impl RecvArgs {
                 folder.display()
             );
         }
-        let log = serve.log.as_deref().map(|path| itg::begin(Path::new(path)));
+        let log = match (&serve.log_server, serve.log.as_deref()) {
+            (Some(server), name) => {
+                let (name, batch) = (name.unwrap_or("ITGRecv.log"), serve.batch.unwrap_or(50));
+                Some(itg::begin_at(server, name, batch)?)
+            }
+            (None, Some(path)) => Some(itg::begin(Path::new(path))?),
+            (None, None) => None,
+        };
         Ok(Some(Serving {
             wished: self.itg_logs.clone(),
-            log: log.transpose()?.map(Arc::new),
+            log: log.map(Arc::new),
             serve,
         }))
     }
@@ -310,25 +339,29 @@ impl Serving {
     ) -> anyhow::Result<(SocketAddr, IpAddr, Settings)> {
         let address = match &self.serve.address {
             None => listen,
-            Some(Host::Address(address)) => *address,
-            Some(Host::Name(name)) => {
-                let found = (name.as_str(), 0).to_socket_addrs();
-                let found =
-                    found.map_err(|why| anyhow!("`{name}` is no host that is known: {why}"))?;
-                let mut found = found.map(|one| one.ip());
-                found
-                    .next()
-                    .ok_or_else(|| anyhow!("`{name}` has no address"))?
-            }
+            Some(host) => itg::address(host)?,
         };
         let port = self.serve.port.or(port).unwrap_or(PORT);
-        let settings = Settings {
+        Ok((SocketAddr::new(address, port), address, self.settings()))
+    }
+
+    /// The sender to come to (`-H`), and with how many datagrams of UDP; none if senders come here.
+    pub(super) fn visits(&self) -> anyhow::Result<Option<(SocketAddr, u32)>> {
+        let Some(host) = &self.serve.passive else {
+            return Ok(None);
+        };
+        let sender = SocketAddr::new(itg::address(host)?, self.serve.port.unwrap_or(PORT));
+        Ok(Some((sender, self.serve.punches.unwrap_or(PUNCHES))))
+    }
+
+    /// How to serve.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
             log: self.log.clone(),
             wished: self.wished.clone(),
             device: self.serve.device.clone(),
             signalling_device: self.serve.signalling_device.clone(),
-        };
-        Ok((SocketAddr::new(address, port), address, settings))
+        }
     }
 
     /// Writes what waits for the log, and says what is wrong with it.

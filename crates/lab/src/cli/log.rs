@@ -7,6 +7,7 @@ use crate::traffic::log_store::Files;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use trammel_traffic::itg;
 use trammel_traffic::log::server::{Ended, LogServer};
 use trammel_traffic::signal::LOG_PORT;
 
@@ -16,31 +17,64 @@ use trammel_traffic::signal::LOG_PORT;
 /// `trammel recv --log-to HOST` write here, every second. `trammel decode` reads the files.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel log logs/\n  trammel log --listen 0.0.0.0:9312 --key key.txt logs/"
+    after_help = "Examples:\n  trammel log logs/\n  trammel log --listen 0.0.0.0:9312 --key key.txt logs/\n  trammel log --itg logs/"
 )]
 pub(super) struct Args {
     /// Folder for a file of each log, made if the name ends with `/`; or a file that logs are appended to, one at a time
     #[arg(value_name = "FOLDER|FILE")]
     path: PathBuf,
-    /// Address and port to listen on
-    #[arg(short = 'a', long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, LOG_PORT)))]
-    listen: SocketAddr,
+    /// Address and port to listen on [default: 127.0.0.1:9312, with --itg 127.0.0.1:9001]
+    #[arg(short = 'a', long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
     /// File with the key that writers must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Keep the logs of whoever reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
+    /// Keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`, as ITGLog does; of whoever reaches the address
+    #[arg(long, help_heading = "D-ITG", conflicts_with_all = ["key", "no_key"])]
+    itg: bool,
+}
+
+/// Whoever cannot be listened for, and what to do.
+fn unheard(address: SocketAddr) -> impl Fn(std::io::Error) -> anyhow::Error {
+    move |why| {
+        let what = format!("{address} cannot be listened on: {why}");
+        Lacks::error(&what, "give another `--listen`")
+    }
+}
+
+/// Keeps logs as ITGLog does.
+fn run_as_itglog(args: &Args) -> anyhow::Result<ExitCode> {
+    let listen = (Ipv4Addr::LOCALHOST, itg::log_protocol::PORT).into();
+    let listen = args.listen.unwrap_or(listen);
+    let Files::Folder(folder) = Files::open(&args.path).map_err(anyhow::Error::msg)? else {
+        anyhow::bail!(
+            "`{0}` is a file, and writers of D-ITG name the files that they want: give a folder, `{0}/`",
+            args.path.display()
+        );
+    };
+    let server = itg::log_serve::LogServer::open(listen, folder).map_err(unheard(listen))?;
+    let interrupted = options::interrupted()?;
+    say(&format!("listening on {}", server.address()));
+    server
+        .run(&interrupted, &|from, what| say(&format!("{from}: {what}")))
+        .map_err(|why| anyhow::anyhow!("no more logs can be taken: {why}"))?;
+    Ok(ExitCode::from(DONE))
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.itg {
+        return run_as_itglog(args);
+    }
+    let listen = args
+        .listen
+        .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, LOG_PORT)));
     let key = args.key.as_deref().map(key).transpose()?;
-    is_guarded(args.listen, key.as_ref(), args.no_key)?;
+    is_guarded(listen, key.as_ref(), args.no_key)?;
     let files = Files::open(&args.path).map_err(anyhow::Error::msg)?;
-    let server = LogServer::open(args.listen, key).map_err(|why| {
-        let what = format!("{} cannot be listened on: {why}", args.listen);
-        Lacks::error(&what, "give another `--listen`")
-    })?;
+    let server = LogServer::open(listen, key).map_err(unheard(listen))?;
     let interrupted = options::interrupted()?;
     say(&format!("listening on {}", server.address()));
     let ran = server.run(&files, &interrupted, &|from, ended| {

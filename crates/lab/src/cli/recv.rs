@@ -78,6 +78,7 @@ enum End {
     Listens(Receiver),
     Comes(Visitor),
     OfItg(itg::serve::Receiver),
+    ComesOfItg(itg::serve::Visitor),
 }
 
 impl End {
@@ -87,6 +88,17 @@ impl End {
             Lacks::error(&what, "give another `--listen` or `--port`")
         };
         if let Some(asked) = asked {
+            if let Some((sender, punches)) = asked.visits()? {
+                say(&format!("coming to {sender}"));
+                let visitor = itg::serve::Visitor::come(sender, punches, asked.settings(), hub);
+                let visitor = visitor.map_err(|why| {
+                    Lacks::error(
+                        &format!("no passive sender of D-ITG waits at {sender}: {why}"),
+                        "start one there: `ITGSend -H …`, or `trammel send --itg \"-H …\"`",
+                    )
+                })?;
+                return Ok(End::ComesOfItg(visitor));
+            }
             let (address, data, settings) = asked.serve((args.listen, args.port))?;
             let receiver = itg::serve::Receiver::open(address, data, settings, hub);
             let receiver = receiver.map_err(|why| unheard(address, why))?;
@@ -125,6 +137,9 @@ impl End {
             End::OfItg(receiver) => {
                 receiver.run(stop, &|from, what| say(&format!("{from} {what}")))
             }
+            End::ComesOfItg(visitor) => {
+                visitor.run(stop, &|from, what| say(&format!("{from} {what}")))
+            }
         }
     }
 
@@ -134,6 +149,7 @@ impl End {
             End::Listens(receiver) => receiver.hub().foreign(),
             End::Comes(visitor) => visitor.hub().foreign(),
             End::OfItg(receiver) => receiver.hub().foreign(),
+            End::ComesOfItg(visitor) => visitor.hub().foreign(),
         }
     }
 }

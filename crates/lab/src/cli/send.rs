@@ -345,12 +345,25 @@ pub(super) fn log_server(to: &str, file: Option<&std::path::Path>) -> anyhow::Re
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(asked) = args.itg.asked()? {
         let with = send::itg::Job {
+            first: 1,
             seed: args.flow.seed.unwrap_or(1),
             wait: args.wait(),
             is_real_time: args.real_time,
             log: args.log()?,
         };
         let key = args.key.as_deref().map(key).transpose()?;
+        if asked.is_daemon() {
+            anyhow::ensure!(
+                key.is_none(),
+                "libITG's orders bear no key; leave `--key` out"
+            );
+            return super::itg::wait(
+                asked,
+                with,
+                args.daemon
+                    .without_key(trammel_traffic::itg::orders::PORT)?,
+            );
+        }
         return super::itg::send(&asked, with, key, args.json);
     }
     if args.daemon.is_wanted() {

@@ -135,6 +135,8 @@ pub enum Host {
 pub struct LogServer {
     /// Where it is.
     pub host: Host,
+    /// Its TCP port, which only ITGRecv can be told; 9001.
+    pub port: u16,
     /// UDP or TCP.
     pub protocol: Protocol,
 }
@@ -314,6 +316,8 @@ pub struct Serve {
     pub log: Option<String>,
     /// The server that keeps it (`-L`).
     pub log_server: Option<LogServer>,
+    /// Packets that the server gets at once (`-q`); 50.
+    pub batch: Option<u32>,
     /// The network device that packets come by (`-i`).
     pub device: Option<String>,
     /// The network device of signalling (`-Si`).

@@ -1,24 +1,57 @@
-//! A file that D-ITG's binary log is written to, by several flows at once.
+//! A log in D-ITG's form that several flows write to at once: a binary file, or one that a log server keeps.
 
 use super::binary_log::{self, Order};
 use super::line::Line;
+#[cfg(target_os = "linux")]
+use super::signalling::LogName;
+#[cfg(target_os = "linux")]
+use crate::record::Protocol;
+use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// A log that is being written. As the original's it is begun anew, has the machine's order of bytes, and no head.
+/// Where lines go.
+pub(super) trait Sink: Debug + Send {
+    /// Takes a line, perhaps only to keep it for later.
+    fn line(&mut self, line: &Line) -> io::Result<()>;
+    /// Writes what it keeps.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// A log that is being written.
 #[derive(Debug)]
 pub struct BinaryLog {
-    path: PathBuf,
+    name: String,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug)]
 struct Inner {
-    into: BufWriter<File>,
+    into: Box<dyn Sink>,
     fault: Option<String>,
+}
+
+/// A file: as the original's it is begun anew, has the machine's order of bytes, and no head.
+#[derive(Debug)]
+struct Binary {
+    into: BufWriter<File>,
     record: Vec<u8>,
+}
+
+impl Sink for Binary {
+    fn line(&mut self, line: &Line) -> io::Result<()> {
+        self.record.clear();
+        binary_log::write(line, Order::of_this_machine(), &mut self.record);
+        self.into.write_all(&self.record)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
 }
 
 impl BinaryLog {
@@ -28,49 +61,66 @@ impl BinaryLog {
     /// If it cannot be written.
     pub fn begin(path: &Path) -> io::Result<BinaryLog> {
         let file = File::create(path)?;
-        Ok(BinaryLog {
-            path: path.to_owned(),
-            inner: Mutex::new(Inner {
-                into: BufWriter::with_capacity(64 * binary_log::RECORD, file),
-                fault: None,
-                record: Vec::with_capacity(binary_log::RECORD),
-            }),
-        })
+        let into = Binary {
+            into: BufWriter::with_capacity(64 * binary_log::RECORD, file),
+            record: Vec::with_capacity(binary_log::RECORD),
+        };
+        Ok(BinaryLog::new(path.display().to_string(), into))
     }
 
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Begins one that the log server at `server` keeps under `name`; its records go there over `protocol` (UDP or TCP), `batch`
+    /// at a time. The server hears of its end when the log is dropped.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or is none of D-ITG's.
+    #[cfg(target_os = "linux")]
+    pub fn at_server(
+        server: SocketAddr,
+        protocol: Protocol,
+        name: &LogName,
+        batch: u32,
+    ) -> io::Result<BinaryLog> {
+        let into = super::log_client::LogClient::open(server, protocol, name, batch)?;
+        let name = String::from_utf8_lossy(name.as_bytes())
+            .escape_debug()
+            .to_string();
+        Ok(BinaryLog::new(
+            format!("{name} at the log server {server}"),
+            into,
+        ))
+    }
+
+    fn new(name: String, into: impl Sink + 'static) -> BinaryLog {
+        BinaryLog {
+            name,
+            inner: Mutex::new(Inner {
+                into: Box::new(into),
+                fault: None,
+            }),
+        }
     }
 
     /// Writes a packet, unless something went wrong before.
     pub fn line(&self, line: &Line) {
-        self.with(|inner| {
-            inner.record.clear();
-            binary_log::write(line, Order::of_this_machine(), &mut inner.record);
-            inner.into.write_all(&inner.record)
-        });
+        self.with(|into| into.line(line));
     }
 
     /// Writes what waits.
     pub fn flush(&self) {
-        self.with(|inner| inner.into.flush());
+        self.with(|into| into.flush());
     }
 
     /// What went wrong first; the log lacks what came after.
     pub fn fault(&self) -> Option<String> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let fault = inner.fault.as_ref()?;
-        Some(format!(
-            "`{}` cannot be written: {fault}",
-            self.path.display()
-        ))
+        Some(format!("`{}` cannot be written: {fault}", self.name))
     }
 
-    fn with(&self, work: impl FnOnce(&mut Inner) -> io::Result<()>) {
+    fn with(&self, work: impl FnOnce(&mut dyn Sink) -> io::Result<()>) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if inner.fault.is_none() {
-            inner.fault = work(&mut inner).err().map(|why| why.to_string());
+            inner.fault = work(inner.into.as_mut()).err().map(|why| why.to_string());
         }
     }
 }

@@ -10,6 +10,8 @@
 //! - [`flow`]: the stream that a command asks for; [`stamps`]: heads of payloads as stamps; [`log_file`]: a log that is written.
 //! - [`speak`] and [`carriers`]: sending to ITGRecv; [`serve`] and [`flows`]: receiving from ITGSend; [`framing`] and [`icmp`]: messages
 //!   in a stream of TCP, and of ICMP.
+//! - [`log_protocol`]: what is said to ITGLog; [`log_serve`]: a log server for ITGSend and ITGRecv.
+//! - [`orders`]: what libITG tells a sender, and what it hears.
 //! - [`summary`]: the numbers and the layout of `ITGDec`.
 //! - [`signalling`]: the messages between sender and receiver, and the head of each packet's payload; [`session`]: their order.
 //!
@@ -28,7 +30,13 @@ pub mod framing;
 #[cfg(target_os = "linux")]
 pub mod icmp;
 pub mod line;
+#[cfg(target_os = "linux")]
+mod log_client;
 pub mod log_file;
+pub mod log_protocol;
+#[cfg(target_os = "linux")]
+pub mod log_serve;
+pub mod orders;
 #[cfg(target_os = "linux")]
 pub mod serve;
 pub mod session;

@@ -6,12 +6,15 @@
 use super::command::Metadata;
 use super::flows::{Flows, Known};
 use super::log_file::BinaryLog;
+use super::log_protocol;
 use super::session::{self, Received};
 use super::signalling::{LogName, Open};
 use crate::receive::hub::Hub;
 use crate::receive::port::{Manner, Port};
 use crate::receive::reads::Reads;
+use crate::receive::tcp;
 use crate::record::{Flow, Protocol};
+use crate::send::waiting::any;
 use crate::signal::message::Count;
 use crate::stream::Meter;
 use std::collections::BTreeMap;
@@ -40,6 +43,10 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// So often is looked whether a flow is quiet.
 const LOOK: Duration = Duration::from_millis(20);
 const SLICE_NS: i64 = 50_000_000;
+/// What a passive receiver says to a sender of UDP.
+const PUNCH: &[u8] = b"hello\0";
+/// Records that a log server gets at once, as ITGRecv's (`-q`).
+const BATCH: u32 = 50;
 
 /// How to serve.
 #[derive(Debug, Default)]
@@ -52,6 +59,14 @@ pub struct Settings {
     pub device: Option<String>,
     /// See above.
     pub signalling_device: Option<String>,
+}
+
+/// This host's end of a connection to `to`, by interface `device`.
+fn near(to: SocketAddr, device: Option<&str>) -> Local<'_> {
+    Local {
+        device,
+        ..Local::any(to.ip())
+    }
 }
 
 /// Hears what a person should know, and of which sender.
@@ -95,13 +110,7 @@ impl Receiver {
         listener.set_nonblocking(true)?;
         Ok(Receiver {
             listener,
-            shared: Shared {
-                settings,
-                data,
-                hub: Arc::new(Mutex::new(hub)),
-                ports: Mutex::default(),
-                channels: AtomicUsize::new(0),
-            },
+            shared: Shared::new(data, settings, hub),
         })
     }
 
@@ -142,19 +151,9 @@ impl Receiver {
                     continue;
                 }
                 scope.spawn(move || {
-                    let mut channel = Channel {
-                        stream,
-                        peer,
-                        shared,
-                        session: session::Receiver::new(),
-                        flows: BTreeMap::new(),
-                        wished: None,
-                    };
-                    let done = channel.serve((scope, stop), say);
-                    channel.close_all();
-                    if let (Err(why), false) = (done, stop.load(Ordering::Relaxed)) {
-                        say(peer, &format!("{why}; its flows are closed"));
-                    }
+                    let session = session::Receiver::new();
+                    let channel = Channel::new(stream, peer, (shared, session));
+                    channel.converse((scope, stop), say);
                     shared.channels.fetch_sub(1, Ordering::Relaxed);
                 });
             }
@@ -163,7 +162,71 @@ impl Receiver {
     }
 }
 
+/// A receiver that comes to its sender (`-H`), for signalling and for packets.
+#[derive(Debug)]
+pub struct Visitor {
+    stream: TcpStream,
+    sender: SocketAddr,
+    /// Datagrams that tell a sender of UDP where its receiver is.
+    punches: u32,
+    shared: Shared,
+}
+
+impl Visitor {
+    /// Comes to the sender that waits at `sender`; what it sends goes to `hub`.
+    ///
+    /// # Errors
+    /// If nobody waits there.
+    pub fn come(
+        sender: SocketAddr,
+        punches: u32,
+        settings: Settings,
+        hub: Hub,
+    ) -> io::Result<Visitor> {
+        let device = settings.signalling_device.as_deref();
+        Ok(Visitor {
+            stream: near(sender, device).connect(sender, GREETING)?,
+            sender,
+            punches,
+            shared: Shared::new(any(sender.ip()), settings, hub),
+        })
+    }
+
+    /// What it receives.
+    pub fn hub(&self) -> MutexGuard<'_, Hub> {
+        self.shared.hub()
+    }
+
+    /// Takes the flows of the sender until they are over or `stop` is set, and sets it; `say` hears what is amiss.
+    ///
+    /// # Errors
+    /// If the system has no room for the channel.
+    pub fn run(&self, stop: &AtomicBool, say: Say<'_>) -> io::Result<()> {
+        let stream = self.stream.try_clone()?;
+        let shared = &self.shared;
+        std::thread::scope(|scope| {
+            let session = (shared, session::Receiver::passive());
+            let mut channel = Channel::new(stream, self.sender, session);
+            channel.punches = self.punches;
+            channel.converse((scope, stop), say);
+            // Its ports are of no more use.
+            stop.store(true, Ordering::Relaxed);
+        });
+        Ok(())
+    }
+}
+
 impl Shared {
+    fn new(data: IpAddr, settings: Settings, hub: Hub) -> Shared {
+        Shared {
+            settings,
+            data,
+            hub: Arc::new(Mutex::new(hub)),
+            ports: Mutex::default(),
+            channels: AtomicUsize::new(0),
+        }
+    }
+
     fn hub(&self) -> MutexGuard<'_, Hub> {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,6 +276,8 @@ struct Mine {
     number: u32,
     port: Port,
     flows: Arc<Flows>,
+    /// The port of a passive sender that its packets are to be fetched at.
+    back: Option<u16>,
     /// What its port had lost before.
     lost_before: u64,
     /// Since when its sender is done, since when nothing has come, and what had come then.
@@ -225,12 +290,45 @@ struct Channel<'scope> {
     peer: SocketAddr,
     shared: &'scope Shared,
     session: session::Receiver,
+    punches: u32,
     /// By the sender's numbers.
     flows: BTreeMap<u32, Mine>,
     wished: Option<Arc<BinaryLog>>,
 }
 
 impl<'scope> Channel<'scope> {
+    fn new(
+        stream: TcpStream,
+        peer: SocketAddr,
+        (shared, session): (&'scope Shared, session::Receiver),
+    ) -> Channel<'scope> {
+        Channel {
+            stream,
+            peer,
+            shared,
+            session,
+            punches: 0,
+            flows: BTreeMap::new(),
+            wished: None,
+        }
+    }
+
+    /// Serves the sender to its end, however it comes.
+    fn converse(
+        mut self,
+        (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+        say: Say<'_>,
+    ) {
+        let done = self.serve((scope, stop), say);
+        self.close_all();
+        if let Some(why) = self.wished.as_ref().and_then(|log| log.fault()) {
+            say(self.peer, &why);
+        }
+        if let (Err(why), false) = (done, stop.load(Ordering::Relaxed)) {
+            say(self.peer, &format!("{why}; its flows are closed"));
+        }
+    }
+
     fn from(&self) -> IpAddr {
         self.peer.ip().to_canonical()
     }
@@ -279,21 +377,33 @@ impl<'scope> Channel<'scope> {
                 .map_err(|why| why.to_string())?
             {
                 match told {
-                    Received::Log(name) => match self.wish(&name) {
-                        Ok(log) => self.wished = Some(log),
-                        Err(why) => say(self.peer, &why),
-                    },
+                    Received::Log(name) => {
+                        let log = self.wish(&name);
+                        self.has_wished(log, say);
+                    }
+                    Received::LogAt {
+                        server,
+                        protocol,
+                        name,
+                    } => {
+                        let log = self.wish_at((server, protocol), &name);
+                        self.has_wished(log, say);
+                    }
                     Received::Open(open) => {
                         has_begun = true;
                         let flow = open.flow;
                         match self.open(&open, run) {
-                            Ok(port) => self.session.opened(flow, port),
+                            // A passive sender hears no port: it is come to.
+                            Ok(port) => self
+                                .session
+                                .opened(flow, if open.back.is_none() { port } else { 0 }),
                             Err(why) => {
                                 say(self.peer, &format!("flow {flow} is refused: {why}"));
                                 self.session.refuse(flow);
                             }
                         }
                     }
+                    Received::Listening { flow } => self.fetch(flow, run, say),
                     Received::End { flow } => {
                         let hub = self.shared.hub();
                         if let Some(mine) = self.flows.get_mut(&flow) {
@@ -315,25 +425,40 @@ impl<'scope> Channel<'scope> {
         }
     }
 
+    fn has_wished(&mut self, log: Result<Arc<BinaryLog>, String>, say: Say<'_>) {
+        match log {
+            Ok(log) => self.wished = Some(log),
+            Err(why) => say(self.peer, &why),
+        }
+    }
+
+    /// The folder of logs that senders wish for; without one nothing that they wish for is written.
+    fn folder(&self, name: &LogName) -> Result<&'scope Path, String> {
+        self.shared.settings.wished.as_deref().ok_or_else(|| {
+            format!(
+                "wishes for a log `{}`, which is not written: no folder is given for such logs",
+                String::from_utf8_lossy(name.as_bytes()).escape_debug()
+            )
+        })
+    }
+
+    /// The log that a sender wishes for at a log server. Who hears no wishes goes to no host that a sender names either.
+    fn wish_at(
+        &self,
+        (server, protocol): (IpAddr, Protocol),
+        name: &LogName,
+    ) -> Result<Arc<BinaryLog>, String> {
+        self.folder(name)?;
+        let server = SocketAddr::new(server, log_protocol::PORT);
+        let log = BinaryLog::at_server(server, protocol, name, BATCH);
+        log.map(Arc::new).map_err(|why| {
+            format!("wishes for a log, but the log server {server} does not take it: {why}")
+        })
+    }
+
     /// The log that a sender wishes for, in the folder of such.
     fn wish(&self, name: &LogName) -> Result<Arc<BinaryLog>, String> {
-        let name = String::from_utf8_lossy(name.as_bytes()).into_owned();
-        let Some(folder) = &self.shared.settings.wished else {
-            return Err(format!(
-                "wishes for a log `{}`, which is not written: no folder is given for such logs",
-                name.escape_debug()
-            ));
-        };
-        // Only its last part: where logs go is not the sender's to say.
-        let file = Path::new(&name).file_name().and_then(|name| name.to_str());
-        let file = file.filter(|file| !file.contains(char::is_control) && !file.starts_with('.'));
-        let file = file.ok_or_else(|| {
-            format!(
-                "wishes for a log `{}`, which is no name",
-                name.escape_debug()
-            )
-        })?;
-        let path = folder.join(file);
+        let path = self.folder(name)?.join(name.file_name()?);
         let log = BinaryLog::begin(&path);
         log.map(Arc::new).map_err(|why| {
             format!(
@@ -406,11 +531,49 @@ impl<'scope> Channel<'scope> {
             number,
             port,
             flows,
+            back: open.back,
             lost_before,
             ending: None,
         };
         self.flows.insert(open.flow, mine);
         Ok(address.port())
+    }
+
+    /// Comes to the port of a passive sender for the packets of a flow.
+    fn fetch(
+        &self,
+        flow: u32,
+        (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+        say: Say<'_>,
+    ) {
+        let Some((mine, back)) = self
+            .flows
+            .get(&flow)
+            .and_then(|mine| Some((mine, mine.back?)))
+        else {
+            return;
+        };
+        let to = SocketAddr::new(self.peer.ip(), back);
+        if let Port::Udp(port) = &mine.port {
+            for _ in 0..self.punches.max(1) {
+                port.punch(PUNCH, to);
+            }
+            return;
+        }
+        let (hub, flows) = (self.shared.hub.clone(), mine.flows.clone());
+        let device = self.shared.settings.device.as_deref();
+        match near(to, device).connect(to, GREETING) {
+            Ok(stream) => {
+                scope.spawn(move || {
+                    // Its end, whatever it was, shows as messages that did not come.
+                    let _ = tcp::converse(stream, to, (&hub, flows.as_ref()), stop);
+                });
+            }
+            Err(why) => say(
+                self.peer,
+                &format!("flow {flow} cannot be fetched at port {back}: {why}"),
+            ),
+        }
     }
 
     /// Closes flows whose senders are done and whose packets have come.

@@ -4,6 +4,7 @@
 //! Sender:   Hello → [Log →] Open (each flow) → packets, finish(flow) … → Close → done
 //! Receiver: Accept → [Log →] Open (action) → opened(flow) … → End (action) → ended(flow) → Closed → done
 //! ```
+//! In the passive mode (`-H`) the receiver answers `opened` with port 0, the sender says that its port listens, and the receiver comes to it.
 //! What a peer may make ours hold is bounded: [`MOST_FLOWS`] flows, and bytes of one message.
 
 use super::signalling::{Error, LogName, Message, Open, Side};
@@ -15,7 +16,7 @@ use std::net::IpAddr;
 pub const MOST_FLOWS: usize = 4096;
 
 /// Bytes that came, as far as they are no whole message yet, and bytes that are to go.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Channel {
     inwards: Vec<u8>,
     outwards: Vec<u8>,
@@ -39,7 +40,8 @@ impl Channel {
 /// What the caller of a [`Sender`] is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The receiver waits for packets of this flow at this port: send them, then call [`Sender::finish`].
+    /// The receiver waits for packets of this flow at this port, or comes to ours where that is 0: send them, then call
+    /// [`Sender::finish`].
     Start {
         /// The flow.
         flow: u32,
@@ -70,17 +72,20 @@ pub struct Sender {
     running: BTreeSet<u32>,
     is_accepted: bool,
     is_closing: bool,
+    is_passive: bool,
 }
 
 impl Sender {
-    /// A channel for these flows, with the receiver's log if there is a name; more than [`MOST_FLOWS`] are left out.
+    /// A channel for these flows, whose ports wait already where the mode is passive, with the receiver's log if there is a name; more than [`MOST_FLOWS`] are left out.
     #[must_use]
     pub fn new(flows: impl IntoIterator<Item = Open>, log: Option<LogName>) -> Sender {
         let mut channel = Channel::default();
         channel.send(&Message::Hello);
+        let waiting: VecDeque<Open> = flows.into_iter().take(MOST_FLOWS).collect();
         Sender {
             channel,
-            waiting: flows.into_iter().take(MOST_FLOWS).collect(),
+            is_passive: waiting.iter().any(|open| open.back.is_some()),
+            waiting,
             log: log.map(Message::Log),
             asked: None,
             running: BTreeSet::new(),
@@ -128,6 +133,9 @@ impl Sender {
                 }
                 Message::Opened { flow, port } if self.asked == Some(flow) => {
                     self.running.insert(flow);
+                    if self.is_passive {
+                        self.channel.send(&Message::Listening { flow });
+                    }
                     told.push(Sent::Start { flow, port });
                     self.ask();
                 }
@@ -175,8 +183,22 @@ impl Sender {
 pub enum Received {
     /// The sender wishes that there be a log of this name. It is only a wish: the channel has said yes.
     Log(LogName),
+    /// The sender wishes that a log server keep a log of this name. That too is only a wish.
+    LogAt {
+        /// The server.
+        server: IpAddr,
+        /// How it gets the records: UDP or TCP.
+        protocol: Protocol,
+        /// The log's name there.
+        name: LogName,
+    },
     /// The sender wishes to send this flow: listen, then call [`Receiver::opened`] or [`Receiver::refuse`].
     Open(Open),
+    /// The port of a passive sender waits: come to it for the packets of this flow.
+    Listening {
+        /// The flow.
+        flow: u32,
+    },
     /// The sender has sent all of this flow: when what is under way has come, call [`Receiver::ended`].
     End {
         /// The flow.
@@ -192,19 +214,42 @@ pub enum Received {
 }
 
 /// The side of ITGRecv.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Receiver {
     channel: Channel,
+    peer: Side,
     has_begun: bool,
     wished: BTreeSet<u32>,
     open: BTreeSet<u32>,
+}
+
+impl Default for Receiver {
+    fn default() -> Receiver {
+        Receiver::new()
+    }
 }
 
 impl Receiver {
     /// A channel on which nothing was said.
     #[must_use]
     pub fn new() -> Receiver {
-        Receiver::default()
+        Receiver::of(Side::Sender)
+    }
+
+    /// A channel to a passive sender on which nothing was said.
+    #[must_use]
+    pub fn passive() -> Receiver {
+        Receiver::of(Side::PassiveSender)
+    }
+
+    fn of(peer: Side) -> Receiver {
+        Receiver {
+            channel: Channel::default(),
+            peer,
+            has_begun: false,
+            wished: BTreeSet::new(),
+            open: BTreeSet::new(),
+        }
     }
 
     /// What is to be sent to the sender now.
@@ -219,7 +264,7 @@ impl Receiver {
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Vec<Received>, Error> {
         self.channel.inwards.extend(bytes);
         let mut told = Vec::new();
-        while let Some(message) = self.channel.next(Side::Sender)? {
+        while let Some(message) = self.channel.next(self.peer)? {
             match message {
                 Message::Hello if !self.has_begun => {
                     self.has_begun = true;
@@ -229,6 +274,18 @@ impl Receiver {
                     self.channel.send(&Message::LogReady);
                     told.push(Received::Log(name));
                 }
+                Message::LogAt {
+                    server,
+                    protocol,
+                    name,
+                } if self.has_begun => {
+                    self.channel.send(&Message::LogAtReady);
+                    told.push(Received::LogAt {
+                        server,
+                        protocol,
+                        name,
+                    });
+                }
                 Message::Open(open)
                     if self.has_begun
                         && self.open.len() + self.wished.len() < MOST_FLOWS
@@ -236,6 +293,9 @@ impl Receiver {
                         && self.wished.insert(open.flow) =>
                 {
                     told.push(Received::Open(open));
+                }
+                Message::Listening { flow } if self.open.contains(&flow) => {
+                    told.push(Received::Listening { flow });
                 }
                 Message::End { flow } if self.open.contains(&flow) => {
                     told.push(Received::End { flow });
@@ -293,6 +353,7 @@ mod tests {
             ds: 0,
             metadata: Metadata::Full,
             serial: None,
+            back: None,
             port: 10_000,
             address: [127, 0, 0, 1].into(),
         }
@@ -334,6 +395,29 @@ mod tests {
             ours.contains(&Sent::Refused { flow: 2 }) && ours.contains(&Sent::Ended { flow: 3 })
         );
         assert_eq!(theirs.last(), Some(&Received::Done));
+    }
+
+    #[test]
+    fn a_receiver_comes_to_a_passive_sender_once_its_port_listens() {
+        let back = Open {
+            back: Some(8997),
+            ..open(1)
+        };
+        let mut sender = Sender::new([back], None);
+        let mut receiver = Receiver::passive();
+        let said = receiver.receive(&sender.take_outgoing());
+        assert_eq!(said, Ok(vec![]));
+        sender.receive(&receiver.take_outgoing()).expect("accepted");
+        let said = receiver.receive(&sender.take_outgoing()).expect("a flow");
+        assert!(matches!(&said[..], [Received::Open(open)] if open.back == Some(8997)));
+        receiver.opened(1, 0);
+        let told = sender.receive(&receiver.take_outgoing());
+        assert_eq!(told, Ok(vec![Sent::Start { flow: 1, port: 0 }]));
+        let said = receiver.receive(&sender.take_outgoing());
+        assert_eq!(said, Ok(vec![Received::Listening { flow: 1 }]));
+        // Who is not passive has no port to listen on, and a passive one none before it is asked.
+        let mut receiver = Receiver::passive();
+        assert!(receiver.receive(&[1, 5, 0, 0, 0, 1]).is_err());
     }
 
     #[test]

@@ -9,13 +9,14 @@
 //! sender    Hello         Log             Open             (packets)  End             Close
 //! receiver        Accept        LogReady        Opened                     Ended            Closed
 //! ```
-//! Messages are one or more; `Log` is optional; `Open`…`Opened` is once for each flow, one after the other. Only the usual
-//! direction is here, not the passive mode (`-H`).
+//! Messages are one or more; `Log` is optional; `Open`…`Opened` is once for each flow, one after the other. In the passive mode
+//! (`-H`) the receiver makes the connection, `Open` has the sender's port, and the sender says `Listening` after `Opened`.
 
 use super::command::Metadata;
 use crate::record::Protocol;
 use crate::stream::Meter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 
 /// The receiver's TCP port.
 pub const PORT: u16 = 9000;
@@ -31,6 +32,8 @@ const NO_SERIAL: &[u8; SERIAL_NAME] = b"noSerial\0\0";
 pub enum Side {
     /// ITGSend.
     Sender,
+    /// ITGSend that its receiver comes to (`-H`).
+    PassiveSender,
     /// ITGRecv.
     Receiver,
 }
@@ -79,6 +82,8 @@ pub struct Open {
     pub port: u16,
     /// The receiver's address.
     pub address: IpAddr,
+    /// In the passive mode the sender's port, which the receiver comes to for packets.
+    pub back: Option<u16>,
 }
 
 /// A log's name as it is sent: zero-terminated, without the rest of the field.
@@ -96,6 +101,28 @@ impl LogName {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The file that it names, in a folder of ours: only its last part, as where logs go is not the peer's to say.
+    ///
+    /// # Errors
+    /// If that is no name, or one of a hidden file; the message has the whole.
+    pub fn file_name(&self) -> Result<String, String> {
+        let name = String::from_utf8_lossy(&self.0).into_owned();
+        let file = Path::new(&name).file_name().and_then(|name| name.to_str());
+        let file = file.filter(|file| !file.contains(char::is_control) && !file.starts_with('.'));
+        file.map(str::to_owned).ok_or_else(|| {
+            format!(
+                "wishes for a log `{}`, which is no name",
+                name.escape_debug()
+            )
+        })
+    }
+
+    /// What a field holds before its first zero.
+    pub(super) fn of_field(field: &[u8]) -> LogName {
+        let end = field.iter().position(|byte| *byte == 0);
+        LogName(field[..end.unwrap_or(field.len().saturating_sub(1))].to_vec())
     }
 }
 
@@ -129,6 +156,11 @@ pub enum Message {
         flow: u32,
         /// The port.
         port: u16,
+    },
+    /// 05 of a passive sender: its port waits for the receiver.
+    Listening {
+        /// The flow.
+        flow: u32,
     },
     /// 0f, the receiver's answer: it cannot.
     Refused {
@@ -164,7 +196,7 @@ static PROTOCOLS: [(u8, Protocol); 4] = [
     (5, Protocol::Dccp),
 ];
 
-fn protocol_of(code: u8) -> Result<Protocol, Error> {
+pub(super) fn protocol_of(code: u8) -> Result<Protocol, Error> {
     let known = PROTOCOLS.iter().find(|(known, _)| *known == code);
     known.map(|(_, protocol)| *protocol).ok_or(Error::Field {
         field: "the protocol",
@@ -173,7 +205,7 @@ fn protocol_of(code: u8) -> Result<Protocol, Error> {
     })
 }
 
-fn code_of(protocol: Protocol) -> Option<u8> {
+pub(super) fn code_of(protocol: Protocol) -> Option<u8> {
     PROTOCOLS
         .iter()
         .find(|(_, known)| *known == protocol)
@@ -203,12 +235,7 @@ impl Fields<'_> {
     }
 
     fn name(&mut self) -> LogName {
-        let field = self.take::<LOG_NAME>();
-        let end = field
-            .iter()
-            .position(|byte| *byte == 0)
-            .unwrap_or(LOG_NAME - 1);
-        LogName(field[..end].to_vec())
+        LogName::of_field(&self.take::<LOG_NAME>())
     }
 }
 
@@ -218,6 +245,8 @@ impl Message {
     /// # Errors
     /// If what is there is no message.
     pub fn decode(bytes: &[u8], side: Side) -> Result<Option<(Message, usize)>, Error> {
+        let is_passive = side == Side::PassiveSender;
+        let side = if is_passive { Side::Sender } else { side };
         let mut fields = Fields(Some(bytes));
         let kind = fields.byte();
         if fields.0.is_none() {
@@ -226,7 +255,7 @@ impl Message {
         let message = match (kind, side) {
             (0x01, Side::Sender) => Message::Hello,
             (0x02, Side::Receiver) => Message::Accept,
-            (0x03, Side::Sender) => match Open::decode(&mut fields)? {
+            (0x03, Side::Sender) => match Open::decode(&mut fields, is_passive)? {
                 Some(open) => Message::Open(open),
                 None => return Ok(None),
             },
@@ -235,6 +264,7 @@ impl Message {
                 flow: fields.u32(),
                 port: fields.u16(),
             },
+            (0x05, Side::Sender) if is_passive => Message::Listening { flow: fields.u32() },
             (0x06, Side::Receiver) => Message::Ended { flow: fields.u32() },
             (0x07, Side::Receiver) => Message::Closed,
             (0x0b, Side::Sender) => Message::Close,
@@ -301,7 +331,8 @@ impl Message {
                 out.extend(flow.to_be_bytes());
                 out.extend(port.to_be_bytes());
             }
-            Message::Refused { flow }
+            Message::Listening { flow }
+            | Message::Refused { flow }
             | Message::End { flow }
             | Message::Abort { flow }
             | Message::Ended { flow } => {
@@ -318,7 +349,7 @@ impl Message {
             Message::Accept => 0x02,
             Message::Open(_) => 0x03,
             Message::End { .. } => 0x04,
-            Message::Opened { .. } => 0x05,
+            Message::Opened { .. } | Message::Listening { .. } => 0x05,
             Message::Ended { .. } => 0x06,
             Message::Closed => 0x07,
             Message::Close => 0x0b,
@@ -350,7 +381,7 @@ fn put_name(name: &LogName, out: &mut Vec<u8>) {
 }
 
 impl Open {
-    fn decode(fields: &mut Fields<'_>) -> Result<Option<Open>, Error> {
+    fn decode(fields: &mut Fields<'_>, is_passive: bool) -> Result<Option<Open>, Error> {
         let (protocol, application, meter, ds, version) = (
             fields.byte(),
             fields.byte(),
@@ -362,6 +393,11 @@ impl Open {
         let serial = fields.take::<SERIAL_NAME>();
         // Swapped: see the module's head.
         let port = u16::from_le_bytes(fields.take());
+        let back = is_passive.then(|| {
+            // What was in memory comes between.
+            fields.byte();
+            u16::from_le_bytes(fields.take())
+        });
         if fields.0.is_none() {
             return Ok(None);
         }
@@ -411,6 +447,7 @@ impl Open {
             serial: (!serial.starts_with(b"noSerial\0")).then_some(serial),
             port,
             address,
+            back,
         }))
     }
 
@@ -436,6 +473,10 @@ impl Open {
         });
         out.extend(self.serial.as_ref().unwrap_or(NO_SERIAL));
         out.extend(self.port.to_le_bytes());
+        if let Some(back) = self.back {
+            out.push(0);
+            out.extend(back.to_le_bytes());
+        }
         put_address(self.address, out);
     }
 }

@@ -149,6 +149,7 @@ mod tests {
             ds: 0,
             metadata: Metadata::Full,
             serial: None,
+            back: None,
             port: 9,
             address: address.ip(),
         };

@@ -76,7 +76,7 @@ impl TcpPort {
 }
 
 /// Notes the messages of a connection.
-pub(super) fn converse(
+pub(crate) fn converse(
     mut stream: TcpStream,
     from: SocketAddr,
     (hub, reads): (&Mutex<Hub>, &dyn Reads),

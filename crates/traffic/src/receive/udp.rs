@@ -68,7 +68,7 @@ impl UdpPort {
     }
 
     /// Sends a punch from this port, so that what comes back finds it.
-    pub(super) fn punch(&self, bytes: &[u8], to: SocketAddr) {
+    pub(crate) fn punch(&self, bytes: &[u8], to: SocketAddr) {
         // One that is lost is followed by others.
         let _ = self.socket.send_to(bytes, to);
     }

@@ -71,6 +71,13 @@ impl DaemonArgs {
         Waiting::open(at).map(Some).map_err(|why| unheard(at, &why))
     }
 
+    /// Where orders that bear no key are waited for.
+    pub(super) fn without_key(&self, port: u16) -> anyhow::Result<SocketAddr> {
+        let at = self.address(port);
+        is_guarded(at, None, self.no_key)?;
+        Ok(at)
+    }
+
     fn address(&self, port: u16) -> SocketAddr {
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         self.listen.unwrap_or(local)

@@ -32,6 +32,24 @@ fn drawn(law: Law, numbers: &[f64], unit: Unit) -> Values {
 }
 
 #[test]
+fn a_receiver_is_told_its_log_server_by_parts() {
+    let words = ["-L", "a:::1", "p:9100", "P:TCP", "-q", "9", "-l", "x"];
+    let told = serve(&words).expect("it is one");
+    let server = told.log_server.expect("it is told");
+    assert_eq!(
+        server.host,
+        Host::Address(std::net::Ipv6Addr::LOCALHOST.into())
+    );
+    assert_eq!((server.port, server.protocol), (9100, Protocol::Tcp));
+    assert_eq!(told.batch, Some(9));
+    let all = serve(&["-L"]).expect("it is one").log_server;
+    assert_eq!(all.map(|one| one.port), Some(9001));
+    for wrong in ["127.0.0.1", "p:x", "P:ICMP", "a:", "q:1"] {
+        assert!(serve(&["-L", wrong]).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_flow_of_the_manual_is_understood() {
     let command = flow("-a 10.0.0.3 -sp 9400 -rp 9500 -C 100 -c 500 -t 20000 -x recv_log_file");
     let expected = Command {

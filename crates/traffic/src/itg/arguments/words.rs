@@ -5,6 +5,7 @@ use super::error::Error;
 use super::flags::Flag;
 use super::reader::Reader;
 use crate::itg::command::{Host, LogServer};
+use crate::itg::log_protocol;
 use crate::record::Protocol;
 use std::net::IpAddr;
 use trammel_core::time::Time;
@@ -16,6 +17,17 @@ static PROTOCOLS: [(&str, Protocol); 5] = [
     ("SCTP", Protocol::Sctp),
     ("DCCP", Protocol::Dccp),
 ];
+
+/// A host by its address or name, if it is one.
+fn host(word: &str) -> Option<Host> {
+    if let Ok(address) = word.parse::<IpAddr>() {
+        return Some(Host::Address(address));
+    }
+    let is_name = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || ".:%_-".contains(c));
+    (is_name && !word.starts_with('-') && word.len() <= 255).then(|| Host::Name(word.to_owned()))
+}
 
 impl<'a> Reader<'a> {
     pub(super) fn word(&mut self) -> Result<&'a str, Error> {
@@ -104,17 +116,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn host(&mut self) -> Result<Host, Error> {
         let word = self.word()?;
-        if let Ok(address) = word.parse::<IpAddr>() {
-            return Ok(Host::Address(address));
-        }
-        let is_name = word
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || ".:%_-".contains(c));
-        if is_name && !word.starts_with('-') && word.len() <= 255 {
-            Ok(Host::Name(word.to_owned()))
-        } else {
-            Err(self.unfit(word))
-        }
+        host(word).ok_or_else(|| self.unfit(word))
     }
 
     pub(super) fn server(&mut self) -> Result<LogServer, Error> {
@@ -128,7 +130,40 @@ impl<'a> Reader<'a> {
             Some(word) => return Err(self.unfit(word)),
             None => Protocol::Udp,
         };
-        Ok(LogServer { host, protocol })
+        Ok(LogServer {
+            host,
+            port: log_protocol::PORT,
+            protocol,
+        })
+    }
+
+    /// The log server of a receiver: `a:` address, `p:` port, `P:` protocol, each of which may be left out.
+    pub(super) fn server_by_parts(&mut self) -> Result<LogServer, Error> {
+        let mut server = LogServer {
+            host: Host::Address(IpAddr::from([127, 0, 0, 1])),
+            port: log_protocol::PORT,
+            protocol: Protocol::Udp,
+        };
+        while let Some(word) = self.peek() {
+            match word.split_once(':') {
+                Some(("a", word)) if !word.is_empty() => {
+                    server.host = host(word).ok_or_else(|| self.unfit(word))?;
+                }
+                Some(("p", port)) => {
+                    server.port = port.parse().map_err(|_| self.unfit(word))?;
+                }
+                Some(("P", name)) => {
+                    let found = PROTOCOLS.iter().find(|(known, _)| *known == name);
+                    let found = found.map(|(_, protocol)| *protocol);
+                    server.protocol = found
+                        .filter(|one| matches!(one, Protocol::Udp | Protocol::Tcp))
+                        .ok_or_else(|| self.unfit(word))?;
+                }
+                _ => return Err(self.unfit(word)),
+            }
+            self.at += 1;
+        }
+        Ok(server)
     }
 
     pub(super) fn protocol(&mut self) -> Result<(), Error> {

@@ -25,6 +25,24 @@ fn round(hex: &str, side: Side) -> Message {
     message
 }
 
+#[test]
+fn a_passive_sender_tells_its_port() {
+    let open = round(
+        "03 02 00 01 00 06 00000001 00 6e6f53657269616c0000 1127 00 2523 00000000000000000000000000000000",
+        Side::PassiveSender,
+    );
+    let Message::Open(open) = open else {
+        panic!("{open:?}");
+    };
+    assert_eq!((open.port, open.back), (10001, Some(8997)));
+    let listening = round("05 00000001", Side::PassiveSender);
+    assert_eq!(listening, Message::Listening { flow: 1 });
+    assert_eq!(
+        Message::decode(&[5, 0, 0, 0, 1], Side::Sender),
+        Err(Error::Unknown(5, Side::Sender))
+    );
+}
+
 fn udp() -> Open {
     Open {
         flow: 1,
@@ -34,6 +52,7 @@ fn udp() -> Open {
         ds: 0,
         metadata: Metadata::Full,
         serial: None,
+        back: None,
         port: 10001,
         address: IpAddr::from([127, 0, 0, 1]),
     }

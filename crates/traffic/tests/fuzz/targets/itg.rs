@@ -8,7 +8,7 @@ use trammel_traffic::itg::line::Days;
 use trammel_traffic::itg::session::{Received, Receiver, Sender, Sent};
 use trammel_traffic::itg::signalling::{Head, LogName, Message, Open, Side};
 use trammel_traffic::itg::summary::Summary;
-use trammel_traffic::itg::{arguments, binary_log, text_log};
+use trammel_traffic::itg::{arguments, binary_log, log_protocol, orders, text_log};
 use trammel_traffic::record::Protocol;
 use trammel_traffic::stream::Meter;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else {
         return;
     };
-    match kind % 5 {
+    match kind % 6 {
         0 => words(&String::from_utf8_lossy(bytes)),
         1 => {
             let lines: Vec<_> = binary_log::read_all(bytes).map_while(Result::ok).collect();
@@ -35,7 +35,8 @@ pub(crate) fn run(bytes: &[u8]) {
             }
         }
         3 => messages(bytes),
-        _ => packets(bytes),
+        4 => packets(bytes),
+        _ => to_servers(bytes),
     }
 }
 
@@ -63,7 +64,7 @@ fn words(text: &str) {
 }
 
 fn messages(bytes: &[u8]) {
-    for side in [Side::Sender, Side::Receiver] {
+    for side in [Side::Sender, Side::PassiveSender, Side::Receiver] {
         let mut rest = bytes;
         while let Ok(Some((message, used))) = Message::decode(rest, side) {
             let mut out = Vec::new();
@@ -81,11 +82,13 @@ fn messages(bytes: &[u8]) {
         ds: 0,
         metadata: Metadata::Full,
         serial: None,
+        back: None,
         port: 10_001,
         address: [127, 0, 0, 1].into(),
     };
     let mut sender = Sender::new([open(1), open(2)], LogName::new(b"a.log"));
-    let mut receiver = Receiver::new();
+    let receivers = [Receiver::new(), Receiver::passive()];
+    let mut receiver = receivers[bytes.len() % 2].clone();
     // However they are cut: one byte more each time than the time before.
     let (mut left, mut cut) = (bytes, 1);
     while !left.is_empty() {
@@ -103,6 +106,33 @@ fn messages(bytes: &[u8]) {
                 _ => {}
             }
         }
+    }
+}
+
+/// What a log server and a sender that waits for orders read.
+fn to_servers(bytes: &[u8]) {
+    if let Some(record) = bytes.first_chunk()
+        && let Ok(line) = log_protocol::read(record, 1)
+    {
+        let mut out = Vec::new();
+        log_protocol::write(&line, &mut out);
+        let again: &[u8; log_protocol::RECORD] = out.first_chunk().expect("one was written");
+        assert_eq!(log_protocol::read(again, 1), Ok(line));
+    }
+    if let Some(asked) = bytes.first_chunk()
+        && let Ok(request) = log_protocol::Request::decode(asked)
+    {
+        if let Ok(file) = request.name.file_name() {
+            assert!(!file.contains('/') && !file.starts_with('.'), "{file}");
+        }
+        assert_eq!(
+            log_protocol::Request::decode(&request.encode()),
+            Ok(request)
+        );
+    }
+    if let Some(text) = orders::order(bytes) {
+        let answer = orders::Answer::Begins.to(text);
+        assert!(answer.len() <= 8 + orders::MOST_ANSWER);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::traffic::send::account::Account;
 use crate::traffic::send::{FlowOutcome, Outcome, held};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use trammel_traffic::itg::line::Line;
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::record::Record;
@@ -16,7 +16,7 @@ use trammel_traffic::stream::Meter;
 /// What all flows write to.
 pub(super) struct Books {
     pub(super) account: Mutex<Account>,
-    pub(super) log: Option<BinaryLog>,
+    pub(super) log: Option<Arc<BinaryLog>>,
     /// By the places of flows: what was sent, and why a flow failed.
     pub(super) sent: Mutex<BTreeMap<usize, Sent>>,
 }

@@ -1,18 +1,22 @@
 //! A channel with a receiver of D-ITG: how it is opened, what is asked of the receiver, and its flows as it has them begin and end.
 
 use super::Job;
+use super::back::{Back, waiting_address};
 use super::books::Books;
 use super::flow::send_flow;
 use super::plan::{Planned, address};
 use super::way::{CONNECTING, near};
 use crate::engine::Lacks;
-use anyhow::Context;
+use crate::traffic::send::LOOK;
+use anyhow::{Context, bail};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use trammel_io::local::Local;
 use trammel_traffic::itg::command::{Application, Logs};
 use trammel_traffic::itg::session::Sender;
-use trammel_traffic::itg::signalling::{LogName, Open, SERIAL_NAME};
+use trammel_traffic::itg::signalling::{LogName, Open, PORT, SERIAL_NAME};
 use trammel_traffic::itg::speak::{PATIENCE, Told, speak};
 use trammel_traffic::record::Protocol;
 
@@ -21,6 +25,8 @@ pub(super) struct Group {
     receiver: SocketAddr,
     connection: TcpStream,
     flows: Vec<usize>,
+    /// In the passive mode the ports that the receiver comes to, by the places of flows.
+    backs: BTreeMap<usize, Back>,
 }
 
 /// What the receiver is asked to log, and where.
@@ -36,18 +42,28 @@ pub(super) fn wished(logs: &Logs) -> anyhow::Result<Wished> {
     };
     let named = logs.receiver.as_deref();
     let named = named.or(server.is_some().then_some("ITGRecv.log"));
-    let name = named.map(|name| {
-        LogName::new(name.as_bytes())
-            .with_context(|| format!("`-x {name}`: the name is too long; it may have 199 bytes"))
-    });
+    let name = named.map(|name| log_name("-x", name));
     Ok(Wished {
         name: name.transpose()?,
         server,
     })
 }
 
+/// The name of a log as others are told it, which `option` gives.
+pub(super) fn log_name(option: &str, name: &str) -> anyhow::Result<LogName> {
+    LogName::new(name.as_bytes())
+        .with_context(|| format!("`{option} {name}`: the name is too long; it may have 199 bytes"))
+}
+
 /// Opens the channels, one for each receiver.
-pub(super) fn connect(planned: &[Planned<'_>]) -> anyhow::Result<Vec<Group>> {
+pub(super) fn connect(
+    planned: &[Planned<'_>],
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+) -> anyhow::Result<Vec<Group>> {
+    if planned.iter().any(|flow| flow.command.is_passive) {
+        return await_receiver(planned, stop, say).map(|group| vec![group]);
+    }
     let mut groups: Vec<Group> = Vec::new();
     for (at, flow) in planned.iter().enumerate() {
         let signalling = &flow.command.signalling;
@@ -69,13 +85,67 @@ pub(super) fn connect(planned: &[Planned<'_>]) -> anyhow::Result<Vec<Group>> {
             receiver,
             connection,
             flows: vec![at],
+            backs: BTreeMap::new(),
         });
     }
     Ok(groups)
 }
 
+/// Waits for the receiver that comes to a passive sender, for as long as it takes.
+fn await_receiver(
+    planned: &[Planned<'_>],
+    stop: &AtomicBool,
+    say: &dyn Fn(&str),
+) -> anyhow::Result<Group> {
+    let first = &planned[0];
+    let is_alike = |flow: &Planned<'_>| {
+        flow.command.is_passive
+            && flow.to == first.to
+            && flow.command.signalling == first.command.signalling
+    };
+    if !planned.iter().all(is_alike) {
+        bail!(
+            "one receiver comes to a passive sender (`-H`): write `-H`, the same `-a` and the same `-S…` for all flows, or send them by themselves"
+        );
+    }
+    let backs = planned.iter().enumerate();
+    let backs = backs.map(|(at, flow)| Ok((at, Back::open(flow)?)));
+    let backs: BTreeMap<usize, Back> = backs.collect::<anyhow::Result<_>>()?;
+    let signalling = &first.command.signalling;
+    let own = signalling.from.as_ref().map(address).transpose()?;
+    let own = own.unwrap_or_else(|| waiting_address(first.to));
+    // As the original: it is the source port that a passive sender waits on.
+    let at = SocketAddr::new(own, signalling.from_port.unwrap_or(PORT));
+    let here = Local {
+        address: at,
+        device: signalling.device.as_deref(),
+    };
+    let listener = here.listen().map_err(|why| {
+        let what = format!("{at} cannot be waited on: {why}");
+        Lacks::error(&what, "give another `-Ssp`")
+    })?;
+    listener.set_nonblocking(true)?;
+    say(&format!(
+        "waiting for a receiver on {}",
+        listener.local_addr()?
+    ));
+    while !stop.load(Ordering::Relaxed) {
+        if let Ok((connection, receiver)) = listener.accept() {
+            connection.set_nonblocking(false)?;
+            return Ok(Group {
+                receiver,
+                connection,
+                flows: (0..planned.len()).collect(),
+                backs,
+            });
+        }
+        std::thread::sleep(LOOK);
+    }
+    bail!("interrupted before a receiver came")
+}
+
 /// What the receiver is told of a flow.
-fn open(flow: &Planned<'_>) -> Open {
+fn open(flow: &Planned<'_>, back: Option<u16>) -> Open {
     let command = flow.command;
     Open {
         flow: flow.number,
@@ -102,6 +172,7 @@ fn open(flow: &Planned<'_>) -> Open {
         }),
         port: command.port,
         address: flow.to,
+        back,
     }
 }
 
@@ -113,7 +184,11 @@ pub(super) fn converse(
     (job, stop): (&Job, &AtomicBool),
     books: &Books,
 ) {
-    let opens = group.flows.iter().map(|at| open(&planned[*at]));
+    let backs = &group.backs;
+    // A socket that is ours and bound has a port; 0 would be refused.
+    let port_of = |at: &usize| Some(backs.get(at)?.port().unwrap_or(0));
+    let opens = group.flows.iter();
+    let opens = opens.map(|at| open(&planned[*at], port_of(at)));
     let mut sender = Sender::new(opens, wished.name.clone());
     if let (Some((server, protocol)), Some(name)) = (wished.server, &wished.name) {
         sender = sender.with_log_server(server, protocol, name.clone());
@@ -125,10 +200,10 @@ pub(super) fn converse(
         let halt = &halt;
         let mut tell = |told| match told {
             Told::Start(number, port) => {
-                let (at, over) = (number as usize - 1, over.clone());
+                let (at, over) = ((number - job.first) as usize, over.clone());
                 scope.spawn(move || {
                     let flow = &planned[at];
-                    let sent = send_flow(flow, port, (job, halt), books, scope);
+                    let sent = send_flow(flow, (port, backs.get(&at)), (job, halt), books, scope);
                     books.note(at, sent);
                     // A channel that broke hears no more.
                     let _ = over.send(number);
@@ -136,9 +211,9 @@ pub(super) fn converse(
             }
             Told::Refused(number) => {
                 let why = "the receiver refuses it: its port is taken";
-                books.fail(number as usize - 1, why);
+                books.fail((number - job.first) as usize, why);
             }
-            Told::Ended(number) => ended.push(number as usize - 1),
+            Told::Ended(number) => ended.push((number - job.first) as usize),
         };
         let flags = (stop, halt);
         speak(

@@ -1,6 +1,7 @@
 //! A flow that is being sent: its packets, and what comes back of them.
 
 use super::Job;
+use super::back::Back;
 use super::books::Books;
 use super::plan::Planned;
 use super::way::way;
@@ -14,25 +15,28 @@ use trammel_traffic::itg::speak::SETTLING;
 use trammel_traffic::record::{Flow, Record};
 use trammel_traffic::send::{self, Lane, Sent};
 
-/// Sends a flow to the port that its receiver gave, and takes what comes back.
+/// Sends a flow to the port that its receiver gave, or to the receiver that comes to `back`, and takes what comes back.
 pub(super) fn send_flow<'scope>(
     flow: &'scope Planned<'_>,
-    port: u16,
+    (port, back): (u16, Option<&Back>),
     (job, halt): (&'scope Job, &'scope AtomicBool),
     books: &'scope Books,
     scope: &'scope Scope<'scope, '_>,
 ) -> Sent {
     let to = SocketAddr::new(flow.to, port);
-    let origin = monotonic_ns() + SETTLING.as_nanos() as i64;
-    let way = match way(flow, to, halt) {
+    let way = match way(flow, to, back, halt) {
         Ok(way) => way,
         Err(why) => {
             return Sent {
-                fault: Some(format!("{to} cannot be sent to: {why}")),
+                fault: Some(match back {
+                    None => format!("{to} cannot be sent to: {why}"),
+                    Some(_) => why.to_string(),
+                }),
                 ..Sent::nothing()
             };
         }
     };
+    let (to, origin) = (way.to, monotonic_ns() + SETTLING.as_nanos() as i64);
     let comes_back = way.answers.is_some();
     if comes_back || held(&books.account).notes_departures() {
         held(&books.account).flow(Flow {

@@ -2,22 +2,27 @@
 //!
 //! Flows with the same receiver share a channel; each has a thread. Their numbers are their places in the script, from 1.
 
+mod back;
 mod books;
 mod channel;
+pub mod daemon;
 mod flow;
 mod plan;
 mod way;
 
 use super::account::Account;
 use super::{Outcome, may_be_real_time};
+use crate::engine::Lacks;
 use crate::traffic::log_file::{self, LogTo};
 use anyhow::{anyhow, bail};
 use books::Books;
+pub use plan::address;
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use trammel_traffic::itg;
-use trammel_traffic::itg::command::{Command, Logs};
+use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Instants;
@@ -26,6 +31,8 @@ use trammel_traffic::stream::{Meter, Stream};
 /// What is to be done besides the flows.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The number of the first flow, 1 or more.
+    pub first: u32,
     /// The seed of flows that have none (`-s`); each has its own by its number.
     pub seed: u64,
     /// How packets' times are waited for.
@@ -47,14 +54,26 @@ pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
     each.collect()
 }
 
-/// Sends the flows of `commands` at once; `logs` are for all of them.
+/// Sends the flows of `commands` at once; `logs` are for all of them. `say` hears where a passive sender (`-H`) waits.
 pub fn run(
     commands: &[Command],
     logs: &Logs,
     job: &Job,
     stop: &AtomicBool,
+    say: &dyn Fn(&str),
 ) -> anyhow::Result<Outcome> {
-    let planned = plan::plan(commands, job.seed)?;
+    send_all(commands, logs, job, (stop, say), None)
+}
+
+/// Sends them, and logs to `log` where it is there already.
+fn send_all(
+    commands: &[Command],
+    logs: &Logs,
+    job: &Job,
+    (stop, say): (&AtomicBool, &dyn Fn(&str)),
+    log: Option<&Arc<BinaryLog>>,
+) -> anyhow::Result<Outcome> {
+    let planned = plan::plan(commands, job)?;
     let Some(first) = planned.first() else {
         bail!("there is no flow to send");
     };
@@ -64,16 +83,11 @@ pub fn run(
             "a log is of one-way flows or of round trips: send them by themselves, or leave `--log` out"
         );
     }
-    if logs.sender_server.is_some() {
-        bail!(
-            "`-L` is not done: nothing is sent to a log server; write the log here with `-l FILE`"
-        );
-    }
     let wished = channel::wished(logs)?;
     if job.is_real_time {
         may_be_real_time()?;
     }
-    let groups = channel::connect(&planned)?;
+    let groups = channel::connect(&planned, stop, say)?;
     // Not before somebody is there: logs without anything would be left.
     let instants = if planned
         .iter()
@@ -88,10 +102,13 @@ pub fn run(
         &log_file::session(instants, job.seed),
         stop,
     )?;
-    let log = logs.sender.as_deref().map(|path| begin(Path::new(path)));
+    let log = match log {
+        Some(log) => Some(log.clone()),
+        None => begin_own(logs)?,
+    };
     let books = Books {
         account: Mutex::new(account),
-        log: log.transpose()?,
+        log,
         sent: Mutex::default(),
     };
     std::thread::scope(|scope| {
@@ -101,6 +118,31 @@ pub fn run(
         }
     });
     Ok(books.close(&planned))
+}
+
+/// Begins the sender's own log, where one is asked for.
+fn begin_own(logs: &Logs) -> anyhow::Result<Option<Arc<BinaryLog>>> {
+    let log = match (&logs.sender_server, logs.sender.as_deref()) {
+        (Some(server), name) => {
+            let name = name.unwrap_or("ITGSend.log");
+            begin_at(server, name, logs.batch)?
+        }
+        (None, Some(path)) => begin(Path::new(path))?,
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Arc::new(log)))
+}
+
+/// Begins a log that a log server of D-ITG keeps.
+pub fn begin_at(server: &LogServer, name: &str, batch: u32) -> anyhow::Result<BinaryLog> {
+    let to = SocketAddr::new(plan::address(&server.host)?, server.port);
+    let name = channel::log_name("-l", name)?;
+    BinaryLog::at_server(to, server.protocol, &name, batch).map_err(|why| {
+        Lacks::error(
+            &format!("no log server of D-ITG answers at {to}: {why}"),
+            "start one there: `ITGLog`, or `trammel log --itg logs/`",
+        )
+    })
 }
 
 /// Begins a log in D-ITG's form.

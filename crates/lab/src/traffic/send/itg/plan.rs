@@ -1,5 +1,6 @@
 //! The flows that are to be sent, as their commands say, and what is refused before anything is sent.
 
+use super::Job;
 use crate::engine::Lacks;
 use crate::traffic::lacking::lacking;
 use anyhow::{Context, anyhow};
@@ -19,9 +20,12 @@ pub(super) struct Planned<'a> {
     pub(super) filler: Vec<u8>,
 }
 
-pub(super) fn plan(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Planned<'_>>> {
+pub(super) fn plan<'a>(commands: &'a [Command], job: &Job) -> anyhow::Result<Vec<Planned<'a>>> {
     let mut planned = Vec::new();
-    for ((number, command), stream) in (1..).zip(commands).zip(super::streams(commands, seed)?) {
+    for ((number, command), stream) in (job.first..)
+        .zip(commands)
+        .zip(super::streams(commands, job.seed)?)
+    {
         refuse_what_is_not_done(number, command)?;
         let devices = [&command.device, &command.signalling.device];
         for device in devices.into_iter().flatten() {
@@ -59,8 +63,11 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
             return lacks(&what, "use `-T UDP`, `-T TCP` or `-T ICMP`");
         }
     }
-    if command.is_passive {
-        return lacks("the passive mode (`-H`) is not done", "leave `-H` out");
+    if command.is_passive && command.protocol == Protocol::Icmp {
+        return lacks(
+            "no receiver comes for packets of ICMP (`-H`)",
+            "leave `-H` out, or use `-T UDP` or `-T TCP`",
+        );
     }
     if command.sender_serial.is_some() {
         return lacks(
@@ -72,7 +79,7 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
 }
 
 /// The address of a host.
-pub(super) fn address(host: &Host) -> anyhow::Result<IpAddr> {
+pub fn address(host: &Host) -> anyhow::Result<IpAddr> {
     match host {
         Host::Address(address) => Ok(*address),
         Host::Name(name) => {

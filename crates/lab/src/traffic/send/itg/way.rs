@@ -1,5 +1,6 @@
 //! The way that a flow's packets take: connections and sockets, from the address, the port and the interface that a command names.
 
+use super::back::{Back, Came};
 use super::plan::{Planned, address};
 use crate::traffic::send::LOOK;
 use std::io;
@@ -39,18 +40,31 @@ pub(super) struct Way {
     pub(super) carrier: Box<dyn Carrier>,
     pub(super) answers: Option<Box<dyn Answers>>,
     pub(super) from: Option<SocketAddr>,
+    pub(super) to: SocketAddr,
 }
 
-pub(super) fn way(flow: &Planned<'_>, to: SocketAddr, halt: &AtomicBool) -> io::Result<Way> {
+/// The way of a flow to `to`, or to the receiver that comes to `back`.
+pub(super) fn way(
+    flow: &Planned<'_>,
+    to: SocketAddr,
+    back: Option<&Back>,
+    halt: &AtomicBool,
+) -> io::Result<Way> {
+    let came = back.map(|back| back.wait(halt)).transpose()?;
+    let to = came.as_ref().map_or(to, Came::from);
     let (command, comes_back) = (flow.command, flow.stream.meter == Meter::RoundTrip);
     let from = (command.source.as_ref(), command.source_port);
     let near = near(to.ip(), from, command.device.as_deref())?;
     let filler = flow.filler.clone();
     match flow.stream.protocol {
         Protocol::Tcp => {
-            let connection = connected(&near, to, halt)?;
+            let connection = match came {
+                Some(Came::Connection(connection, _)) => connection,
+                _ => connected(&near, to, halt)?,
+            };
             let answers = comes_back.then(|| carriers::tcp_answers(&connection, flow.number));
             Ok(Way {
+                to,
                 from: connection.local_addr().ok(),
                 answers: answers.transpose()?.map(|one| Box::new(one) as _),
                 carrier: Box::new(carriers::Tcp::new(connection, command, filler)?),
@@ -60,16 +74,21 @@ pub(super) fn way(flow: &Planned<'_>, to: SocketAddr, halt: &AtomicBool) -> io::
             let carrier = carriers::icmp(&near, to.ip(), (command, &flow.stream), &filler)?;
             let from = carrier.socket().local_addr().ok();
             Ok(Way {
+                to,
                 from: from.map(|from| (from.ip(), 0).into()),
                 answers: None,
                 carrier: Box::new(carrier),
             })
         }
         _ => {
-            let socket = near.udp()?;
+            let socket = match came {
+                Some(Came::Punch(socket, _)) => socket,
+                _ => near.udp()?,
+            };
             socket.connect(to)?;
             let answers = comes_back.then(|| carriers::udp_answers(&socket));
             Ok(Way {
+                to,
                 from: socket.local_addr().ok(),
                 answers: answers.transpose()?.map(|one| Box::new(one) as _),
                 carrier: Box::new(carriers::udp(socket, command, &flow.stream, filler)?),
