@@ -39,6 +39,8 @@ pub mod log_serve;
 pub mod orders;
 #[cfg(target_os = "linux")]
 pub mod serve;
+#[cfg(target_os = "linux")]
+mod serve_channel;
 pub mod session;
 pub mod signalling;
 #[cfg(target_os = "linux")]
