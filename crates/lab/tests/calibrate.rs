@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 use trammel_cost::eo;
-use trammel_cost::machine::Origin;
+use trammel_cost::machine::{Machine, Origin};
 
 fn trammel(args: &[&str], data: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
@@ -15,47 +15,66 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// Noise on the machine that runs the tests must not decide on them: what it spoils is done again, so many times.
+const ATTEMPTS: usize = 5;
+
+/// What is wrong with a machine that was calibrated, where noise alone can be the reason.
+fn spoilt(machine: &Machine) -> Option<String> {
+    let probed = eo::all().into_iter().filter(|entry| entry.probe.is_some());
+    let costless = probed.into_iter().find(|entry| {
+        let constants = machine.constants_of(entry).unwrap();
+        assert!(machine.spread_of(entry) > 0.0);
+        constants.iter().all(|constant| *constant <= 0.0)
+    });
+    if let Some(entry) = costless {
+        return Some(format!("`{}` costs nothing", entry.about.name));
+    }
+    // What only a router can tell: its calls and its turns in vain.
+    let routers = [("call", "call"), ("driver", "call"), ("poll", "empty")];
+    let costless = routers
+        .into_iter()
+        .find(|(operation, constant)| machine.constants[*operation][*constant] <= 0.0);
+    costless.map(|(operation, constant)| format!("`{operation}.{constant}` costs nothing"))
+}
+
 #[test]
 fn this_machine_is_written_where_host_is_looked_for() {
     let folder = tempfile::tempdir().unwrap();
-    // Noise on the machine that runs the tests must not decide on them.
-    let output = trammel(&["calibrate", "--budget", "5s", "--force"], folder.path());
-    let said = stderr(&output);
-    if said.contains("the kernel does not tell") || said.contains("MiB are free") {
-        eprintln!("skipped: {said}");
-        return;
-    }
-    assert_eq!(output.status.code(), Some(0), "{said}");
     let path = folder.path().join("trammel/machines/host.toml");
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(printed.trim_end(), path.display().to_string());
-    let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(beside, 1, "something was left beside the file");
+    let mut noise = Vec::new();
+    while noise.len() < ATTEMPTS {
+        let output = trammel(&["calibrate", "--budget", "5s", "--force"], folder.path());
+        let said = stderr(&output);
+        if said.contains("the kernel does not tell") || said.contains("MiB are free") {
+            eprintln!("skipped: {said}");
+            return;
+        }
+        // What not even `--force` writes.
+        if output.status.code() == Some(3) {
+            noise.push(said);
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(printed.trim_end(), path.display().to_string());
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1, "something was left beside the file");
 
-    let machine = trammel::machines::find(path.to_str().unwrap()).unwrap();
-    assert_eq!(machine.full_name(), "host:measured");
-    assert_eq!(machine.origin, Origin::Measured);
-    assert!(
-        machine.source.contains("load average"),
-        "{}",
-        machine.source
-    );
-    for entry in eo::all().into_iter().filter(|entry| entry.probe.is_some()) {
-        let constants = machine.constants_of(entry).unwrap();
+        let machine = trammel::machines::find(path.to_str().unwrap()).unwrap();
+        assert_eq!(machine.full_name(), "host:measured");
+        assert_eq!(machine.origin, Origin::Measured);
         assert!(
-            constants.iter().any(|constant| *constant > 0.0),
-            "`{}` costs nothing",
-            entry.about.name
+            machine.source.contains("load average"),
+            "{}",
+            machine.source
         );
-        assert!(machine.spread_of(entry) > 0.0);
+        assert!(machine.constants.contains_key("pace"));
+        match spoilt(&machine) {
+            Some(why) => noise.push(why),
+            None => break,
+        }
     }
-
-    // What only a router can tell: its calls, its turns in vain, and what pacing costs.
-    for (operation, constant) in [("call", "call"), ("driver", "call"), ("poll", "empty")] {
-        let cycles = machine.constants[operation][constant];
-        assert!(cycles > 0.0, "{operation}.{constant} is {cycles}");
-    }
-    assert!(machine.constants.contains_key("pace"));
+    assert!(noise.len() < ATTEMPTS, "{}", noise.join("\n"));
 
     let listed = trammel(&["list", "machines"], folder.path());
     let listed = String::from_utf8(listed.stdout).unwrap();
