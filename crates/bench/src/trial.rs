@@ -90,11 +90,11 @@ impl Outcome {
     }
 
     /// Whether less was offered than `load` intends, or slower: by more than the share `tolerance` and by more
-    /// than one frame.
-    pub fn falls_short(&self, load: Load, tolerance: f64) -> bool {
+    /// than one frame for each of `sources`, which send whole frames.
+    pub fn falls_short(&self, load: Load, tolerance: f64, sources: u32) -> bool {
         let least = load.frames() * (1.0 - tolerance);
         let longest = load.duration().as_secs_f64() * (1.0 + tolerance);
-        (self.offered as f64) < least.min(load.frames() - 1.0)
+        (self.offered as f64) < least.min(load.frames() - f64::from(sources))
             || self.effective.as_secs_f64() > longest
     }
 }
@@ -114,6 +114,11 @@ pub trait Trial {
     /// Offers `load`, waits for what is left on its way, and says what became of it. A trial begins with the
     /// device at rest: what it did before does not matter.
     fn run(&mut self, load: Load) -> Result<Outcome, Failure>;
+
+    /// How many senders share the load, each of which sends a whole number of frames.
+    fn sources(&self) -> u32 {
+        1
+    }
 }
 
 impl<F: FnMut(Load) -> Result<Outcome, Failure>> Trial for F {
@@ -158,9 +163,11 @@ mod tests {
             effective: Time::from_ms(ms),
             latency: None,
         };
-        assert!(!outcome(1000, 1000).falls_short(load, 0.0));
-        assert!(!outcome(999, 1000).falls_short(load, 0.0));
-        assert!(outcome(990, 1000).falls_short(load, 0.005));
-        assert!(outcome(1000, 1020).falls_short(load, 0.01));
+        assert!(!outcome(1000, 1000).falls_short(load, 0.0, 1));
+        assert!(!outcome(999, 1000).falls_short(load, 0.0, 1));
+        assert!(outcome(990, 1000).falls_short(load, 0.005, 1));
+        assert!(outcome(996, 1000).falls_short(load, 0.0, 3));
+        assert!(!outcome(996, 1000).falls_short(load, 0.0, 4));
+        assert!(outcome(1000, 1020).falls_short(load, 0.01, 1));
     }
 }

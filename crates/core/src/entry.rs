@@ -301,6 +301,35 @@ impl Param {
         }
     }
 
+    /// A number from `low` to `high`, for entries that have many.
+    pub const fn float(
+        name: &'static str,
+        low: f64,
+        high: f64,
+        default: &'static str,
+        unit: &'static str,
+        help: &'static str,
+    ) -> Param {
+        Param {
+            name,
+            kind: Kind::Float(low, high),
+            default,
+            unit,
+            help,
+        }
+    }
+
+    /// A time, for entries that have many.
+    pub const fn time(name: &'static str, default: &'static str, help: &'static str) -> Param {
+        Param {
+            name,
+            kind: Kind::Time,
+            default,
+            unit: "s",
+            help,
+        }
+    }
+
     /// Converts `value` to this parameter's kind, or says what is allowed.
     pub fn check(&self, value: &Value) -> Result<Value, ParamError> {
         self.convert(value).ok_or_else(|| ParamError::Value {

@@ -7,6 +7,21 @@
 
 use crate::time::Time;
 
+/// What a histogram holds, in as few numbers as tell it: to be kept in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The bounds and digits that it was made with.
+    pub shape: (u64, u64, u8),
+    /// A value of each bucket that holds any, and how many it holds.
+    pub counts: Vec<(u64, u32)>,
+    /// The exact sum of all values.
+    pub sum: u128,
+    /// The exact least and greatest one; meaningless of no values.
+    pub ends: (u64, u64),
+    /// See [`Histogram::clamped`].
+    pub clamped: u64,
+}
+
 /// Counts of `u64` values: picoseconds, or numbers of things.
 #[derive(Clone, Debug)]
 pub struct Histogram {
@@ -96,6 +111,23 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// Takes in all values of `other`, which has the same bounds and digits, `times` times.
+    pub fn merge_n(&mut self, other: &Histogram, times: u64) {
+        if times == 0 {
+            return;
+        }
+        for bucket in other.buckets.iter_recorded() {
+            let count = u64::from(bucket.count_at_value()).saturating_mul(times);
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            self.buckets
+                .saturating_record_n(bucket.value_iterated_to(), count);
+        }
+        self.clamped = self.clamped.saturating_add(other.clamped * times);
+        self.sum += other.sum * u128::from(times);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
     /// Forgets all values and keeps the memory.
     pub fn clear(&mut self) {
         self.buckets.reset();
@@ -169,6 +201,34 @@ impl Histogram {
         })
     }
 
+    /// What it holds.
+    pub fn contents(&self) -> Contents {
+        let of = &self.buckets;
+        let counts = of.iter_recorded();
+        Contents {
+            shape: (of.low(), of.high(), of.sigfig()),
+            counts: counts
+                .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+                .collect(),
+            sum: self.sum,
+            ends: (self.min, self.max),
+            clamped: self.clamped,
+        }
+    }
+
+    /// The histogram that held `contents`.
+    pub fn of_contents(contents: &Contents) -> Histogram {
+        let (lowest, highest, digits) = contents.shape;
+        let mut back = Histogram::new(lowest, highest, digits);
+        for (value, times) in &contents.counts {
+            back.buckets.saturating_record_n(*value, *times);
+        }
+        back.sum = contents.sum;
+        (back.min, back.max) = contents.ends;
+        back.clamped = contents.clamped;
+        back
+    }
+
     /// The bytes that the buckets take, whatever is recorded.
     pub fn memory_bytes(&self) -> usize {
         self.buckets.distinct_values() * size_of::<u64>()
@@ -229,6 +289,26 @@ mod tests {
     }
 
     #[test]
+    fn its_contents_are_all_of_it() {
+        let mut latency = Histogram::of_times();
+        let mut rng = Rng::new(1, "contents");
+        for _ in 0..10_000 {
+            let bits = rng.below(64);
+            latency.record(rng.below(1 << bits));
+        }
+        for latency in [latency, Histogram::of_counts(7)] {
+            let contents = latency.contents();
+            let back = Histogram::of_contents(&contents);
+            assert_eq!(back.contents(), contents);
+            let numbers = |of: &Histogram| (of.count(), of.mean(), of.min(), of.max());
+            assert_eq!(numbers(&back), numbers(&latency));
+            for fraction in [0.0, 0.01, 0.5, 0.999, 1.0] {
+                assert_eq!(back.quantile(fraction), latency.quantile(fraction));
+            }
+        }
+    }
+
+    #[test]
     fn memory_is_bounded_from_the_start() {
         let mut latency = Histogram::of_times();
         let before = latency.memory_bytes();
@@ -285,6 +365,7 @@ mod tests {
         fn merging_is_recording(
             a in prop::collection::vec(0..10_000_000_u64, 0..50),
             b in prop::collection::vec(0..10_000_000_u64, 0..50),
+            times in 0..4_u64,
         ) {
             let of = |values: &[u64]| {
                 let mut histogram = Histogram::new(1, 1_000_000, 3);
@@ -295,7 +376,9 @@ mod tests {
             };
             let mut merged = of(&a);
             merged.merge(&of(&b));
-            let all: Vec<u64> = a.iter().chain(&b).copied().collect();
+            merged.merge_n(&of(&b), times);
+            let more = (0..=times).flat_map(|_| &b);
+            let all: Vec<u64> = a.iter().chain(more).copied().collect();
             let recorded = of(&all);
             prop_assert_eq!(merged.count(), recorded.count());
             prop_assert_eq!(merged.mean(), recorded.mean());

@@ -36,7 +36,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Student's, of the mean of `count` numbers that vary by `variance`.
+    /// Student's, of the mean of `count` numbers whose sample variance is `variance`, at `level` such as 0.95. `None` of fewer
+    /// than two numbers, and where `level` does not lie strictly between 0 and 1.
+    pub fn of_mean(mean: f64, variance: f64, count: u64, level: f64) -> Option<Interval> {
+        (count > 1)
+            .then(|| Interval::of_student(mean, variance, count, level))
+            .flatten()
+    }
+
     fn of_student(mean: f64, variance: f64, count: u64, level: f64) -> Option<Interval> {
         if !(0.0 < level && level < 1.0) {
             return None;

@@ -21,6 +21,7 @@ pub const SIGNIFICANT_DIGITS: usize = 9;
 const UNITS: &[(&str, &str)] = &[
     ("_s", "s"),
     ("_us", "µs"),
+    ("_ms", "ms"),
     ("_bps", "bit/s"),
     ("_mbps", "Mbit/s"),
     ("_pkts", "packets"),

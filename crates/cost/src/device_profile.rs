@@ -187,6 +187,13 @@ pub const KEYS: &[Key] = &[
         Some(0.0),
         false,
     ),
+    key(
+        "restart_ms",
+        "ms for which a restarted router does not forward; not known where left out",
+        (0.0, 1e9),
+        Some(NONE),
+        false,
+    ),
 ];
 
 /// A quantity as a profile gives it.

@@ -128,9 +128,8 @@ impl AfPacket {
     /// An error where the interface is gone; one that is down may come up again.
     #[cold]
     fn check(&self) -> io::Result<()> {
-        if sys::pending_error(&self.receiver).is_none() {
-            return Ok(());
-        }
+        // That an interface went down is told once, that it went away afterwards not at all: the binding tells it.
+        let _ = sys::pending_error(&self.receiver);
         let address: libc::sockaddr_ll = sys::bound_address(&self.receiver)?;
         if address.sll_ifindex > 0 {
             return Ok(());

@@ -170,6 +170,46 @@ impl Code {
         self.add(0x07, to, 0, 0, value)
     }
 
+    /// `to += from`
+    pub fn sum(self, to: u8, from: u8) -> Code {
+        self.add(0x0f, to, from, 0, 0)
+    }
+
+    /// `to -= from`
+    pub fn subtract(self, to: u8, from: u8) -> Code {
+        self.add(0x1f, to, from, 0, 0)
+    }
+
+    /// `to |= from`
+    pub fn join(self, to: u8, from: u8) -> Code {
+        self.add(0x4f, to, from, 0, 0)
+    }
+
+    /// `to ^= value`
+    pub fn flip(self, to: u8, value: i32) -> Code {
+        self.add(0xa7, to, 0, 0, value)
+    }
+
+    /// `to %= value`, without sign; `value` is not 0
+    pub fn modulo(self, to: u8, value: i32) -> Code {
+        self.add(0x97, to, 0, 0, value)
+    }
+
+    /// `to <<= bits`
+    pub fn shift_left(self, to: u8, bits: i32) -> Code {
+        self.add(0x67, to, 0, 0, bits)
+    }
+
+    /// `to >>= bits`, zeroes from the left
+    pub fn shift_right(self, to: u8, bits: i32) -> Code {
+        self.add(0x77, to, 0, 0, bits)
+    }
+
+    /// The lowest `bits` (16, 32, 64) of `to` in the network's order, and zeroes above them.
+    pub fn big_endian(self, to: u8, bits: i32) -> Code {
+        self.add(0xdc, to, 0, 0, bits)
+    }
+
     /// Skips `skip` instructions where `a > b`.
     pub fn skip_if_greater(self, a: u8, b: u8, skip: i16) -> Code {
         self.add(0x2d, a, b, skip, 0)
@@ -211,9 +251,30 @@ impl Code {
         self.add(0x85, 0, 0, 0, 51)
     }
 
+    /// `r0 = bpf_ktime_get_ns()`: what [`crate::clock::monotonic_ns`] shows
+    pub fn monotonic_ns(self) -> Code {
+        self.add(0x85, 0, 0, 0, 5)
+    }
+
     /// `return r0`
     pub fn exit(self) -> Code {
         self.add(0x95, 0, 0, 0, 0)
+    }
+
+    /// All of `next` behind these.
+    pub fn then(mut self, next: Code) -> Code {
+        self.0.extend(next.0);
+        self
+    }
+
+    /// Instructions that a jump over all of these skips.
+    pub fn len(&self) -> i16 {
+        self.0.len() as i16
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::RawFd;
 
+const IFLA_MASTER: u16 = 10;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_INFO_KIND: u16 = 1;
@@ -79,6 +80,21 @@ impl Socket {
                     })
             });
         self.request(pair)
+    }
+
+    /// Makes a bridge.
+    pub fn add_bridge(&mut self, name: &str) -> io::Result<()> {
+        let bridge = Message::new(libc::RTM_NEWLINK, CREATE)
+            .fixed(&link_header(0, 0, 0))
+            .text(IFLA_IFNAME, name)
+            .nested(IFLA_LINKINFO, |info| info.text(IFLA_INFO_KIND, "bridge"));
+        self.request(bridge)
+    }
+
+    /// Makes an interface a port of a bridge.
+    pub fn set_bridge(&mut self, name: &str, bridge: &str) -> io::Result<()> {
+        let index = self.link(bridge)?.index;
+        self.change(name, IFLA_MASTER, &index.to_ne_bytes())
     }
 
     /// Removes an interface.

@@ -205,6 +205,17 @@ impl Namespace {
         })
     }
 
+    /// Joins interfaces by a bridge of the kernel's, which is set up.
+    pub fn add_bridge(&self, bridge: &str, interfaces: &[&str]) -> Result<()> {
+        self.change("make the bridge", bridge, |netlink| {
+            netlink.add_bridge(bridge)?;
+            for interface in interfaces {
+                netlink.set_bridge(interface, bridge)?;
+            }
+            netlink.set_up(bridge, true)
+        })
+    }
+
     /// Removes an interface, and of a veth pair the other end too.
     pub fn delete_link(&self, name: &str) -> Result<()> {
         self.change("remove the interface", name, |netlink| {

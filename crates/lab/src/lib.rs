@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]
+pub mod bench;
+#[cfg(target_os = "linux")]
 pub mod beside;
 pub mod calibrate;
 pub mod cli;
@@ -22,6 +24,8 @@ pub mod router;
 pub mod run_folder;
 pub mod scenario;
 pub mod traffic;
+#[cfg(target_os = "linux")]
+pub mod transfer;
 
 pub use scenario::flow::{DelayedAck, Flow, Stack};
 pub use scenario::model::Scenario;

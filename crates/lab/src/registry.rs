@@ -1,5 +1,6 @@
 //! The families of plug-ins that a scenario or a command may name: one view of their tables for checks and lists.
 
+use trammel_bench::procedures;
 use trammel_core::family::{Catalogue, Unknown};
 use trammel_core::{aqm, dist, loss};
 use trammel_tcp::{cc, models};
@@ -20,6 +21,8 @@ pub enum Family {
     Distribution,
     /// Models of the packets that applications send.
     Application,
+    /// Tests of a device.
+    Test,
 }
 
 impl Family {
@@ -41,6 +44,7 @@ impl Family {
             Family::Loss => &loss::FAMILY,
             Family::Distribution => &dist::FAMILY,
             Family::Application => &apps::FAMILY,
+            Family::Test => &procedures::FAMILY,
         }
     }
 
@@ -53,6 +57,7 @@ impl Family {
             Family::Loss => "losses",
             Family::Distribution => "distributions",
             Family::Application => "applications",
+            Family::Test => "tests",
         }
     }
 

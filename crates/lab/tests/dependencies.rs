@@ -44,6 +44,7 @@ const RULES: &[Rule] = &[
         &["thiserror", "toml_edit"],
     ),
     ("trammel-bench", &["trammel-core"], &["thiserror"]),
+    ("trammel-netfpga", &["trammel-core"], &["thiserror"]),
     ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),
     (
         "trammel-router",
@@ -66,6 +67,7 @@ const RULES: &[Rule] = &[
             "trammel-cost",
             "trammel-router",
             "trammel-bench",
+            "trammel-netfpga",
             "trammel-traffic",
             "trammel-io",
         ],
@@ -98,6 +100,7 @@ const PURE: &[&str] = &[
     "trammel-netsim",
     "trammel-cost",
     "trammel-bench",
+    "trammel-netfpga",
 ];
 
 /// Crates that open the door to the machine, at whatever depth they hide.

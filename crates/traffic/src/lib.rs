@@ -26,3 +26,5 @@ pub mod signal;
 pub mod sources;
 pub mod stamp;
 pub mod stream;
+#[cfg(target_os = "linux")]
+pub mod tester;

@@ -8,15 +8,16 @@
 //! Where a final duration is given, the interval is found with short trials and its lower end then tried for that
 //! long; where it does not pass, the search goes on below it with trials of that length.
 //!
-//! A trial that offered less than it intended says nothing about the device: it is repeated, and where that does
-//! not help, its load is an upper end that is the tester's.
+//! A trial that says nothing of the device ([`crate::validity`]) makes its load an upper end that is the tester's.
 //!
 //= rfc2544 §24
 //# The tests that involve some form of "binary search", for example the throughput test, to determine the exact
 //# result MAY use a shorter trial duration to minimize the length of the search procedure, but the final
 //# determination SHOULD be made with full length trials.
 
-use crate::trial::{Failure, Load, Outcome, Trial};
+use super::{Ends, Error, Found, check, least, most, share, time, width};
+use crate::trial::{Load, Trial};
+use crate::validity::{Tester, Validity};
 use trammel_core::time::Time;
 
 /// What to search for, and where.
@@ -34,99 +35,12 @@ pub struct Binary {
     pub duration: Time,
     /// How long the trial is that decides, where that is longer.
     pub final_duration: Option<Time>,
-    /// By what share a trial may fall short of the load it intends.
-    pub shortfall: f64,
-    /// How often a trial that falls short is repeated.
-    pub repeats: u32,
-}
-
-/// Why nothing is searched, or the search did not end.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The settings cannot be.
-    #[error("binary search: `{name}` is {value}; it must be {must}")]
-    Setting {
-        /// Which.
-        name: &'static str,
-        /// What it is.
-        value: f64,
-        /// What it must be.
-        must: &'static str,
-    },
-    /// A trial could not be made.
-    #[error("trial at {frames_per_second} frames/s: {failure}")]
-    Trial {
-        /// Its load.
-        frames_per_second: f64,
-        /// Why.
-        #[source]
-        failure: Failure,
-        /// The trials before it.
-        trials: Vec<Tried>,
-    },
-}
-
-/// What a trial says of its load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
-    /// The loss was within the goal.
-    Passed,
-    /// It was not.
-    Failed,
-    /// The tester fell short of the load.
-    FellShort,
-}
-
-/// A trial that was made.
-#[derive(Clone, Debug)]
-pub struct Tried {
-    /// What was intended.
-    pub load: Load,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// What it says.
-    pub judgement: Judgement,
-}
-
-/// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Between the two ends.
-    Between,
-    /// The most load passed: the line is the limit, or what was asked for.
-    PassedAtMost,
-    /// The least load failed.
-    FailedAtLeast,
-    /// The upper end is what the tester could not offer.
-    Tester,
-}
-
-/// What was found.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// How the search ended.
-    pub verdict: Verdict,
-    /// The highest load that passed below all that did not, in frames a second.
-    pub lower: Option<f64>,
-    /// The lowest that did not, where there is one.
-    pub upper: Option<f64>,
-    /// All trials, in their order.
-    pub trials: Vec<Tried>,
-}
-
-impl Found {
-    /// The trial that decided on the lower end.
-    pub fn at_lower(&self) -> Option<&Tried> {
-        let lower = self.lower?;
-        let mut latest_first = self.trials.iter().rev();
-        latest_first
-            .find(|t| t.load.frames_per_second() == lower && t.judgement == Judgement::Passed)
-    }
+    /// Which trials count.
+    pub validity: Validity,
 }
 
 impl Binary {
-    /// Zero loss between `least` and `most` frames a second, to half a percent, with trials of `duration` that may
-    /// fall short by a thousandth and are repeated twice if so.
+    /// Zero loss between `least` and `most` frames a second, to half a percent, with trials of `duration`.
     pub fn new(least: f64, most: f64, duration: Time) -> Binary {
         Binary {
             least,
@@ -135,55 +49,20 @@ impl Binary {
             width: 0.005,
             duration,
             final_duration: None,
-            shortfall: 0.001,
-            repeats: 2,
+            validity: Validity::default(),
         }
     }
 
     fn check(&self) -> Result<(), Error> {
-        let is_positive = |x: f64| x > 0.0 && x.is_finite();
         let rules = [
-            (
-                "least",
-                self.least,
-                is_positive(self.least),
-                "above 0 frames/s",
-            ),
-            (
-                "most",
-                self.most,
-                is_positive(self.most) && self.most >= self.least,
-                "not below `least`",
-            ),
-            (
-                "loss_goal",
-                self.loss_goal,
-                (0.0..1.0).contains(&self.loss_goal),
-                "from 0 to below 1",
-            ),
-            (
-                "width",
-                self.width,
-                self.width > 0.0 && self.width < 1.0,
-                "above 0 and below 1",
-            ),
-            (
-                "duration",
-                self.duration.as_secs_f64(),
-                self.duration > Time::ZERO,
-                "above 0 s",
-            ),
-            (
-                "shortfall",
-                self.shortfall,
-                (0.0..1.0).contains(&self.shortfall),
-                "from 0 to below 1",
-            ),
+            least(self.least),
+            most(self.most, self.least),
+            share("loss_goal", self.loss_goal),
+            width(self.width),
+            time("duration", self.duration),
+            share("tolerance", self.validity.tolerance),
         ];
-        match rules.into_iter().find(|rule| !rule.2) {
-            Some((name, value, _, must)) => Err(Error::Setting { name, value, must }),
-            None => Ok(()),
-        }
+        check("binary search", &rules)
     }
 
     /// Searches.
@@ -191,8 +70,7 @@ impl Binary {
         self.check()?;
         let mut run = Run {
             settings: *self,
-            device,
-            trials: Vec::new(),
+            tester: Tester::new(self.validity, device),
         };
         let mut ends = run.narrow(self.most, self.duration)?;
         let longer = self.final_duration.filter(|long| *long > self.duration);
@@ -203,44 +81,19 @@ impl Binary {
                 ends = short;
             }
         }
-        let verdict = match (ends.lower, ends.upper) {
-            (_, Some(_)) if ends.is_testers => Verdict::Tester,
-            (None, _) => Verdict::FailedAtLeast,
-            (Some(_), None) => Verdict::PassedAtMost,
-            (Some(_), Some(_)) => Verdict::Between,
-        };
-        Ok(Found {
-            verdict,
-            lower: ends.lower,
-            upper: ends.upper,
-            trials: run.trials,
-        })
+        Ok(ends.into_found(run.tester.into_trials()))
     }
-}
-
-/// The ends of the interval.
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    lower: Option<f64>,
-    upper: Option<f64>,
-    /// The upper end is the tester's.
-    is_testers: bool,
 }
 
 struct Run<'a> {
     settings: Binary,
-    device: &'a mut dyn Trial,
-    trials: Vec<Tried>,
+    tester: Tester<'a>,
 }
 
 impl Run<'_> {
     /// The interval below `most`, found with trials of `duration`.
     fn narrow(&mut self, most: f64, duration: Time) -> Result<Ends, Error> {
-        let mut ends = Ends {
-            lower: None,
-            upper: None,
-            is_testers: false,
-        };
+        let mut ends = Ends::default();
         if self.place(most, duration, &mut ends)? {
             return Ok(ends);
         }
@@ -261,54 +114,18 @@ impl Run<'_> {
 
     /// Tries a load, which becomes one of the ends; whether it passed.
     fn place(&mut self, rate: f64, duration: Time, ends: &mut Ends) -> Result<bool, Error> {
-        let mut judgement = Judgement::FellShort;
-        for _ in 0..=self.settings.repeats {
-            judgement = self.attempt(rate, duration)?;
-            if judgement != Judgement::FellShort {
-                break;
-            }
-        }
-        if judgement == Judgement::Passed {
-            ends.lower = Some(rate);
-        } else {
-            ends.upper = Some(rate);
-            ends.is_testers = judgement == Judgement::FellShort;
-        }
-        Ok(judgement == Judgement::Passed)
-    }
-
-    fn attempt(&mut self, rate: f64, duration: Time) -> Result<Judgement, Error> {
-        let settings = self.settings;
         let load = Load::new(rate, duration).expect("a rate between two that are above 0");
-        let outcome = match self.device.run(load) {
-            Ok(outcome) => outcome,
-            Err(failure) => {
-                return Err(Error::Trial {
-                    frames_per_second: rate,
-                    failure,
-                    trials: std::mem::take(&mut self.trials),
-                });
-            }
-        };
-        let judgement = if outcome.falls_short(load, settings.shortfall) {
-            Judgement::FellShort
-        } else if outcome.loss_ratio() <= settings.loss_goal {
-            Judgement::Passed
-        } else {
-            Judgement::Failed
-        };
-        self.trials.push(Tried {
-            load,
-            outcome,
-            judgement,
-        });
-        Ok(judgement)
+        let tried = self.tester.offer(load)?;
+        Ok(ends.place(rate, tried, self.settings.loss_goal))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::Verdict;
+    use crate::trial::{Failure, Outcome};
+    use crate::validity::Standing;
     use proptest::prelude::*;
     use trammel_core::rng::Rng;
 
@@ -335,16 +152,16 @@ mod tests {
 
     /// What holds of every search, whatever the device.
     fn holds(search: &Binary, found: &Found) -> Result<(), TestCaseError> {
-        let said = |rate: f64, judgement| {
+        let said = |rate: f64, passes| {
             let mut all = found.trials.iter();
-            all.any(|t| t.load.frames_per_second() == rate && t.judgement == judgement)
+            all.any(|t| t.load.frames_per_second() == rate && t.passes(search.loss_goal) == passes)
         };
         if let Some(lower) = found.lower {
-            prop_assert!(said(lower, Judgement::Passed));
+            prop_assert!(said(lower, Some(true)));
             prop_assert!(found.at_lower().is_some());
         }
         if let Some(upper) = found.upper {
-            prop_assert!(said(upper, Judgement::Failed) || said(upper, Judgement::FellShort));
+            prop_assert!(said(upper, Some(false)) || said(upper, None));
         }
         if let (Some(lower), Some(upper)) = (found.lower, found.upper) {
             prop_assert!(lower < upper && upper - lower <= search.width * upper);
@@ -466,7 +283,7 @@ mod tests {
         let short = found
             .trials
             .iter()
-            .filter(|t| t.judgement == Judgement::FellShort);
+            .filter(|t| t.standing == Standing::FellShort);
         assert_eq!(short.count() % 3, 0);
     }
 
@@ -494,6 +311,6 @@ mod tests {
             error.to_string(),
             "trial at 1000 frames/s: the device is gone"
         );
-        assert!(matches!(error, Error::Trial { trials, .. } if trials.len() == 1));
+        assert!(matches!(error, Error::Trial(broken) if broken.trials.len() == 1));
     }
 }

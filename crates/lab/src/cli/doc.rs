@@ -7,6 +7,7 @@ use crate::scenario::{preset, reference, schema};
 use clap::ValueEnum;
 use std::fmt::Write;
 use std::process::ExitCode;
+use trammel_bench::procedures;
 use trammel_core::entry::About;
 use trammel_core::units::nearest;
 use trammel_tcp::models;
@@ -15,7 +16,7 @@ use trammel_tcp::models;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, preset, element
+    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, test, preset, element
     #[arg(value_name = "KIND")]
     kind: String,
     /// The name, as `trammel list KIND` shows it
@@ -49,6 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "loss",
             "distribution",
             "application",
+            "test",
             "preset",
             "element",
         ];
@@ -126,6 +128,15 @@ fn page(family: Family, about: &About) -> String {
             )
             .expect("a string takes any text");
         }
+    }
+    let test = procedures::find(about.name).filter(|_| family == Family::Test);
+    if let Some(test) = test.filter(|test| !test.quick.is_empty()) {
+        page += "\nIn a quick run";
+        for (at, (name, value)) in test.quick.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(page, "{comma} `{name}` is {value}").expect("a string takes any text");
+        }
+        page += ": no RFC knows these, and the report says so.\n";
     }
     if !about.references.is_empty() {
         page += "\n## References\n\n";

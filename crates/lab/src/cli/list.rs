@@ -1,4 +1,4 @@
-//! `trammel list`: the names that scenario files may use.
+//! `trammel list`: the names that scenario files and commands may use.
 
 use super::out;
 use crate::engine::paper;
@@ -29,6 +29,9 @@ pub(super) enum Listed {
     /// Applications whose packets can be sent
     #[value(alias = "application")]
     Applications,
+    /// Tests of a device
+    #[value(alias = "test")]
+    Tests,
     /// Named paths
     #[value(alias = "preset")]
     Presets,
@@ -54,6 +57,7 @@ impl Listed {
             Listed::Losses => Some(Family::Loss),
             Listed::Distributions => Some(Family::Distribution),
             Listed::Applications => Some(Family::Application),
+            Listed::Tests => Some(Family::Test),
             Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
             Listed::Elements => None,
@@ -61,7 +65,7 @@ impl Listed {
     }
 }
 
-/// List the names that scenario files may use
+/// List the names that scenario files and commands may use
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel list variants")]
 pub(super) struct Args {

@@ -3,6 +3,8 @@
 //! Tables go to standard output; everything that is said to a person goes to standard error.
 
 #[cfg(target_os = "linux")]
+mod bench;
+#[cfg(target_os = "linux")]
 mod beside;
 mod calibrate;
 mod check;
@@ -74,6 +76,8 @@ enum Command {
     Paper(paper::Args),
     Place(place::Args),
     #[cfg(target_os = "linux")]
+    Bench(Box<bench::Args>),
+    #[cfg(target_os = "linux")]
     Router(Box<router::Args>),
     #[cfg(target_os = "linux")]
     Graph(graph::Args),
@@ -106,6 +110,8 @@ pub fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args),
         Command::Paper(args) => paper::run(args),
         Command::Place(args) => place::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Bench(args) => bench::run(&args),
         #[cfg(target_os = "linux")]
         Command::Router(args) => router::run(&args),
         #[cfg(target_os = "linux")]

@@ -55,6 +55,7 @@ mod tests {
         let passage = |came, took| Passage {
             came: us(came),
             left: us(came + took),
+            flow: 0,
         };
         let passages = [
             passage(90, 1),

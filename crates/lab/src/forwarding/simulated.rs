@@ -184,7 +184,8 @@ impl Trial for SimulatedRouter {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use trammel_bench::search::binary::{Binary, Verdict};
+    use trammel_bench::search::Verdict;
+    use trammel_bench::search::binary::Binary;
 
     /// A frame of so many bytes on the link, checksum counted.
     fn frame(bytes: usize) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::spec::{Answer, Experiment, Gather};
-use super::{Paper, estimated, streams};
+use super::{Paper, estimated, streams, tested, transfers};
 use crate::engine::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use crate::engine::trace_of::Samples;
 use crate::report::label::Label;
@@ -21,7 +21,8 @@ pub struct Done {
     pub at: usize,
     /// The scenario that was run; nothing where functions were estimated.
     pub ran: Option<Ran>,
-    /// The functions that were estimated, or the streams that were sent; nothing where a scenario was run.
+    /// The functions that were estimated, the streams that were sent, the device that was tested, the files that were
+    /// transferred; nothing where a scenario was run.
     pub table: Option<Table>,
     /// The cells that it gives.
     pub cells: Vec<Cell>,
@@ -92,6 +93,30 @@ pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyh
             cells: found.cells,
             notes: found.notes,
             failures: found.failures,
+            lacks: found.lacks,
+            is_interrupted: found.is_interrupted,
+            ..Done::nothing(at)
+        });
+    }
+    if let Some(wanted) = &experiment.tested {
+        let found = tested::run(paper, experiment, wanted, choice, watch)
+            .with_context(|| format!("experiment `{}`", experiment.id))?;
+        return Ok(Done {
+            table: Some(found.table),
+            cells: found.cells,
+            notes: found.notes,
+            failures: found.failures,
+            is_interrupted: found.is_interrupted,
+            ..Done::nothing(at)
+        });
+    }
+    if let Some(wanted) = &experiment.transfers {
+        let found = transfers::run(paper, experiment, wanted, choice, watch)
+            .with_context(|| format!("experiment `{}`", experiment.id))?;
+        return Ok(Done {
+            table: Some(found.table),
+            cells: found.cells,
+            notes: found.notes,
             lacks: found.lacks,
             is_interrupted: found.is_interrupted,
             ..Done::nothing(at)

@@ -9,6 +9,7 @@
 //! fails only where it contradicts a verdict of `expected.csv`, in either direction.
 
 pub mod curves;
+mod devices;
 pub mod estimated;
 pub mod expected;
 pub mod experiment;
@@ -20,6 +21,8 @@ pub mod plots;
 pub mod spec;
 mod spec_reader;
 pub mod streams;
+mod tested;
+mod transfers;
 pub mod verdict;
 
 use expected::Expected;

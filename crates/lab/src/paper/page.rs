@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
 use super::verdict::{Outcome, Verdict};
-use super::{Paper, curves, plots, streams};
+use super::{Paper, curves, devices, plots, streams};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::label::Label;
@@ -40,6 +40,7 @@ pub fn page(
         sections.push(table_section(paper, joined, name));
     }
     sections.extend(streams::sections(paper, done));
+    sections.extend(devices::sections(paper, done));
     let figures = spec
         .figures
         .iter()
@@ -492,7 +493,14 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
                     wanted.kinds.len() * rates,
                 )
             }
-            (None, None) => (experiment.scenario.clone(), points.len()),
+            (None, None) => match (&experiment.tested, &experiment.transfers) {
+                (Some(wanted), _) => (wanted.device.to_string(), wanted.frames.len()),
+                (None, Some(wanted)) => (
+                    "files over kernel TCP".to_owned(),
+                    wanted.protocols.len() * wanted.through.len(),
+                ),
+                (None, None) => (experiment.scenario.clone(), points.len()),
+            },
         };
         let is_predicted = experiment.label == Label::Predicted;
         let row = vec![

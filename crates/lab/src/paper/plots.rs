@@ -139,8 +139,9 @@ fn points(
                 let look = |function: &str, metric: &str, _: Option<(f64, f64)>| {
                     let mut rows = table.rows();
                     let row = rows.find(|row| {
-                        row.float(column) == Some(x)
-                            && row.text("function").replace('-', "_") == function
+                        // What functions are to an estimate, tests are to a device.
+                        let names = ["function", "test"].map(|of| row.text(of).replace('-', "_"));
+                        row.float(column) == Some(x) && names.iter().any(|name| name == function)
                     })?;
                     row.float(metric)
                 };

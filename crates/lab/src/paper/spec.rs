@@ -67,7 +67,7 @@ pub struct Experiment {
     pub scenario: String,
     /// What is assumed; as stated in the paper where it is empty.
     pub hypothesis: String,
-    /// Predicted, simulated, or simulated with a fitted constant.
+    /// Whose numbers it gives.
     pub label: Label,
     /// What this build must have, by the name of a key of scenarios.
     pub requires: Option<String>,
@@ -77,6 +77,10 @@ pub struct Experiment {
     pub estimate: Option<Estimated>,
     /// The streams that are sent, or computed, in place of a scenario.
     pub streams: Option<Streams>,
+    /// The device that is tested in place of a scenario.
+    pub tested: Option<Tested>,
+    /// The files that are transferred in place of a scenario.
+    pub transfers: Option<Transfers>,
     /// Keys of the scenario that are set.
     pub set: Vec<(String, Value)>,
     /// Keys that are set for the two-minute choice.
@@ -110,6 +114,58 @@ pub struct Estimated {
     pub gbps: f64,
     /// The share of packets that come by the other socket.
     pub remote: f64,
+}
+
+/// A device under tests of `trammel bench`: an experiment that needs no scenario. Its settings are keys such as
+/// `throughput.width`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tested {
+    /// The device.
+    pub device: Device,
+    /// Names of tests.
+    pub tests: Vec<String>,
+    /// Bytes of frames, their FCS included.
+    pub frames: Vec<f64>,
+    /// Gigabits a second of each port, where the device does not say.
+    pub gbps: f64,
+    /// A file beside the paper with what it says of its devices.
+    pub published: Option<String>,
+}
+
+/// A device; files lie beside the paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// One that is not here, as `--model` has it.
+    Model(String),
+    /// A Click file between rings in memory.
+    Ring(String),
+    /// One that is built in a namespace, as `--dut` has it.
+    Built(String),
+}
+
+impl std::fmt::Display for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Device::Model(name) => write!(f, "model {name}"),
+            Device::Ring(file) => write!(f, "{file} between rings in memory"),
+            Device::Built(name) => write!(f, "{name} between namespaces"),
+        }
+    }
+}
+
+/// Files transferred through devices on this machine: an experiment that needs no scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfers {
+    /// `ftp`, `http`.
+    pub protocols: Vec<String>,
+    /// Devices as `--dut` has them; Click files lie beside the paper.
+    pub through: Vec<String>,
+    /// Bytes of the file in the two-minute choice, and in full.
+    pub bytes: (u64, u64),
+    /// How often each is transferred, in the two-minute choice and in full.
+    pub times: (u32, u32),
+    /// A file beside the paper with what it says of its transfers.
+    pub published: Option<String>,
 }
 
 /// Streams of packets at equal gaps, one for each protocol, size and rate: an experiment that needs no scenario.

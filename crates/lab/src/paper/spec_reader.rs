@@ -2,6 +2,7 @@
 
 mod plot_reader;
 mod streams_reader;
+mod tested_reader;
 
 use super::expression::Expression;
 use super::spec::{
@@ -47,6 +48,11 @@ const EXPERIMENT: &[&str] = &[
     "mbps",
     "link_mbps",
     "published",
+    "tests",
+    "ring",
+    "dut",
+    "transfers",
+    "through",
     "fitted",
     "judged",
     "requires",
@@ -176,14 +182,21 @@ fn table(r: &Reader<'_>) -> TableText {
 }
 
 fn experiment(r: &Reader<'_>) -> Experiment {
-    let engine = r.word("engine", &["simulate", "predict", "estimate", "measure"]);
+    let engine = r.word(
+        "engine",
+        &["simulate", "predict", "estimate", "measure", "model"],
+    );
     let is_measured = engine == Some(3);
     let is_of_streams = ["pps", "mbps"].iter().any(|key| r.entry(key).is_some());
     let is_predicted = engine == Some(1) && !is_of_streams;
-    let is_estimated = matches!(engine, Some(2 | 3)) && !is_of_streams;
+    let is_tested = r.entry("tests").is_some();
+    let is_transferred = r.entry("transfers").is_some();
+    let is_of_devices = is_tested || is_transferred;
+    let is_estimated = matches!(engine, Some(2 | 3)) && !is_of_streams && !is_of_devices;
     let label = match (engine, r.flag("fitted")) {
         (_, Some(true)) => Label::Fitted,
         (Some(3), _) => Label::Measured,
+        (Some(4), _) => Label::Modelled,
         (Some(1 | 2), _) => Label::Predicted,
         _ => Label::Simulated,
     };
@@ -194,7 +207,7 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     let is_judged = r.flag("judged").unwrap_or(true);
     Experiment {
         id: r.text("id"),
-        scenario: if is_estimated || is_of_streams {
+        scenario: if is_estimated || is_of_streams || is_of_devices {
             String::new()
         } else {
             r.text("scenario")
@@ -205,6 +218,8 @@ fn experiment(r: &Reader<'_>) -> Experiment {
         model: model.filter(|_| is_predicted),
         estimate: is_estimated.then(|| estimated(r, is_measured)),
         streams: is_of_streams.then(|| streams_reader::streams(r, is_measured)),
+        tested: is_tested.then(|| tested_reader::tested(r)),
+        transfers: is_transferred.then(|| tested_reader::transfers(r)),
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),

@@ -24,7 +24,7 @@ mod html;
 pub mod label;
 mod svg;
 mod table_view;
-mod ticks;
+pub(crate) mod ticks;
 
 use comparison::Comparison;
 use dots::DotPlot;

@@ -62,7 +62,7 @@ fn superscript(exponent: i32) -> String {
 }
 
 /// Narrow blanks between thousands from five digits on.
-pub(super) fn group_thousands(number: &str) -> String {
+pub(crate) fn group_thousands(number: &str) -> String {
     let end = number.find(['.', 'e']).unwrap_or(number.len());
     let start = usize::from(number.starts_with('-'));
     if end < start + 5 || number.contains("inf") {

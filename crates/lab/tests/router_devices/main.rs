@@ -11,3 +11,4 @@ mod methods;
 mod rig;
 mod routing;
 mod sockets;
+mod tester;

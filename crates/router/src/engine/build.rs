@@ -224,6 +224,7 @@ pub fn build(
         host,
         rng,
         classic: None,
+        draws: 0,
         driver: State::default(),
         watched: Vec::new(),
         steps: options.most_steps,

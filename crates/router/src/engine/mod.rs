@@ -201,6 +201,8 @@ pub struct Ctx {
     rng: Vec<Rng>,
     /// What all elements draw from once a seed was set.
     classic: Option<ClassicRandom>,
+    /// How often elements asked for random numbers.
+    draws: u64,
     driver: driver::State,
     /// Descriptors that elements wait on: descriptor, element, to write.
     watched: Vec<(i32, ElementId, bool)>,

@@ -32,6 +32,7 @@ impl Ctx {
     /// One of 0 … `n` − 1, `n` at least 1: of this element's own stream, or the next of all elements' once a
     /// seed was set.
     pub fn draw(&mut self, n: u64) -> u64 {
+        self.draws += 1;
         match &mut self.classic {
             Some(classic) if n <= classic_random::RANGE => classic.below(n),
             _ => self.rng().below(n),
@@ -41,6 +42,7 @@ impl Ctx {
     /// As [`Ctx::draw`], of as many values as `bits`, at most 31, can tell apart.
     pub fn draw_bits(&mut self, bits: u32) -> u32 {
         let n = 1 << bits;
+        self.draws += 1;
         match &mut self.classic {
             Some(classic) => classic.draw() & (n - 1),
             None => self.rng().below(u64::from(n)) as u32,
@@ -49,7 +51,15 @@ impl Ctx {
 
     /// Random numbers of this element's own, whose order others do not see.
     pub fn rng(&mut self) -> &mut Rng {
+        self.draws += 1;
         &mut self.rng[self.me]
+    }
+
+    /// Whether nothing depends on chance or waits for a time: a number that stays the same while no random number is asked
+    /// for; none while a timer is set.
+    pub fn steadiness(&mut self) -> Option<u64> {
+        let is_waiting = self.timers.next_at().is_some();
+        (!is_waiting).then_some(self.draws)
     }
 
     /// The random numbers of all elements start anew from `seed`.

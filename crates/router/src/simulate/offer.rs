@@ -9,11 +9,15 @@ use trammel_core::time::Time;
 /// Instants in ascending order, when the last bit of a frame is to be in.
 pub type Arrivals = Box<dyn Iterator<Item = Time> + Send>;
 
+/// Flows that are told apart.
+pub const MOST_FLOWS: u16 = 1 << 10;
+
 /// Frames that come to a port.
 pub struct Offer {
     /// Their bytes without the checksum, taken in turn.
     pub(super) frames: Vec<Vec<u8>>,
     pub(super) arrivals: Arrivals,
+    pub(super) flow: u16,
 }
 
 impl fmt::Debug for Offer {
@@ -29,7 +33,19 @@ impl Offer {
     /// that. None where there is no frame or one is empty.
     pub fn new(frames: Vec<Vec<u8>>, arrivals: Arrivals) -> Option<Offer> {
         let is_right = !frames.is_empty() && frames.iter().all(|frame| !frame.is_empty());
-        is_right.then_some(Offer { frames, arrivals })
+        is_right.then_some(Offer {
+            frames,
+            arrivals,
+            flow: 0,
+        })
+    }
+
+    /// The same as the flow `number`, at most [`MOST_FLOWS`] − 1: what is noted of its frames says so.
+    pub fn of_flow(self, number: u16) -> Offer {
+        Offer {
+            flow: number.min(MOST_FLOWS - 1),
+            ..self
+        }
     }
 }
 

@@ -34,6 +34,11 @@ use trammel_router::simulate::port::Passage;
 const ROUNDS: u64 = 16;
 /// Rounds in which what is inside comes out when no more comes in.
 const LAST_ROUNDS: u64 = 64;
+/// How long residual frames are waited for where that is asked for, and how long while none moves and no timer is set.
+//= rfc2544 §23
+//# d) Wait for two seconds for any residual frames to be received.
+const RESIDUE: Duration = Duration::from_secs(2);
+const STUCK: Duration = Duration::from_millis(20);
 /// The longest that a window takes beyond its load.
 const LONGEST: Duration = Duration::from_secs(10);
 /// A gap between two calls of rings is the work of others on the machine, interrupts included, if it is as long as so many
@@ -95,6 +100,10 @@ pub struct Bed {
     /// The longest that a batch takes, and what a frame does.
     longest: Time,
     frame: Option<Time>,
+    /// What is inside after a window is waited for.
+    waits: bool,
+    /// Elements wait for times: see [`Bed::is_timed`].
+    is_timed: bool,
 }
 
 impl Bed {
@@ -150,7 +159,21 @@ impl Bed {
             time,
             longest: FIRST_GAP,
             frame: None,
+            waits: false,
+            is_timed: false,
         })
+    }
+
+    /// From now on a window ends when what is inside has come out, or never will; the next begins at rest.
+    pub fn wait_for_residue(&mut self) {
+        self.waits = true;
+    }
+
+    /// Whether elements of a bed that waits for residue set timers, as far as was seen. They go by the clock on the wall,
+    /// from which nothing can be cut out: so nothing is from then on, and a window in which it becomes known tells
+    /// delays that are too short.
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
     }
 
     fn ticks(&self, time: Time) -> u64 {
@@ -159,6 +182,12 @@ impl Bed {
 
     /// What is the router's own work.
     fn limits(&self) -> Limits {
+        if self.is_timed {
+            return Limits {
+                longest: u64::MAX,
+                ..Limits::default()
+            };
+        }
         Limits {
             longest: self.ticks(self.longest),
             frame: self.frame.map_or(0, |frame| self.ticks(frame)),
@@ -213,6 +242,7 @@ impl Bed {
             if self.router.run_rounds(None, ROUNDS) != Progress::Running {
                 return Err("the router stopped before all frames had come".into());
             }
+            self.look_for_timers();
             if started.elapsed() > longest {
                 return Err(format!(
                     "frames were left {} s after the last had come: a task never runs",
@@ -227,7 +257,31 @@ impl Bed {
             }
             self.router.run_rounds(None, 1);
         }
+        if self.waits {
+            self.empty();
+        }
         Ok(())
+    }
+
+    fn look_for_timers(&mut self) {
+        self.is_timed |= self.waits && self.router.steadiness().is_none();
+    }
+
+    /// Runs the router until nothing is inside, or nothing of it will ever come out.
+    fn empty(&mut self) {
+        let started = Instant::now();
+        let (mut moved, mut inside) = (started, usize::MAX);
+        while inside > 0 && started.elapsed() < RESIDUE {
+            self.router.run_rounds(None, ROUNDS);
+            self.look_for_timers();
+            let now = self.router.packets_inside();
+            let has_timer = self.router.steadiness().is_none();
+            if now != inside || has_timer {
+                (moved, inside) = (Instant::now(), now);
+            } else if moved.elapsed() > STUCK {
+                break;
+            }
+        }
     }
 }
 
@@ -292,9 +346,12 @@ impl UnderLoad for Bed {
         }
         for way in self.ways_in.iter().chain(&self.ways_out) {
             let way = lock(way);
-            let passages = way.passages().map(|(due, out)| Passage {
+            // What an earlier window left behind is none of this one's.
+            let own = way.passages().filter(|(due, _)| *due >= start);
+            let passages = own.map(|(due, out)| Passage {
                 came: since(due),
                 left: since(out),
+                flow: 0,
             });
             window.passages.extend(passages);
         }

@@ -6,7 +6,7 @@
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
-use crate::forwarding::lost::LOST;
+use crate::forwarding::lost;
 use crate::forwarding::simulated::{SimulatedRouter, Stream};
 use crate::forwarding::traffic::Traffic;
 use std::sync::Arc;
@@ -35,19 +35,19 @@ const BATCH: usize = trammel_packet::batch::CAPACITY;
 
 /// What the device is like besides the function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ports {
+pub(crate) struct Ports {
     /// Bits a second of each; infinite where links do not limit.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// Frames of a ring.
-    pub(super) ring: usize,
+    pub(crate) ring: usize,
     /// How frames come.
-    pub(super) pattern: Pattern,
-    pub(super) seed: u64,
+    pub(crate) pattern: Pattern,
+    pub(crate) seed: u64,
 }
 
 /// A simulated device.
 #[derive(Clone, Debug)]
-pub(super) struct Device(SimulatedRouter);
+pub(crate) struct Device(SimulatedRouter);
 
 /// What pacing and stamping cost each way on this machine, where it is known: what latency is measured with on rings in
 /// memory, which the simulated rings then cost as well.
@@ -86,7 +86,7 @@ impl Device {
     }
 
     /// `bench` on `machine`, offered frames of `traffic`.
-    pub(super) fn new(
+    pub(crate) fn new(
         bench: &Bench,
         machine: &Machine,
         traffic: &Traffic,
@@ -129,6 +129,11 @@ impl Device {
             seed: ports.seed,
             last: None,
         }))
+    }
+
+    /// The router and its ports.
+    pub(crate) fn router(&self) -> &SimulatedRouter {
+        &self.0
     }
 
     /// What the last trial came to.
@@ -185,14 +190,20 @@ impl Device {
         loads: &[Load],
     ) -> Result<(Outcome, Vec<Passage>, Option<Time>), Failure> {
         let (outcome, passages) = self.0.offer_all(loads, true)?;
+        Ok((self.judged(outcome), passages, self.last_lost()))
+    }
+
+    /// When a receive ring was full last in the last trial.
+    fn last_lost(&self) -> Option<Time> {
         let ports = self.last().into_iter().flat_map(|report| &report.ports);
-        let last_lost = ports.filter_map(|(_, counts)| counts.last_lost).max();
-        Ok((self.judged(outcome), passages, last_lost))
+        ports.filter_map(|(_, counts)| counts.last_lost).max()
     }
 
     /// A function may copy packets, answer some and end others: what it did with them is no loss.
     fn judged(&self, outcome: Outcome) -> Outcome {
-        let lost = self.last().map_or(0, lost);
+        let lost = self.last().map_or(0, |report| {
+            lost::of_balance(&report.balance) + lost::waiting(&report.balance)
+        });
         Outcome {
             forwarded: outcome.offered.saturating_sub(lost),
             ..outcome
@@ -205,15 +216,6 @@ impl Trial for Device {
         let outcome = self.0.run(load)?;
         Ok(self.judged(outcome))
     }
-}
-
-/// Frames that rings, queues and buffers had no room for, and those that never came out of them.
-fn lost(report: &Report) -> u64 {
-    let balance = &report.balance;
-    let ended = balance.dropped.iter();
-    let ended = ended.filter(|(reason, _)| LOST.contains(reason));
-    let waiting = balance.in_receive_rings + balance.in_transmit_rings + balance.inside;
-    balance.lost + waiting + ended.map(|(_, count)| count).sum::<u64>()
 }
 
 /// What each element costs, from what the estimate says of it.

@@ -8,7 +8,7 @@
 //! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
 
 mod comparison;
-mod device;
+pub(crate) mod device;
 mod live;
 mod report;
 mod row;

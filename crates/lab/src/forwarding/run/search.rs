@@ -12,7 +12,8 @@ use super::row::Row;
 use crate::forwarding::estimate::Error;
 use crate::forwarding::recovery::{OVERLOAD, REDUCED, recovery};
 use crate::scenario::forwarding::{Bench, Test};
-use trammel_bench::search::binary::{Binary, Found, Verdict};
+use trammel_bench::search::binary::Binary;
+use trammel_bench::search::{Found, Verdict};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
 

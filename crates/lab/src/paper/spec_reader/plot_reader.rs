@@ -140,7 +140,10 @@ pub(super) fn check(plot: &Reader<'_>, spec: &Spec) {
         if name.is_empty() {
             continue;
         }
-        let of_functions = spec.experiments.iter().filter(|it| it.estimate.is_some());
+        let of_functions = spec
+            .experiments
+            .iter()
+            .filter(|it| it.estimate.is_some() || it.tested.is_some());
         if !of_functions.clone().any(|it| it.id == name) {
             one.unknown("experiment", &name, of_functions.map(|it| it.id.as_str()));
         }

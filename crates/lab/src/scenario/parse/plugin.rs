@@ -219,7 +219,11 @@ fn built(plugin: &Plugin, family: Family) -> Result<(), String> {
     match family {
         Family::Distribution => plugin.distribution().map(|_| ()),
         Family::Loss => plugin.loss_model().map(|_| ()),
-        Family::Variant | Family::Model | Family::Discipline | Family::Application => Ok(()),
+        Family::Variant
+        | Family::Model
+        | Family::Discipline
+        | Family::Application
+        | Family::Test => Ok(()),
     }
 }
 

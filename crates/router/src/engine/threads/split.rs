@@ -125,6 +125,7 @@ impl Ctx {
             host: self.host.another()?,
             rng: build::streams(seed, &self.flat),
             classic: None,
+            draws: 0,
             driver: State::default(),
             watched: Vec::new(),
             options: self.options.clone(),

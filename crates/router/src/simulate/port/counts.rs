@@ -19,6 +19,8 @@ pub struct Passage {
     pub came: Time,
     /// When its first bit was out.
     pub left: Time,
+    /// Of which flow it was: see [`Offer::of_flow`](crate::simulate::offer::Offer::of_flow).
+    pub flow: u16,
 }
 
 impl Passage {
@@ -47,6 +49,10 @@ pub struct Counts {
     pub batches: u64,
     /// Times that it asked in vain.
     pub polls: u64,
+    /// Times that it left nothing in the ring, those in vain included.
+    pub emptied: u64,
+    /// Times that the link stood still when frames were given to it.
+    pub link_idle: u64,
     /// Frames that the router gave it.
     pub accepted: u64,
     /// Those that are in the transmit ring.
@@ -76,6 +82,8 @@ impl Default for Counts {
             received: 0,
             batches: 0,
             polls: 0,
+            emptied: 0,
+            link_idle: 0,
             accepted: 0,
             in_transmit_ring: 0,
             sent: 0,

@@ -1,7 +1,7 @@
 //! A port's state, and the driver that moves frames between its rings and the router for cycles.
 
 use super::counts::Counts;
-use super::inward::Inward;
+use super::inward::{Came, Inward};
 use super::link_time::LinkTime;
 use super::outward::Outward;
 use super::settings::{Notice, Settings};
@@ -89,15 +89,15 @@ impl State {
                 break;
             };
             let packet = &mut pool[&handle];
-            packet.set_timestamp(self.start + Timestamp(came.as_ns() as i64));
-            // One more than the time: nothing is none.
-            packet.set_anno_bytes(PERFCTR, (came.as_ps() + 1).to_ne_bytes());
+            packet.set_timestamp(self.start + Timestamp(came.at.as_ns() as i64));
+            packet.set_anno_bytes(PERFCTR, came.annotation());
             bytes += packet.len();
             self.inward.take_first();
             into.push(handle);
             count += 1;
         }
         let took = self.meter.charge(self.settings.receive.of(count, bytes));
+        self.counts.emptied += u64::from(self.inward.waiting() == 0);
         if count == 0 {
             self.counts.polls += 1;
             self.counts.polling += took;
@@ -121,13 +121,13 @@ impl State {
         self.counts.driver += took;
         from.drain_front(count, |handle| {
             let packet = &pool[&handle];
-            let came = u64::from_ne_bytes(packet.anno_bytes(PERFCTR)).checked_sub(1);
-            self.outward.gather(packet.data(), came.map(Time::from_ps));
+            let came = Came::of(packet.anno_bytes(PERFCTR));
+            self.outward.gather(packet.data(), came);
             pool.free(handle);
         });
         self.counts.accepted += count as u64;
         if !self.settings.gathers {
-            self.outward.hand_over(self.meter.clock().now());
+            self.hand_over();
         }
         count
     }
@@ -146,7 +146,12 @@ impl State {
             .meter
             .charge(times * self.settings.flush.of(count, bytes));
         self.counts.driver += took;
-        self.outward.hand_over(self.meter.clock().now());
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        let now = self.meter.clock().now();
+        self.outward.hand_over(now, &mut self.counts);
     }
 
     pub(super) fn counts_at(&mut self, now: Time) -> Counts {

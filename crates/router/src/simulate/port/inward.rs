@@ -4,7 +4,7 @@
 
 use super::counts::Counts;
 use super::link_time::LinkTime;
-use crate::simulate::offer::{Arrivals, Offer};
+use crate::simulate::offer::{Arrivals, MOST_FLOWS, Offer};
 use std::collections::VecDeque;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
@@ -19,6 +19,36 @@ struct Stream {
     turn: usize,
     next: Option<Time>,
     arrivals: Arrivals,
+    flow: u16,
+}
+
+/// When a frame came, and of which flow it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Came {
+    pub(super) at: Time,
+    pub(super) flow: u16,
+}
+
+/// Bits of the annotation that are the flow's.
+const FLOW_BITS: u32 = MOST_FLOWS.ilog2();
+
+impl Came {
+    /// As the annotation that travels with a packet: the flow above a time of up to five hours. One more than the time,
+    /// since nothing is none.
+    pub(super) fn annotation(self) -> [u8; 8] {
+        let time = (self.at.as_ps() + 1).min(u64::MAX >> FLOW_BITS);
+        (u64::from(self.flow) << (64 - FLOW_BITS) | time).to_ne_bytes()
+    }
+
+    /// What an annotation says; none where the packet came by no port.
+    pub(super) fn of(annotation: [u8; 8]) -> Option<Came> {
+        let word = u64::from_ne_bytes(annotation);
+        let time = (word & u64::MAX >> FLOW_BITS).checked_sub(1)?;
+        Some(Came {
+            at: Time::from_ps(time),
+            flow: (word >> (64 - FLOW_BITS)) as u16,
+        })
+    }
 }
 
 /// A frame in the receive ring.
@@ -70,6 +100,7 @@ impl Inward {
             turn: 0,
             next,
             arrivals: offer.arrivals,
+            flow: offer.flow,
         });
     }
 
@@ -180,14 +211,21 @@ impl Inward {
         })
     }
 
-    /// The first frame that can be received by `now`: when it came, and its bytes.
-    pub(super) fn first(&self, now: Time) -> Option<(Time, &[u8])> {
+    /// The first frame that can be received by `now`: when it came, of which flow it is, and its bytes.
+    pub(super) fn first(&self, now: Time) -> Option<(Came, &[u8])> {
         let first = self.ring.front().filter(|first| first.is_there <= now)?;
-        let bytes = match first.stream {
-            GIVEN => self.given_in_ring.front()?,
-            number => &self.streams[number as usize].frames[first.frame as usize],
+        let (flow, bytes) = match first.stream {
+            GIVEN => (MOST_FLOWS - 1, self.given_in_ring.front()?),
+            number => {
+                let stream = &self.streams[number as usize];
+                (stream.flow, &stream.frames[first.frame as usize])
+            }
         };
-        Some((first.came, bytes))
+        let came = Came {
+            at: first.came,
+            flow,
+        };
+        Some((came, bytes))
     }
 
     /// Takes the first frame out of the ring.

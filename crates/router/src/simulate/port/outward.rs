@@ -3,6 +3,7 @@
 //! A descriptor is free again when its frame's last bit is out.
 
 use super::counts::{Counts, Departure, Passage};
+use super::inward::Came;
 use super::link_time::LinkTime;
 use std::collections::VecDeque;
 use trammel_core::time::Time;
@@ -12,8 +13,8 @@ use trammel_core::units::TxTime;
 #[derive(Clone, Debug)]
 struct Leaving {
     bytes: u64,
-    /// When it came, where it came by a simulated port.
-    came: Option<Time>,
+    /// When it came and of which flow it is, where it came by a simulated port.
+    came: Option<Came>,
     /// The bits of its first and its last on the link; zero while it is gathered.
     first_out: Time,
     last_out: Time,
@@ -109,8 +110,9 @@ impl Outward {
             counts.last_sent = first.last_out;
             if let Some(came) = first.came {
                 let passage = Passage {
-                    came,
+                    came: came.at,
                     left: first.first_out,
+                    flow: came.flow,
                 };
                 counts.latency.record_time(passage.latency());
                 if let Some(passages) = &mut self.passages {
@@ -122,7 +124,7 @@ impl Outward {
     }
 
     /// Puts a frame into the ring; `came` where it came by a simulated port.
-    pub(super) fn gather(&mut self, frame: &[u8], came: Option<Time>) {
+    pub(super) fn gather(&mut self, frame: &[u8], came: Option<Came>) {
         if self.departures.is_some() {
             self.gathered_frames.push(frame.to_vec());
         }
@@ -135,7 +137,9 @@ impl Outward {
     }
 
     /// Gives what is gathered to the link.
-    pub(super) fn hand_over(&mut self, now: Time) {
+    pub(super) fn hand_over(&mut self, now: Time, counts: &mut Counts) {
+        let stands_still = !self.gathered.is_empty() && self.link_free <= now;
+        counts.link_idle += u64::from(stands_still);
         let mut frames = std::mem::take(&mut self.gathered_frames).into_iter();
         while let Some(mut frame) = self.gathered.pop_front() {
             let ready = match self.bus {

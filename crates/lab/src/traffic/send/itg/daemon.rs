@@ -1,7 +1,7 @@
 //! A sender that libITG's programs order flows of, as `ITGSend -Q`.
 //!
 //! Whoever reaches the port is obeyed, and no key is known to libITG. So an order reads and writes no file, waits on no port, and no
-//! more than [`MOST_ORDERS`] are carried out at once.
+//! more than `MOST_ORDERS` are carried out at once.
 
 use super::{Job, begin_own, send_all};
 use crate::traffic::send::LOOK;

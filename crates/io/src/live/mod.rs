@@ -4,6 +4,8 @@
 //! an interface; the sink is a program that counts and drops. A frame costs either some 100 ns. Source: Linux's
 //! `bpf_prog_run.rst`.
 
+pub mod numbered;
+
 use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use crate::error::{Error, Result};
 use crate::sys;

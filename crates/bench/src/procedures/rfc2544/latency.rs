@@ -1,0 +1,163 @@
+//! Latency: how long a frame takes through the device at its throughput.
+//!
+//! # What it does
+//! A stream at the throughput rate; one frame is tagged when half of it has been sent, and its latency is the trial's value.
+//! The value that is reported is the mean of the repetitions. Where the testbed tags no frames, the mean of all frames of a
+//! trial is its value, and `value_of` says so. Least, median, percentiles and most are of all frames of all trials.
+//! `latency_of` says which definition of RFC 1242 the times follow.
+//!
+//! # References
+//! RFC 2544 §26.2; RFC 1242 §3.8.
+
+use super::super::{Bench, Entry, Error, Form, load};
+use crate::summary::{latencies, spread, us};
+use crate::testbed::{Observation, Plan, Tags, Unable};
+use trammel_core::entry::{About, Param, Params};
+use trammel_core::histogram::Histogram;
+use trammel_core::table::{CellType, Table};
+
+/// Latency in the table of tests.
+pub static ENTRY: Entry = Entry {
+    about: About {
+        name: "latency",
+        aliases: &[],
+        summary: "how long a frame takes through the device at its throughput",
+        references: &["RFC 2544 §26.2", "RFC 1242 §3.8"],
+        params: &[
+            //= rfc2544 §26.2
+            //# The stream SHOULD be at least 120 seconds in duration.
+            Param::time("duration", "120 s", "how long the stream is"),
+            //= rfc2544 §26.2
+            //# An identifying tag SHOULD be included in one frame after 60 seconds
+            Param::time("tag_after", "60 s", "after what time a frame is tagged"),
+            //= rfc2544 §26.2
+            //# The test MUST be repeated at least 20 times with the reported value being the average of the recorded values.
+            Param::int("repeats", 1, 10_000, "20", "", "how often the test is made"),
+        ],
+    },
+    quick: &[
+        ("duration", "1 s"),
+        ("tag_after", "0.5 s"),
+        ("repeats", "3"),
+    ],
+    columns: &[
+        ("rate_fps", CellType::Float),
+        ("latency_mean_us", CellType::Float),
+        ("latency_sd_us", CellType::Float),
+        ("latency_min_us", CellType::Float),
+        ("latency_max_us", CellType::Float),
+        ("repeats", CellType::Int),
+        ("value_of", CellType::Text),
+        ("latency_of", CellType::Text),
+        ("all_least_us", CellType::Float),
+        ("all_median_us", CellType::Float),
+        ("all_p99_us", CellType::Float),
+        ("all_p999_us", CellType::Float),
+        ("all_most_us", CellType::Float),
+    ],
+    form: Form::Table,
+    run,
+};
+
+fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
+    let tags = Tags {
+        from: params.time("tag_after"),
+        frames: 1,
+    };
+    bench.at_throughput(&ENTRY, |bench, traffic, fps| {
+        let plan = Plan {
+            tags: Some(tags),
+            ..Plan::of(&[load(fps, params.time("duration"))?])
+        };
+        let mut all = Histogram::of_times();
+        let mut is_tagged = true;
+        let value = |observed: &Observation| {
+            let latency = observed.outcome.latency.as_ref();
+            if let Some(latency) = latency {
+                all.merge(latency);
+            }
+            is_tagged &= !observed.tagged.is_empty();
+            let tagged = observed.tagged.first().map(|time| us(*time));
+            tagged.or_else(|| Some(latency?.mean()? / 1e6))
+        };
+        let values = bench.repeat(params.int("repeats"), traffic, &plan, value)?;
+        let values: Vec<f64> = values.into_iter().flatten().collect();
+        if values.is_empty() {
+            return Err(Unable("this testbed does not measure latencies".to_owned()).into());
+        }
+        let mut own = vec![fps.into()];
+        own.extend(spread(&values));
+        let value_of = if is_tagged {
+            "tagged frame"
+        } else {
+            "all frames"
+        };
+        own.extend([
+            values.len().into(),
+            value_of.into(),
+            bench.bed().latency_of().name().into(),
+        ]);
+        own.extend(latencies(&all));
+        Ok(own)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fakes::{Device, made, search, traffic};
+    use trammel_core::time::Time;
+
+    #[test]
+    fn a_fixed_delay_is_found_and_the_tagged_frame_is_told_from_the_others() {
+        let delay = Time::from_us(250);
+        let mut device = Device {
+            delay,
+            // Each second frame takes longer; the tagged one, the hundredth, does not.
+            slower: Time::from_us(40),
+            buffer: 0,
+            ..Device::of_capacity(1e3)
+        };
+        let given = [
+            ("duration", "0.2 s"),
+            ("tag_after", "0.1 s"),
+            ("repeats", "20"),
+        ];
+        let table = made(&ENTRY, &given, &mut device, &[traffic(64)], search());
+        let row = table.rows().next().unwrap();
+        let float = |name: &str| row.float(name).unwrap();
+        assert_eq!(
+            (float("latency_mean_us"), float("latency_sd_us")),
+            (250.0, 0.0)
+        );
+        assert_eq!(
+            (float("all_least_us"), float("all_most_us")),
+            (250.0, 290.0)
+        );
+        assert_eq!(
+            (row.int("repeats"), row.text("value_of")),
+            (Some(20), "tagged frame")
+        );
+        assert_eq!(row.text("latency_of"), "sender's stamp to receiver's");
+        // Without tags it is the mean of all.
+        device.tags = false;
+        let table = made(&ENTRY, &given, &mut device, &[traffic(64)], search());
+        let row = table.rows().next().unwrap();
+        assert!((row.float("latency_mean_us").unwrap() - 270.0).abs() < 0.2);
+        assert_eq!(row.text("value_of"), "all frames");
+    }
+
+    #[test]
+    fn without_a_throughput_there_is_no_latency() {
+        let mut dead = Device::of_capacity(0.1);
+        let table = made(
+            &ENTRY,
+            &[("duration", "1 s")],
+            &mut dead,
+            &[traffic(64)],
+            search(),
+        );
+        let row = table.rows().next().unwrap();
+        assert_eq!((row.float("rate_fps"), row.text("frame")), (None, "64"));
+    }
+}

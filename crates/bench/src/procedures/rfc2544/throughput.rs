@@ -1,0 +1,150 @@
+//! Throughput: the fastest rate at which no frame is lost.
+//!
+//! # What it does
+//! A search finds the interval between a rate that passed and one that did not; the rate that is reported passed a
+//! trial of the full length. Both ends of the interval are told, since the device's own lies between them. Of the three
+//! searches, `binary` is what the text has in mind, `mlr` needs a third of its time for the same final trials (RFC 9971
+//! §4.10.2 says that its result complies), and `incremental` stops at the first loss.
+//!
+//! # References
+//! RFC 2544 §26.1, §24; RFC 1242 §3.17.
+
+use super::super::{Bench, Entry, Error, Form, verdict};
+use crate::search::throughput::{MISMATCHES, SEARCHES};
+use trammel_core::entry::{About, Kind, Param, Params};
+use trammel_core::table::{CellType, Table};
+
+/// Throughput in the table of tests.
+pub static ENTRY: Entry = Entry {
+    about: About {
+        name: "throughput",
+        aliases: &[],
+        summary: "the fastest rate at which no frame is lost",
+        references: &["RFC 2544 §26.1", "RFC 1242 §3.17"],
+        params: &[
+            Param {
+                name: "loss_ratio",
+                kind: Kind::Float(0.0, 0.5),
+                default: "0",
+                unit: "",
+                help: "the share of frames that may be lost; RFC 2544 allows none",
+            },
+            Param {
+                name: "width",
+                kind: Kind::Float(1e-6, 0.5),
+                default: "0.005",
+                unit: "",
+                help: "the width of the interval that is found, as a share of its upper end",
+            },
+            Param {
+                name: "duration",
+                kind: Kind::Time,
+                default: "10 s",
+                unit: "s",
+                help: "how long the trials of the search are",
+            },
+            //= rfc2544 §24
+            //# The duration of the test portion of each trial SHOULD be at least 60 seconds.
+            Param {
+                name: "final_duration",
+                kind: Kind::Time,
+                default: "60 s",
+                unit: "s",
+                help: "how long the trial is that decides",
+            },
+            Param {
+                name: "least",
+                kind: Kind::Float(1e-9, 1.0),
+                default: "0.001",
+                unit: "",
+                help: "the least load that is tried, as a share of what the media carry",
+            },
+            Param {
+                name: "search",
+                kind: Kind::Choice(SEARCHES),
+                default: "binary",
+                unit: "",
+                help: "the search",
+            },
+            Param::float(
+                "step",
+                1e-6,
+                1.0,
+                "0.01",
+                "",
+                "by how much an incremental search raises the load, as a share of what the media carry",
+            ),
+            Param::float(
+                "tolerance",
+                0.0,
+                0.5,
+                "0.001",
+                "",
+                "by what share a trial may fall short of its load or outlast its duration",
+            ),
+            Param::int(
+                "repeats",
+                0,
+                100,
+                "2",
+                "",
+                "how often a trial that fell short is repeated",
+            ),
+            Param {
+                name: "mismatch",
+                kind: Kind::Choice(MISMATCHES),
+                default: "invalid",
+                unit: "",
+                help: "what it is taken for after that: a limit of the tester, or loss (RFC 9971 §4.9.1)",
+            },
+            Param::time(
+                "ramp_up",
+                "0 s",
+                "for how long the most load is offered before the first trial, which counts for nothing",
+            ),
+        ],
+    },
+    quick: &[("duration", "0.5 s"), ("final_duration", "1 s")],
+    columns: &[
+        ("throughput_fps", CellType::Float),
+        ("upper_fps", CellType::Float),
+        ("line_fps", CellType::Float),
+        ("of_line_percent", CellType::Float),
+        ("throughput_mbps", CellType::Float),
+        ("line_side_mbps", CellType::Float),
+        ("verdict", CellType::Text),
+        ("trials", CellType::Int),
+        ("trial_time_s", CellType::Float),
+    ],
+    form: Form::Graph {
+        is_percent: false,
+        x: "frame_bytes",
+        lines: &[
+            ("line_fps", "theoretical"),
+            ("throughput_fps", "throughput"),
+        ],
+    },
+    run,
+};
+
+fn run(bench: &mut Bench<'_>, _params: &Params) -> Result<Table, Error> {
+    bench.each(&ENTRY, |bench, traffic, table| {
+        let found = bench.throughput(traffic)?;
+        let line = bench.line_fps(traffic);
+        let bits = |per_frame: f64| found.lower.map(|fps| fps * per_frame * 8.0 / 1e6);
+        let time = found.trials.iter().map(|t| t.load.duration().as_secs_f64());
+        let own = vec![
+            found.lower.into(),
+            found.upper.into(),
+            line.into(),
+            found.lower.map(|fps| 100.0 * fps / line).into(),
+            bits(traffic.sizes.mean()).into(),
+            bits(traffic.sizes.mean() + crate::frames::GAP_AND_PREAMBLE).into(),
+            verdict(found.verdict).into(),
+            (found.trials.len() as i64).into(),
+            time.sum::<f64>().into(),
+        ];
+        bench.push(table, traffic, own);
+        Ok(())
+    })
+}

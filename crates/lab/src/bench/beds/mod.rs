@@ -1,0 +1,16 @@
+//! Testbeds: a file for each kind of device under test.
+
+pub mod configuration;
+pub mod dut;
+pub mod estimated;
+pub mod measurer;
+pub mod model;
+pub mod namespaces;
+pub mod netfpga;
+mod passages;
+pub mod ports;
+mod process;
+pub mod profiled;
+pub mod ring;
+pub mod self_test;
+pub mod simulated;

@@ -1,0 +1,56 @@
+//! Devices that are not here, by name: designs of the NetFPGA router, and PCs by their profiles.
+
+use super::netfpga::NetFpga;
+use super::profiled::Profiled;
+use anyhow::bail;
+use trammel_bench::testbed::Testbed;
+use trammel_core::units::nearest;
+use trammel_cost::device_profile::DeviceProfile;
+use trammel_netfpga::params::PRESETS;
+
+/// The model that `text` names.
+pub fn find(text: &str) -> anyhow::Result<Box<dyn Testbed>> {
+    let name = text.split(':').next().unwrap_or(text);
+    if PRESETS.iter().any(|(known, ..)| *known == name) {
+        return Ok(Box::new(NetFpga::parse(text)?));
+    }
+    if names().contains(&text) {
+        return Ok(Box::new(Profiled::new(DeviceProfile::shipped(text)?)));
+    }
+    let all = names();
+    let known: Vec<String> = all.iter().map(|known| format!("`{known}`")).collect();
+    match nearest(name, all.iter().copied()) {
+        Some(near) => bail!("there is no model `{text}`; did you mean `{near}`?"),
+        None => bail!("there is no model `{text}`; there are {}", known.join(", ")),
+    }
+}
+
+/// All names: a design's may be followed by `:` and what is changed of it.
+pub fn names() -> Vec<&'static str> {
+    let designs = PRESETS.iter().map(|(name, ..)| *name);
+    designs
+        .chain(super::profiled::NAMES.iter().copied())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_bench::testbed::Label;
+
+    #[test]
+    fn every_model_is_found_by_its_name_and_a_slip_is_told() {
+        for name in names() {
+            let bed = find(name).unwrap();
+            assert_eq!(bed.label(), Label::Modelled);
+            assert!(bed.device().contains(name));
+        }
+        for (text, said) in [
+            ("click-pc-2008", "did you mean `click-pc-2009`?"),
+            ("xyz", "`reference-1g`"),
+        ] {
+            let error = find(text).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

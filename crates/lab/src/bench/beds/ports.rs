@@ -1,0 +1,460 @@
+//! A device between two ports of this machine, under real frames.
+//!
+//! ```text
+//! traffic, plan ─> the tester's own plan ─> ports ─ device ─ ports ─> what was seen ─> observation
+//! ```
+//! Before the first trial of a kind of traffic, and after a reset, the device is asked for its addresses and frames are sent
+//! until some come through: tables are filled, and a device that forwards nothing is named before anything is measured.
+//! Counters are read after the last frame and a time for residual ones.
+
+use super::self_test::SelfTest;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use trammel_bench::testbed::{
+    Directions, Faults, Label, Modifier, Observation, Outage, Plan, Protocol, Testbed, Traffic,
+    Unable, Variation,
+};
+use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_core::histogram::Histogram;
+use trammel_core::time::Time;
+use trammel_io::clock::monotonic_ns;
+use trammel_io::error::Error;
+use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
+use trammel_traffic::tester::port::{Port, Way};
+use trammel_traffic::tester::schedule::Load as Offered;
+use trammel_traffic::tester::traffic::{Addresses, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
+
+/// How long a device may take to answer for its addresses, and to let the first frame through.
+const PATIENCE: Time = Time::from_secs(10);
+/// Frames a second that fill the device's tables.
+const PRIMING_FPS: f64 = 2000.0;
+/// Of these, the least.
+const PRIMING_FRAMES: u32 = 10;
+/// How long is waited for them.
+const PRIMING_RESIDUAL: Time = Time::from_ms(50);
+/// By what share of its duration a trial may be stretched before sending is given up; it is not valid long before.
+const STRETCH: f64 = 0.02;
+/// And by how much at least.
+const LEAST_STRETCH: Time = Time::from_ms(50);
+/// By so much the last frame may be late: that is a matter of when its thread has its turn, and not of the load.
+const TURN: Time = Time::from_ms(2);
+/// Hosts of a network of 24 bits from node 2 on; two numbers without a common divisor, so that pairs of them differ.
+const SOURCES: u32 = 253;
+const DESTINATIONS: u32 = 251;
+
+/// What the bench can do with the device besides offering frames to it.
+pub trait Device: Debug + Send {
+    /// What it is, for reports.
+    fn name(&self) -> String;
+
+    /// Names of the resets that can be caused.
+    fn resets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Causes a reset while frames are sent.
+    fn reset(&mut self, kind: &str) -> Result<(), Failure> {
+        Err(Unable(format!("there is no reset `{kind}`")).into())
+    }
+
+    /// The error is why it does not work any more.
+    fn check(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// A device that somebody has put between the ports.
+#[derive(Debug)]
+pub struct Given(pub String);
+
+impl Device for Given {
+    fn name(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// How trials are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    /// After the last frame, for residual ones.
+    pub residual: Time,
+    /// Before the next trial, for the device to restabilize.
+    pub rest: Time,
+}
+
+impl Waits {
+    /// Those of RFC 2544.
+    //= rfc2544 §23
+    //# d) Wait for two seconds for any residual frames to be received.
+    //= rfc2544 §23
+    //# e) Wait for at least five seconds for the DUT to restabilize.
+    pub const FULL: Waits = Waits {
+        residual: Time::from_secs(2),
+        rest: Time::from_secs(5),
+    };
+    /// Those of a quick run.
+    pub const QUICK: Waits = Waits {
+        residual: Time::from_ms(200),
+        rest: Time::ZERO,
+    };
+}
+
+/// The ports, and how they are used.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The port into which frames of the first direction go, and that out of which they come.
+    pub ports: [Port; 2],
+    /// Bits a second of each.
+    pub line_bps: f64,
+    /// The pauses of a trial.
+    pub waits: Waits,
+    /// What the tester can do, where it has measured itself.
+    pub tester: Option<SelfTest>,
+    /// Set when the user interrupts.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// A device between two ports.
+#[derive(Debug)]
+pub struct Ports {
+    // Before the device, whose interfaces it may be at.
+    tester: Tester,
+    device: Box<dyn Device>,
+    setting: Setting,
+    /// The traffic that the device's tables are filled for.
+    primed: Option<Traffic>,
+    /// When the device has had its rest, by the monotonic clock.
+    rested_ns: i64,
+}
+
+impl Ports {
+    /// `device` between the ports of `setting`, which are opened.
+    pub fn open(setting: Setting, device: Box<dyn Device>) -> Result<Ports, Error> {
+        Ok(Ports {
+            tester: Tester::open(setting.ports.clone())?,
+            device,
+            setting,
+            primed: None,
+            rested_ns: 0,
+        })
+    }
+
+    fn is_live(&self) -> bool {
+        self.setting.ports[0].way == Way::Live
+    }
+
+    /// The frames of each direction.
+    fn frames(&self, traffic: &Traffic) -> Result<[Option<Frames>; 2], Unable> {
+        let is_ipv6 = self.setting.ports[0].address.is_ipv6();
+        let unable = |what: &str| Err(Unable(format!("the tester's ports offer {what}")));
+        if (traffic.protocol == Protocol::Ip6) != is_ipv6 {
+            return unable("the version of IP that they were opened for, and this is another");
+        }
+        if traffic.burst > 1 {
+            return unable("even flows only: leave `--burst` out");
+        }
+        if traffic.modifier == Some(Modifier::RoutingUpdates) {
+            return unable("no routing updates: routes are static");
+        }
+        let is_both = traffic.directions == Directions::Both;
+        let of = |from| frames_from(from, traffic, &self.setting.ports);
+        let second = is_both.then(|| of(Side::Output)).transpose()?;
+        Ok([Some(of(Side::Input)?), second])
+    }
+
+    /// The tester's own plan of loads.
+    fn run_of(&self, traffic: &Traffic, loads: &[Load]) -> Result<Run, Unable> {
+        let frames = self.frames(traffic)?;
+        let share = 1.0 / f64::from(self.sources(traffic));
+        let offered = loads.iter().map(|load| Offered {
+            frames_per_second: load.frames_per_second() * share,
+            duration: load.duration(),
+        });
+        let offered: Vec<Offered> = offered.collect();
+        let direction = |traffic| Direction {
+            traffic,
+            loads: offered.clone(),
+        };
+        let directions = frames.map(|frames| frames.map(direction));
+        let duration = Plan::of(loads).duration();
+        let stretch = Time::from_secs_f64(duration.as_secs_f64() * STRETCH).max(LEAST_STRETCH);
+        Ok(Run {
+            directions,
+            residual: self.setting.waits.residual,
+            threads: Threads::default(),
+            stretch: Some(stretch),
+            tags: None,
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.setting.interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Makes `run`; a fault of it is an error.
+    fn seen(&mut self, run: &Run) -> Result<Seen, Failure> {
+        let seen = self.tester.run(run, &self.setting.interrupted)?;
+        self.device.check()?;
+        match seen.fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(seen),
+        }
+    }
+
+    /// Has the device learn where the ports are and fill its tables.
+    //= rfc2544 §23
+    //# b) Send the "learning frames" to the "output" port and wait 2 seconds to be sure that the learning has settled.
+    // Differs from RFC 2544: that frames come through is looked for and not waited for.
+    fn prime(&mut self, traffic: &Traffic) -> Result<(), Failure> {
+        if self.primed.as_ref() == Some(traffic) {
+            return Ok(());
+        }
+        let patience = i64::try_from(PATIENCE.as_ns()).unwrap_or(i64::MAX);
+        let until = monotonic_ns().saturating_add(patience);
+        self.tester.learn(PATIENCE, &self.setting.interrupted)?;
+        let flows = traffic.streams.max(traffic.networks);
+        let frames = f64::from(flows.max(PRIMING_FRAMES) * self.sources(traffic));
+        let load = Load::new(PRIMING_FPS, Time::from_secs_f64(frames / PRIMING_FPS));
+        let load = load.expect("a rate above 0 for a while");
+        let run = Run {
+            residual: PRIMING_RESIDUAL,
+            ..self.run_of(traffic, &[load])?
+        };
+        // The first frames that come through have shown the way to those that are not resolved yet.
+        for _ in 0..2 {
+            loop {
+                let seen = self.seen(&run)?;
+                let mut directions = seen.directions.iter().flatten();
+                if self.is_interrupted() || directions.all(|one| one.received() > 0) {
+                    break;
+                }
+                if monotonic_ns() > until {
+                    let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
+                    return Err(format!(
+                        "nothing that goes into {} by `{from}` comes out at `{to}`; is it connected and does it forward between {} and {}?",
+                        self.device.name(),
+                        self.setting.ports[0].address,
+                        self.setting.ports[1].address,
+                    )
+                    .into());
+                }
+            }
+        }
+        self.primed = Some(traffic.clone());
+        Ok(())
+    }
+
+    /// Makes `run` and causes a reset meanwhile.
+    fn seen_with_reset(&mut self, run: &Run, kind: &str, at: Time) -> Result<Seen, Failure> {
+        self.primed = None;
+        let (tester, device) = (&mut self.tester, self.device.as_mut());
+        let (over, is_over) = channel::<()>();
+        let (seen, reset) = std::thread::scope(|scope| {
+            let reset = scope.spawn(move || {
+                let wait = Duration::from_nanos(at.as_ns());
+                match is_over.recv_timeout(wait) {
+                    Err(RecvTimeoutError::Timeout) => device.reset(kind),
+                    _ => Ok(()),
+                }
+            });
+            let seen = tester.run(run, &self.setting.interrupted);
+            drop(over);
+            let reset = reset.join();
+            (
+                seen,
+                reset.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            )
+        });
+        reset?;
+        let seen = seen?;
+        match seen.fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(seen),
+        }
+    }
+
+    /// Waits until the device has had its rest, or the user interrupts.
+    fn rest(&self) {
+        const SLICE_NS: i64 = 50_000_000;
+        loop {
+            let left = self.rested_ns - monotonic_ns();
+            if left <= 0 || self.is_interrupted() {
+                return;
+            }
+            trammel_io::clock::sleep_until(monotonic_ns() + left.min(SLICE_NS));
+        }
+    }
+}
+
+/// The frames from one side; the error is why they cannot be sent.
+pub(super) fn frames_from(
+    from: Side,
+    traffic: &Traffic,
+    ports: &[Port; 2],
+) -> Result<Frames, Unable> {
+    let is_ipv6 = ports[0].address.is_ipv6();
+    let to = match from {
+        Side::Input => Side::Output,
+        Side::Output => Side::Input,
+    };
+    let sizes = traffic.sizes.bytes().iter();
+    let sizes: Vec<u16> = sizes.map(|bytes| *bytes as u16).collect();
+    let hosts = |side, most: u32| Addresses {
+        step: 1,
+        count: traffic.streams.min(most),
+        ..Addresses::nodes(side, is_ipv6, 1)
+    };
+    let stream = Stream {
+        flows: traffic.streams.max(traffic.networks),
+        from: hosts(from, SOURCES),
+        to: match traffic.networks {
+            1 => hosts(to, DESTINATIONS),
+            networks => Addresses::nodes(to, is_ipv6, networks),
+        },
+        ..Stream::of_rfc2544(from, is_ipv6, 1, &sizes)
+    };
+    let queries = match (
+        traffic.modifier,
+        ports[usize::from(from == Side::Output)].gateway,
+    ) {
+        (Some(Modifier::Management), Some(std::net::IpAddr::V4(agent))) => Some(agent),
+        (Some(Modifier::Management), _) => {
+            return Err(Unable(
+                "management queries go to a router, by IPv4; this device has no such address"
+                    .to_owned(),
+            ));
+        }
+        _ => None,
+    };
+    let frames = Frames {
+        drawn: (traffic.networks > 1).then_some(traffic.seed),
+        broadcasts: traffic.modifier == Some(Modifier::Broadcast),
+        queries,
+        ..Frames::of(stream)
+    };
+    match frames.check(false) {
+        Ok(()) => Ok(frames),
+        Err(why) => Err(Unable(why.to_string())),
+    }
+}
+
+/// What both directions were to the device, as one.
+fn observed(seen: &[&DirectionSeen], planned: Time, is_live: bool) -> Observation {
+    let sum = |of: fn(&DirectionSeen) -> u64| seen.iter().map(|one| of(one)).sum::<u64>();
+    let longest = seen.iter().map(|one| one.effective).max();
+    let longest = longest.unwrap_or_default();
+    let is_in_time = longest <= planned.saturating_add(TURN);
+    let mut latency: Option<Histogram> = None;
+    for one in seen.iter().filter_map(|one| one.latency()) {
+        match &mut latency {
+            Some(all) => all.merge(&one),
+            None => latency = Some(one),
+        }
+    }
+    let outcome = Outcome {
+        offered: sum(judged),
+        forwarded: sum(DirectionSeen::received),
+        effective: if is_in_time {
+            longest.min(planned)
+        } else {
+            longest
+        },
+        latency,
+    };
+    let outage = seen.iter().filter_map(|one| one.outage);
+    let outage = outage.max_by_key(|outage| outage.to.saturating_sub(outage.from));
+    Observation {
+        faults: Faults {
+            duplicated: sum(DirectionSeen::duplicated),
+            reordered: sum(DirectionSeen::reordered),
+            corrupted: sum(|one| one.corrupted),
+            stray: sum(|one| one.strays),
+        },
+        last_lost: seen.iter().filter_map(|one| one.last_lost).max(),
+        outage: outage.map(|outage| Outage {
+            from: outage.from,
+            to: outage.to,
+            lost: outage.skipped,
+        }),
+        variation: (!is_live).then(|| variation(seen)),
+        tagged: seen
+            .first()
+            .map(|one| one.tagged.clone())
+            .unwrap_or_default(),
+        came_after: seen.iter().map(|one| one.came_after).sum(),
+        ..Observation::of(outcome)
+    }
+}
+
+/// Frames that were sent and of which it is known what became of them: those that the tester's own port lost are none of the
+/// device's, and where they are many the trial is not valid.
+fn judged(seen: &DirectionSeen) -> u64 {
+    seen.sent() - seen.receive_drops.min(seen.lost())
+}
+
+fn variation(seen: &[&DirectionSeen]) -> Variation {
+    let mut all = Variation {
+        less: Histogram::of_times(),
+        more: Histogram::of_times(),
+    };
+    let streams = seen.iter().flat_map(|one| &one.streams);
+    for ipdv in streams.filter_map(|stream| stream.ipdv.as_ref()) {
+        all.less.merge(&ipdv.less);
+        all.more.merge(&ipdv.more);
+    }
+    all
+}
+
+impl Testbed for Ports {
+    fn label(&self) -> Label {
+        Label::Measured
+    }
+
+    fn device(&self) -> String {
+        self.device.name()
+    }
+
+    fn line_fps(&self, traffic: &Traffic) -> f64 {
+        f64::from(self.sources(traffic)) * traffic.sizes.line_fps(self.setting.line_bps)
+    }
+
+    fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
+        self.setting.tester.as_ref()?.ceiling_fps(traffic)
+    }
+
+    fn pauses(&self) -> Time {
+        self.setting
+            .waits
+            .residual
+            .saturating_add(self.setting.waits.rest)
+    }
+
+    fn resets(&self) -> Vec<String> {
+        self.device.resets()
+    }
+
+    fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+        self.device.check()?;
+        self.rest();
+        let run = Run {
+            tags: plan.tags.map(|tags| Tags {
+                from: tags.from,
+                frames: tags.frames,
+            }),
+            ..self.run_of(traffic, &plan.loads)?
+        };
+        self.prime(traffic)?;
+        let seen = match &plan.reset {
+            None => self.seen(&run)?,
+            Some(reset) => self.seen_with_reset(&run, &reset.kind, reset.at)?,
+        };
+        let rest = i64::try_from(self.setting.waits.rest.as_ns()).unwrap_or(i64::MAX);
+        self.rested_ns = monotonic_ns().saturating_add(rest);
+        let directions: Vec<&DirectionSeen> = seen.directions.iter().flatten().collect();
+        Ok(observed(&directions, plan.duration(), self.is_live()))
+    }
+}

@@ -1,0 +1,122 @@
+//! A device's capacity over frame size, flows and routes, as `trammel place` reads it: the throughput of each traffic of a run.
+
+use anyhow::{Context, anyhow};
+use std::path::PathBuf;
+use trammel_bench::testbed::{Label, Traffic};
+use trammel_core::table::Table;
+use trammel_cost::capacity_profile::{CapacityProfile, Origin, Point};
+
+/// A profile to be written.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Its file.
+    pub path: PathBuf,
+    /// The clock of the core that does the work, Hz.
+    pub clock_hz: f64,
+}
+
+/// The profile of `device`, whose throughput under each of `traffics` is a row of `throughput`.
+pub(super) fn profile(
+    device: &str,
+    label: Label,
+    traffics: &[Traffic],
+    throughput: &Table,
+    clock_hz: f64,
+) -> anyhow::Result<CapacityProfile> {
+    if throughput.len() != traffics.len() {
+        return Err(anyhow!(
+            "of {} kinds of traffic {} have a throughput; a profile needs all",
+            traffics.len(),
+            throughput.len()
+        ));
+    }
+    let mut points = Vec::new();
+    let mut spread = 0.0_f64;
+    for (traffic, row) in traffics.iter().zip(throughput.rows()) {
+        let frame_bytes = traffic.sizes.only();
+        let frame_bytes = frame_bytes.context("a profile is of frames of one size each")?;
+        let (Some(lower), Some(upper)) = (row.float("throughput_fps"), row.float("upper_fps"))
+        else {
+            return Err(anyhow!(
+                "frames of {frame_bytes} bytes, {}: {}; that is no capacity of the device, so give it a faster line (`--rate`) or a lower least load",
+                traffic.stream(),
+                row.text("verdict")
+            ));
+        };
+        spread = spread.max((upper - lower) / (upper + lower));
+        points.push(Point {
+            frame_bytes: frame_bytes.into(),
+            flows: traffic.streams.into(),
+            routes: traffic.networks.into(),
+            mpps: lower / 1e6,
+        });
+    }
+    let origin = match label {
+        Label::Measured => Origin::Measured,
+        Label::Simulated | Label::Predicted | Label::Modelled => Origin::Modelled,
+    };
+    let source = format!("trammel bench, {}: {device}", label.name());
+    CapacityProfile::new(device, origin, source, clock_hz, spread, &points)
+        .map_err(|why| anyhow!("{why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_bench::frames::Sizes;
+    use trammel_core::table::CellType::{Float, Text};
+    use trammel_cost::capacity_profile::Outside;
+
+    fn throughput(rows: &[(Option<f64>, Option<f64>)]) -> Table {
+        let columns = [
+            ("throughput_fps", Float),
+            ("upper_fps", Float),
+            ("verdict", Text),
+        ];
+        let mut table = Table::with("throughput", &columns);
+        for (lower, upper) in rows {
+            let row = vec![(*lower).into(), (*upper).into(), "found".into()];
+            table.push(row).unwrap();
+        }
+        table
+    }
+
+    fn traffics() -> Vec<Traffic> {
+        let traffic = |(bytes, streams)| Traffic {
+            streams,
+            ..Traffic::of(Sizes::of(bytes).unwrap())
+        };
+        [(64, 1), (64, 100), (512, 1), (512, 100)]
+            .map(traffic)
+            .to_vec()
+    }
+
+    #[test]
+    fn what_was_found_is_read_by_those_who_place() {
+        let found = [2e6, 1e6, 1.5e6, 0.5e6].map(|fps| (Some(fps), Some(fps * 1.01)));
+        let of = |rows: &[_]| {
+            profile(
+                "a router",
+                Label::Measured,
+                &traffics(),
+                &throughput(rows),
+                3e9,
+            )
+        };
+        let written = of(&found).unwrap().write();
+        let read = CapacityProfile::parse(&written).unwrap();
+        assert_eq!(read.origin, Origin::Measured);
+        assert!((read.spread - 0.01 / 2.01).abs() < 1e-4, "{}", read.spread);
+        let mpps = read.mpps(512, 100, 1, Outside::Refuse).unwrap();
+        assert!((mpps - 0.5).abs() < 1e-9);
+        let mut limited = found;
+        limited[2].1 = None;
+        let said = of(&limited).unwrap_err().to_string();
+        assert!(
+            said.starts_with("frames of 512 bytes, plain: found; that is no capacity"),
+            "{said}"
+        );
+        let said = of(&found[..3]).unwrap_err().to_string();
+        assert!(said.starts_with("of 4 kinds of traffic 3 have"), "{said}");
+    }
+}

@@ -1,0 +1,9 @@
+//! `trammel bench` on real frames: what it finds of devices whose limits are known, and what it leaves behind.
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout)]
+
+mod command;
+mod left_behind;
+mod rig;
+mod troubles;
+mod truth;

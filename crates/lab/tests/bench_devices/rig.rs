@@ -1,0 +1,97 @@
+//! What the tests share: a testbed around a device that a test has changed.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trammel::bench::beds::dut::Dut;
+use trammel::bench::beds::namespaces::{Home, Wish};
+use trammel::bench::beds::ports::{Ports, Setting, Waits};
+use trammel_bench::frames::Sizes;
+use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
+use trammel_bench::trial::Load;
+use trammel_core::time::Time;
+use trammel_io::error::{Error, Result};
+use trammel_io::netns::Namespace;
+use trammel_traffic::tester::port::Way;
+
+pub(crate) const TRAMMEL: &str = env!("CARGO_BIN_EXE_trammel");
+
+/// The value, or nothing with the reason printed where the machine lacks something.
+pub(crate) fn or_skip<T>(result: Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error @ (Error::NoRight { .. } | Error::Unsupported { .. })) => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+pub(crate) fn traffic(bytes: u32) -> Traffic {
+    Traffic::of(Sizes::of(bytes).expect("a size"))
+}
+
+pub(crate) fn load(fps: f64, duration: Time) -> Load {
+    Load::new(fps, duration).expect("above 0")
+}
+
+/// A testbed, and where its device is.
+pub(crate) struct Rig {
+    pub(crate) bed: Ports,
+    pub(crate) middle: Arc<Namespace>,
+}
+
+impl Rig {
+    /// Around `dut`; a configuration and a command forward as a wire does.
+    pub(crate) fn new(dut: Dut, way: Way, traffic: &Traffic) -> Option<Rig> {
+        let is_routed = dut.is_routed(true);
+        let home = or_skip(Home::build(&Wish {
+            dut,
+            traffics: vec![traffic.clone()],
+            way,
+            is_bridged: true,
+            own: TRAMMEL.to_owned(),
+        }))?;
+        let middle = Arc::clone(home.middle().expect("it is no wire"));
+        let setting = Setting {
+            ports: home.ports(way, is_routed),
+            line_bps: 1e9,
+            waits: Waits::QUICK,
+            tester: None,
+            interrupted: Arc::new(AtomicBool::new(false)),
+        };
+        let bed = or_skip(Ports::open(setting, Box::new(home)))?;
+        Some(Rig { bed, middle })
+    }
+
+    /// Around the kernel's router.
+    pub(crate) fn kernel(traffic: &Traffic) -> Option<Rig> {
+        Rig::new(Dut::Kernel, Way::AfPacket, traffic)
+    }
+
+    /// Runs a command of the system where the device is; nothing where there is no such command or the kernel lacks it.
+    pub(crate) fn command(&self, program: &str, arguments: &str) -> Option<()> {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        match self.middle.command(program, &arguments) {
+            Ok(_) => Some(()),
+            Err(why) => {
+                let said = why.to_string();
+                let is_lack = [
+                    "No such file",
+                    "not found",
+                    "kind is unknown",
+                    "not supported",
+                ];
+                assert!(is_lack.iter().any(|lack| said.contains(lack)), "{said}");
+                println!("skipped: {said}");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn offer(&mut self, traffic: &Traffic, loads: &[Load]) -> Observation {
+        self.bed
+            .offer(traffic, &Plan::of(loads))
+            .unwrap_or_else(|why| panic!("{why}"))
+    }
+}

@@ -1,0 +1,272 @@
+//! Devices whose limit is known: rate within 1 %, loss within its binomial interval, delay within 50 us.
+//!
+//! The kernel's own — a token bucket, nftables, netem, a program of XDP — share no code with the tester. A trial says something
+//! of the device only where the machine lets the tester work, so what a busy machine can only worsen is tried several times.
+
+use crate::rig::{Rig, load, or_skip, traffic};
+use trammel::bench::beds::dut::Dut;
+use trammel_bench::procedures::{Bench, Search, find};
+use trammel_bench::testbed::{Observation, Traffic};
+use trammel_core::entry::Params;
+use trammel_core::time::Time;
+use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
+use trammel_io::error::Result;
+use trammel_io::route::interface;
+use trammel_traffic::tester::port::Way;
+
+/// How often a trial is made that the machine may spoil.
+const ATTEMPTS: usize = 8;
+/// The rate of the devices that have one, in bits a second of frames without their check sequences.
+const RATE_BPS: f64 = 40e6;
+/// Their frames, in bytes.
+const LONG: u32 = 1518;
+const FCS: f64 = 4.0;
+/// Frames that they keep.
+const KEPT: u32 = 16;
+/// And that a bucket lets pass at once.
+const AT_ONCE: u32 = 10;
+
+fn rate_fps() -> f64 {
+    RATE_BPS / 8.0 / (f64::from(LONG) - FCS)
+}
+
+/// A device of a known rate: what it forwards of twice that much, and whether 97 % of it pass whole. What it has saved up
+/// before a trial and keeps at its end is the same for a short trial and a long one: their difference is the rate.
+fn rate_is_told(rig: &mut Rig) {
+    let (traffic, second) = (traffic(LONG), Time::from_secs(1));
+    let truth = rate_fps();
+    let mut ratio = 0.0;
+    for _ in 0..ATTEMPTS {
+        let [short, long] = [500, 2500].map(|ms| {
+            let seen = rig.offer(&traffic, &[load(2.0 * truth, Time::from_ms(ms))]);
+            seen.outcome.forwarded as f64
+        });
+        ratio = (long - short) / 2.0 / truth;
+        println!("forwarded of twice the rate: {ratio:.4} of the rate");
+        if is_near(ratio) {
+            break;
+        }
+    }
+    assert!(is_near(ratio), "{ratio}");
+    let passes = (0..ATTEMPTS).any(|_| {
+        let seen = rig.offer(&traffic, &[load(0.97 * truth, second)]);
+        seen.outcome.lost() == 0
+    });
+    assert!(passes, "97 % of the rate never passed");
+}
+
+fn is_near(ratio: f64) -> bool {
+    (ratio - 1.0).abs() <= 0.01
+}
+
+/// A kernel's router whose way out is a token bucket.
+fn token_bucket() -> Option<Rig> {
+    let rig = Rig::kernel(&traffic(LONG))?;
+    let [burst, limit] = [AT_ONCE, KEPT].map(|frames| frames * (LONG - 4));
+    let bucket =
+        format!("qdisc add dev out root tbf rate {RATE_BPS}bit burst {burst} limit {limit}");
+    rig.command("tc", &bucket)?;
+    Some(rig)
+}
+
+/// Our router with elements between its two devices, and others beside them.
+fn click(elements: &str, beside: &str) -> Option<(Rig, tempfile::TempDir)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("device.click");
+    let text = format!(
+        "FromDevice(in, PROMISC true, METHOD afpacket) -> {elements} -> ToDevice(out, METHOD afpacket); {beside}"
+    );
+    std::fs::write(&file, text).expect("it is written");
+    let rig = Rig::new(Dut::Click(file), Way::AfPacket, &traffic(LONG))?;
+    Some((rig, folder))
+}
+
+#[test]
+fn the_rate_of_a_token_bucket_is_told() {
+    if let Some(mut rig) = token_bucket() {
+        rate_is_told(&mut rig);
+        let above = load(1.03 * rate_fps(), Time::from_secs(1));
+        let seen = rig.offer(&traffic(LONG), &[above]);
+        assert!(seen.outcome.lost() > 0, "103 % of the rate passed");
+    }
+}
+
+#[test]
+fn the_rate_of_our_shaper_is_told() {
+    // Its queue holds what comes while others have its processor.
+    let shaper = format!("Queue(300) -> BandwidthShaper({})", RATE_BPS / 8.0);
+    if let Some((mut rig, _folder)) = click(&shaper, "") {
+        rate_is_told(&mut rig);
+    }
+}
+
+#[test]
+#[ignore = "long: a search by the procedure, a minute"]
+fn the_throughput_of_a_token_bucket_is_found() {
+    let Some(mut rig) = token_bucket() else {
+        return;
+    };
+    let entry = find("throughput").expect("it is a test");
+    let search = Search {
+        width: 0.0025,
+        ..Search::binary(Time::from_secs(4))
+    };
+    let mut bench = Bench::new(&mut rig.bed, vec![traffic(LONG)], search);
+    let made = bench.run(entry, &Params::defaults(&entry.about));
+    let table = made.expect("it can be tried");
+    let found = table.floats("throughput_fps").expect("it is a column");
+    println!("throughput {found:?}, truth {}", rate_fps());
+    assert!(is_near(found[0] / rate_fps()), "{found:?}");
+}
+
+/// Drops every `n`th frame that comes to `name`.
+fn dropping(name: &str, n: i32) -> Result<Attachment> {
+    let count = Map::new(MapKind::Array, 8, 1)?;
+    let counted = Code::default()
+        .load(Size::Double, 1, 0, 0)
+        .increase(1, 1)
+        .store(Size::Double, 0, 0, 1)
+        .modulo(1, n)
+        .skip_unless(1, 0, 2)
+        .set(0, verdict::DROP)
+        .exit();
+    let code = Code::default()
+        .set(1, 0)
+        .store(Size::Word, 10, -4, 1)
+        .copy(2, 10)
+        .increase(2, -4)
+        .map(1, &count)
+        .look_up()
+        .skip_if_zero(0, counted.len())
+        .then(counted)
+        .set(0, verdict::PASS)
+        .exit();
+    Program::load(&code)?.attach(name, interface(name)?, Place::Driver)
+}
+
+#[test]
+fn every_nth_frame_is_missed_to_the_frame() {
+    let (traffic, n, frames) = (traffic(64), 100, 20_000);
+    let Some(mut rig) = Rig::kernel(&traffic) else {
+        return;
+    };
+    let program = rig.middle.run(|| dropping("in", n));
+    let Some(_program) = or_skip(program) else {
+        return;
+    };
+    let trial = [load(20_000.0, Time::from_secs(1))];
+    // Frames that are none of the trial's are counted by the program too: which is dropped first is not known.
+    let whole = frames / n as u64;
+    let is_told = (0..ATTEMPTS).any(|_| {
+        let lost = rig.offer(&traffic, &trial).outcome.lost();
+        println!("every {n}th of {frames}: lost {lost}");
+        (whole..=whole + 1).contains(&lost)
+    });
+    assert!(is_told, "it never lost every {n}th");
+}
+
+/// Whether so many of `frames` are lost by chance `p`, within four standard deviations.
+fn is_binomial(seen: &Observation, p: f64) -> bool {
+    let (frames, lost) = (seen.outcome.offered as f64, seen.outcome.lost() as f64);
+    let sd = (frames * p * (1.0 - p)).sqrt();
+    println!(
+        "lost {lost} of {frames} by a chance of {p}: {:+.2} standard deviations",
+        (lost - frames * p) / sd
+    );
+    (lost - frames * p).abs() <= 4.0 * sd
+}
+
+fn losing(rig: &mut Rig, traffic: &Traffic, p: f64) {
+    let trial = [load(20_000.0, Time::from_secs(1))];
+    let is_told = (0..ATTEMPTS).any(|_| is_binomial(&rig.offer(traffic, &trial), p));
+    assert!(is_told, "no trial lost what chance says");
+}
+
+#[test]
+fn random_loss_of_nftables_is_within_its_interval() {
+    let traffic = traffic(64);
+    let Some(mut rig) = Rig::kernel(&traffic) else {
+        return;
+    };
+    for rule in [
+        "add table inet t",
+        "add chain inet t f { type filter hook forward priority 0 ; }",
+        "add rule inet t f numgen random mod 100 < 1 drop",
+    ] {
+        if rig.command("nft", rule).is_none() {
+            return;
+        }
+    }
+    losing(&mut rig, &traffic, 0.01);
+}
+
+#[test]
+fn random_loss_of_our_element_is_within_its_interval() {
+    let Some((mut rig, _folder)) = click("RandomSample(DROP 0.01) -> Queue(1000)", "") else {
+        return;
+    };
+    losing(&mut rig, &traffic(64), 0.01);
+}
+
+/// A delay of 2 ms is told by the frames that nothing else kept; of half of all, on a machine that others use too, by ten times
+/// what is asked for where it has nothing else to do.
+fn delay_is_told(rig: &mut Rig, median_within_us: f64) {
+    const TRUTH_US: f64 = 2000.0;
+    let is_told = (0..ATTEMPTS).any(|_| {
+        // A thousand a second are a small share of what the machine carries.
+        let seen = rig.offer(&traffic(64), &[load(1000.0, Time::from_ms(500))]);
+        let latency = seen.outcome.latency.expect("it is measured");
+        let [least, median] = [0.0, 0.5].map(|share| {
+            let time = latency.quantile_time(share).expect("frames came");
+            time.as_ps() as f64 / 1e6
+        });
+        println!("a delay of {TRUTH_US} us: least {least:.1}, median {median:.1}");
+        assert!(least >= TRUTH_US, "{least}");
+        least - TRUTH_US <= 50.0 && median - TRUTH_US <= median_within_us
+    });
+    assert!(is_told, "the delay was never told");
+}
+
+/// How far the median may be off on a machine that is busy, and on one that is not.
+const BUSY_US: f64 = 500.0;
+const CALM_US: f64 = 50.0;
+
+/// A kernel's router that delays what goes out.
+fn netem() -> Option<Rig> {
+    let rig = Rig::kernel(&traffic(64))?;
+    rig.command("tc", "qdisc add dev out root netem delay 2ms limit 10000")?;
+    Some(rig)
+}
+
+/// An element that delays, in a router that never sleeps: what waking costs is not its delay.
+fn delayer() -> Option<(Rig, tempfile::TempDir)> {
+    click(
+        "Queue(1000) -> DelayShaper(2ms)",
+        "InfiniteSource -> Discard;",
+    )
+}
+
+#[test]
+fn the_delay_of_netem_is_told() {
+    if let Some(mut rig) = netem() {
+        delay_is_told(&mut rig, BUSY_US);
+    }
+}
+
+#[test]
+fn the_delay_of_our_element_is_told() {
+    if let Some((mut rig, _folder)) = delayer() {
+        delay_is_told(&mut rig, BUSY_US);
+    }
+}
+
+#[test]
+#[ignore = "long: needs a machine that nobody else uses"]
+fn delays_are_told_within_50_us() {
+    if let Some(mut rig) = netem() {
+        delay_is_told(&mut rig, CALM_US);
+    }
+    if let Some((mut rig, _folder)) = delayer() {
+        delay_is_told(&mut rig, CALM_US);
+    }
+}
