@@ -243,6 +243,49 @@ fn rings_measure_and_a_delay_is_as_long_as_it_is() {
     assert!((2000.0..4000.0).contains(&least), "{row}");
 }
 
+/// Where the processor limits, what is found by a search in virtual time is what the cost model says. The searches are narrower
+/// than the 0.5 % that is asked for, since each has a width of its own.
+#[test]
+fn simulated_throughput_is_the_estimated_one_within_the_search_width() {
+    let folder = folder();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/forwarding");
+    for graph in [
+        folder.path().join("router.click"),
+        examples.join("ip-router.click"),
+        examples.join("l2-switch-learning.click"),
+    ] {
+        let graph = graph.to_str().unwrap();
+        let mut args = vec!["--estimate", graph, "--simulate", graph, "--json"];
+        args.extend(["--machine", "xeon-e5-2690v2", "--rate", "400 Gbit/s"]);
+        args.extend(["--frame-sizes", "64,512"]);
+        for setting in [
+            "throughput.width=0.002",
+            "throughput.duration=20ms",
+            "throughput.final_duration=100ms",
+        ] {
+            args.extend(["--set", setting]);
+        }
+        let output = bench(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let rows = tables(&output)["throughput"].clone();
+        let found = |label: &str, frame: u64| {
+            let mut rows = rows.as_array().unwrap().iter();
+            let row = rows.find(|row| row["label"] == label && row["frame_bytes"] == frame);
+            let row = row.unwrap_or_else(|| panic!("{graph}: {label}, {frame} bytes"));
+            assert_eq!(row["verdict"], "found", "{row}");
+            row["throughput_fps"].as_f64().unwrap()
+        };
+        for frame in [64, 512] {
+            let (estimated, simulated) = (found("predicted", frame), found("simulated", frame));
+            let error = simulated / estimated - 1.0;
+            assert!(
+                error.abs() <= 0.005,
+                "{graph}, {frame} bytes: {simulated} of {estimated}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_same_in_virtual_time_is_the_same_in_every_byte() {
     let folder = folder();
