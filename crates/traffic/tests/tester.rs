@@ -23,7 +23,7 @@ use trammel_traffic::tester::observation::{
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load;
 use trammel_traffic::tester::signature::{SIGNATURE_BYTES, Signature};
-use trammel_traffic::tester::traffic::{Side, Stream, Traffic};
+use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic};
 use trammel_traffic::tester::{Direction, Plan, Tester, Threads, ceiling};
 
 /// Where the payload of an untagged frame of IPv4 begins.
@@ -436,7 +436,48 @@ fn copies_damage_strays_and_strangers_are_told_apart() {
 }
 
 #[test]
-fn broadcasts_and_queries_go_beside_the_test_frames() {
+fn frames_in_bursts_all_come_and_last_as_long() {
+    let Some([left, right]) = wire() else { return };
+    for way in [Way::AfPacket, Way::AfXdp] {
+        let Some(mut tester) = open(ports(way, [&left, &right], false, false)) else {
+            continue;
+        };
+        let bursts = Bursts {
+            frames: 64,
+            gap: Time::from_us(1),
+        };
+        let traffic = Traffic {
+            bursts: Some(bursts),
+            ..Traffic::of(stream(Side::Input, &[64]))
+        };
+        let seen = run(&mut tester, &one_way(traffic, &[load(64_000.0, 100)]));
+        let seen = first(&seen);
+        assert_eq!((seen.sent(), seen.lost(), seen.reordered()), (6400, 0, 0));
+        let late = Time::from_ps(seen.lateness.max().expect("frames were sent"));
+        assert!(seen.effective + late >= Time::from_us(99_999), "{late:?}");
+        assert!(seen.effective <= Time::from_ms(100) + late);
+    }
+    let Some(mut tester) = open(ports(Way::Live, [&left, &right], false, false)) else {
+        return;
+    };
+    let bursts = Bursts {
+        frames: 2,
+        gap: Time::ZERO,
+    };
+    let traffic = Traffic {
+        bursts: Some(bursts),
+        ..Traffic::of(stream(Side::Input, &[64]))
+    };
+    let refused = tester.run(
+        &one_way(traffic, &[load(100.0, 100)]),
+        &AtomicBool::new(false),
+    );
+    let refused = refused.expect_err("live frames have even gaps").to_string();
+    assert!(refused.contains("even distances"), "{refused}");
+}
+
+#[test]
+fn broadcasts_queries_and_updates_go_beside_the_test_frames() {
     // Nothing is dropped of so few.
     let Some(device) = Lossy::new(1_000_000, PAYLOAD as i16, false) else {
         return;
@@ -448,10 +489,16 @@ fn broadcasts_and_queries_go_beside_the_test_frames() {
     agent
         .set_read_timeout(Some(Duration::from_millis(20)))
         .expect("it is not zero");
+    let routed = device
+        .middle
+        .run(|| UdpSocket::bind("0.0.0.0:520"))
+        .expect("the port is free");
+    routed.set_nonblocking(true).expect("it is a socket");
     let Some(mut tester) = open(device.ports(Way::AfPacket, false)) else {
         return;
     };
     let traffic = Traffic {
+        updates: true,
         broadcasts: true,
         queries: Some([198, 18, 1, 1].into()),
         ..Traffic::of(stream(Side::Input, &[128]))
@@ -485,6 +532,17 @@ fn broadcasts_and_queries_go_beside_the_test_frames() {
     });
     let seen = first(&seen);
     assert_eq!((seen.sent(), seen.lost()), (2178, 0));
+    let mut bytes = [0; 512];
+    let (length, from) = routed.recv_from(&mut bytes).expect("an update has come");
+    assert_eq!(
+        (length, from.to_string()),
+        (124, "198.18.1.2:520".to_owned())
+    );
+    assert_eq!(bytes[..6], [2, 1, 0, 0, 0, 2]);
+    assert!(
+        routed.recv_from(&mut bytes).is_err(),
+        "one in thirty seconds"
+    );
     // A router does not pass them on.
     assert_eq!(
         seen.broadcasts,

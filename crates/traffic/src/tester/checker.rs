@@ -326,7 +326,7 @@ mod tests {
     fn bench(traffic: &Traffic, loads: &[Load]) -> Bench {
         let (course, schedule) = (
             Course::new(traffic),
-            Schedule::new(loads).expect("they have rates"),
+            Schedule::new(loads, None).expect("they have rates"),
         );
         let signature = Signature {
             run: 7,

@@ -322,8 +322,7 @@ mod tests {
         Traffic {
             streams: shares.iter().map(stream).collect(),
             drawn: None,
-            broadcasts: false,
-            queries: None,
+            ..Traffic::of(stream(&1))
         }
     }
 

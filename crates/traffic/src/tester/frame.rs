@@ -7,7 +7,7 @@
 
 use super::signature::{FILL, SIGNATURE_BYTES, Signature};
 use super::traffic::Stream;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use trammel_packet::headers::checksum::{Sum, for_udp};
 use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::headers::ipv4::{self, Ipv4, protocol};
@@ -66,6 +66,36 @@ impl Link {
         }
         bytes
     }
+}
+
+/// A frame with a datagram of UDP from one address and port to another; up to 64 hops.
+pub(crate) fn datagram(
+    link: &Link,
+    (from, sport): (Ipv4Addr, u16),
+    (to, dport): (Ipv4Addr, u16),
+    payload: &[u8],
+) -> Vec<u8> {
+    let length = (Udp::LEN + payload.len()) as u16;
+    let mut udp = Udp {
+        sport: sport.into(),
+        dport: dport.into(),
+        length: length.into(),
+        ..Udp::default()
+    };
+    let sum = Sum::ZERO.pseudo_v4(from.octets(), to.octets(), protocol::UDP, length);
+    udp.checksum = for_udp(sum.bytes(udp.bytes()).bytes(payload)).into();
+    let ip = Ipv4 {
+        version_ihl: 0x45,
+        total_length: (Ipv4::LEN as u16 + length).into(),
+        ttl: HOPS,
+        protocol: protocol::UDP,
+        src: from.octets(),
+        dst: to.octets(),
+        ..Ipv4::default()
+    };
+    let mut packet = [ip.bytes(), udp.bytes(), payload].concat();
+    ipv4::set_checksum(&mut packet);
+    [link.header(ethertype::IP), packet].concat()
 }
 
 /// The type of a frame and where its payload begins, behind tags.

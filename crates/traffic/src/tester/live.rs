@@ -23,12 +23,13 @@ use trammel_packet::headers::checksum::Sum;
 
 /// Refuses what live frames cannot be.
 pub(crate) fn check(traffic: &Traffic) -> Result<()> {
-    let is_plain = traffic.streams.len() == 1 && traffic.streams[0].sizes.len() == 1;
-    if is_plain && !traffic.broadcasts && traffic.queries.is_none() {
+    let is_one = traffic.streams.len() == 1 && traffic.streams[0].sizes.len() == 1;
+    let is_alone = !traffic.broadcasts && traffic.queries.is_none() && !traffic.updates;
+    if is_one && is_alone && traffic.bursts.is_none() {
         return Ok(());
     }
     Err(Error::Invalid(
-        "live frames are of one stream and one size, without broadcasts and queries; take AF_XDP"
+        "live frames are of one stream and one size, at even distances and with nothing beside them; take AF_XDP"
             .to_owned(),
     ))
 }
@@ -101,8 +102,8 @@ impl Live {
         for (&count, units) in sent.late.iter().zip(1_u64..) {
             lateness.record_n(units * LATE_NS * 1000, count);
         }
-        let gap = self.schedule.period_ns(sent.frames.saturating_sub(1));
-        let effective_ns = (sent.last_ns - sent.first_ns) as f64 + gap;
+        let gap_ns = self.schedule.gap_ns(sent.frames.saturating_sub(1));
+        let effective_ns = sent.last_ns - sent.first_ns + gap_ns;
         let loads = self.schedule.parts().iter().map(|part| LoadSeen {
             intended: part.end - part.first,
             sent: sent.frames.clamp(part.first, part.end) - part.first,
@@ -122,7 +123,7 @@ impl Live {
             effective: if sent.frames == 0 {
                 Time::ZERO
             } else {
-                Time::from_ps((effective_ns * 1e3) as u64)
+                Time::from_ns(effective_ns.max(0).cast_unsigned())
             },
             sender_cpu: Time::from_ns(self.cpu_ns.load(Ordering::Relaxed).max(0).cast_unsigned()),
             lateness,

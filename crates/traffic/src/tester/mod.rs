@@ -42,6 +42,7 @@ pub mod schedule;
 mod sender;
 pub mod signature;
 pub mod traffic;
+mod update;
 pub mod window;
 
 use crate::pace::Calendar;
@@ -271,14 +272,15 @@ impl Tester {
             if self.ports[from].way == Way::Live {
                 live::check(traffic)?;
             }
-            if traffic.queries.is_some() && end.host.address.is_ipv6() {
+            let has_beside = traffic.queries.is_some() || traffic.updates;
+            if has_beside && end.host.address.is_ipv6() {
                 return Err(Error::Invalid(format!(
-                    "management queries are of IPv4, and port `{}` has {}",
+                    "management queries and routing updates are of IPv4, and port `{}` has {}",
                     end.name(),
                     end.host.address
                 )));
             }
-            let schedule = Schedule::new(loads).ok_or_else(|| {
+            let schedule = Schedule::new(loads, traffic.bursts).ok_or_else(|| {
                 Error::Invalid(
                     "a load has to have a rate above 0 and up to 1e9 frames a second".to_owned(),
                 )
@@ -355,8 +357,8 @@ impl Tester {
             }) = prepared
             {
                 let link = self.link(from)?;
-                let (asker, signature) = (self.ends[from].host.address, parties.signature(from));
-                let mut sender = Sender::new(traffic, course, schedule, link, signature, asker);
+                let (own, signature) = (self.ends[from].host.address, parties.signature(from));
+                let mut sender = Sender::new(traffic, course, schedule, link, signature, own);
                 sender.stretch_ns = parties.stretch_ns;
                 senders[from] = Some(sender);
                 // Frames that come to a port are those of the other one.

@@ -1,11 +1,7 @@
 //! The management query of RFC 2544, §11.2: SNMP asks for five variables, and the answer is verified (RFC 3416, RFC 3417).
 
-use super::frame::Link;
+use super::frame::{Link, datagram};
 use std::net::Ipv4Addr;
-use trammel_packet::headers::checksum::{Sum, for_udp};
-use trammel_packet::headers::ether::ethertype;
-use trammel_packet::headers::ipv4::{Ipv4, protocol, set_checksum};
-use trammel_packet::headers::udp::Udp;
 
 /// The agent's port, and the one that the tester asks from.
 const AGENT_PORT: u16 = 161;
@@ -89,27 +85,7 @@ pub(crate) fn frame(link: &Link, asker: Ipv4Addr, agent: Ipv4Addr, number: u16) 
         value(GET, &request.concat()),
     ];
     let message = value(SEQUENCE, &message.concat());
-    let length = (Udp::LEN + message.len()) as u16;
-    let mut udp = Udp {
-        sport: ASKING_PORT.into(),
-        dport: AGENT_PORT.into(),
-        length: length.into(),
-        ..Udp::default()
-    };
-    let sum = Sum::ZERO.pseudo_v4(asker.octets(), agent.octets(), protocol::UDP, length);
-    udp.checksum = for_udp(sum.bytes(udp.bytes()).bytes(&message)).into();
-    let ip = Ipv4 {
-        version_ihl: 0x45,
-        total_length: (Ipv4::LEN as u16 + length).into(),
-        ttl: 64,
-        protocol: protocol::UDP,
-        src: asker.octets(),
-        dst: agent.octets(),
-        ..Ipv4::default()
-    };
-    let mut packet = [ip.bytes(), udp.bytes(), &message].concat();
-    set_checksum(&mut packet);
-    [link.header(ethertype::IP), packet].concat()
+    datagram(link, (asker, ASKING_PORT), (agent, AGENT_PORT), &message)
 }
 
 /// A request's number: three bytes, of which the first keeps it positive.

@@ -1,8 +1,10 @@
 //! When each frame of a plan is due: loads one after the other, reckoned from the start and never from the present.
 //!
 //! The n-th frame of a load is due n / rate after the load's start, and a load starts when the one before it has lasted as long as
-//! it should: so what is late is made up for, and errors do not add up.
+//! it should: so what is late is made up for, and errors do not add up. Of frames in bursts the first is due when it would be
+//! without them, and the others follow it as closely as the medium lets them.
 
+use super::traffic::Bursts;
 use trammel_core::time::Time;
 
 /// So many frames a second for so long.
@@ -31,11 +33,20 @@ pub(crate) struct Part {
     pub(crate) end: u64,
     pub(crate) start_ns: i64,
     pub(crate) period_ns: f64,
+    /// Frames of a burst, and from one of them to the next.
+    burst: u64,
+    gap_ns: f64,
 }
 
 impl Part {
     fn due_ns(&self, number: u64) -> i64 {
-        self.start_ns + ((number - self.first) as f64 * self.period_ns) as i64
+        let place = number - self.first;
+        if self.burst <= 1 {
+            return self.start_ns + (place as f64 * self.period_ns) as i64;
+        }
+        let within = place % self.burst;
+        let burst_ns = (place - within) as f64 * self.period_ns;
+        self.start_ns + (burst_ns + within as f64 * self.gap_ns) as i64
     }
 }
 
@@ -48,20 +59,23 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `loads` one after the other. None where one has no rate, or a rate that is not finite.
-    pub fn new(loads: &[Load]) -> Option<Schedule> {
+    /// `loads` one after the other, in bursts where there are any. None where one has no rate, or a rate that is not finite.
+    pub fn new(loads: &[Load], bursts: Option<Bursts>) -> Option<Schedule> {
+        let (burst, gap) = bursts.map_or((1, Time::ZERO), |all| (all.frames.into(), all.gap));
         let (mut parts, mut at, mut frames) = (Vec::new(), Time::ZERO, 0);
         for &load in loads {
             let rate = load.frames_per_second;
             if !(rate > 0.0 && rate <= 1e9) {
                 return None;
             }
-            let end = frames + load.frames();
+            let (end, period_ns) = (frames + load.frames(), 1e9 / rate);
             parts.push(Part {
                 first: frames,
                 end,
                 start_ns: at.as_ns().cast_signed(),
-                period_ns: 1e9 / rate,
+                period_ns,
+                burst,
+                gap_ns: (gap.as_ps() as f64 / 1e3).min(period_ns),
             });
             frames = end;
             at = at.saturating_add(load.duration);
@@ -118,16 +132,40 @@ impl Schedule {
         self.parts[self.load_of(number)].due_ns(number)
     }
 
-    /// The gap behind frame `number`, in nanoseconds.
-    pub fn period_ns(&self, number: u64) -> f64 {
-        let part = self.parts.get(self.load_of(number));
-        part.map_or(0.0, |part| part.period_ns)
+    /// From when frame `number` is due until the next is or, behind the last, until the last load is over; in nanoseconds.
+    pub fn gap_ns(&self, number: u64) -> i64 {
+        if number >= self.frames {
+            return 0;
+        }
+        let next_ns = self.due_ns(number + 1).min(self.end_ns);
+        (next_ns - self.due_ns(number)).max(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bursts_keep_the_number_and_the_order(
+            frames in 1_u32..100, gap_ns in 0_u64..100_000, rate in 1.0..1e6_f64,
+        ) {
+            let bursts = Bursts { frames, gap: Time::from_ns(gap_ns) };
+            let loads = [load(rate, 20), load(rate * 2.0, 10)];
+            let even = Schedule::new(&loads, None).expect("both have rates");
+            let burst = Schedule::new(&loads, Some(bursts)).expect("both have rates");
+            prop_assert_eq!((even.frames(), even.end_ns()), (burst.frames(), burst.end_ns()));
+            let mut before = 0;
+            for number in 0..burst.frames().min(2000) {
+                let due = burst.due_ns(number);
+                // Never later than without bursts, and never before the frame ahead.
+                prop_assert!(before <= due && due <= even.due_ns(number) + 1, "{} {}", number, due);
+                before = due;
+            }
+        }
+    }
 
     fn load(frames_per_second: f64, ms: u64) -> Load {
         Load {
@@ -139,7 +177,7 @@ mod tests {
     #[test]
     fn loads_follow_each_other_without_a_gap_or_a_drift() {
         let schedule =
-            Schedule::new(&[load(3.0, 1000), load(1000.0, 10)]).expect("both have rates");
+            Schedule::new(&[load(3.0, 1000), load(1000.0, 10)], None).expect("both have rates");
         assert_eq!(schedule.frames(), 13);
         let due: Vec<i64> = (0..5).map(|number| schedule.due_ns(number)).collect();
         assert_eq!(
@@ -155,7 +193,7 @@ mod tests {
             (0, 1, 1)
         );
         assert_eq!(schedule.due_ns(13), i64::MAX);
-        let long = Schedule::new(&[load(14_880_952.38, 60_000)]).expect("it has a rate");
+        let long = Schedule::new(&[load(14_880_952.38, 60_000)], None).expect("it has a rate");
         let last = schedule_end(&long);
         assert!((59_999_999_900..60_000_000_000).contains(&last), "{last}");
     }
@@ -163,7 +201,7 @@ mod tests {
     #[test]
     fn the_first_frame_from_a_time_on_is_found() {
         let schedule =
-            Schedule::new(&[load(1000.0, 10), load(100.0, 100)]).expect("both have rates");
+            Schedule::new(&[load(1000.0, 10), load(100.0, 100)], None).expect("both have rates");
         assert_eq!(schedule.end_ns(), 110_000_000);
         let first = |us| schedule.first_due(Time::from_us(us));
         assert_eq!((first(0), first(1), first(9000)), (0, 1, 9));
@@ -171,6 +209,38 @@ mod tests {
             (first(10_001), first(100_000), first(100_001)),
             (11, 19, 20)
         );
+    }
+
+    #[test]
+    fn frames_of_a_burst_follow_each_other_closely() {
+        let bursts = Bursts {
+            frames: 3,
+            gap: Time::from_us(10),
+        };
+        let loads = [load(1000.0, 10), load(1e6, 1)];
+        let schedule = Schedule::new(&loads, Some(bursts)).expect("both have rates");
+        assert_eq!(schedule.frames(), 1010);
+        let due_us: Vec<i64> = (0..12)
+            .map(|number| schedule.due_ns(number) / 1000)
+            .collect();
+        let first = [0, 10, 20, 3000, 3010, 3020, 6000, 6010, 6020, 9000];
+        assert_eq!(due_us[..10], first);
+        // A load that leaves less room than the medium asks for is an even flow.
+        assert_eq!(due_us[10..], [10_000, 10_001]);
+        assert_eq!(schedule.first_due(Time::from_us(3001)), 4);
+    }
+
+    #[test]
+    fn the_gap_behind_the_last_frame_ends_with_the_load() {
+        // 81.3 frames a second make 326 in four seconds, the last of which is due 11 ms before their end.
+        let schedule = Schedule::new(&[load(81.274, 4000)], None).expect("it has a rate");
+        assert_eq!(schedule.frames(), 326);
+        assert_eq!(
+            schedule_end(&schedule) + schedule.gap_ns(325),
+            4_000_000_000
+        );
+        assert_eq!(schedule.gap_ns(0), schedule.due_ns(1));
+        assert_eq!(schedule.gap_ns(326), 0);
     }
 
     fn schedule_end(schedule: &Schedule) -> i64 {
@@ -188,7 +258,7 @@ mod tests {
     #[test]
     fn rates_that_are_none_are_refused() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Schedule::new(&[load(rate, 1)]).is_none());
+            assert!(Schedule::new(&[load(rate, 1)], None).is_none());
         }
     }
 }

@@ -5,10 +5,10 @@
 use super::course::{Course, Departure, Writer};
 use super::end::End;
 use super::frame::Link;
-use super::query;
 use super::schedule::Schedule;
 use super::signature::Signature;
 use super::traffic::Traffic;
+use super::{query, update};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use trammel_core::histogram::Histogram;
@@ -23,14 +23,40 @@ const SECOND_NS: i64 = 1_000_000_000;
 /// So long may an interface take nothing before the run ends.
 const PATIENCE_NS: i64 = 1_000_000_000;
 
-/// The queries beside the test frames.
+/// What a frame beside the test frames is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// A management query to an agent.
+    Query(Ipv4Addr),
+    /// A routing update.
+    Update,
+}
+
+/// Frames beside the test frames, the first of them before the first of these.
 #[derive(Debug)]
-struct Queries {
+struct Beside {
+    kind: Kind,
     link: Link,
-    asker: Ipv4Addr,
-    agent: Ipv4Addr,
+    from: Ipv4Addr,
     sent: u16,
+    /// When the next is due, from the start.
     next_ns: i64,
+}
+
+impl Beside {
+    fn frame(&self) -> Vec<u8> {
+        match self.kind {
+            Kind::Query(agent) => query::frame(&self.link, self.from, agent, self.sent),
+            Kind::Update => update::frame(&self.link, self.from, self.sent),
+        }
+    }
+
+    fn interval_ns(&self) -> i64 {
+        match self.kind {
+            Kind::Query(_) => SECOND_NS,
+            Kind::Update => update::INTERVAL_NS,
+        }
+    }
 }
 
 /// Sends the frames of a direction.
@@ -47,7 +73,7 @@ pub(crate) struct Sender {
     first_ns: Option<i64>,
     last_ns: i64,
     lateness: Histogram,
-    queries: Option<Queries>,
+    besides: Vec<Beside>,
     stuck_since: Option<i64>,
     /// How long after the schedule's end sending is given up, where it is.
     pub(crate) stretch_ns: Option<i64>,
@@ -56,25 +82,27 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Will send `traffic`, whose course and schedule are these, over `link`; `asker` asks for counters.
+    /// Will send `traffic`, whose course and schedule are these, over `link`; what is beside it comes from `own`.
     pub(crate) fn new(
         traffic: &Traffic,
         course: &Course,
         schedule: &Schedule,
         link: Link,
         signature: Signature,
-        asker: IpAddr,
+        own: IpAddr,
     ) -> Sender {
-        let queries = match (traffic.queries, asker) {
-            (Some(agent), IpAddr::V4(asker)) => Some(Queries {
+        let mut besides = Vec::new();
+        if let IpAddr::V4(from) = own {
+            let updates = traffic.updates.then_some(Kind::Update);
+            let kinds = updates.into_iter().chain(traffic.queries.map(Kind::Query));
+            besides.extend(kinds.map(|kind| Beside {
+                kind,
                 link,
-                asker,
-                agent,
+                from,
                 sent: 0,
                 next_ns: 0,
-            }),
-            _ => None,
-        };
+            }));
+        }
         Sender {
             course: course.clone(),
             writer: Writer::new(traffic, &link, signature),
@@ -84,7 +112,7 @@ impl Sender {
             first_ns: None,
             last_ns: 0,
             lateness: Histogram::of_times(),
-            queries,
+            besides,
             stuck_since: None,
             stretch_ns: None,
             cpu_ns: 0,
@@ -155,14 +183,14 @@ impl Sender {
             if self.due_ns > now_ns {
                 return;
             }
-            if let Some(queries) = &mut self.queries
-                && self.due_ns - self.start_ns >= queries.next_ns
-            {
-                let frame = query::frame(&queries.link, queries.asker, queries.agent, queries.sent);
-                if end.enqueue(&frame) {
-                    queries.sent += 1;
+            for beside in &mut self.besides {
+                if self.due_ns - self.start_ns < beside.next_ns {
+                    continue;
                 }
-                queries.next_ns += SECOND_NS;
+                if end.enqueue(&beside.frame()) {
+                    beside.sent = beside.sent.wrapping_add(1);
+                }
+                beside.next_ns += beside.interval_ns();
                 if end.is_full() {
                     return;
                 }
@@ -192,12 +220,9 @@ impl Sender {
 
     /// Places of the schedule that were handed over, and queries.
     pub(crate) fn sent(&self) -> (u64, u64) {
-        (
-            self.place,
-            self.queries
-                .as_ref()
-                .map_or(0, |queries| u64::from(queries.sent)),
-        )
+        let queries = |beside: &&Beside| matches!(beside.kind, Kind::Query(_));
+        let queries = self.besides.iter().find(queries);
+        (self.place, queries.map_or(0, |asked| asked.sent.into()))
     }
 
     /// When the last frame was handed over.
@@ -210,8 +235,8 @@ impl Sender {
         let Some(first) = self.first_ns else {
             return Time::ZERO;
         };
-        let gap = self.schedule.period_ns(self.place.saturating_sub(1));
-        Time::from_ps(((self.last_ns - first) as f64 * 1e3 + gap * 1e3) as u64)
+        let gap_ns = self.schedule.gap_ns(self.place.saturating_sub(1));
+        Time::from_ns((self.last_ns - first + gap_ns).cast_unsigned())
     }
 
     /// By how much frames were handed over late.

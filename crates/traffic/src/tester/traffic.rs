@@ -5,6 +5,7 @@
 
 use super::frame;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use trammel_core::time::Time;
 use trammel_io::error::{Error, Result};
 
 /// Streams of a direction, at most.
@@ -116,6 +117,15 @@ impl Stream {
     }
 }
 
+/// Frames that follow each other closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bursts {
+    /// How many are together; at least 1.
+    pub frames: u32,
+    /// From the first bit of one to that of the next: at the least, what a frame and the gap behind it take of the medium.
+    pub gap: Time,
+}
+
 /// What is sent in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
@@ -126,6 +136,10 @@ pub struct Traffic {
     //# the addresses SHOULD be random and uniformly distributed over a range of
     //# 256 networks
     pub drawn: Option<u64>,
+    /// The bursts in which frames are due; without them, they are due at even distances. The mean rate is the same.
+    //= rfc2544 §21
+    //# The frames within a burst are transmitted with the minimum legitimate inter-frame gap.
+    pub bursts: Option<Bursts>,
     /// Whether every 100th frame is one to all stations instead.
     //= rfc2544 §11.1
     //# The stream of test frames SHOULD be augmented
@@ -137,6 +151,11 @@ pub struct Traffic {
     //# query as the first frame sent each second during the duration of the
     //# trial.
     pub queries: Option<Ipv4Addr>,
+    /// Whether routing updates are sent beside the frames, as RIP: six networks in two states by turns.
+    //= rfc2544 §11.3
+    //# The stream of test frames SHOULD be augmented with one routing update
+    //# frame transmitted as the first frame transmitted during the trial.
+    pub updates: bool,
 }
 
 impl Traffic {
@@ -145,8 +164,10 @@ impl Traffic {
         Traffic {
             drawn: (stream.flows > 1).then_some(1),
             streams: vec![stream],
+            bursts: None,
             broadcasts: false,
             queries: None,
+            updates: false,
         }
     }
 
@@ -158,6 +179,9 @@ impl Traffic {
                 "{} streams: 1 to {MOST_STREAMS} are sent",
                 self.streams.len()
             ));
+        }
+        if self.bursts.is_some_and(|bursts| bursts.frames == 0) {
+            return refuse("bursts of 0 frames: at least 1 is sent".to_owned());
         }
         let flows: u64 = self.streams.iter().map(|one| u64::from(one.flows)).sum();
         if flows > u64::from(MOST_FLOWS) {

@@ -25,7 +25,7 @@ use trammel_io::error::Error;
 use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;
-use trammel_traffic::tester::traffic::{Addresses, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::traffic::{Addresses, Bursts, Side, Stream, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
 /// How long a device may take to answer for its addresses, and to let the first frame through.
@@ -154,14 +154,8 @@ impl Ports {
         if (traffic.protocol == Protocol::Ip6) != is_ipv6 {
             return unable("the version of IP that they were opened for, and this is another");
         }
-        if traffic.burst > 1 {
-            return unable("even flows only: leave `--burst` out");
-        }
-        if traffic.modifier == Some(Modifier::RoutingUpdates) {
-            return unable("no routing updates: routes are static");
-        }
         let is_both = traffic.directions == Directions::Both;
-        let of = |from| frames_from(from, traffic, &self.setting.ports);
+        let of = |from| frames_from(from, traffic, &self.setting.ports, self.setting.line_bps);
         let second = is_both.then(|| of(Side::Output)).transpose()?;
         Ok([Some(of(Side::Input)?), second])
     }
@@ -290,11 +284,12 @@ impl Ports {
     }
 }
 
-/// The frames from one side; the error is why they cannot be sent.
+/// The frames from one side, on a line of `line_bps` bits a second; the error is why they cannot be sent.
 pub(super) fn frames_from(
     from: Side,
     traffic: &Traffic,
     ports: &[Port; 2],
+    line_bps: f64,
 ) -> Result<Frames, Unable> {
     let is_ipv6 = ports[0].address.is_ipv6();
     let to = match from {
@@ -330,7 +325,18 @@ pub(super) fn frames_from(
         }
         _ => None,
     };
+    let updates = traffic.modifier == Some(Modifier::RoutingUpdates);
+    if updates && is_ipv6 {
+        return Err(Unable(
+            "routing updates are RIP, which is of IPv4".to_owned(),
+        ));
+    }
     let frames = Frames {
+        bursts: (traffic.burst > 1).then(|| Bursts {
+            frames: traffic.burst,
+            gap: Time::from_secs_f64(1.0 / traffic.sizes.line_fps(line_bps)),
+        }),
+        updates,
         drawn: (traffic.networks > 1).then_some(traffic.seed),
         broadcasts: traffic.modifier == Some(Modifier::Broadcast),
         queries,
