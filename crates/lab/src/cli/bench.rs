@@ -70,8 +70,8 @@ pub(super) struct Args {
     /// what is changed of it such as `reference-1g:loaded=4`, or a PC by its profile, `click-pc-2009`
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
-    /// A device that is built here, in a namespace: `wire`, `kernel`, `bridge`, FILE.click, or a command with `{in}` and `{out}`
-    /// in place of its interfaces (may be repeated)
+    /// A device that is built here, in a namespace: `wire`, `kernel`, `kernel:filters=25` (or 1: RFC 2544 §11.4), `bridge`,
+    /// FILE.click, or a command with `{in}` and `{out}` in place of its interfaces (may be repeated)
     #[arg(long, value_name = "DEVICE", value_parser = str::parse::<Dut>)]
     dut: Vec<Dut>,
     /// Two interfaces of this machine that the device is between; it is a router with the addresses of RFC 2544

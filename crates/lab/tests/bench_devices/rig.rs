@@ -45,13 +45,7 @@ impl Rig {
     /// Around `dut`; a configuration and a command forward as a wire does.
     pub(crate) fn new(dut: Dut, way: Way, traffic: &Traffic) -> Option<Rig> {
         let is_routed = dut.is_routed(true);
-        let home = or_skip(Home::build(&Wish {
-            dut,
-            traffics: vec![traffic.clone()],
-            way,
-            is_bridged: true,
-            own: TRAMMEL.to_owned(),
-        }))?;
+        let home = or_skip(Rig::home(dut, way, traffic))?;
         let middle = Arc::clone(home.middle().expect("it is no wire"));
         let setting = Setting {
             ports: home.ports(way, is_routed),
@@ -62,6 +56,17 @@ impl Rig {
         };
         let bed = or_skip(Ports::open(setting, Box::new(home)))?;
         Some(Rig { bed, middle })
+    }
+
+    /// The device, without a tester.
+    pub(crate) fn home(dut: Dut, way: Way, traffic: &Traffic) -> Result<Home> {
+        Home::build(&Wish {
+            dut,
+            traffics: vec![traffic.clone()],
+            way,
+            is_bridged: true,
+            own: TRAMMEL.to_owned(),
+        })
     }
 
     /// Around the kernel's router.

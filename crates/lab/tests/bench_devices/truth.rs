@@ -4,7 +4,9 @@
 //! of the device only where the machine lets the tester work, so what a busy machine can only worsen is tried several times.
 
 use crate::rig::{Rig, load, or_skip, traffic};
+use std::sync::atomic::AtomicBool;
 use trammel::bench::beds::dut::Dut;
+use trammel::bench::beds::filters::Filters;
 use trammel_bench::procedures::{Bench, Search, find};
 use trammel_bench::testbed::{Observation, Traffic};
 use trammel_core::entry::Params;
@@ -12,7 +14,11 @@ use trammel_core::time::Time;
 use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use trammel_io::error::Result;
 use trammel_io::route::interface;
+use trammel_traffic::tester::observation::DirectionSeen;
 use trammel_traffic::tester::port::Way;
+use trammel_traffic::tester::schedule::Load as Offered;
+use trammel_traffic::tester::traffic::{Addresses, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::{Direction, Plan as Run, Tester};
 
 /// How often a trial is made that the machine may spoil.
 const ATTEMPTS: usize = 8;
@@ -114,9 +120,11 @@ fn the_throughput_of_a_token_bucket_is_found() {
     let mut bench = Bench::new(&mut rig.bed, vec![traffic(LONG)], search);
     let made = bench.run(entry, &Params::defaults(&entry.about));
     let table = made.expect("it can be tried");
-    let found = table.floats("throughput_fps").expect("it is a column");
-    println!("throughput {found:?}, truth {}", rate_fps());
-    assert!(is_near(found[0] / rate_fps()), "{found:?}");
+    let row = table.rows().next().expect("a row for the one traffic");
+    let (found, verdict) = (row.float("throughput_fps"), row.text("verdict"));
+    println!("throughput {found:?} ({verdict}), truth {}", rate_fps());
+    let found = found.expect("a throughput is found");
+    assert!(is_near(found / rate_fps()), "{found}");
 }
 
 /// Drops every `n`th frame that comes to `name`.
@@ -198,6 +206,46 @@ fn random_loss_of_nftables_is_within_its_interval() {
         }
     }
     losing(&mut rig, &traffic, 0.01);
+}
+
+/// Frames of an address that one of the 24 refuses do not pass; those of its neighbour do.
+#[test]
+fn filters_refuse_what_they_name_and_nothing_else() {
+    let stop = AtomicBool::new(false);
+    let traffic = traffic(128);
+    let filtered = Dut::Filtered(Filters::Many);
+    let Some(mut rig) = Rig::new(filtered.clone(), Way::AfPacket, &traffic) else {
+        return;
+    };
+    let seen = rig.offer(&traffic, &[load(1000.0, Time::from_ms(200))]);
+    assert_eq!((seen.outcome.offered, seen.outcome.lost()), (200, 0));
+    let home = or_skip(Rig::home(filtered, Way::AfPacket, &traffic)).expect("there was one before");
+    let mut tester =
+        Tester::open(home.ports(Way::AfPacket, true)).expect("its ports can be opened");
+    tester
+        .learn(Time::from_secs(10), &stop)
+        .expect("the router answers");
+    for (network, host, passes) in [(3, 3, 0), (3, 4, 100), (24, 24, 0), (25, 25, 100)] {
+        let node = |second, third| Addresses::one([198, second, third, host].into());
+        let stream = Stream {
+            from: node(18, network),
+            to: node(19, 100 + network),
+            ..Stream::of_rfc2544(Side::Input, false, 1, &[128])
+        };
+        let loads = vec![Offered {
+            frames_per_second: 1000.0,
+            duration: Time::from_ms(100),
+        }];
+        let direction = Direction {
+            traffic: Frames::of(stream),
+            loads,
+        };
+        let seen = tester
+            .run(&Run::one_way(direction), &stop)
+            .expect("it runs");
+        let received = seen.directions[0].as_ref().map(DirectionSeen::received);
+        assert_eq!(received, Some(passes), "198.18.{network}.{host}");
+    }
 }
 
 #[test]

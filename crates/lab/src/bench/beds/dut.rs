@@ -1,5 +1,6 @@
 //! Which device is built and tested between two interfaces: `--dut wire|kernel|bridge|FILE.click|"COMMAND"`.
 
+use super::filters::Filters;
 use crate::router::command::Source;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,6 +15,9 @@ const NAMES: [&str; 2] = ["in", "out"];
 const FROM: &[&str] = &["FromDevice", "PollDevice"];
 const TO: &[&str] = &["ToDevice"];
 
+/// What a number of filters follows.
+const FILTERED: &str = "kernel:filters=";
+
 /// A device that the bench builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dut {
@@ -21,6 +25,8 @@ pub enum Dut {
     Wire,
     /// The kernel's router.
     Kernel,
+    /// The kernel's router behind filters (RFC 2544 §11.4).
+    Filtered(Filters),
     /// The kernel's bridge.
     Bridge,
     /// `trammel router` with a configuration.
@@ -38,6 +44,12 @@ impl FromStr for Dut {
                 .extension()
                 .is_some_and(|end| end == "click")
         };
+        if let Some(number) = text.strip_prefix(FILTERED) {
+            let filters = Filters::of(number).map(Dut::Filtered);
+            return filters.ok_or_else(|| {
+                format!("`{text}`: RFC 2544 §11.4 has 1 filter or 25; put others into a configuration or a command of yours")
+            });
+        }
         match text {
             "wire" => Ok(Dut::Wire),
             "kernel" => Ok(Dut::Kernel),
@@ -47,7 +59,7 @@ impl FromStr for Dut {
             }
             file if is_click(file) => Ok(Dut::Click(file.into())),
             other => Err(format!(
-                "`{other}` is no device; give `wire`, `kernel`, `bridge`, a file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` where the names of its interfaces go"
+                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` where the names of its interfaces go"
             )),
         }
     }
@@ -59,6 +71,8 @@ impl Dut {
         match self {
             Dut::Wire => "wire".to_owned(),
             Dut::Kernel => "kernel's router".to_owned(),
+            Dut::Filtered(Filters::One) => "kernel's router, 1 filter".to_owned(),
+            Dut::Filtered(filters) => format!("kernel's router, {} filters", filters.number()),
             Dut::Bridge => "kernel's bridge".to_owned(),
             Dut::Click(file) => {
                 let name = file.file_name().unwrap_or(file.as_os_str());
@@ -73,7 +87,7 @@ impl Dut {
     pub fn is_routed(&self, is_bridged: bool) -> bool {
         match self {
             Dut::Wire | Dut::Bridge => false,
-            Dut::Kernel => true,
+            Dut::Kernel | Dut::Filtered(_) => true,
             Dut::Click(_) | Dut::Command(_) => !is_bridged,
         }
     }
@@ -103,7 +117,7 @@ impl Dut {
                     .replace(PLACES[1], outward);
                 Some(vec!["sh".to_owned(), "-c".to_owned(), command])
             }
-            Dut::Wire | Dut::Kernel | Dut::Bridge => None,
+            Dut::Wire | Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => None,
         }
     }
 }
@@ -162,6 +176,13 @@ mod tests {
         for wrong in ["kernels", "my-router --in {in}", "b.toml"] {
             assert!(of(wrong).unwrap_err().contains("is no device"), "{wrong}");
         }
+        let filtered = of("kernel:filters=25").map(|dut| dut.name());
+        assert_eq!(filtered, Ok("kernel's router, 25 filters".to_owned()));
+        assert!(
+            of("kernel:filters=2")
+                .unwrap_err()
+                .contains("1 filter or 25")
+        );
     }
 
     #[test]

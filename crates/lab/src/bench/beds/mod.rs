@@ -3,6 +3,7 @@
 pub mod configuration;
 pub mod dut;
 pub mod estimated;
+pub mod filters;
 pub mod measurer;
 pub mod model;
 pub mod namespaces;

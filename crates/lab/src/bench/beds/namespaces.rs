@@ -149,6 +149,14 @@ impl Home {
         };
         match &self.dut {
             Dut::Kernel => self.route(middle),
+            Dut::Filtered(_) if self.is_ipv6 => Err(Error::Invalid(
+                "the filters of RFC 2544 §11.4.1 are of IPv4: leave `-6` or `filters` out"
+                    .to_owned(),
+            )),
+            Dut::Filtered(filters) => {
+                self.route(middle)?;
+                filters.put(middle, &self.interfaces[0])
+            }
             Dut::Bridge => {
                 let interfaces = self.interfaces.each_ref().map(String::as_str);
                 middle.add_bridge(BRIDGE, &interfaces)
@@ -212,7 +220,7 @@ impl Home {
         middle.set_up(outward, false)?;
         middle.set_up(outward, true)?;
         match self.dut {
-            Dut::Kernel => self.add_routes(middle),
+            Dut::Kernel | Dut::Filtered(_) => self.add_routes(middle),
             _ => Ok(()),
         }
     }
@@ -226,7 +234,7 @@ impl Device for Home {
     fn resets(&self) -> Vec<String> {
         match self.dut {
             Dut::Wire => Vec::new(),
-            Dut::Kernel | Dut::Bridge => vec![LINK.to_owned()],
+            Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => vec![LINK.to_owned()],
             Dut::Click(_) | Dut::Command(_) => vec![PROCESS.to_owned()],
         }
     }
