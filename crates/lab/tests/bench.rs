@@ -409,6 +409,127 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     );
 }
 
+/// Processor time that a process has had, in the kernel's ticks.
+fn ticks(id: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+    let behind_name = stat.rsplit_once(')').unwrap().1;
+    let fields: Vec<&str> = behind_name.split_whitespace().collect();
+    let [user, system] = [11, 12].map(|at: usize| fields[at].parse::<u64>().unwrap());
+    user + system
+}
+
+#[test]
+fn an_interrupt_in_the_middle_of_a_long_trial_ends_it_and_nothing_of_it_counts() {
+    let hour = [
+        "throughput.duration=1h",
+        "throughput.final_duration=1h",
+        "throughput.width=0.2",
+    ];
+    for (name, device) in [
+        // Timers are set, so every frame is simulated.
+        ("simulated", &["--simulate", "slow.click"][..]),
+        ("ring", &["--ring", "router.click", "--rate", "10 Mbit/s"]),
+        ("model", &["--model", "click-pc-2009"]),
+    ] {
+        let folder = folder();
+        let mut args = [device, &["--quick", "--frame-sizes", "64", "-o", "out"]].concat();
+        for setting in &hour {
+            args.extend(["--set", setting]);
+        }
+        let mut run = command(folder.path(), &args)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let journal = folder.path().join(".out.trials.jsonl");
+        // The first trial begins when there is a journal, and then has had a third of a second.
+        let mut begun = None;
+        while begun.is_none_or(|begun| ticks(run.id()) < begun + 30) {
+            if begun.is_none() && journal.exists() {
+                begun = Some(ticks(run.id()));
+            }
+            if let Some(status) = run.try_wait().unwrap() {
+                panic!("{name}: it ended before it could be interrupted: {status}");
+            }
+            std::thread::yield_now();
+        }
+        let told = std::time::Instant::now();
+        let id = run.id().to_string();
+        let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
+        assert!(kill.success());
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{name}");
+        // About a second; more where the machine does something else.
+        let took = told.elapsed();
+        assert!(
+            took < std::time::Duration::from_secs(20),
+            "{name}: {took:?}"
+        );
+        let kept = std::fs::read_to_string(&journal).unwrap();
+        assert_eq!(kept.lines().count(), 1, "{name}: only its head: {kept}");
+        let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+        assert!(page.contains("Interrupted"), "{name}");
+        let trials = std::fs::read_to_string(folder.path().join("out/trials.csv")).unwrap();
+        assert_eq!(trials.lines().count(), 1, "{name}: {trials}");
+    }
+}
+
+#[test]
+fn networks_versions_of_ip_mixes_and_broadcasts_are_offered_without_ports() {
+    const ROUTER6: &str = "\
+FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> GetIP6Address(24)
+  -> rt :: LookupIP6Route(2001:2:0:8000::/50 ::0 0, 2001:2:0:c000::/50 ::0 1);
+rt[0] -> EtherEncap(0x86DD, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue -> ToDevice(eth0);
+rt[1] -> EtherEncap(0x86DD, 2:0:0:0:0:1, 2:0:0:0:0:b) -> Queue -> ToDevice(eth1);
+";
+    let folder = folder();
+    std::fs::write(folder.path().join("router6.click"), ROUTER6).unwrap();
+    for (file, options, stream) in [
+        ("router.click", &["--networks", "256"][..], "256 networks"),
+        ("router.click", &["--modifier", "broadcast"], "broadcast"),
+        (
+            "router6.click",
+            &["-6", "--networks", "256"],
+            "IPv6, 256 networks",
+        ),
+    ] {
+        let mut args = vec![
+            "--simulate",
+            file,
+            "--estimate",
+            file,
+            "--ring",
+            file,
+            "--json",
+        ];
+        // So slow that any machine bears it on rings.
+        args.extend([
+            "--rate",
+            "10 Mbit/s",
+            "--frame-sizes",
+            "imix:bbg,128",
+            "--quick",
+        ]);
+        args.extend(["--set", "throughput.duration=20ms"]);
+        args.extend(["--set", "throughput.final_duration=50ms"]);
+        args.extend(options);
+        let output = bench(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let rows = tables(&output)["throughput"].as_array().unwrap().clone();
+        assert_eq!(rows.len(), 6, "{rows:?}");
+        for row in &rows {
+            assert_eq!(row["data_stream"], stream);
+            let bytes = row["frame_bytes"].as_f64().unwrap();
+            let share = if stream == "broadcast" { 0.99 } else { 1.0 };
+            let line = share * 10e6 / (8.0 * (bytes + 20.0));
+            let found = row["line_fps"].as_f64().unwrap();
+            assert!((found / line - 1.0).abs() < 1e-6, "{row}");
+            // Nothing in the way of a processor: what the line carries comes through.
+            if row["label"] != "measured" {
+                assert!(row["of_line_percent"].as_f64().unwrap() > 90.0, "{row}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bad_input_is_told_and_nothing_is_written() {
     let folder = folder();

@@ -178,15 +178,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let search = search(args)?;
     let mut beds: Vec<Box<dyn Testbed>> = Vec::new();
     let rate = rate(args)?;
+    let interrupted = options::interrupted()?;
     for (files, bed) in configurations(args) {
         for file in files {
             match workbench(file)? {
-                Ok(bench) => beds.push(bed(Configuration { bench, rate }, &args.machine)?),
+                Ok(bench) => {
+                    let interrupted = Arc::clone(&interrupted);
+                    let of = Configuration {
+                        bench,
+                        rate,
+                        interrupted,
+                    };
+                    beds.push(bed(of, &args.machine)?);
+                }
                 Err(refused) => return refuse(&refused),
             }
         }
     }
-    let interrupted = options::interrupted()?;
     for command in &args.measurer {
         match Measurer::start(command, rate, measurer::PATIENCE, &interrupted) {
             Ok(measurer) => beds.push(Box::new(measurer)),
@@ -200,7 +208,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     for text in &args.model {
-        beds.push(model::find(text)?);
+        beds.push(model::find(text, &interrupted)?);
     }
     let measured = match measured(args, &traffics, rate, &interrupted) {
         Ok(measured) => measured,

@@ -255,6 +255,13 @@ impl Bench {
         places.collect()
     }
 
+    /// The places of these at which they come from devices, so that their frames are the caller's.
+    pub fn devices(&self) -> Vec<usize> {
+        let mut places = self.active();
+        places.retain(|at| self.inlets[*at].is_device);
+        places
+    }
+
     /// Has packets come in only at these places of [`inlets`](Self::inlets).
     pub fn narrow(&mut self, active: &[usize]) {
         for (at, inlet) in self.inlets.iter_mut().enumerate() {
@@ -274,8 +281,8 @@ impl Bench {
         }
     }
 
-    /// The frames that come in at a place under `traffic`: a whole period of them, or the first `most`, of no more
-    /// flows than that.
+    /// The frames that come in at a place under `traffic`: a whole period of them, or as many whole turns of sizes as `most` has
+    /// room for, one at least, of no more flows than that.
     pub fn frames(
         &self,
         at: usize,
@@ -292,6 +299,8 @@ impl Bench {
             }
             frame
         };
+        let turn = stream.turn();
+        let most = (most / turn).max(1) * turn;
         Ok((0..stream.period().min(most)).map(made).collect())
     }
 

@@ -4,8 +4,10 @@
 //! TCP. Bytes are cut from or added to the end, as if the payload were shorter or longer. A frame whose headers are not
 //! known is padded or cut as it is.
 
+use std::net::IpAddr;
 use std::ops::Range;
 use trammel_packet::headers::checksum::Sum;
+use trammel_traffic::tester::traffic::Addresses;
 
 /// Bytes of the FCS, which frames in memory lack and sizes of frames count.
 pub const FCS: usize = 4;
@@ -29,6 +31,29 @@ pub enum Field {
     IpSource,
     /// The UDP or TCP source port, 16 bits.
     SourcePort,
+    /// Both ends by their addresses, which scenario files do not name.
+    Nodes(Nodes),
+}
+
+/// Who sends to whom: flow `n` goes from the `n`th of the one to the `n`th of the other, again from the first behind the last.
+/// Both are of one version of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nodes {
+    /// Sources.
+    pub from: Addresses,
+    /// Destinations.
+    pub to: Addresses,
+}
+
+impl Nodes {
+    /// The source and the destination of a flow, as they stand in a header one after the other.
+    fn octets(&self, flow: u32) -> Vec<u8> {
+        let octets = |address| match address {
+            IpAddr::V4(address) => address.octets().to_vec(),
+            IpAddr::V6(address) => address.octets().to_vec(),
+        };
+        [octets(self.from.nth(flow)), octets(self.to.nth(flow))].concat()
+    }
 }
 
 /// The fields by their names in scenario files.
@@ -45,7 +70,7 @@ pub const FIELDS: &[(&str, Field)] = &[
 /// The name of a field.
 pub fn name(field: Field) -> &'static str {
     let row = FIELDS.iter().find(|(_, known)| *known == field);
-    row.map_or("", |(name, _)| name)
+    row.map_or("addresses", |(name, _)| name)
 }
 
 /// A header of a frame and where it begins.
@@ -242,15 +267,27 @@ pub fn place(frame: &[u8], field: Field) -> Option<(Range<usize>, u32)> {
             })?;
             (at, 2, 16)
         }
+        Field::Nodes(nodes) => {
+            let at = last(&|h| match (h, nodes.from.first) {
+                (Header::Ip4(at), IpAddr::V4(_)) => Some(*at + 12),
+                (Header::Ip6(at), IpAddr::V6(_)) => Some(*at + 8),
+                _ => None,
+            })?;
+            (at, nodes.octets(0).len(), 32)
+        }
     };
     (at + bytes <= frame.len()).then_some((at..at + bytes, bits))
 }
 
-/// Adds `by` to a field in its width, without mending checksums.
+/// Adds `by` to a field in its width, without mending checksums. Nodes are those of flow `by`, whatever stands in the frame.
 pub fn add(frame: &mut [u8], field: Field, by: u32) {
     let Some((range, bits)) = place(frame, field) else {
         return;
     };
+    if let Field::Nodes(nodes) = field {
+        frame[range].copy_from_slice(&nodes.octets(by));
+        return;
+    }
     let old = frame[range.clone()]
         .iter()
         .fold(0_u32, |value, byte| value << 8 | u32::from(*byte));

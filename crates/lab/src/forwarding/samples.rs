@@ -17,6 +17,19 @@ pub fn plain() -> Vec<u8> {
     frame
 }
 
+/// A UDP datagram over IPv6 between two networks of 2001:2::/48 (RFC 5180 §8), 66 bytes long with its FCS, which are the
+/// fewest.
+pub fn plain6() -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd];
+    frame.extend([0x60, 0, 0, 0, 0, 0, 17, 64]);
+    for side in [0, 0x80] {
+        frame.extend([0x20, 1, 0, 2, 0, 0, side, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+    }
+    frame.extend([0, 9, 0, 9, 0, 0, 0, 0]);
+    frames::mend(&mut frame);
+    frame
+}
+
 /// The first frames of a capture that differ. The error is a sentence.
 pub fn of_capture(path: &str) -> Result<Vec<Vec<u8>>, String> {
     let why = |error: &dyn std::fmt::Display| format!("{path}: {error}");
@@ -49,6 +62,11 @@ mod tests {
         let mut right = frame.clone();
         frames::mend(&mut right);
         assert_eq!((frame.len(), frames::least(&frame)), (60, 46));
+        assert_eq!(frame, right);
+        let frame = plain6();
+        let mut right = frame.clone();
+        frames::mend(&mut right);
+        assert_eq!((frame.len(), frames::least(&frame)), (62, 66));
         assert_eq!(frame, right);
     }
 }

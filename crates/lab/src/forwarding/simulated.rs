@@ -4,6 +4,8 @@
 //! router's time for what is on its way.
 
 use super::arrivals::{Part, Pattern};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
@@ -32,6 +34,8 @@ pub struct Stream {
     pub share: f64,
     /// The frames' bytes without the checksum, taken in turn.
     pub frames: Vec<Vec<u8>>,
+    /// Of so many frames of the list the last is beside those of the test, if any is.
+    pub beside: Option<u32>,
     /// When they come.
     pub pattern: Pattern,
 }
@@ -59,7 +63,22 @@ pub struct SimulatedRouter {
     pub seed: u64,
     /// What the last trial came to.
     pub last: Option<Report>,
+    /// Set when the user interrupts: a trial ends, and is none.
+    pub interrupted: Arc<AtomicBool>,
 }
+
+/// Runs `simulation` until `until`; the failure is that the user interrupts.
+pub fn run(
+    simulation: &mut Simulation,
+    until: Time,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let ran = simulation.run_while(until, || !interrupted.load(Ordering::SeqCst));
+    ran.map(|_| ()).ok_or_else(|| INTERRUPTED.into())
+}
+
+/// What is said of a trial that the user has cut short.
+pub const INTERRUPTED: &str = "interrupted";
 
 /// A port called `name` as `profile` describes it.
 pub fn port_of(profile: &DeviceProfile, name: &str) -> Settings {
@@ -154,7 +173,11 @@ impl SimulatedRouter {
         let duration = loads
             .iter()
             .fold(Time::ZERO, |sum, load| sum.saturating_add(load.duration()));
-        simulation.run_until(duration.saturating_add(RESIDUE));
+        run(
+            &mut simulation,
+            duration.saturating_add(RESIDUE),
+            &self.interrupted,
+        )?;
         let report = simulation.report();
         let mut latency = Histogram::of_times();
         let mut effective = duration;
@@ -198,6 +221,7 @@ mod tests {
             from: "a".to_owned(),
             share: 1.0,
             frames: vec![frame(bytes)],
+            beside: None,
             pattern,
         };
         SimulatedRouter {
@@ -214,6 +238,7 @@ mod tests {
             files: MemoryHost::new(),
             seed: 1,
             last: None,
+            interrupted: Arc::default(),
         }
     }
 

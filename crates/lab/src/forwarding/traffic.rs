@@ -1,6 +1,7 @@
-//! Traffic of the workbench: frames of one size, of any number of flows, in an order that follows a law.
+//! Traffic of the workbench: frames of one size or a mix of sizes, of any number of flows, in an order that follows a law.
 
 use super::frames::{self, FIELDS, Field};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use trammel_core::rng::Rng;
 use trammel_cost::residency::Locality;
@@ -19,6 +20,10 @@ pub const TEMPLATES: usize = 64;
 pub struct Traffic {
     /// Bytes of a frame, its FCS included.
     pub frame: usize,
+    /// Sizes of frames that are taken in turn, where they are not all `frame`.
+    pub mix: Vec<usize>,
+    /// Of a hundred frames the last goes to the Ethernet address of all stations.
+    pub broadcasts: bool,
     /// How many flows.
     pub flows: u32,
     /// What tells them apart; nothing leaves the samples as they are.
@@ -37,6 +42,8 @@ impl Default for Traffic {
     fn default() -> Traffic {
         Traffic {
             frame: 64,
+            mix: Vec::new(),
+            broadcasts: false,
             flows: 1,
             field: None,
             locality: Locality::Uniform,
@@ -46,6 +53,42 @@ impl Default for Traffic {
         }
     }
 }
+
+impl Traffic {
+    /// The sizes of frames, in turn.
+    pub fn sizes(&self) -> &[usize] {
+        if self.mix.is_empty() {
+            std::slice::from_ref(&self.frame)
+        } else {
+            &self.mix
+        }
+    }
+
+    /// The sizes that differ, each with its share of the frames.
+    pub fn shares(&self) -> Vec<(usize, f64)> {
+        let all = self.sizes();
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for size in all {
+            *counts.entry(*size).or_default() += 1;
+        }
+        let share = |(size, count)| (size, count as f64 / all.len() as f64);
+        counts.into_iter().map(share).collect()
+    }
+
+    /// The same with frames of one size only.
+    pub fn of_size(&self, frame: usize) -> Traffic {
+        Traffic {
+            frame,
+            mix: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Of so many frames the last is a broadcast, where there are any.
+pub const PER_BROADCAST: u32 = 100;
+/// Bytes of an Ethernet address that is all stations'.
+const ALL_STATIONS: [u8; 6] = [0xff; 6];
 
 /// The field of a name such as `ip.dst`, or what is wrong with it.
 pub fn field(name: &str) -> Result<Field, String> {
@@ -75,18 +118,31 @@ pub struct Stream {
     patches: Vec<u8>,
     /// Packets before they are repeated.
     period: usize,
+    broadcasts: Broadcasts,
+}
+
+/// Which packets of a stream go to all stations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broadcasts(bool);
+
+impl Broadcasts {
+    /// Whether packet `at` does.
+    #[inline]
+    pub fn has(self, at: u64) -> bool {
+        let per = u64::from(PER_BROADCAST);
+        self.0 && at % per == per - 1
+    }
 }
 
 impl Stream {
-    /// From samples, in their order. The error is a sentence.
+    /// From samples, in their order, each of the sizes in theirs. The error is a sentence.
     pub fn new(samples: &[Vec<u8>], traffic: &Traffic) -> Result<Stream, String> {
         let field = traffic.field.filter(|_| traffic.flows > 1);
-        let fit = |sample: &Vec<u8>| {
-            let frame = frames::fit(sample, traffic.frame).ok_or_else(|| {
+        let fit = |(sample, size): (&Vec<u8>, &usize)| {
+            let frame = frames::fit(sample, *size).ok_or_else(|| {
                 format!(
-                    "the headers of a sample frame take {} bytes with the FCS; it cannot be {} bytes long",
+                    "the headers of a sample frame take {} bytes with the FCS; it cannot be {size} bytes long",
                     frames::least(sample),
-                    traffic.frame
                 )
             })?;
             if let Some(field) = field
@@ -99,7 +155,10 @@ impl Stream {
             }
             Ok(frame)
         };
-        let templates: Vec<Vec<u8>> = samples.iter().map(fit).collect::<Result<_, _>>()?;
+        let sizes = traffic.sizes();
+        let turn = lcm(samples.len(), sizes.len());
+        let pairs = samples.iter().cycle().zip(sizes.iter().cycle());
+        let templates: Vec<Vec<u8>> = pairs.take(turn).map(fit).collect::<Result<_, _>>()?;
         if templates.is_empty() {
             return Err("there is no sample frame".to_owned());
         }
@@ -111,18 +170,38 @@ impl Stream {
             places: Vec::new(),
             stride: 0,
             patches: Vec::new(),
+            broadcasts: Broadcasts(traffic.broadcasts),
         };
         match field {
-            Some(field) => stream.patch(field, &order(traffic)),
-            None => stream.patch_in_vain(),
+            None if !traffic.broadcasts => stream.patch_in_vain(),
+            field => stream.patch(field, &order(traffic)),
         }
         Ok(stream)
+    }
+
+    /// Packets after which templates and broadcasts come round together.
+    pub fn turn(&self) -> usize {
+        match self.broadcasts {
+            Broadcasts(true) => lcm(self.templates.len(), PER_BROADCAST as usize),
+            Broadcasts(false) => self.templates.len(),
+        }
+    }
+
+    /// Which packets go to all stations.
+    pub fn broadcasts(&self) -> Broadcasts {
+        self.broadcasts
+    }
+
+    /// The bytes of its shortest template.
+    fn shortest(&self) -> usize {
+        let lengths = self.templates.iter().map(Vec::len);
+        lengths.min().unwrap_or(0)
     }
 
     /// Patches as large as those of an address and a checksum which change nothing, so that making a packet costs alike
     /// whether flows differ or not.
     fn patch_in_vain(&mut self) {
-        let end = self.templates[0].len();
+        let end = self.shortest();
         self.places = [24..26, 30..34]
             .map(|place| place.start.min(end)..place.end.min(end))
             .into();
@@ -134,18 +213,24 @@ impl Stream {
         }
     }
 
-    fn patch(&mut self, field: Field, order: &[u32]) {
-        let count = self.templates.len();
+    /// Patches differ in `field` by the numbers of `order`, if there is one, and in who is to receive them.
+    fn patch(&mut self, field: Option<Field>, order: &[u32]) {
+        let (count, turn) = (self.templates.len(), self.turn());
         // Each draw meets the template of its place in every repetition.
-        self.period = order.len() / count.max(1) * count;
-        self.period = self.period.max(count);
+        self.period = (order.len() / turn * turn).max(turn);
         let made = |at: usize| {
             let mut frame = self.templates[at % count].clone();
-            frames::add(&mut frame, field, order[at % order.len()]);
-            frames::mend(&mut frame);
+            if let Some(field) = field {
+                frames::add(&mut frame, field, order[at % order.len()]);
+                frames::mend(&mut frame);
+            }
+            if self.broadcasts.has(at as u64) {
+                frame[..ALL_STATIONS.len()].copy_from_slice(&ALL_STATIONS);
+            }
             frame
         };
-        let mut differs = vec![false; self.templates[0].len()];
+        // What flows differ in is in the headers, which the shortest has.
+        let mut differs = vec![false; self.shortest()];
         for at in 0..self.period {
             let pairs = made(at).into_iter().zip(&self.templates[at % count]);
             for (mark, (new, old)) in differs.iter_mut().zip(pairs) {
@@ -218,6 +303,15 @@ impl Stream {
     }
 }
 
+/// The least number that both divide.
+pub(crate) fn lcm(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x.max(1) * b
+}
+
 /// The flow of each packet.
 fn order(traffic: &Traffic) -> Vec<u32> {
     if traffic.flows <= 1 || traffic.field.is_none() {
@@ -287,6 +381,84 @@ mod tests {
             seen.insert([frame[32], frame[33]]);
         }
         assert!(seen.len() > 295 && seen.len() <= 300, "{}", seen.len());
+    }
+
+    #[test]
+    fn sizes_come_in_turn_whatever_flows_are_drawn() {
+        let mix = vec![64, 64, 570, 1518];
+        let traffic = Traffic {
+            mix: mix.clone(),
+            flows: 300,
+            field: Some(Field::IpDestination),
+            ..Traffic::default()
+        };
+        let stream = Stream::new(&[sample()], &traffic).expect("it fits");
+        assert_eq!(stream.period() % mix.len(), 0);
+        for at in 0..2 * stream.period() {
+            let frame = made(&stream, at as u64);
+            let mut right = frame.clone();
+            frames::mend(&mut right);
+            assert_eq!(frame, right, "packet {at}");
+            assert_eq!(frame.len() + 4, mix[at % mix.len()], "packet {at}");
+        }
+    }
+
+    #[test]
+    fn each_hundredth_frame_goes_to_all_stations_in_place_of_one_of_them() {
+        for flows in [1, 300] {
+            let traffic = Traffic {
+                mix: vec![64, 570, 1518],
+                broadcasts: true,
+                flows,
+                field: Some(Field::IpDestination),
+                ..Traffic::default()
+            };
+            let stream = Stream::new(&[sample()], &traffic).expect("it fits");
+            let without = Traffic {
+                broadcasts: false,
+                ..traffic
+            };
+            let without = Stream::new(&[sample()], &without).expect("it fits");
+            for at in 0..2 * stream.period() as u64 {
+                let frame = made(&stream, at);
+                assert_eq!(frame[..6] == [0xff; 6], at % 100 == 99, "packet {at}");
+                assert_eq!(stream.broadcasts().has(at), at % 100 == 99);
+                assert_eq!(frame.len(), made(&without, at).len());
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_are_told_apart_by_both_addresses_of_either_version() {
+        use trammel_traffic::tester::traffic::{Addresses, Side};
+        for (is_ipv6, sample) in [
+            (false, sample()),
+            (true, crate::forwarding::samples::plain6()),
+        ] {
+            let to = Addresses::nodes(Side::Output, is_ipv6, 256);
+            let nodes = frames::Nodes {
+                from: Addresses::nodes(Side::Input, is_ipv6, 1),
+                to,
+            };
+            let traffic = Traffic {
+                frame: 128,
+                flows: 256,
+                field: Some(Field::Nodes(nodes)),
+                ..Traffic::default()
+            };
+            let stream = Stream::new(std::slice::from_ref(&sample), &traffic).expect("it fits");
+            let (place, _) = frames::place(&sample, Field::Nodes(nodes)).expect("it is IP");
+            let mut seen = std::collections::BTreeSet::new();
+            for at in 0..stream.period() as u64 {
+                let frame = made(&stream, at);
+                let mut right = frame.clone();
+                frames::mend(&mut right);
+                assert_eq!(frame, right, "packet {at}");
+                seen.insert(frame[place.clone()].to_vec());
+            }
+            // By chance one in three thousand is never drawn.
+            assert!(seen.len() >= 255, "{}", seen.len());
+        }
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn bed(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Box<dyn Testbed>> {
     match &wanted.device {
-        Device::Model(text) => model::find(text),
+        Device::Model(text) => model::find(text, &Arc::default()),
         Device::Ring(file) => {
             let path = paper.dir.join(file);
             let of = || format!("`{}`", path.display());
@@ -168,7 +168,12 @@ fn bed(
                 Refused::Other(text) => anyhow!(text),
             })?;
             let rate = wanted.gbps * 1e9;
-            Ok(Box::new(InMemory::new(Configuration { bench, rate })))
+            let of = Configuration {
+                bench,
+                rate,
+                interrupted: Arc::default(),
+            };
+            Ok(Box::new(InMemory::new(of)))
         }
         Device::Built(text) => {
             let dut = dut(paper, text)?;

@@ -18,6 +18,8 @@ pub struct Offer {
     pub(super) frames: Vec<Vec<u8>>,
     pub(super) arrivals: Arrivals,
     pub(super) flow: u16,
+    /// Of so many frames the last is of this flow.
+    pub(super) others: Option<(u32, u16)>,
 }
 
 impl fmt::Debug for Offer {
@@ -37,6 +39,7 @@ impl Offer {
             frames,
             arrivals,
             flow: 0,
+            others: None,
         })
     }
 
@@ -44,6 +47,14 @@ impl Offer {
     pub fn of_flow(self, number: u16) -> Offer {
         Offer {
             flow: number.min(MOST_FLOWS - 1),
+            ..self
+        }
+    }
+
+    /// The same with the last of `every` frames of the list, `every` being at least 1, in the flow `number` instead.
+    pub fn with_others(self, every: u32, number: u16) -> Offer {
+        Offer {
+            others: Some((every.max(1), number.min(MOST_FLOWS - 1))),
             ..self
         }
     }

@@ -19,6 +19,9 @@ use crate::memory_host::MemoryHost;
 use trammel_core::time::Time;
 use trammel_packet::timestamp::Timestamp;
 
+/// Rounds of tasks between two questions whether to go on.
+const ROUNDS: u64 = 64;
+
 /// The machine that the router runs on.
 #[derive(Debug)]
 pub struct Machine {
@@ -172,15 +175,44 @@ impl Simulation {
     /// Runs whatever begins by `until`; what has begun is finished, so the core's time may be later afterwards.
     /// Where nothing is left to do before, time ends when the last frame is out, and says so by `Idle`.
     pub fn run_until(&mut self, until: Time) -> Progress {
-        // Rounded up: what begins at `until` is run, or who asks for `next_at` would ask for ever.
+        let (_, last) = self.end_of(until);
+        let progress = self.router.run_until(Some(last));
+        self.end(progress, until);
+        progress
+    }
+
+    /// The same for as long as `goes_on`, which is asked every few thousand tasks: some milliseconds of this machine. None
+    /// where it was ended before `until`.
+    pub fn run_while(
+        &mut self,
+        until: Time,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Option<Progress> {
+        let (end, last) = self.end_of(until);
+        while goes_on() {
+            let progress = self.router.run_rounds(Some(last), ROUNDS);
+            if progress != Progress::Running || self.clock.now() >= end {
+                self.end(progress, until);
+                return Some(progress);
+            }
+        }
+        None
+    }
+
+    /// `until` in whole nanoseconds and as a time of day. Rounded up: what begins at `until` is run, or who asks for `next_at`
+    /// would ask for ever.
+    fn end_of(&self, until: Time) -> (Time, Timestamp) {
         let ns = until.as_ps().div_ceil(1000);
         let last = self.start + Timestamp(i64::try_from(ns).unwrap_or(i64::MAX));
-        let progress = self.router.run_until(Some(last));
+        (Time::from_ps(ns.saturating_mul(1000)), last)
+    }
+
+    /// Time ends when the last frame is out where nothing is left to do.
+    fn end(&self, progress: Progress, until: Time) {
         if progress == Progress::Idle {
             let out = self.ports.iter().filter_map(Port::all_out).max();
             self.clock.leap(out.unwrap_or(Time::ZERO).min(until));
         }
-        progress
     }
 
     /// When the core will do something next: now, while it has tasks to run; none where it never will.

@@ -521,3 +521,62 @@ fn a_run_in_steps_comes_to_an_end_and_to_the_same() {
         assert_eq!(run(true), run(false));
     }
 }
+
+#[test]
+fn a_run_that_is_watched_comes_to_the_same_and_ends_when_it_is_told() {
+    let start = || {
+        let costs = path_costs(polling(40.0), polling(30.0), Cost::NONE, polling(50.0));
+        let run = load(PATH, costs, two_ports());
+        let arrivals = offer::constant(3e6, Time::ZERO, Time::from_ms(20)).unwrap();
+        assert!(run.offer("a", Offer::new(frames(7), arrivals).unwrap()));
+        run
+    };
+    let (mut whole, mut watched, mut ended) = (start(), start(), start());
+    let until = Time::from_ms(30);
+    let mut asked = 0;
+    let progress = watched.run_while(until, || {
+        asked += 1;
+        true
+    });
+    assert_eq!(progress, Some(whole.run_until(until)));
+    assert!(asked > 10, "{asked}");
+    assert_eq!(watched.now(), whole.now());
+    assert_eq!(watched.report().balance, whole.report().balance);
+    let mut left = 5;
+    let ended_at = ended.run_while(until, || {
+        left -= 1;
+        left > 0
+    });
+    assert_eq!(ended_at, None);
+    assert!(ended.now() < until);
+}
+
+#[test]
+fn comings_are_noted_with_their_flows_whether_or_not_there_is_room() {
+    let mut ports = two_ports();
+    ports[0].receive_ring = 2;
+    let mut run = load(PATH, Costs::default(), ports);
+    run.ports()
+        .iter()
+        .for_each(super::port::Port::note_passages);
+    let arrivals = (1..=6).map(|_| Time::from_us(1));
+    let offer = Offer::new(frames(3), Box::new(arrivals)).unwrap();
+    assert!(run.offer("a", offer.of_flow(4).with_others(3, 9)));
+    run.run_until(Time::from_ms(1));
+    let counts = run.report().ports[0].1.clone();
+    let comings = run.ports()[0].comings();
+    assert_eq!(counts.offered, 6);
+    assert_eq!(comings.len(), 6);
+    let flows: Vec<u16> = comings.iter().map(|one| one.flow).collect();
+    assert_eq!(flows, [4, 4, 9, 4, 4, 9]);
+    assert!(comings.windows(2).all(|two| two[0].at < two[1].at));
+    let passed = run.ports()[1].passages();
+    assert_eq!(passed.len() as u64, counts.received);
+    let of_comings = |one: &super::port::Passage| {
+        comings
+            .iter()
+            .any(|coming| (coming.at, coming.flow) == (one.came, one.flow))
+    };
+    assert!(passed.iter().all(of_comings));
+    assert!(run.ports()[0].comings().is_empty());
+}

@@ -3,8 +3,9 @@
 //! It forwards what comes up to its rate and loses the rest, as a device does that has no buffers. It has no latency, since
 //! an estimate knows none.
 
-use super::configuration::{Configuration, failure, without_reset};
+use super::configuration::{Configuration, failure, test_share, without_reset};
 use crate::forwarding::estimate::Subject;
+use std::collections::BTreeMap;
 use trammel_bench::ports::Flow;
 use trammel_bench::testbed::{Label, Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::trial::{Failure, Load, Outcome};
@@ -30,16 +31,24 @@ impl Estimated {
         }
     }
 
-    /// Frames a second that it forwards.
+    /// Test frames a second that it forwards. Of a mix of sizes each takes of whatever limits as much as the model has it take.
     fn rate(&mut self, traffic: &Traffic) -> Result<f64, Failure> {
         if let Some((_, rate)) = self.known.as_ref().filter(|(known, _)| known == traffic) {
             return Ok(*rate);
         }
-        let frames = self.configuration.frames(traffic)?;
-        let under = self.configuration.conditions(&frames);
-        let subject = Subject::Configuration(Box::new(self.configuration.bench.clone()));
-        let at = subject.at(frames.frame as f64, &self.machine, &under);
-        let rate = at.map_err(failure)?.estimate.rate().pps;
+        let offered = self.configuration.offered(traffic)?;
+        let mut seconds: BTreeMap<&'static str, f64> = BTreeMap::new();
+        let mut under = offered.conditions(self.configuration.rate);
+        let subject = Subject::Configuration(Box::new(offered.bench));
+        for (size, share) in offered.frames.shares() {
+            under.traffic = offered.frames.of_size(size);
+            let at = subject.at(size as f64, &self.machine, &under);
+            for limit in at.map_err(failure)?.estimate.limits {
+                *seconds.entry(limit.what).or_default() += share / limit.pps;
+            }
+        }
+        let slowest = seconds.into_values().fold(0.0, f64::max);
+        let rate = slowest.recip() * test_share(traffic);
         self.known = Some((traffic.clone(), rate));
         Ok(rate)
     }
@@ -121,5 +130,39 @@ impl Testbed for Estimated {
             })
         };
         Ok(flows.iter().map(of).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forwarding::bench::Bench;
+    use crate::forwarding::samples;
+    use crate::machines;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_mix_takes_what_its_frames_take_in_the_mean() {
+        let text = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> SetUDPChecksum -> Unstrip(14) -> Queue -> ToDevice(b);";
+        let bench = Bench::new(text, "x.click", &[], &[samples::plain()]).unwrap();
+        let machine = machines::find("xeon-e5-2690v2").unwrap();
+        let rate = |sizes: &str, bits_per_s: f64| {
+            let configuration = Configuration {
+                bench: bench.clone(),
+                rate: bits_per_s,
+                interrupted: Arc::default(),
+            };
+            let mut bed = Estimated::new(configuration, machine.clone());
+            bed.rate(&Traffic::of(sizes.parse().unwrap())).unwrap()
+        };
+        let (small, large) = (rate("64", f64::INFINITY), rate("1518", f64::INFINITY));
+        assert!(large < small, "{small} {large}");
+        let mean = 4.0 / (3.0 / small + 1.0 / large);
+        let mixed = rate("imix:AABA/A=64/B=1518", f64::INFINITY);
+        assert!((mixed / mean - 1.0).abs() < 1e-9, "{mixed} {mean}");
+        // The line's limit is the mix's, too.
+        let line = 1e9 / (8.0 * ((3.0 * 64.0 + 1518.0) / 4.0 + 20.0));
+        let mixed = rate("imix:AABA/A=64/B=1518", 1e9);
+        assert!((mixed / line - 1.0).abs() < 1e-9, "{mixed} {line}");
     }
 }

@@ -8,6 +8,7 @@ pub mod measurer;
 pub mod model;
 pub mod namespaces;
 pub mod netfpga;
+mod nodes;
 mod passages;
 pub mod ports;
 mod process;

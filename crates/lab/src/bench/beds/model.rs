@@ -3,19 +3,22 @@
 use super::netfpga::NetFpga;
 use super::profiled::Profiled;
 use anyhow::bail;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::Testbed;
 use trammel_core::units::nearest;
 use trammel_cost::device_profile::DeviceProfile;
 use trammel_netfpga::params::PRESETS;
 
-/// The model that `text` names.
-pub fn find(text: &str) -> anyhow::Result<Box<dyn Testbed>> {
+/// The model that `text` names; its trials end when `interrupted` is set.
+pub fn find(text: &str, interrupted: &Arc<AtomicBool>) -> anyhow::Result<Box<dyn Testbed>> {
     let name = text.split(':').next().unwrap_or(text);
     if PRESETS.iter().any(|(known, ..)| *known == name) {
         return Ok(Box::new(NetFpga::parse(text)?));
     }
     if names().contains(&text) {
-        return Ok(Box::new(Profiled::new(DeviceProfile::shipped(text)?)));
+        let profile = DeviceProfile::shipped(text)?;
+        return Ok(Box::new(Profiled::new(profile, Arc::clone(interrupted))));
     }
     let all = names();
     let known: Vec<String> = all.iter().map(|known| format!("`{known}`")).collect();
@@ -41,7 +44,7 @@ mod tests {
     #[test]
     fn every_model_is_found_by_its_name_and_a_slip_is_told() {
         for name in names() {
-            let bed = find(name).unwrap();
+            let bed = find(name, &Arc::default()).unwrap();
             assert_eq!(bed.label(), Label::Modelled);
             assert!(bed.device().contains(name));
         }
@@ -49,7 +52,7 @@ mod tests {
             ("click-pc-2008", "did you mean `click-pc-2009`?"),
             ("xyz", "`reference-1g`"),
         ] {
-            let error = find(text).unwrap_err().to_string();
+            let error = find(text, &Arc::default()).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

@@ -1,22 +1,19 @@
 //! What is seen of frames of which is known when each came and left: latencies, how they vary, what is missing.
 //!
-//! Frames of a flow come at one distance while a load lasts, so a frame that is missing shows in the distance between those
-//! beside it, and two frames were sent one after the other where that distance is one.
+//! Those who take notes say of every test frame when it came, lost or not, and of those that came out when they left. So a frame
+//! is known by its instant, whatever the distances between frames: two frames were sent one after the other where none came
+//! between them, and one that came before another that left, and did not leave, is missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use trammel_bench::testbed::{Faults, Observation, Plan, Tags, Variation};
-use trammel_bench::trial::{Load, Outcome};
+use trammel_bench::trial::Outcome;
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_packet::batch::CAPACITY;
-use trammel_router::simulate::port::Passage;
+use trammel_router::simulate::port::{Coming, Passage};
 
-/// A load as the frames of a flow come by it.
-#[derive(Clone, Copy, Debug)]
-struct Phase {
-    end: Time,
-    gap: Time,
-}
+/// Frames of a flow that are awaited at most; what came before is missing.
+const MOST_AWAITED: usize = 1 << 22;
 
 /// A frame: when it came, and how long it took.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +29,24 @@ struct Tag {
     latency: Option<Time>,
 }
 
+/// What was seen of a flow so far.
+#[derive(Debug, Default)]
+struct OfFlow {
+    /// In their order; and how many have been.
+    tags: Vec<Tag>,
+    tagged: usize,
+    /// When frames came that have not left, nor any that came later.
+    awaited: VecDeque<Time>,
+    /// Of the frames that left, the one that came last; and whether none is missing that came after it.
+    last: Option<Frame>,
+    is_whole: bool,
+}
+
 /// What was seen of frames in a part of a trial.
 #[derive(Debug)]
 struct Part {
     latency: Histogram,
+    longest: Time,
     variation: Variation,
     reordered: u64,
     /// Of each flow, in the order in which they came.
@@ -47,24 +58,21 @@ struct Part {
 pub(super) struct Seen {
     /// Only frames of this flow count, and only out of this port if there is one; all where there is none.
     only: Option<(u16, Option<usize>)>,
-    /// When the plan began, by the clock of those who take notes.
+    /// When the plan began, by the clock of those who take notes, and how long it lasts.
     began: Time,
-    phases: Vec<Phase>,
-    /// By flow, in their order; and how many have been.
-    tags: Vec<Vec<Tag>>,
-    tagged: Vec<usize>,
+    end: Time,
+    flows: Vec<OfFlow>,
     latency: Histogram,
     variation: Variation,
     reordered: u64,
-    /// When the last missing frame came that is between others.
+    /// When the last missing frame came that is before others.
     last_missing: Option<Time>,
-    /// Of each flow, the frame that came last.
-    last: Vec<Option<Frame>>,
     /// Of each port and flow, when the latest frame came that has left.
     latest: BTreeMap<(usize, u16), Time>,
     /// How much later frames come than the clock of those who take notes says: the length of what was left out.
     later: Time,
     came_after: u64,
+    offered: u64,
     forwarded: u64,
     part: Option<Part>,
 }
@@ -77,16 +85,36 @@ fn variation() -> Variation {
 }
 
 impl Seen {
-    /// Of a plan that so many flows share evenly.
+    /// Of a plan that so many flows share; frames of flows with other numbers are none of the test's.
     pub(super) fn of(plan: &Plan, flows: usize) -> Seen {
-        Seen::with(&plan.loads, flows, plan.tags)
+        let tags = instants(plan.tags, plan.duration(), flows);
+        let flows = tags.into_iter().map(|tags| OfFlow {
+            tags,
+            ..OfFlow::default()
+        });
+        Seen {
+            only: None,
+            began: Time::ZERO,
+            end: plan.duration(),
+            flows: flows.collect(),
+            latency: Histogram::of_times(),
+            variation: variation(),
+            reordered: 0,
+            last_missing: None,
+            latest: BTreeMap::new(),
+            later: Time::ZERO,
+            came_after: 0,
+            offered: 0,
+            forwarded: 0,
+            part: None,
+        }
     }
 
-    /// Of the frames of flow `flow`, which has `load`, out of port `port`; out of any where that is none.
-    pub(super) fn of_flow(flow: u16, port: Option<usize>, load: Load) -> Seen {
+    /// Of the frames of flow `flow` alone, out of port `port`; out of any where that is none.
+    pub(super) fn of_flow(flow: u16, port: Option<usize>, plan: &Plan) -> Seen {
         Seen {
             only: Some((flow, port)),
-            ..Seen::with(&[load], 1, None)
+            ..Seen::of(plan, 1)
         }
     }
 
@@ -95,61 +123,59 @@ impl Seen {
         self.began = at;
     }
 
-    fn with(loads: &[Load], flows: usize, tags: Option<Tags>) -> Seen {
-        let mut end = Time::ZERO;
-        let phases = loads.iter().map(|load| {
-            end = end.saturating_add(load.duration());
-            let gap = flows as f64 / load.frames_per_second();
-            Phase {
-                end,
-                gap: Time::from_secs_f64(gap),
-            }
-        });
-        let phases = phases.collect();
-        Seen {
-            only: None,
-            began: Time::ZERO,
-            phases,
-            tags: instants(tags, end, flows),
-            tagged: vec![0; flows],
-            latency: Histogram::of_times(),
-            variation: variation(),
-            reordered: 0,
-            last_missing: None,
-            last: vec![None; flows],
-            latest: BTreeMap::new(),
-            later: Time::ZERO,
-            came_after: 0,
-            forwarded: 0,
-            part: None,
-        }
-    }
-
     /// Notes are from now on taken by a clock that began when the plan had lasted for `at`.
     pub(super) fn later_by(&mut self, at: Time) {
         self.later = at;
     }
 
-    /// Takes note of what left since the last call, by port and in the order of leaving.
-    pub(super) fn take(&mut self, ports: &[Vec<Passage>]) {
+    /// When it was in the plan, by a note.
+    fn in_plan(&self, at: Time) -> Time {
+        at.saturating_sub(self.began) + self.later
+    }
+
+    /// The place of a flow among those that count.
+    fn place(&self, flow: u16) -> Option<usize> {
+        let place = match self.only {
+            None => usize::from(flow),
+            Some((only, _)) if only == flow => 0,
+            Some(_) => return None,
+        };
+        (place < self.flows.len()).then_some(place)
+    }
+
+    /// Takes note of what came since the last call, in the order of coming, and of what left, by port and in the order of
+    /// leaving.
+    pub(super) fn take(&mut self, comings: &[Coming], ports: &[Vec<Passage>]) {
+        for coming in comings {
+            let Some(place) = self.place(coming.flow) else {
+                continue;
+            };
+            self.offered += 1;
+            let at = self.in_plan(coming.at);
+            let of = &mut self.flows[place];
+            of.awaited.push_back(at);
+            if of.awaited.len() > MOST_AWAITED {
+                self.last_missing = self.last_missing.max(of.awaited.pop_front());
+                of.is_whole = false;
+            }
+        }
         let mut part = Part {
             latency: Histogram::of_times(),
+            longest: Time::ZERO,
             variation: variation(),
             reordered: 0,
-            frames: vec![Vec::new(); self.last.len()],
+            frames: vec![Vec::new(); self.flows.len()],
         };
         for (port, passages) in ports.iter().enumerate() {
+            if matches!(self.only, Some((_, Some(out))) if out != port) {
+                continue;
+            }
             for passage in passages {
-                let flow = match self.only {
-                    None => usize::from(passage.flow),
-                    Some((flow, out)) if flow == passage.flow && out.unwrap_or(port) == port => 0,
-                    Some(_) => continue,
-                };
-                let Some(frames) = part.frames.get_mut(flow) else {
+                let Some(place) = self.place(passage.flow) else {
                     continue;
                 };
                 let frame = Frame {
-                    came: passage.came.saturating_sub(self.began) + self.later,
+                    came: self.in_plan(passage.came),
                     latency: passage.latency(),
                 };
                 //= rfc4737 §3.3
@@ -157,49 +183,51 @@ impl Seen {
                 part.reordered += u64::from(frame.came < *latest);
                 *latest = frame.came.max(*latest);
                 part.latency.record_time(frame.latency);
-                frames.push(frame);
+                part.longest = part.longest.max(frame.latency);
+                part.frames[place].push(frame);
             }
         }
-        for flow in 0..part.frames.len() {
-            let mut frames = std::mem::take(&mut part.frames[flow]);
+        for place in 0..part.frames.len() {
+            let mut frames = std::mem::take(&mut part.frames[place]);
             frames.sort_by_key(|frame| frame.came);
-            self.follow(flow, &frames, &mut part.variation);
-            part.frames[flow] = frames;
+            self.follow(place, &frames, &mut part.variation);
+            part.frames[place] = frames;
         }
         self.count(&part, 1);
         self.part = Some(part);
     }
 
-    /// Goes through frames of a flow that came one after the other.
-    fn follow(&mut self, flow: usize, frames: &[Frame], variation: &mut Variation) {
-        let sent_by = self.phases.last().map_or(Time::ZERO, |phase| phase.end);
+    /// Goes through frames of a flow that left, in the order in which they came.
+    fn follow(&mut self, place: usize, frames: &[Frame], variation: &mut Variation) {
+        let of = &mut self.flows[place];
         for frame in frames {
             let left = frame.came.saturating_add(frame.latency);
-            self.came_after += u64::from(left > sent_by);
-            let tags = &mut self.tags[flow];
-            while let Some(tag) = tags.get_mut(self.tagged[flow]) {
+            self.came_after += u64::from(left > self.end);
+            while let Some(tag) = of.tags.get_mut(of.tagged) {
                 if tag.from > frame.came {
                     break;
                 }
                 tag.latency = Some(frame.latency);
-                self.tagged[flow] += 1;
+                of.tagged += 1;
             }
-            let phase = self.phases.iter().find(|phase| frame.came <= phase.end);
-            let gap = phase
-                .or(self.phases.last())
-                .map_or(Time::ZERO, |phase| phase.gap);
-            if let Some(before) = self.last[flow].replace(*frame) {
-                let apart = frame.came.saturating_sub(before.came);
-                if apart > gap + gap / 2 {
-                    let missing = frame.came.saturating_sub(gap);
-                    self.last_missing = self.last_missing.max(Some(missing));
+            while let Some(missing) = take_if(&mut of.awaited, |first| first < frame.came) {
+                self.last_missing = self.last_missing.max(Some(missing));
+                of.is_whole = false;
+            }
+            // A copy, or one that others overtook, has no frame before it.
+            if take_if(&mut of.awaited, |first| first == frame.came).is_none() {
+                continue;
+            }
+            let (before, is_next) = (
+                of.last.replace(*frame),
+                std::mem::replace(&mut of.is_whole, true),
+            );
+            if let Some(before) = before.filter(|_| is_next) {
+                let (less, more) = (before.latency, frame.latency);
+                if more < less {
+                    variation.less.record_time(less - more);
                 } else {
-                    let (less, more) = (before.latency, frame.latency);
-                    if more < less {
-                        variation.less.record_time(less - more);
-                    } else {
-                        variation.more.record_time(more - less);
-                    }
+                    variation.more.record_time(more - less);
                 }
             }
         }
@@ -217,7 +245,7 @@ impl Seen {
     }
 
     /// What left since the call before the last one came so many times more, each `span` later than the time before. So many
-    /// frames of each flow come in that time.
+    /// test frames of each flow come in that time.
     pub(super) fn repeat(&mut self, times: u64, span: Time, frames: &[u64]) {
         let Some(part) = self.part.take() else {
             return;
@@ -227,6 +255,7 @@ impl Seen {
             Some((flow, _)) => frames[usize::from(flow)],
             None => frames.iter().sum(),
         };
+        self.offered += times * came;
         // A batch more or less may have left than came; of many such times no more leaves than comes.
         let left = part.latency.count();
         let batches = (CAPACITY * frames.len()) as u64;
@@ -235,15 +264,18 @@ impl Seen {
         }
         let skipped = span * times;
         self.later = self.later.saturating_add(skipped);
-        for (flow, frames) in part.frames.iter().enumerate() {
-            let Some(last) = &mut self.last[flow] else {
+        for (of, frames) in self.flows.iter_mut().zip(&part.frames) {
+            // What is inside now is inside as well when all those times are over.
+            for awaited in &mut of.awaited {
+                *awaited = awaited.saturating_add(skipped);
+            }
+            let Some(last) = &mut of.last else {
                 continue;
             };
             let first_gone = last.came;
             last.came = last.came.saturating_add(skipped);
             let until = last.came;
-            let tags = &mut self.tags[flow];
-            while let Some(tag) = tags.get_mut(self.tagged[flow]) {
+            while let Some(tag) = of.tags.get_mut(of.tagged) {
                 if tag.from > until {
                     break;
                 }
@@ -254,7 +286,7 @@ impl Seen {
                     .saturating_add(Time::from_ps(over));
                 let at = frames.partition_point(|frame| frame.came < from);
                 tag.latency = frames.get(at).map(|frame| frame.latency);
-                self.tagged[flow] += 1;
+                of.tagged += 1;
             }
         }
         for latest in self.latest.values_mut() {
@@ -262,31 +294,36 @@ impl Seen {
         }
     }
 
-    /// The longest latency of what was taken note of last.
+    /// The longest latency of what was taken note of last, as its histogram has it.
     pub(super) fn longest(&self) -> Option<u64> {
         self.part.as_ref().and_then(|part| part.latency.max())
     }
 
-    /// Frames that left.
+    /// The same to the picosecond.
+    pub(super) fn longest_exact(&self) -> Time {
+        self.part.as_ref().map_or(Time::ZERO, |part| part.longest)
+    }
+
+    /// Test frames that came.
+    pub(super) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Test frames that left.
     pub(super) fn forwarded(&self) -> u64 {
         self.forwarded
     }
 
     /// When the last frame came that is missing and was lost, supposed that all are lost that are missing.
     pub(super) fn last_missing(&self) -> Option<Time> {
-        let end = self.phases.last()?;
-        let gone = |last: &Option<Frame>| {
-            last.is_some_and(|last| last.came.saturating_add(end.gap + end.gap / 2) < end.end)
-        };
-        if self.last.iter().any(gone) {
-            return Some(end.end);
-        }
-        self.last_missing
+        let awaited = self.flows.iter().filter_map(|of| of.awaited.back());
+        self.last_missing.max(awaited.max().copied())
     }
 
     /// What was observed, all in all.
     pub(super) fn observation(self, offered: u64, forwarded: u64, effective: Time) -> Observation {
-        let mut tagged: Vec<Tag> = self.tags.into_iter().flatten().collect();
+        let tags = self.flows.into_iter().flat_map(|of| of.tags);
+        let mut tagged: Vec<Tag> = tags.collect();
         tagged.sort_by_key(|tag| tag.from);
         let outcome = Outcome {
             offered,
@@ -305,6 +342,13 @@ impl Seen {
             ..Observation::of(outcome)
         }
     }
+}
+
+/// The first of `queue`, taken out of it, if it is such a one.
+fn take_if(queue: &mut VecDeque<Time>, is_such: impl Fn(Time) -> bool) -> Option<Time> {
+    let first = queue.front().copied().filter(|first| is_such(*first))?;
+    queue.pop_front();
+    Some(first)
 }
 
 /// When frames are tagged, by flow: evenly over what is left of the plan, each flow in turn.
@@ -327,6 +371,7 @@ fn instants(tags: Option<Tags>, end: Time, flows: usize) -> Vec<Vec<Tag>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trammel_bench::trial::Load;
 
     const US: fn(u64) -> Time = Time::from_us;
 
@@ -346,9 +391,19 @@ mod tests {
         }
     }
 
+    /// Frames that come at these microseconds.
+    fn comings(us: impl Iterator<Item = u64>) -> Vec<Coming> {
+        let coming = |at| Coming {
+            at: US(at),
+            flow: 0,
+        };
+        us.map(coming).collect()
+    }
+
     fn of(plan: &Plan, passages: &[Passage]) -> (Option<Time>, Observation) {
         let mut seen = Seen::of(plan, 1);
-        seen.take(&[passages.to_vec()]);
+        let all = comings(1..=plan.duration().as_ns() / 1000);
+        seen.take(&all, &[passages.to_vec()]);
         let missing = seen.last_missing();
         let forwarded = seen.forwarded();
         (missing, seen.observation(10, forwarded, plan.duration()))
@@ -396,6 +451,40 @@ mod tests {
     }
 
     #[test]
+    fn distances_between_frames_do_not_matter() {
+        // The second waits for its turn on the link behind a long one, and the fourth comes with the third.
+        let mut seen = Seen::of(&plan(9, None), 1);
+        let all = comings([1, 5, 6, 6, 9].into_iter());
+        let passages = [(1, 2), (5, 3), (6, 1), (9, 1)].map(|(came, took)| passage(came, took));
+        seen.take(&all, &[passages.to_vec()]);
+        assert_eq!(seen.last_missing(), Some(US(6)));
+        let variation = seen.observation(5, 4, US(9)).variation.unwrap();
+        assert_eq!((variation.more.count(), variation.less.count()), (1, 1));
+    }
+
+    #[test]
+    fn frames_of_other_flows_are_not_of_the_test() {
+        let mut seen = Seen::of(&plan(9, None), 1);
+        let other = |at| Passage {
+            flow: 7,
+            ..passage(at, 1)
+        };
+        let mut all = comings([1, 2, 4].into_iter());
+        all.insert(2, Coming { at: US(3), flow: 7 });
+        seen.take(
+            &all,
+            &[vec![passage(1, 1), passage(2, 1), other(3), passage(4, 1)]],
+        );
+        assert_eq!(
+            (seen.offered(), seen.forwarded(), seen.last_missing()),
+            (3, 3, None)
+        );
+        let variation = seen.observation(3, 3, US(9)).variation.unwrap();
+        // None of the test's came between the second and the last.
+        assert_eq!(variation.more.count(), 2);
+    }
+
+    #[test]
     fn tags_are_spread_and_are_found_again_in_what_was_left_out() {
         let tags = Tags {
             from: US(4),
@@ -408,11 +497,12 @@ mod tests {
         let (_, whole) = of(&plan, &all);
         assert_eq!(whole.tagged, [US(1), US(5), US(1), US(1)]);
         let mut seen = Seen::of(&plan, 1);
-        seen.take(&[(1..=3).map(frame).collect()]);
-        seen.take(&[(4..=6).map(frame).collect()]);
+        seen.take(&comings(1..=3), &[(1..=3).map(frame).collect()]);
+        seen.take(&comings(4..=6), &[(4..=6).map(frame).collect()]);
         seen.repeat(1, US(3), &[3]);
-        seen.take(&[(7..=9).map(frame).collect()]);
+        seen.take(&comings(7..=9), &[(7..=9).map(frame).collect()]);
         assert_eq!((seen.forwarded(), seen.last_missing()), (12, None));
+        assert_eq!(seen.offered(), 12);
         let cut = seen.observation(12, 12, US(12));
         assert_eq!(cut.tagged, whole.tagged);
         let latency = |of: &Observation| of.outcome.latency.as_ref().unwrap().contents();

@@ -7,6 +7,8 @@
 //! until some come through: tables are filled, and a device that forwards nothing is named before anything is measured.
 //! Counters are read after the last frame and a time for residual ones.
 
+use super::configuration::test_share;
+use super::nodes;
 use super::self_test::SelfTest;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use trammel_io::error::Error;
 use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;
-use trammel_traffic::tester::traffic::{Addresses, Bursts, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
 /// How long a device may take to answer for its addresses, and to let the first frame through.
@@ -42,9 +44,6 @@ const STRETCH: f64 = 0.02;
 const LEAST_STRETCH: Time = Time::from_ms(50);
 /// By so much the last frame may be late: that is a matter of when its thread has its turn, and not of the load.
 const TURN: Time = Time::from_ms(2);
-/// Hosts of a network of 24 bits from node 2 on; two numbers without a common divisor, so that pairs of them differ.
-const SOURCES: u32 = 253;
-const DESTINATIONS: u32 = 251;
 
 /// What the bench can do with the device besides offering frames to it.
 pub trait Device: Debug + Send {
@@ -163,7 +162,8 @@ impl Ports {
     /// The tester's own plan of loads.
     fn run_of(&self, traffic: &Traffic, loads: &[Load]) -> Result<Run, Unable> {
         let frames = self.frames(traffic)?;
-        let share = 1.0 / f64::from(self.sources(traffic));
+        // Broadcasts are sent beside the test frames, of which the load is.
+        let share = 1.0 / f64::from(self.sources(traffic)) / test_share(traffic);
         let offered = loads.iter().map(|load| Offered {
             frames_per_second: load.frames_per_second() * share,
             duration: load.duration(),
@@ -292,24 +292,13 @@ pub(super) fn frames_from(
     line_bps: f64,
 ) -> Result<Frames, Unable> {
     let is_ipv6 = ports[0].address.is_ipv6();
-    let to = match from {
-        Side::Input => Side::Output,
-        Side::Output => Side::Input,
-    };
     let sizes = traffic.sizes.bytes().iter();
     let sizes: Vec<u16> = sizes.map(|bytes| *bytes as u16).collect();
-    let hosts = |side, most: u32| Addresses {
-        step: 1,
-        count: traffic.streams.min(most),
-        ..Addresses::nodes(side, is_ipv6, 1)
-    };
+    let (sources, destinations) = nodes::nodes(from, traffic);
     let stream = Stream {
-        flows: traffic.streams.max(traffic.networks),
-        from: hosts(from, SOURCES),
-        to: match traffic.networks {
-            1 => hosts(to, DESTINATIONS),
-            networks => Addresses::nodes(to, is_ipv6, networks),
-        },
+        flows: nodes::flows(traffic),
+        from: sources,
+        to: destinations,
         ..Stream::of_rfc2544(from, is_ipv6, 1, &sizes)
     };
     let queries = match (
@@ -425,11 +414,13 @@ impl Testbed for Ports {
     }
 
     fn line_fps(&self, traffic: &Traffic) -> f64 {
-        f64::from(self.sources(traffic)) * traffic.sizes.line_fps(self.setting.line_bps)
+        let line_fps = traffic.sizes.line_fps(self.setting.line_bps) * test_share(traffic);
+        f64::from(self.sources(traffic)) * line_fps
     }
 
     fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
-        self.setting.tester.as_ref()?.ceiling_fps(traffic)
+        let ceiling = self.setting.tester.as_ref()?.ceiling_fps(traffic)?;
+        Some(ceiling * test_share(traffic))
     }
 
     fn pauses(&self) -> Time {

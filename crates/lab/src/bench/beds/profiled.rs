@@ -8,6 +8,8 @@
 
 use crate::forwarding::simulated::{SimulatedRouter, Stream, port_of};
 use crate::forwarding::{frames, samples};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{
     Directions, Label, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
 };
@@ -34,15 +36,17 @@ const RESTART: &str = "software-process: the router is loaded again";
 #[derive(Debug)]
 pub struct Profiled {
     profile: DeviceProfile,
+    interrupted: Arc<AtomicBool>,
     /// What came of the last trial: the same again gives the same.
     last: Option<(Traffic, Plan, Observation)>,
 }
 
 impl Profiled {
-    /// The router that `profile` describes.
-    pub fn new(profile: DeviceProfile) -> Profiled {
+    /// The router that `profile` describes; its trials end when `interrupted` is set.
+    pub fn new(profile: DeviceProfile, interrupted: Arc<AtomicBool>) -> Profiled {
         Profiled {
             profile,
+            interrupted,
             last: None,
         }
     }
@@ -85,11 +89,13 @@ impl Profiled {
                 from: PORTS[0].to_owned(),
                 share: 1.0,
                 frames: vec![frame],
+                beside: None,
                 pattern: super::configuration::pattern(traffic),
             }],
             files: MemoryHost::new(),
             seed: traffic.seed,
             last: None,
+            interrupted: Arc::clone(&self.interrupted),
         })
     }
 
@@ -199,7 +205,10 @@ mod tests {
     use trammel_bench::testbed::Reset;
 
     fn bed() -> Profiled {
-        Profiled::new(DeviceProfile::shipped("click-pc-2009").unwrap())
+        Profiled::new(
+            DeviceProfile::shipped("click-pc-2009").unwrap(),
+            Arc::default(),
+        )
     }
 
     fn traffic(bytes: u32) -> Traffic {

@@ -3,9 +3,10 @@
 //! A trial is offered in windows, one after the other, since every frame of a window is kept in memory. A window begins with
 //! the configuration at rest, so what queues hide of an overload they hide in each.
 
-use super::configuration::{Configuration, failure, pattern, without_reset};
+use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
 use crate::forwarding::paced::{Bed, UnderLoad};
+use std::sync::Arc;
 use trammel_bench::testbed::{Faults, Label, Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
@@ -35,19 +36,20 @@ impl InMemory {
     }
 
     fn load(&self, traffic: &Traffic) -> Result<Bed, Failure> {
-        let frames = self.configuration.frames(traffic)?;
-        let bed = Bed::new(&self.configuration.bench, &frames, pattern(traffic), RING);
+        let offered = self.configuration.offered(traffic)?;
+        let bed = Bed::new(&offered.bench, &offered.frames, pattern(traffic), RING);
         let mut bed = bed.map_err(|refused| failure(refused.into()))?;
         bed.wait_for_residue();
+        bed.end_when(Arc::clone(&self.configuration.interrupted));
         Ok(bed)
     }
 }
 
-/// The loads of a plan in windows: each as many loads as it has room for, long loads in parts.
-fn windows(plan: &Plan) -> Vec<Vec<Load>> {
+/// Loads in windows: each as many loads as it has room for, long loads in parts.
+fn windows(loads: &[Load]) -> Vec<Vec<Load>> {
     let mut all = Vec::new();
     let (mut window, mut frames) = (Vec::new(), 0.0);
-    for load in &plan.loads {
+    for load in loads {
         let mut left = load.duration();
         while left > Time::ZERO {
             let room = Time::from_secs_f64((WINDOW - frames) / load.frames_per_second());
@@ -80,8 +82,8 @@ impl Testbed for InMemory {
         self.configuration.line_fps(traffic)
     }
 
-    fn sources(&self, _: &Traffic) -> u32 {
-        self.configuration.sources()
+    fn sources(&self, traffic: &Traffic) -> u32 {
+        self.configuration.sources(traffic)
     }
 
     fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
@@ -99,10 +101,10 @@ impl Testbed for InMemory {
             self.loaded = Some((traffic.clone(), self.load(traffic)?));
         }
         let (_, bed) = self.loaded.as_mut().expect("it was just loaded");
-        let mut seen = Seen::of(plan, 1);
+        let mut seen = Seen::of(plan, self.configuration.sources(traffic) as usize);
         let (mut offered, mut forwarded, mut at) = (0, 0, Time::ZERO);
         let mut last_lost = None;
-        for loads in windows(plan) {
+        for loads in windows(&augmented(traffic, &plan.loads)) {
             let was_timed = bed.is_timed();
             let mut window = bed.offer(&loads)?;
             if bed.is_timed() && !was_timed {
@@ -112,20 +114,21 @@ impl Testbed for InMemory {
             forwarded += window.offered.saturating_sub(window.lost);
             last_lost = window.last_lost.map(|lost| at + lost).or(last_lost);
             seen.later_by(at);
-            seen.take(&[window.passages]);
+            seen.take(&window.comings, &[window.passages]);
             at += Plan::of(&loads).duration();
         }
-        if seen.forwarded() == 0 {
-            self.configuration.ends_all(offered - forwarded)?;
+        if seen.forwarded() == 0 && seen.offered() > 0 {
+            self.configuration.ends_all(traffic, offered - forwarded)?;
         }
-        let ways_in = self.configuration.sources();
-        let observed = seen.observation(offered, forwarded, at);
+        if traffic.modifier.is_some() {
+            // What was lost of the frames beside them is none of the test's.
+            offered = seen.offered();
+            forwarded = seen.forwarded().min(offered);
+        }
         Ok(Observation {
             last_lost,
-            // Of several ways in it is not known by which a frame came.
-            variation: observed.variation.filter(|_| ways_in == 1),
             faults: Faults::default(),
-            ..observed
+            ..seen.observation(offered, forwarded, at)
         })
     }
 }
@@ -133,12 +136,79 @@ impl Testbed for InMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forwarding::bench::Bench;
+    use crate::forwarding::samples;
+    use trammel_bench::testbed::{Modifier, Protocol};
+
+    fn bed(text: &str) -> InMemory {
+        InMemory::new(Configuration {
+            bench: Bench::new(text, "x.click", &[], &[samples::plain()]).unwrap(),
+            rate: 1e9,
+            interrupted: Arc::default(),
+        })
+    }
+
+    /// What comes slowly enough for any machine.
+    fn slowly(frames: f64) -> Plan {
+        Plan::of(&[Load::new(2e4, Time::from_secs_f64(frames / 2e4)).unwrap()])
+    }
+
+    #[test]
+    fn delays_vary_between_frames_of_one_way_in() {
+        let text = "FromDevice(a) -> q :: Queue -> ToDevice(b); FromDevice(c) -> Counter -> q;";
+        let traffic = Traffic::of("64".parse().unwrap());
+        let observed = bed(text).offer(&traffic, &slowly(400.0)).unwrap();
+        assert_eq!(
+            (observed.outcome.offered, observed.outcome.lost()),
+            (400, 0)
+        );
+        let variation = observed.variation.unwrap();
+        // 200 frames came by each way, and the first of each has none before it.
+        assert_eq!(variation.less.count() + variation.more.count(), 398);
+    }
+
+    #[test]
+    fn mixes_networks_and_versions_of_ip_come_out_and_broadcasts_are_none_of_the_test() {
+        let text = "FromDevice(a) -> Queue -> ToDevice(b);";
+        for (protocol, modifier) in [
+            (Protocol::Ip4, None),
+            (Protocol::Ip6, None),
+            (Protocol::Ip4, Some(Modifier::Broadcast)),
+        ] {
+            let traffic = Traffic {
+                networks: 256,
+                protocol,
+                modifier,
+                ..Traffic::of("imix:bbg".parse().unwrap())
+            };
+            let observed = bed(text).offer(&traffic, &slowly(990.0)).unwrap();
+            let outcome = &observed.outcome;
+            assert_eq!(
+                (outcome.offered, outcome.forwarded),
+                (990, 990),
+                "{traffic:?}"
+            );
+            assert_eq!(outcome.latency.as_ref().unwrap().count(), 990);
+            let variation = observed.variation.unwrap();
+            assert_eq!(variation.less.count() + variation.more.count(), 989);
+        }
+    }
+
+    #[test]
+    fn a_window_ends_when_the_user_interrupts() {
+        let mut bed = bed("FromDevice(a) -> Queue -> ToDevice(b);");
+        bed.configuration.interrupted = Arc::new(true.into());
+        let traffic = Traffic::of("64".parse().unwrap());
+        let hour = Plan::of(&[Load::new(10.0, Time::from_secs(3600)).unwrap()]);
+        let why = bed.offer(&traffic, &hour).unwrap_err();
+        assert_eq!(why.to_string(), "interrupted");
+    }
 
     #[test]
     fn windows_have_all_frames_of_a_plan_and_no_more_than_fit() {
         let load = |fps, s| Load::new(fps, Time::from_secs_f64(s)).unwrap();
         let plan = Plan::of(&[load(3e5, 0.5), load(2e6, 2.0), load(1.0, 1.0)]);
-        let all = windows(&plan);
+        let all = windows(&plan.loads);
         let frames = |loads: &Vec<Load>| loads.iter().map(|load| load.frames()).sum::<f64>();
         assert!(all.iter().all(|loads| frames(loads) <= WINDOW + 1.0));
         assert!((all.iter().map(frames).sum::<f64>() - plan.frames()).abs() < 1e-3);

@@ -17,10 +17,12 @@ use super::bench::{Bench, Refused};
 use super::host::{Opener, ready};
 use super::lost;
 use super::measure::Clock;
-use super::traffic::{Stream, Traffic};
+use super::simulated::INTERRUPTED;
+use super::traffic::{Broadcasts, Stream, Traffic};
 use core_time::{CoreTime, Limits};
-use ring::{PacedRing, Shared, Way, lock};
+use ring::{BESIDE, PacedRing, Shared, Way, lock};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel_bench::trial::{Failure, Load};
@@ -28,7 +30,7 @@ use trammel_core::time::Time;
 use trammel_packet::batch::CAPACITY;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::driver::Progress;
-use trammel_router::simulate::port::Passage;
+use trammel_router::simulate::port::{Coming, Passage};
 
 /// Rounds of the driver between two looks at whether all frames have come.
 const ROUNDS: u64 = 16;
@@ -59,7 +61,9 @@ pub struct Window {
     pub lost: u64,
     /// When the last frame that a ring had no room for was due, from the window's start.
     pub last_lost: Option<Time>,
-    /// When each frame that came out was due and was out, from the window's start.
+    /// When each frame was due that is not a broadcast, from the window's start, by the way that it came in.
+    pub comings: Vec<Coming>,
+    /// When each frame that came out was due and was out, from the window's start, and its way in; broadcasts have another.
     pub passages: Vec<Passage>,
     /// Frames that the router took a second, from the first to the last.
     pub taken_per_s: f64,
@@ -92,6 +96,8 @@ pub struct Bed {
     /// The ways by which frames come, and those by which they only leave.
     ways_in: Vec<Shared>,
     ways_out: Vec<Shared>,
+    /// Which frames of each way in are none of the test's.
+    broadcasts: Vec<Broadcasts>,
     pattern: Pattern,
     seed: u64,
     ticks_per_ps: f64,
@@ -104,6 +110,7 @@ pub struct Bed {
     waits: bool,
     /// Elements wait for times: see [`Bed::is_timed`].
     is_timed: bool,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Bed {
@@ -134,12 +141,17 @@ impl Bed {
         let mut devices: BTreeMap<String, Opener> = BTreeMap::new();
         let (mut ways_in, mut ways_out) = (Vec::new(), Vec::new());
         let (active, time) = (bench.active(), CoreTime::default());
+        let mut broadcasts = Vec::new();
         let names = bench.inlets().into_iter().chain(bench.outlets());
         for (at, name) in names.enumerate() {
             let way: Shared = Arc::new(Mutex::new(Way::new(capacity)));
             let stream = if active.contains(&at) {
+                let number = ways_in.len().min(usize::from(BESIDE) - 1);
+                lock(&way).flow = number as u16;
                 ways_in.push(way.clone());
-                Some(bench.stream(at, traffic)?)
+                let stream = bench.stream(at, traffic)?;
+                broadcasts.push(stream.broadcasts());
+                Some(stream)
             } else {
                 ways_out.push(way.clone());
                 None
@@ -152,6 +164,7 @@ impl Bed {
             router: bench.load(devices, traffic.seed, false)?,
             ways_in,
             ways_out,
+            broadcasts,
             pattern,
             seed: traffic.seed,
             ticks_per_ps: clock.ticks_per_s / 1e12,
@@ -161,12 +174,18 @@ impl Bed {
             frame: None,
             waits: false,
             is_timed: false,
+            interrupted: Arc::default(),
         })
     }
 
     /// From now on a window ends when what is inside has come out, or never will; the next begins at rest.
     pub fn wait_for_residue(&mut self) {
         self.waits = true;
+    }
+
+    /// From now on a window ends when `interrupted` is set, and fails.
+    pub fn end_when(&mut self, interrupted: Arc<AtomicBool>) {
+        self.interrupted = interrupted;
     }
 
     /// Whether elements of a bed that waits for residue set timers, as far as was seen. They go by the clock on the wall,
@@ -234,6 +253,10 @@ impl Bed {
         Ok((end - start) as f64 / polls as f64 * self.cycles_a_tick)
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
     /// Runs the router until every frame has come and what can come out is out.
     fn run(&mut self, loads: &[Load]) -> Result<(), Failure> {
         let load: f64 = loads.iter().map(|load| load.duration().as_secs_f64()).sum();
@@ -243,6 +266,9 @@ impl Bed {
                 return Err("the router stopped before all frames had come".into());
             }
             self.look_for_timers();
+            if self.is_interrupted() {
+                return Err(INTERRUPTED.into());
+            }
             if started.elapsed() > longest {
                 return Err(format!(
                     "frames were left {} s after the last had come: a task never runs",
@@ -271,7 +297,7 @@ impl Bed {
     fn empty(&mut self) {
         let started = Instant::now();
         let (mut moved, mut inside) = (started, usize::MAX);
-        while inside > 0 && started.elapsed() < RESIDUE {
+        while inside > 0 && started.elapsed() < RESIDUE && !self.is_interrupted() {
             self.router.run_rounds(None, ROUNDS);
             self.look_for_timers();
             let now = self.router.packets_inside();
@@ -347,13 +373,24 @@ impl UnderLoad for Bed {
         for way in self.ways_in.iter().chain(&self.ways_out) {
             let way = lock(way);
             // What an earlier window left behind is none of this one's.
-            let own = way.passages().filter(|(due, _)| *due >= start);
-            let passages = own.map(|(due, out)| Passage {
-                came: since(due),
-                left: since(out),
-                flow: 0,
+            let passages = way.passages().filter_map(|(stamp, out)| {
+                let (flow, ticks) = stamp.since(start)?;
+                Some(Passage {
+                    came: since(start + ticks),
+                    left: since(out),
+                    flow,
+                })
             });
             window.passages.extend(passages);
+        }
+        for (way, broadcasts) in self.ways_in.iter().zip(&self.broadcasts) {
+            let way = lock(way);
+            let of_test = way.all_due().filter(|(place, _)| !broadcasts.has(*place));
+            let comings = of_test.map(|(_, due)| Coming {
+                at: since(due),
+                flow: way.flow,
+            });
+            window.comings.extend(comings);
         }
         Ok(window)
     }

@@ -4,8 +4,8 @@
 //! last, as far as it has room; what finds it full is lost. Nothing but the router empties it, so that is the same as
 //! taking in each frame when it is due. The same rule stands in the simulated port (`router/src/simulate/port/inward.rs`).
 //!
-//! A packet carries the instant at which it was due as the annotation `PERFCTR`, as in simulated time. It is out when the
-//! ring that it is given to has taken the whole batch.
+//! A packet carries the instant at which it was due and the way by which it came as the annotation `PERFCTR`, as in simulated
+//! time ([`Stamp`]). It is out when the ring that it is given to has taken the whole batch.
 
 use super::core_time::CoreTime;
 use crate::forwarding::traffic::Stream;
@@ -17,6 +17,36 @@ use trammel_packet::anno::PERFCTR;
 use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
+use trammel_router::simulate::offer::MOST_FLOWS;
+
+/// Bits of a stamp that are the flow's, as in simulated time.
+const FLOW_BITS: u32 = MOST_FLOWS.ilog2();
+/// The others: of the counter's ticks, months pass until they come again.
+const TICKS: u64 = u64::MAX >> FLOW_BITS;
+/// The flow of frames that are beside those of the test.
+pub(in crate::forwarding) const BESIDE: u16 = MOST_FLOWS - 1;
+
+/// When a frame was due and of which flow it is; none is zero, which says that a frame never was due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::forwarding) struct Stamp(u64);
+
+impl Stamp {
+    /// A frame that the function made itself.
+    pub(in crate::forwarding) const NONE: Stamp = Stamp(0);
+
+    /// Of a frame of `flow` that was due at `due`.
+    #[inline]
+    pub(in crate::forwarding) fn new(flow: u16, due: u64) -> Stamp {
+        Stamp(u64::from(flow) << (64 - FLOW_BITS) | (due & TICKS).max(1))
+    }
+
+    /// Of which flow, and how many ticks after `start`; none where it was due before, or never.
+    pub(in crate::forwarding) fn since(self, start: u64) -> Option<(u16, u64)> {
+        let after = (self.0 & TICKS).wrapping_sub(start) & TICKS;
+        let is_later = self != Stamp::NONE && after <= TICKS / 2;
+        is_later.then_some(((self.0 >> (64 - FLOW_BITS)) as u16, after))
+    }
+}
 
 /// What a ring has to give and what became of it, in ticks of the core's time.
 #[derive(Debug, Default)]
@@ -32,6 +62,8 @@ pub(in crate::forwarding) struct Way {
     capacity: usize,
     /// The place of the first frame in the stream.
     first_frame: u64,
+    /// Its own flow.
+    pub(in crate::forwarding) flow: u16,
     /// Frames that the router took, when it took the first and the last, and how many it took last.
     pub(in crate::forwarding) taken: u64,
     pub(in crate::forwarding) first_taken: u64,
@@ -47,12 +79,12 @@ pub(in crate::forwarding) struct Way {
     pub(in crate::forwarding) last_lost: Option<u64>,
     /// When the frames were due that were given to this ring, and for each batch of them how many there were by then and
     /// when it was out.
-    pub(in crate::forwarding) out: Vec<u64>,
+    pub(in crate::forwarding) out: Vec<Stamp>,
     pub(in crate::forwarding) out_at: Vec<(usize, u64)>,
 }
 
 impl Way {
-    /// A way on which so many frames may wait.
+    /// A way on which so many frames may wait, of flow 0.
     pub(in crate::forwarding) fn new(capacity: usize) -> Way {
         Way {
             capacity,
@@ -60,11 +92,17 @@ impl Way {
         }
     }
 
+    /// When each frame is due that it gives, and its place in the stream.
+    pub(in crate::forwarding) fn all_due(&self) -> impl Iterator<Item = (u64, u64)> {
+        (self.first_frame..).zip(self.due.iter().copied())
+    }
+
     /// Forgets what became of the frames before and takes new ones, due at `due`.
     pub(in crate::forwarding) fn arm(&mut self, due: Vec<u64>) {
         let mut fresh = Way {
             due,
             first_frame: self.first_frame + self.due.len() as u64,
+            flow: self.flow,
             // Memory that was used before need not be asked for again.
             out: std::mem::take(&mut self.out),
             out_at: std::mem::take(&mut self.out_at),
@@ -119,14 +157,13 @@ impl Way {
         }
     }
 
-    /// When each frame that was given to this ring was due and was out. What the function made itself was never due.
-    pub(in crate::forwarding) fn passages(&self) -> impl Iterator<Item = (u64, u64)> {
+    /// The stamp of each frame that was given to this ring, and when it was out.
+    pub(in crate::forwarding) fn passages(&self) -> impl Iterator<Item = (Stamp, u64)> {
         let mut first = 0;
-        let batches = self.out_at.iter().flat_map(move |(end, at)| {
+        self.out_at.iter().flat_map(move |(end, at)| {
             let batch = &self.out[std::mem::replace(&mut first, *end)..*end];
-            batch.iter().map(|due| (*due, *at))
-        });
-        batches.filter(|(due, _)| *due != 0)
+            batch.iter().map(|stamp| (*stamp, *at))
+        })
     }
 
     /// The next frame of the stream, and when it is due, if that is by `now`: for rings that the kernel keeps.
@@ -161,9 +198,9 @@ impl Way {
         self.batches += 1;
     }
 
-    /// A frame that was due at `due` is out with the batch that ends next.
-    pub(in crate::forwarding) fn put_out(&mut self, due: u64) {
-        self.out.push(due);
+    /// A frame with this stamp is out with the batch that ends next.
+    pub(in crate::forwarding) fn put_out(&mut self, stamp: Stamp) {
+        self.out.push(stamp);
     }
 
     /// The last so many were not taken after all.
@@ -237,10 +274,17 @@ impl Device for PacedRing {
             let first = way.first(most - count);
             let mut made = 0;
             for at in first.clone() {
-                let Some(handle) = stream.make(way.first_frame + at as u64, pool) else {
+                let place = way.first_frame + at as u64;
+                let Some(handle) = stream.make(place, pool) else {
                     break;
                 };
-                pool[&handle].set_anno_bytes(PERFCTR, way.due[at].to_ne_bytes());
+                let flow = if stream.broadcasts().has(place) {
+                    BESIDE
+                } else {
+                    way.flow
+                };
+                let Stamp(stamp) = Stamp::new(flow, way.due[at]);
+                pool[&handle].set_anno_bytes(PERFCTR, stamp.to_ne_bytes());
                 into.push(handle);
                 made += 1;
             }
@@ -263,7 +307,7 @@ impl Device for PacedRing {
         self.time.hold_at_least(count);
         let mut way = lock(&self.way);
         for packet in from.drain() {
-            way.put_out(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR)));
+            way.put_out(Stamp(u64::from_ne_bytes(pool[&packet].anno_bytes(PERFCTR))));
             pool.free(packet);
         }
         way.end_batch(self.time.now());
@@ -279,6 +323,16 @@ impl Device for PacedRing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stamp_says_flow_and_time_also_where_the_counter_has_many_bits() {
+        for start in [5, TICKS - 5, 3 << 60 | 7] {
+            let stamp = Stamp::new(17, start + 9);
+            assert_eq!(stamp.since(start), Some((17, 9)), "{start}");
+            assert_eq!(stamp.since(start + 10), None, "{start}");
+        }
+        assert_eq!(Stamp::NONE.since(0), None);
+    }
 
     #[test]
     fn what_finds_the_ring_full_is_lost_and_the_rest_comes_in_order() {

@@ -8,7 +8,7 @@ use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Sampled, Subject};
 use crate::forwarding::lost;
 use crate::forwarding::simulated::{SimulatedRouter, Stream};
-use crate::forwarding::traffic::Traffic;
+use crate::forwarding::traffic::{PER_BROADCAST, Traffic};
 use std::sync::Arc;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::time::Time;
@@ -93,7 +93,7 @@ impl Device {
         under: &Conditions,
         ports: Ports,
     ) -> Result<Device, Error> {
-        let costs = costs(bench, machine, traffic, under)?;
+        let costs = mean_costs(bench, machine, traffic, under)?;
         let rate = if ports.rate.is_finite() {
             Rate::from_bps(ports.rate as u64)
         } else {
@@ -113,6 +113,7 @@ impl Device {
                 from: ways_in[*at].to_owned(),
                 share,
                 frames: bench.frames(*at, traffic, MOST_FRAMES)?,
+                beside: traffic.broadcasts.then_some(PER_BROADCAST),
                 pattern: ports.pattern,
             })
         };
@@ -128,6 +129,7 @@ impl Device {
             files: MemoryHost::new(),
             seed: ports.seed,
             last: None,
+            interrupted: Arc::default(),
         }))
     }
 
@@ -215,6 +217,33 @@ impl Trial for Device {
     fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
         let outcome = self.0.run(load)?;
         Ok(self.judged(outcome))
+    }
+}
+
+/// What each element costs a frame of `traffic` in the mean over its sizes.
+fn mean_costs(
+    bench: &Bench,
+    machine: &Machine,
+    traffic: &Traffic,
+    under: &Conditions,
+) -> Result<Costs, Error> {
+    let mut mean = Costs::default();
+    for (size, share) in traffic.shares() {
+        for (name, cost) in costs(bench, machine, &traffic.of_size(size), under)?.names {
+            let sum = mean.names.entry(name).or_insert(Cost::NONE);
+            *sum = weighted(*sum, &cost, share);
+        }
+    }
+    Ok(mean)
+}
+
+/// `sum` and a share of `cost`.
+pub(crate) fn weighted(sum: Cost, cost: &Cost, share: f64) -> Cost {
+    Cost {
+        call: sum.call + share * cost.call,
+        packet: sum.packet + share * cost.packet,
+        byte: sum.byte + share * cost.byte,
+        empty: sum.empty + share * cost.empty,
     }
 }
 

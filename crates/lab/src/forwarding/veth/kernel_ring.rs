@@ -6,7 +6,7 @@
 
 use super::wire::Wire;
 use crate::forwarding::paced::core_time::CoreTime;
-use crate::forwarding::paced::ring::{Shared, lock};
+use crate::forwarding::paced::ring::{Shared, Stamp, lock};
 use crate::forwarding::traffic::Stream;
 use std::io;
 use std::sync::Arc;
@@ -136,7 +136,8 @@ impl Device for KernelRing {
         // The tester's own socket holds frames for a while, so when they are out is seen here.
         let mut way = lock(&self.way);
         for packet in from.iter() {
-            way.put_out(read(pool[packet].data()).unwrap_or(0));
+            let due = read(pool[packet].data());
+            way.put_out(due.map_or(Stamp::NONE, |due| Stamp::new(0, due)));
         }
         let (all, count) = (from.len(), self.near.transmit(pool, from)?);
         way.take_back(all - count);

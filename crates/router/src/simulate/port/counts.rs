@@ -12,6 +12,15 @@ pub struct Departure {
     pub frame: Vec<u8>,
 }
 
+/// When a frame came, whether or not there was room for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coming {
+    /// When its last bit was in.
+    pub at: Time,
+    /// Of which flow it was: see [`Offer::of_flow`](crate::simulate::offer::Offer::of_flow).
+    pub flow: u16,
+}
+
 /// When a frame came and when it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {

@@ -2,7 +2,7 @@
 //!
 //! The ring is filled when it is looked at, with everything that has come by then.
 
-use super::counts::Counts;
+use super::counts::{Coming, Counts};
 use super::link_time::LinkTime;
 use crate::simulate::offer::{Arrivals, MOST_FLOWS, Offer};
 use std::collections::VecDeque;
@@ -11,6 +11,8 @@ use trammel_core::units::TxTime;
 
 /// The stream of frames that were given one by one.
 const GIVEN: u32 = u32::MAX;
+/// Their flow.
+const GIVEN_FLOW: u16 = MOST_FLOWS - 1;
 
 /// Frames yet to come.
 struct Stream {
@@ -20,6 +22,17 @@ struct Stream {
     next: Option<Time>,
     arrivals: Arrivals,
     flow: u16,
+    others: Option<(u32, u16)>,
+}
+
+impl Stream {
+    /// The flow of a frame of the list.
+    fn flow_of(&self, turn: usize) -> u16 {
+        match self.others {
+            Some((every, flow)) if (turn + 1).is_multiple_of(every as usize) => flow,
+            _ => self.flow,
+        }
+    }
 }
 
 /// When a frame came, and of which flow it is.
@@ -74,6 +87,8 @@ pub(super) struct Inward {
     ring: VecDeque<Waiting>,
     last_came: Option<Time>,
     bus_free: Time,
+    /// When frames came, for who asks for it; none where nobody does.
+    comings: Option<Vec<Coming>>,
 }
 
 impl Inward {
@@ -89,6 +104,7 @@ impl Inward {
             ring: VecDeque::new(),
             last_came: None,
             bus_free: Time::ZERO,
+            comings: None,
         }
     }
 
@@ -101,7 +117,19 @@ impl Inward {
             next,
             arrivals: offer.arrivals,
             flow: offer.flow,
+            others: offer.others,
         });
+    }
+
+    /// Notes when each frame comes.
+    pub(super) fn note(&mut self) {
+        self.comings.get_or_insert_default();
+    }
+
+    /// What was noted since the last call.
+    pub(super) fn comings(&mut self) -> Vec<Coming> {
+        let comings = self.comings.as_mut();
+        comings.map(std::mem::take).unwrap_or_default()
     }
 
     /// Has one frame come at `at`.
@@ -156,7 +184,7 @@ impl Inward {
             counts.offered += 1;
             counts.last_offered = at;
             let has_room = self.ring.len() < self.capacity;
-            let mut frame = 0;
+            let (mut frame, mut flow) = (0, GIVEN_FLOW);
             let bytes = if number == GIVEN {
                 let Some((_, bytes)) = self.given.pop_front() else {
                     return;
@@ -169,11 +197,15 @@ impl Inward {
             } else {
                 let stream = &mut self.streams[number as usize];
                 frame = stream.turn;
+                flow = stream.flow_of(frame);
                 stream.turn = (frame + 1) % stream.frames.len();
                 // Arrivals ascend; where a caller's do not, the late one comes at once.
                 stream.next = stream.arrivals.next().map(|next| next.max(at));
                 stream.frames[frame].len()
             };
+            if let Some(comings) = &mut self.comings {
+                comings.push(Coming { at, flow });
+            }
             if !has_room {
                 counts.lost += 1;
                 counts.last_lost = Some(at);
@@ -215,10 +247,11 @@ impl Inward {
     pub(super) fn first(&self, now: Time) -> Option<(Came, &[u8])> {
         let first = self.ring.front().filter(|first| first.is_there <= now)?;
         let (flow, bytes) = match first.stream {
-            GIVEN => (MOST_FLOWS - 1, self.given_in_ring.front()?),
+            GIVEN => (GIVEN_FLOW, self.given_in_ring.front()?),
             number => {
                 let stream = &self.streams[number as usize];
-                (stream.flow, &stream.frames[first.frame as usize])
+                let turn = first.frame as usize;
+                (stream.flow_of(turn), &stream.frames[turn])
             }
         };
         let came = Came {

@@ -25,7 +25,7 @@ mod link_time;
 mod outward;
 mod settings;
 
-pub use counts::{Counts, Departure, Passage};
+pub use counts::{Coming, Counts, Departure, Passage};
 pub use settings::{Notice, Settings};
 
 use super::offer::Offer;
@@ -81,9 +81,16 @@ impl Port {
         self.lock().outward.departures()
     }
 
-    /// Notes from now on when each frame that leaves came and left.
+    /// Notes from now on when each frame comes, and when each that leaves came and left.
     pub fn note_passages(&self) {
-        self.lock().outward.note();
+        let mut state = self.lock();
+        state.inward.note();
+        state.outward.note();
+    }
+
+    /// What was noted of frames that came since the last call, in the order of coming; complete up to the last call of `counts`.
+    pub fn comings(&self) -> Vec<Coming> {
+        self.lock().inward.comings()
     }
 
     /// What was noted since the last call, in the order of leaving; complete up to the last call of `counts`.
@@ -99,6 +106,11 @@ impl Port {
     /// The time a frame of so many bytes, without its checksum, takes on the link.
     pub fn on_link(&self, bytes: usize) -> Time {
         self.lock().on_link(bytes)
+    }
+
+    /// How many more frames the transmit ring has room for.
+    pub fn transmit_room(&self) -> usize {
+        self.lock().outward.room()
     }
 
     /// When the last frame of the transmit ring is out.

@@ -1,27 +1,25 @@
 //! A plan under way on the simulated router; what it does again and again is done once.
 //!
 //! A trial of RFC 2544 has some thousand million frames, nearly all of which pass as the ones before did. So a load is
-//! offered in *stretches* of some ten thousand frames, whose bytes come again in each. A stretch is *settled* where
+//! offered in *stretches* of some ten thousand frames, whose bytes come again in each. Where it is known what all that follow
+//! will come to ([`settled`](super::settled)), the last stands for as many of them as fit, and the rest of the load is simulated.
+//! Other loads are simulated frame by frame. Without this a load has the same number of frames at the same distances.
 //!
-//! - no element asked for a random number in it or before it, and no timer is set;
-//! - nothing was lost in it nor in the one before, every ring was empty and every link stood still at some time in both, and
-//!   no frame took longer than in the one before: what came had gone, so nothing piles up from stretch to stretch; or
-//! - as much was lost in four of them, but for what a batch makes, and frames took as long.
-//!
-//! Then it stands for as many of those that follow as fit, and the rest of the load is simulated. Loads that fill a ring so slowly
-//! that neither holds are simulated frame by frame. Without this a load has the same number of frames at the same distances.
+//! What is drawn of the frames themselves, such as where they go, is drawn once for a list of frames that is offered again and
+//! again, as real testers do; a stretch has whole lists, and so the same frames as every other.
 
 use super::super::passages::Seen;
+use super::settled::{Settled, Stretch};
 use crate::forwarding::arrivals::{Part, Pattern};
 use crate::forwarding::lost;
-use crate::forwarding::simulated::SimulatedRouter;
+use crate::forwarding::simulated::{self, SimulatedRouter};
+use crate::forwarding::traffic::lcm;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
-use trammel_packet::batch::CAPACITY;
-use trammel_router::simulate::offer::{Arrivals, Offer};
-use trammel_router::simulate::port::Port;
+use trammel_router::simulate::offer::{Arrivals, MOST_FLOWS, Offer};
+use trammel_router::simulate::port::{Coming, Port};
 use trammel_router::simulate::{Report, Simulation};
 
 /// Frames of a stretch, about, all flows together.
@@ -30,15 +28,14 @@ pub(super) const STRETCH: u64 = 1 << 14;
 const LONGEST_STRETCH: u64 = 1 << 21;
 /// Stretches of a load that are simulated, about.
 pub(super) const SIMULATED: u64 = 8;
-/// Stretches of which each is as the one before until those that lose frames stand for others: by how many they lose on average
-/// is so more exact.
-const LOSSY: usize = 4;
 /// How long residual frames are waited for.
 //= rfc2544 §23
 //# d) Wait for two seconds for any residual frames to be received.
 const RESIDUE: Time = Time::from_secs(2);
-/// By what share the longest latency of overloaded rings may differ from stretch to stretch.
-const JITTER: f64 = 1e-3;
+/// The flow of frames that are none of the test's.
+const BESIDE: u16 = MOST_FLOWS - 1;
+/// Bytes of the shortest frame, without its checksum.
+const SHORTEST: usize = 60;
 
 /// What one flow offers: loads one after the other, as long as those of the others.
 #[derive(Clone, Debug)]
@@ -47,8 +44,17 @@ pub(super) struct Flow {
     pub(super) from: String,
     /// The frames' bytes without the checksum, taken in turn.
     pub(super) frames: Vec<Vec<u8>>,
+    /// Of so many frames of the list the last is none of the test's, if any is.
+    pub(super) beside: Option<u32>,
     pub(super) pattern: Pattern,
     pub(super) loads: Vec<Load>,
+}
+
+impl Flow {
+    /// How many of so many of its frames are the test's, where those are whole lists.
+    fn of_test(&self, frames: u64) -> u64 {
+        frames - self.beside.map_or(0, |every| frames / u64::from(every))
+    }
 }
 
 /// Frames of a load.
@@ -80,11 +86,11 @@ impl Stretches {
             return None;
         }
         let burst = |pattern| match pattern {
-            Pattern::Bursts(frames) => u64::from(frames),
+            Pattern::Bursts(frames) => frames as usize,
             Pattern::Constant | Pattern::Poisson => 1,
         };
-        let cycle = |flow: &Flow| lcm(flow.frames.len() as u64, burst(flow.pattern));
-        let cycle = flows.iter().map(cycle).fold(1, lcm);
+        let cycle = |flow: &Flow| lcm(flow.frames.len(), burst(flow.pattern));
+        let cycle = flows.iter().map(cycle).fold(1, lcm) as u64;
         let all: f64 = ratios.iter().sum();
         let least = stretch as f64 / all;
         let of_slowest = cycle * (least / cycle as f64).ceil() as u64;
@@ -103,14 +109,6 @@ impl Stretches {
             frames: of,
         })
     }
-}
-
-fn lcm(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x.max(1) * b
 }
 
 /// The instants of a flow's frames, of which some are left out: for each load, so many stretches as `cuts` says by the time
@@ -164,6 +162,7 @@ impl Iterator for Instants {
 #[derive(Clone, Debug)]
 pub(super) struct Ended {
     pub(super) report: Report,
+    /// Frames that came, those beside the test's among them.
     pub(super) offered: u64,
     /// Frames that rings, queues and buffers had no room for, and those that never came out.
     pub(super) lost: u64,
@@ -175,36 +174,6 @@ pub(super) struct Ended {
     pub(super) is_steady: bool,
 }
 
-/// What a stretch came to.
-#[derive(Debug)]
-struct Stretch {
-    steadiness: Option<u64>,
-    lost: u64,
-    /// Frames were there, and at no time none: a ring, a link.
-    is_never_empty: bool,
-    longest: Vec<Option<u64>>,
-}
-
-impl Stretch {
-    /// Whether it is as the one before, so that those after it will be.
-    fn is_as(&self, before: &Stretch, ports: usize) -> bool {
-        if self.steadiness.is_none() || self.steadiness != before.steadiness {
-            return false;
-        }
-        let longer = |share: f64| {
-            let pairs = self.longest.iter().zip(&before.longest);
-            pairs
-                .filter_map(|(now, then)| Some(((*now)? as f64, (*then)? as f64)))
-                .any(|(now, then)| now > then * (1.0 + share))
-        };
-        match (before.lost, self.lost) {
-            (0, 0) => !before.is_never_empty && !self.is_never_empty && !longer(0.0),
-            (0, _) | (_, 0) => false,
-            (then, now) => now.abs_diff(then) <= (CAPACITY * ports) as u64 && !longer(JITTER),
-        }
-    }
-}
-
 /// A plan under way.
 pub(super) struct Course<'a> {
     simulation: Simulation,
@@ -212,6 +181,7 @@ pub(super) struct Course<'a> {
     seen: &'a mut [Seen],
     stretches: Vec<Option<Stretches>>,
     cuts: Arc<[AtomicU64]>,
+    interrupted: &'a AtomicBool,
     ports: usize,
     /// After the last stretch: what was lost by then, and each port's counts of empty rings and idle links.
     lost: u64,
@@ -226,9 +196,10 @@ impl<'a> Course<'a> {
         flows: &'a [Flow],
         seen: &'a mut [Seen],
         stretch: Option<u64>,
+        interrupted: &'a AtomicBool,
     ) -> Result<Course<'a>, Failure> {
         let simulation = router.load()?;
-        Course::on(simulation, flows, seen, stretch)
+        Course::on(simulation, flows, seen, stretch, interrupted)
     }
 
     /// The same on a router that is loaded.
@@ -237,6 +208,7 @@ impl<'a> Course<'a> {
         flows: &'a [Flow],
         seen: &'a mut [Seen],
         stretch: Option<u64>,
+        interrupted: &'a AtomicBool,
     ) -> Result<Course<'a>, Failure> {
         let loads = flows.iter().map(|flow| flow.loads.len()).min().unwrap_or(0);
         let stretches: Vec<_> = (0..loads)
@@ -269,7 +241,11 @@ impl<'a> Course<'a> {
             let offer = Offer::new(flow.frames.clone(), Box::new(instants))
                 .ok_or_else(|| format!("`{}` has no frame, or an empty one", flow.from))?;
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            if !simulation.offer(&flow.from, offer.of_flow(number)) {
+            let offer = match flow.beside {
+                Some(every) => offer.of_flow(number).with_others(every, BESIDE),
+                None => offer.of_flow(number),
+            };
+            if !simulation.offer(&flow.from, offer) {
                 return Err(format!("there is no port `{}`", flow.from).into());
             }
         }
@@ -281,12 +257,13 @@ impl<'a> Course<'a> {
             seen,
             stretches,
             cuts,
+            interrupted,
             lost: 0,
         })
     }
 
-    /// To the end, and until what is inside is out.
-    pub(super) fn run(mut self) -> Ended {
+    /// To the end, and until what is inside is out. The failure is that the user interrupts.
+    pub(super) fn run(mut self) -> Result<Ended, Failure> {
         let mut start = self.simulation.now();
         let begin = start;
         let (mut offered, mut lost) = (0, 0);
@@ -296,42 +273,49 @@ impl<'a> Course<'a> {
             let length = self.flows[0].loads[at].duration();
             let mut cut = (0, Time::ZERO);
             if let Some(of) = self.stretches[at].clone() {
-                let mut before: Option<Stretch> = None;
-                // What was lost in stretches of which each is as the one before.
-                let mut losses: Vec<u64> = Vec::new();
+                let flows = self.flows.iter().zip(&of.frames);
+                let of_test: Vec<u64> = flows.map(|(flow, of)| flow.of_test(*of)).collect();
+                let mut settled = Settled::new(self.ports);
                 for number in 1..=of.count {
-                    self.simulation.run_until(start + of.span * number);
+                    self.advance(start + of.span * number)?;
                     let stretch = self.stretch();
                     is_steady &= stretch.steadiness.is_some();
                     let left = of.count - number;
-                    let is_same = |before: &Stretch| stretch.is_as(before, self.ports);
-                    if !before.as_ref().is_some_and(is_same) {
-                        losses.clear();
-                    }
-                    losses.push(stretch.lost);
-                    let needed = if stretch.lost == 0 { 2 } else { LOSSY };
-                    let is_settled = losses.len() >= needed;
+                    settled.take(stretch);
                     // One more is simulated, in which frames come as if none had been left out.
-                    if is_settled && left > 1 {
+                    if left > 1 && settled.is_settled(left) {
                         let times = left - 1;
                         self.cuts[at].store(times, Relaxed);
                         for seen in self.seen.iter_mut() {
-                            seen.repeat(times, of.span, &of.frames);
+                            seen.repeat(times, of.span, &of_test);
                         }
                         cut = (times, of.span * times);
                         skips.push((start + of.span * number, cut.1));
                         offered += times * of.frames.iter().sum::<u64>();
-                        lost += times * losses.iter().sum::<u64>() / losses.len() as u64;
+                        lost += settled.lost(times);
                         break;
                     }
-                    before = Some(stretch);
+                }
+            } else {
+                // So that what is noted does not pile up.
+                let fps: f64 = self
+                    .flows
+                    .iter()
+                    .map(|flow| flow.loads[at].frames_per_second())
+                    .sum();
+                let step = Time::from_secs_f64(STRETCH as f64 / fps).max(Time::from_ps(1));
+                let mut until = start + step;
+                while until < start + length {
+                    self.advance(until)?;
+                    self.stretch();
+                    until += step;
                 }
             }
             start += length.saturating_sub(cut.1);
-            self.simulation.run_until(start);
+            self.advance(start)?;
             self.stretch();
         }
-        self.simulation.run_until(start + RESIDUE);
+        self.advance(start + RESIDUE)?;
         self.stretch();
         let report = self.simulation.report();
         let balance = &report.balance;
@@ -341,7 +325,7 @@ impl<'a> Course<'a> {
             at.saturating_sub(begin) + later
         };
         let counts = || report.ports.iter().map(|(_, counts)| counts);
-        Ended {
+        Ok(Ended {
             offered: offered + balance.offered,
             lost: lost + lost::of_balance(balance) + lost::waiting(balance),
             last_lost: counts()
@@ -354,19 +338,40 @@ impl<'a> Course<'a> {
                 .map_or(Time::ZERO, real),
             is_steady,
             report,
-        }
+        })
+    }
+
+    fn advance(&mut self, until: Time) -> Result<(), Failure> {
+        simulated::run(&mut self.simulation, until, self.interrupted)
     }
 
     /// What has happened since the last call.
     fn stretch(&mut self) -> Stretch {
         let report = self.simulation.report();
-        let passages: Vec<_> = self.simulation.ports().iter().map(Port::passages).collect();
+        let ports = self.simulation.ports();
+        let comings: Vec<Coming> = ports.iter().flat_map(Port::comings).collect();
+        let passages: Vec<_> = ports.iter().map(Port::passages).collect();
         for seen in self.seen.iter_mut() {
-            seen.take(&passages);
+            seen.take(&comings, &passages);
         }
         let lost = lost::of_balance(&report.balance);
-        let mut is_never_empty = false;
-        for ((_, counts), before) in report.ports.iter().zip(&mut self.emptied) {
+        let mut stretch = Stretch {
+            steadiness: None,
+            lost: lost - std::mem::replace(&mut self.lost, lost),
+            is_ring_never_empty: false,
+            is_link_never_idle: false,
+            room: Time::MAX,
+            longest: self.seen.iter().map(Seen::longest).collect(),
+            slowest: self
+                .seen
+                .iter()
+                .map(Seen::longest_exact)
+                .max()
+                .unwrap_or_default(),
+        };
+        for ((_, counts), (before, port)) in
+            report.ports.iter().zip(self.emptied.iter_mut().zip(ports))
+        {
             let now = [
                 counts.offered,
                 counts.emptied,
@@ -374,14 +379,15 @@ impl<'a> Course<'a> {
                 counts.link_idle,
             ];
             let grown = |at: usize| now[at] > before[at];
-            is_never_empty |= (grown(0) && !grown(1)) || (grown(2) && !grown(3));
+            stretch.is_ring_never_empty |= grown(0) && !grown(1);
+            if grown(2) && !grown(3) {
+                stretch.is_link_never_idle = true;
+                let room = port.on_link(SHORTEST) * port.transmit_room() as u64;
+                stretch.room = stretch.room.min(room);
+            }
             *before = now;
         }
-        Stretch {
-            steadiness: self.simulation.router().steadiness(),
-            lost: lost - std::mem::replace(&mut self.lost, lost),
-            is_never_empty,
-            longest: self.seen.iter().map(Seen::longest).collect(),
-        }
+        stretch.steadiness = self.simulation.router().steadiness();
+        stretch
     }
 }

@@ -1,15 +1,18 @@
 //! A Click configuration in virtual time: each element is charged what it costs on a machine.
 
 mod course;
+mod settled;
 mod switch;
 #[cfg(test)]
 mod tests;
 
-use super::configuration::{Configuration, failure, pattern, without_reset};
+use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
 use crate::forwarding::run::device::{Device, Ports};
 use course::{Course, Ended, Flow as Offered};
 use std::cell::OnceCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trammel_bench::ports::{Flow, Learned, Learning};
 use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic};
@@ -54,16 +57,23 @@ impl Simulated {
     }
 
     fn load(&self, traffic: &Traffic) -> Result<Device, Failure> {
-        let Configuration { bench, rate } = &self.configuration;
-        let frames = self.configuration.frames(traffic)?;
+        let offered = self.configuration.offered(traffic)?;
+        let rate = self.configuration.rate;
         let ports = Ports {
-            rate: *rate,
+            rate,
             ring: RING,
             pattern: pattern(traffic),
             seed: traffic.seed,
         };
-        let under = self.configuration.conditions(&frames);
-        Device::new(bench, &self.machine, &frames, &under, ports).map_err(failure)
+        let under = offered.conditions(rate);
+        let device = Device::new(
+            &offered.bench,
+            &self.machine,
+            &offered.frames,
+            &under,
+            ports,
+        );
+        device.map_err(failure)
     }
 
     /// The device that is offered `traffic`.
@@ -88,7 +98,8 @@ impl Simulated {
         let load = Load::new(fps, Time::from_secs_f64(TRIED / fps));
         let plan = Plan::of(&[load.ok_or("nothing can be offered")?]);
         let started = Instant::now();
-        let (_, ended) = offered(&device, &plan, Some(TRIED as u64 / 4))?;
+        let interrupted = &self.configuration.interrupted;
+        let (_, ended) = offered(&device, &plan, Some(TRIED as u64 / 4), interrupted)?;
         let pace = Pace {
             frame_s: started.elapsed().as_secs_f64() / TRIED,
             is_steady: ended.is_steady,
@@ -98,7 +109,12 @@ impl Simulated {
 }
 
 /// Offers a plan to all ways in, in stretches of so many frames if any, and says what was seen.
-fn offered(device: &Device, plan: &Plan, stretch: Option<u64>) -> Result<(Seen, Ended), Failure> {
+fn offered(
+    device: &Device,
+    plan: &Plan,
+    stretch: Option<u64>,
+    interrupted: &AtomicBool,
+) -> Result<(Seen, Ended), Failure> {
     let router = device.router();
     let share =
         |load: &Load, share: f64| Load::new(load.frames_per_second() * share, load.duration());
@@ -107,6 +123,7 @@ fn offered(device: &Device, plan: &Plan, stretch: Option<u64>) -> Result<(Seen, 
         Ok::<_, Failure>(Offered {
             from: stream.from.clone(),
             frames: stream.frames.clone(),
+            beside: stream.beside,
             pattern: stream.pattern,
             loads: loads
                 .collect::<Option<_>>()
@@ -115,13 +132,18 @@ fn offered(device: &Device, plan: &Plan, stretch: Option<u64>) -> Result<(Seen, 
     };
     let flows: Vec<Offered> = router.streams.iter().map(flow).collect::<Result<_, _>>()?;
     let mut seen = [Seen::of(plan, flows.len())];
-    let ended = Course::new(router, &flows, &mut seen, stretch)?.run();
+    let ended = Course::new(router, &flows, &mut seen, stretch, interrupted)?.run()?;
     let [seen] = seen;
     Ok((seen, ended))
 }
 
-/// What was observed.
-fn observation(plan: &Plan, seen: Seen, ended: &Ended) -> Observation {
+/// What was observed of `plan` with `traffic`, whose last frame the link itself may have made so late.
+fn observation(
+    (traffic, late): (&Traffic, Time),
+    plan: &Plan,
+    seen: Seen,
+    ended: &Ended,
+) -> Observation {
     let dropped = &ended.report.balance.dropped;
     // What the function ends by its rules is missing and is not lost.
     let ends_others = dropped
@@ -137,11 +159,19 @@ fn observation(plan: &Plan, seen: Seen, ended: &Ended) -> Observation {
         _ if in_elements => ended.last_lost.max(missing),
         _ => ended.last_lost,
     };
-    let forwarded = ended.offered.saturating_sub(ended.lost);
-    let effective = plan.duration().max(ended.last_offered);
+    let (offered, forwarded) = match traffic.modifier {
+        None => (ended.offered, ended.offered.saturating_sub(ended.lost)),
+        // What was lost of the frames beside them is none of the test's.
+        Some(_) => (seen.offered(), seen.forwarded().min(seen.offered())),
+    };
+    let effective = if ended.last_offered <= plan.duration().saturating_add(late) {
+        plan.duration()
+    } else {
+        ended.last_offered
+    };
     Observation {
         last_lost,
-        ..seen.observation(ended.offered, forwarded, effective)
+        ..seen.observation(offered, forwarded, effective)
     }
 }
 
@@ -159,8 +189,8 @@ impl Testbed for Simulated {
         self.configuration.line_fps(traffic)
     }
 
-    fn sources(&self, _: &Traffic) -> u32 {
-        self.configuration.sources()
+    fn sources(&self, traffic: &Traffic) -> u32 {
+        self.configuration.sources(traffic)
     }
 
     fn latency_of(&self) -> LatencyOf {
@@ -190,11 +220,18 @@ impl Testbed for Simulated {
 
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         without_reset(plan)?;
-        let (seen, ended) = offered(self.ready(traffic)?, plan, Some(course::STRETCH))?;
-        if seen.forwarded() == 0 {
-            self.configuration.ends_all(ended.lost)?;
+        let interrupted = Arc::clone(&self.configuration.interrupted);
+        let all = Plan {
+            loads: augmented(traffic, &plan.loads),
+            ..plan.clone()
+        };
+        let device = self.ready(traffic)?;
+        let (seen, ended) = offered(device, &all, Some(course::STRETCH), &interrupted)?;
+        if seen.forwarded() == 0 && seen.offered() > 0 {
+            self.configuration.ends_all(traffic, ended.lost)?;
         }
-        Ok(observation(plan, seen, &ended))
+        let late = self.configuration.late(traffic);
+        Ok(observation((traffic, late), plan, seen, &ended))
     }
 
     fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {

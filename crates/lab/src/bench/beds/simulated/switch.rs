@@ -9,13 +9,12 @@ use super::course::{Course, Flow as Offered, STRETCH};
 use super::{RING, Seen, Simulated};
 use crate::bench::beds::configuration::failure;
 use crate::forwarding::arrivals::Pattern;
-use crate::forwarding::estimate::Conditions;
 use crate::forwarding::frames;
-use crate::forwarding::run::device::{Device, Ports};
+use crate::forwarding::run::device::{Device, Ports, weighted};
 use crate::forwarding::samples;
-use crate::forwarding::simulated::SimulatedRouter;
+use crate::forwarding::simulated::{SimulatedRouter, run};
 use trammel_bench::ports::{Flow, Learned, Learning};
-use trammel_bench::testbed::{Observation, Traffic, Unable};
+use trammel_bench::testbed::{Observation, Plan, Protocol, Traffic, Unable};
 use trammel_bench::trial::Failure;
 use trammel_core::time::Time;
 use trammel_router::engine::core_clock::Cost;
@@ -41,8 +40,16 @@ fn station(port: usize, number: u64) -> [u8; 6] {
 }
 
 /// A plain frame between two stations, `bytes` long with its FCS.
-fn frame(from: [u8; 6], to: [u8; 6], bytes: u32) -> Result<Vec<u8>, Failure> {
-    let mut frame = frames::fit(&samples::plain(), bytes as usize)
+fn frame(
+    from: [u8; 6],
+    to: [u8; 6],
+    (protocol, bytes): (Protocol, u32),
+) -> Result<Vec<u8>, Failure> {
+    let sample = match protocol {
+        Protocol::Ip4 => samples::plain(),
+        Protocol::Ip6 => samples::plain6(),
+    };
+    let mut frame = frames::fit(&sample, bytes as usize)
         .ok_or_else(|| format!("a frame of {bytes} bytes has no room for its headers"))?;
     frame[..6].copy_from_slice(&to);
     frame[6..12].copy_from_slice(&from);
@@ -66,17 +73,18 @@ impl Simulated {
         let mut whole: Option<SimulatedRouter> = None;
         let all: f64 = traffics.iter().map(|(_, fps)| fps).sum();
         for (traffic, fps) in traffics {
-            let frames = self.configuration.frames(traffic)?;
-            let under: Conditions = self.configuration.conditions(&frames);
+            let offered = self.configuration.offered(traffic)?;
+            let rate = self.configuration.rate;
+            let under = offered.conditions(rate);
             let ports = Ports {
-                rate: self.configuration.rate,
+                rate,
                 ring: RING,
                 pattern: Pattern::Constant,
                 seed: traffic.seed,
             };
-            let bench = &self.configuration.bench;
+            let (bench, frames) = (&offered.bench, &offered.frames);
             let device =
-                Device::new(bench, &self.machine, &frames, &under, ports).map_err(failure)?;
+                Device::new(bench, &self.machine, frames, &under, ports).map_err(failure)?;
             let mut router = device.router().clone();
             let weight = fps / all;
             for (name, cost) in &mut router.costs.names {
@@ -86,16 +94,6 @@ impl Simulated {
             whole = Some(router);
         }
         whole.ok_or_else(|| unable("there is no flow"))
-    }
-}
-
-/// `sum` and a share of `cost`.
-fn weighted(sum: Cost, cost: &Cost, weight: f64) -> Cost {
-    Cost {
-        call: sum.call + weight * cost.call,
-        packet: sum.packet + weight * cost.packet,
-        byte: sum.byte + weight * cost.byte,
-        empty: sum.empty + weight * cost.empty,
     }
 }
 
@@ -132,20 +130,31 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
         .map(|flow| (&flow.traffic, flow.load.frames_per_second()))
         .collect();
     let router = bed.mixed(&mix)?;
-    let size = |flow: &Flow| flow.traffic.sizes.least();
+    if flows.iter().any(|flow| flow.traffic.modifier.is_some()) {
+        return Err(unable(
+            "in virtual time, flows that are offered together have nothing beside them",
+        ));
+    }
+    let like = |flow: &Flow| (flow.traffic.protocol, flow.traffic.sizes.least());
     let mut offered = Vec::new();
     for flow in flows {
         let (from, to) = (flow.from as usize, flow.to as usize);
         let made = if is_switch {
-            vec![frame(station(from, 0), station(to, 0), size(flow))?]
+            let sizes = flow.traffic.sizes.bytes().iter();
+            let like = sizes.map(|bytes| (flow.traffic.protocol, *bytes));
+            let made = like.map(|like| frame(station(from, 0), station(to, 0), like));
+            made.collect::<Result<_, _>>()?
         } else {
-            let frames = bed.configuration.frames(&flow.traffic)?;
-            let made = bench.frames(bench.active()[0], &frames, 1 << 13);
+            let offered = bed.configuration.offered(&flow.traffic)?;
+            let made = offered
+                .bench
+                .frames(bench.active()[0], &offered.frames, 1 << 13);
             made.map_err(|refused| failure(refused.into()))?
         };
         offered.push(Offered {
             from: ways_in[if is_switch { from } else { bench.active()[0] }].to_owned(),
             frames: made,
+            beside: None,
             pattern: Pattern::Constant,
             loads: vec![flow.load],
         });
@@ -156,7 +165,7 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
         let inward = &simulation.ports()[..ways_in.len()];
         inward.iter().for_each(Port::open);
         for port in 0..needed {
-            let hello = frame(station(port, 0), [0xff; 6], size(first))?;
+            let hello = frame(station(port, 0), [0xff; 6], like(first))?;
             simulation.ports()[port].give(Time::from_us(1 + port as u64), hello);
         }
         simulation.run_until(PAUSE);
@@ -172,10 +181,12 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
     let mut seen: Vec<Seen> = (0..)
         .zip(flows)
         .map(|(number, flow)| {
-            Seen::of_flow(number, if is_switch { out(flow) } else { None }, flow.load)
+            let plan = Plan::of(&[flow.load]);
+            Seen::of_flow(number, if is_switch { out(flow) } else { None }, &plan)
         })
         .collect();
-    Course::on(simulation, &offered, &mut seen, Some(STRETCH))?.run();
+    let interrupted = &bed.configuration.interrupted;
+    Course::on(simulation, &offered, &mut seen, Some(STRETCH), interrupted)?.run()?;
     let each = seen.into_iter().zip(flows);
     Ok(each
         .map(|(seen, flow)| {
@@ -220,7 +231,7 @@ pub(super) fn learn(
     };
     let out: Vec<Port> = ways_out.iter().filter_map(|name| opened(name)).collect();
     simulation.ports().iter().for_each(Port::open);
-    let size = traffic.sizes.least();
+    let size = (traffic.protocol, traffic.sizes.least());
     let (tester, others) = (station(TEST, 0), |number| station(LEARNING, number + 1));
     let taught = (0..count).map(|number| frame(others(number), tester, size));
     let asked = (0..count).map(|number| frame(tester, others(number), size));
@@ -232,12 +243,14 @@ pub(super) fn learn(
     )?;
     // The table's own age begins anew with each simulation, so nothing is known before.
     let end = span(count, learning.learning_fps);
-    simulation.run_until(end);
+    let interrupted = &bed.configuration.interrupted;
+    run(&mut simulation, end, interrupted)?;
     for port in &out {
         port.departures();
     }
     offer(&simulation, bench.inlets()[TEST], asked, learning.test_fps)?;
-    simulation.run_until(end + span(count, learning.test_fps));
+    let asked_by = end + span(count, learning.test_fps);
+    run(&mut simulation, asked_by, interrupted)?;
     let came = |at: usize| out[at].departures().len() as u64;
     Ok(Learned {
         offered: count,
