@@ -57,7 +57,9 @@ impl Measurer {
         self.program.write(&request.line())?;
         let patience = PATIENCE + Duration::from_secs_f64(load.duration().as_secs_f64());
         let line = self.program.read(patience)?;
-        match Reply::read(&line, self.asked).map_err(|why| self.program.fault(&why))? {
+        let sources = self.hello.sources(traffic);
+        let reply = Reply::read(&line, self.asked, load, sources);
+        match reply.map_err(|why| self.program.fault(&why))? {
             Reply::Done(observed) => Ok(*observed),
             Reply::Unable(why) => Err(Unable(why).into()),
             Reply::Failed(why) => Err(self.program.fault(&why)),
@@ -134,6 +136,26 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_more_for_each_sender_and_a_hundredth_are_no_fault() {
+        let sent = |hello: &str, sent: u64| {
+            let answer =
+                format!(r#"{{"trial":1,"sent":{sent},"received":90,"effective_duration_s":0.1}}"#);
+            let script = format!("printf '%s\\n' '{hello}'; read line; echo '{answer}'");
+            let traffic = Traffic::of(Sizes::of(64).unwrap());
+            let load = Load::new(1000.0, Time::from_ms(100)).unwrap();
+            start(&script).unwrap().offer(&traffic, &Plan::of(&[load]))
+        };
+        let one = r#"{"measurer":1,"device":"a mock"}"#;
+        let four = r#"{"measurer":1,"device":"a mock","sources":4}"#;
+        for (hello, most) in [(one, 102), (four, 105)] {
+            assert_eq!(sent(hello, most).unwrap().outcome.offered, most);
+            let said = sent(hello, most + 1).unwrap_err().to_string();
+            assert_eq!(said.lines().count(), 1);
+            assert!(said.contains("100 were asked for"), "{said}");
+        }
+    }
+
+    #[test]
     fn its_line_is_its_own_or_that_of_the_command() {
         let traffic = Traffic::of(Sizes::of(64).unwrap());
         let measurer = start(&format!("{HELLO}cat")).unwrap();
@@ -158,6 +180,10 @@ mod tests {
             (
                 r#"read line; echo '{"trial":1,"sent":10,"received":11,"effective_duration_s":1}'"#,
                 "11 of 10 frames came",
+            ),
+            (
+                r#"read line; echo '{"trial":1,"sent":103,"received":90,"effective_duration_s":0.1}'"#,
+                "103 frames were sent, and 100 were asked for",
             ),
             (
                 r#"read line; echo '{"trial":1,"sent":10,"received":10,"effective_duration_s":-1}'"#,

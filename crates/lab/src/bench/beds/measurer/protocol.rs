@@ -8,6 +8,8 @@ use trammel_core::time::Time;
 
 /// The version of these messages.
 const VERSION: u32 = 1;
+/// By what share more than was asked for may be sent, besides a frame of each sender, which sends whole ones.
+const MOST_MORE: f64 = 0.01;
 
 /// The first line of a measurer: who it is.
 #[derive(Clone, Debug, Deserialize)]
@@ -148,8 +150,8 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// Reads the answer to `trial`; the error is what is wrong with it.
-    pub(super) fn read(line: &str, trial: u64) -> Result<Reply, String> {
+    /// Reads the answer to `trial`, in which `sources` sent `load`; the error is what is wrong with it.
+    pub(super) fn read(line: &str, trial: u64, load: Load, sources: u32) -> Result<Reply, String> {
         let answer: Answer = serde_json::from_str(line).map_err(|error| no_answer(line, &error))?;
         if answer.trial != trial {
             return Err(format!(
@@ -174,6 +176,12 @@ impl Reply {
         if received > sent {
             return Err(format!(
                 "{received} of {sent} frames came: duplicates and strangers do not count as received"
+            ));
+        }
+        let asked = load.frames();
+        if sent as f64 > asked * (1.0 + MOST_MORE) + f64::from(sources) {
+            return Err(format!(
+                "{sent} frames were sent, and {asked:.0} were asked for: what became of them says nothing of this load"
             ));
         }
         // A day is the longest trial.
