@@ -94,6 +94,13 @@ fn lists_and_documents_names() {
     for kind in ["models", "disciplines", "losses", "distributions", "papers"] {
         assert_eq!(code(&trammel(&["list", kind])), Some(0), "{kind}");
     }
+    let devices = stdout(&trammel(&["list", "devices"]));
+    for model in ["reference-1g ", "click-pc-2009 "] {
+        assert!(
+            devices.lines().any(|line| line.starts_with(model)),
+            "{devices}"
+        );
+    }
     let json = trammel(&["list", "variants", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert!(

@@ -66,8 +66,8 @@ pub(super) struct Args {
     /// A device behind another program that offers loads; it speaks JSON lines (may be repeated)
     #[arg(long, value_name = "CMD")]
     measurer: Vec<String>,
-    /// A device that is not here, by its model (may be repeated): a design of the NetFPGA router such as `reference-1g`, with
-    /// what is changed of it such as `reference-1g:loaded=4`, or a PC by its profile, `click-pc-2009`
+    /// A device that is not here, by its model (may be repeated), a name of `trammel list devices`: a design of the NetFPGA router
+    /// such as `reference-1g`, with what is changed of it such as `reference-1g:loaded=4`, or a PC by its profile, `click-pc-2009`
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
     /// A device that is built here, in a namespace: `wire`, `kernel`, `kernel:filters=25` (or 1: RFC 2544 §11.4), `bridge`,

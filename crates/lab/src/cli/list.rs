@@ -1,6 +1,8 @@
 //! `trammel list`: the names that scenario files and commands may use.
 
 use super::out;
+#[cfg(target_os = "linux")]
+use crate::bench::beds::model;
 use crate::engine::paper;
 use crate::registry::Family;
 use crate::scenario::preset::PRESETS;
@@ -42,6 +44,10 @@ pub(super) enum Listed {
     /// Machines that functions are estimated for
     #[value(alias = "machine")]
     Machines,
+    /// Devices that `trammel bench` has a model of (`--model`)
+    #[cfg(target_os = "linux")]
+    #[value(alias = "device")]
+    Devices,
     /// Papers whose tables can be reproduced
     #[value(alias = "paper")]
     Papers,
@@ -60,7 +66,7 @@ impl Listed {
             Listed::Tests => Some(Family::Test),
             Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
-            Listed::Elements => None,
+            Listed::Elements | Listed::Devices => None,
         }
     }
 }
@@ -142,6 +148,11 @@ fn rows(kind: Listed) -> Vec<Row> {
     if kind == Listed::Machines {
         let row = |(name, title): (String, String)| (name, Vec::new(), title);
         return crate::machines::all().into_iter().map(row).collect();
+    }
+    #[cfg(target_os = "linux")]
+    if kind == Listed::Devices {
+        let row = |(name, title): (&str, String)| (name.to_owned(), Vec::new(), title);
+        return model::all().into_iter().map(row).collect();
     }
     let papers = paper::known().into_iter();
     papers

@@ -24,16 +24,30 @@ pub fn find(text: &str, interrupted: &Arc<AtomicBool>) -> anyhow::Result<Box<dyn
     let known: Vec<String> = all.iter().map(|known| format!("`{known}`")).collect();
     match nearest(name, all.iter().copied()) {
         Some(near) => bail!("there is no model `{text}`; did you mean `{near}`?"),
-        None => bail!("there is no model `{text}`; there are {}", known.join(", ")),
+        None => bail!(
+            "there is no model `{text}`; there are {}: see `trammel list devices`",
+            known.join(", ")
+        ),
     }
 }
 
 /// All names: a design's may be followed by `:` and what is changed of it.
 pub fn names() -> Vec<&'static str> {
-    let designs = PRESETS.iter().map(|(name, ..)| *name);
-    designs
-        .chain(super::profiled::NAMES.iter().copied())
-        .collect()
+    all().into_iter().map(|(name, _)| name).collect()
+}
+
+/// All models by name, with what each is.
+pub fn all() -> Vec<(&'static str, String)> {
+    let designs = PRESETS.iter();
+    let designs = designs.map(|(name, what, _)| (*name, format!("NetFPGA: {what}")));
+    let profiles = super::profiled::NAMES.iter().map(|name| {
+        let profile = DeviceProfile::shipped(name);
+        (
+            *name,
+            profile.map_or(String::new(), |profile| profile.summary),
+        )
+    });
+    designs.chain(profiles).collect()
 }
 
 #[cfg(test)]
@@ -43,7 +57,8 @@ mod tests {
 
     #[test]
     fn every_model_is_found_by_its_name_and_a_slip_is_told() {
-        for name in names() {
+        for (name, what) in all() {
+            assert!(!what.is_empty(), "{name}");
             let bed = find(name, &Arc::default()).unwrap();
             assert_eq!(bed.label(), Label::Modelled);
             assert!(bed.device().contains(name));
