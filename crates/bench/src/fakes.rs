@@ -3,7 +3,8 @@
 use crate::frames::{GAP_AND_PREAMBLE, Sizes};
 use crate::ports::{Flow, Learned, Learning};
 use crate::procedures::{Bench, Entry, Search};
-use crate::testbed::{Label, Observation, Outage, Plan, Testbed, Traffic, Variation};
+use crate::testbed::{Label, Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
+use crate::transfer::{Across, File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome};
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
@@ -314,6 +315,49 @@ impl Testbed for Wire {
             effective: plan.duration(),
             latency: None,
         }))
+    }
+}
+
+/// Hosts at both ends of a wire: the n-th transfer through the device takes n seconds, one without it half a second.
+#[derive(Debug, Default)]
+pub(crate) struct Hosts {
+    /// What was asked for.
+    pub(crate) asked: Vec<File>,
+}
+
+impl Testbed for Hosts {
+    fn label(&self) -> Label {
+        Wire.label()
+    }
+
+    fn device(&self) -> String {
+        Wire.device()
+    }
+
+    fn line_fps(&self, traffic: &Traffic) -> f64 {
+        Wire.line_fps(traffic)
+    }
+
+    fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+        Wire.offer(traffic, plan)
+    }
+
+    fn carries_files(&self, _: &Carrier) -> Result<(), Unable> {
+        Ok(())
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        self.asked.push(file.clone());
+        let of = |across| self.asked.iter().filter(move |one| one.across == across);
+        let time = match file.across {
+            Across::Device => Time::from_secs(of(Across::Device).count() as u64),
+            Across::Wire => Time::from_ms(500),
+        };
+        Ok(Transferred {
+            time,
+            retransmissions: 2,
+            hosts: format!("{} at both ends", file.protocol.name()),
+        })
     }
 }
 

@@ -14,5 +14,6 @@ pub mod search;
 pub mod service;
 pub mod summary;
 pub mod testbed;
+pub mod transfer;
 pub mod trial;
 pub mod validity;

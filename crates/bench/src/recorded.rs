@@ -4,7 +4,8 @@
 //! thousand times is told the same a thousand times, and it was made once.
 
 use crate::ports::{Flow, Learned, Learning};
-use crate::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic};
+use crate::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::Failure;
 use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
@@ -44,6 +45,8 @@ pub struct Recorded<'a> {
     rows: Vec<Vec<Cell>>,
     /// Plans that were made under the last traffic.
     known: Vec<(Traffic, Plan, Observation)>,
+    /// Transfers that were made.
+    transferred: Vec<(File, Transferred)>,
 }
 
 /// Plans that are remembered, at most: searches ask for some tens under one traffic.
@@ -57,6 +60,7 @@ impl<'a> Recorded<'a> {
             test: "",
             rows: Vec::new(),
             known: Vec::new(),
+            transferred: Vec::new(),
         }
     }
 
@@ -172,5 +176,21 @@ impl Testbed for Recorded<'_> {
     // Each has a row in its test's own table.
     fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
         self.bed.learn(traffic, learning)
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        self.bed.carries_files(carrier)
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        let mut same = self.transferred.iter().filter(|(known, _)| known == file);
+        if let Some((_, transferred)) = same.next() {
+            return Ok(transferred.clone());
+        }
+        let transferred = self.bed.transfer(file)?;
+        if self.bed.repeats_itself() {
+            self.transferred.push((file.clone(), transferred.clone()));
+        }
+        Ok(transferred)
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::frames::Sizes;
 use crate::ports::{Flow, Learned, Learning};
+use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
@@ -384,6 +385,20 @@ pub trait Testbed: std::fmt::Debug {
             "this testbed has no third port, on which flooded frames would be seen".to_owned(),
         )
         .into())
+    }
+
+    /// Whether files go through the device by `carrier`; the error is why not.
+    fn carries_files(&self, _carrier: &Carrier) -> Result<(), Unable> {
+        Err(Unable(
+            "this testbed has no hosts that files could go between".to_owned(),
+        ))
+    }
+
+    /// Transfers a file from a host at the first port, which serves it, to one at the second, which fetches it. Asked for
+    /// where [`carries_files`](Self::carries_files) has nothing against it.
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        self.carries_files(&file.protocol)?;
+        Err(Unable("this testbed transfers no files".to_owned()).into())
     }
 }
 

@@ -17,6 +17,15 @@ const SLOW: &str =
     "FromDevice(eth0) -> Queue(5) -> DelayUnqueue(10ms) -> Queue -> ToDevice(eth1);\n";
 const DELAY: &str =
     "FromDevice(eth0) -> Queue(5000) -> DelayUnqueue(2ms) -> Queue -> ToDevice(eth1);\n";
+const BOTH: &str = "\
+FromDevice(eth0) -> Queue -> ToDevice(eth1);
+FromDevice(eth1) -> Queue -> ToDevice(eth0);
+";
+/// The first port's frames at 10,000,000 bytes a second.
+const SHAPED: &str = "\
+FromDevice(eth0) -> Queue(100) -> BandwidthShaper(10000000Bps) -> ToDevice(eth1);
+FromDevice(eth1) -> Queue -> ToDevice(eth0);
+";
 const ENDS: &str = "FromDevice(eth0) -> Discard; Idle -> ToDevice(eth1);\n";
 const WRONG: &str = "FromDevice(eth0) -> CheckIPHeadr -> Queue -> ToDevice(eth1);\n";
 /// Shorter than a quick run: the router is not optimised here.
@@ -33,7 +42,7 @@ const SHORT: &[&str] = &[
 ];
 
 /// How many tests there are.
-const TESTS: usize = 21;
+const TESTS: usize = 24;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -50,6 +59,8 @@ fn folder() -> tempfile::TempDir {
         ("ends.click", ENDS),
         ("wrong.click", WRONG),
         ("switch.click", &switch),
+        ("both.click", BOTH),
+        ("shaped.click", SHAPED),
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
@@ -120,6 +131,7 @@ const SHORT_TESTS: &[&str] = &[
     "ipdv.duration=20ms",
     "service-configuration.duration=20ms",
     "service-performance.duration=20ms",
+    "tcp-transfer.bytes=1MB",
 ];
 
 fn all_tests(device: &[&str]) -> Vec<String> {
@@ -144,6 +156,8 @@ fn all_on(folder: &Path, device: &[&str]) -> Output {
 /// What needs a device that can be reset, or a switch.
 const RESETS: [&str; 2] = ["reset", "restart"];
 const SWITCHES: [&str; 3] = ["address-caching", "address-learning", "congestion-control"];
+/// What needs real hosts.
+const HOSTS: [&str; 2] = ["ftp-transfer", "http-transfer"];
 
 #[test]
 fn every_test_is_made_in_virtual_time_or_says_why_not() {
@@ -152,7 +166,8 @@ fn every_test_is_made_in_virtual_time_or_says_why_not() {
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let (tests, mut left_out) = made(&output);
     left_out.sort();
-    let mut expected: Vec<_> = RESETS.iter().chain(&SWITCHES).copied().collect();
+    let all = RESETS.iter().chain(&SWITCHES).chain(&HOSTS);
+    let mut expected: Vec<_> = all.copied().collect();
     expected.sort_unstable();
     assert_eq!(left_out, expected);
     assert_eq!(tests.len() + left_out.len(), TESTS, "{tests:?}");
@@ -207,7 +222,8 @@ fn an_estimate_has_no_latencies_and_goes_on_with_the_rest() {
         "{tests:?} {left_out:?}"
     );
     let latencies = ["latency", "latency-rfc8219", "pdv", "ipdv"];
-    for test in RESETS.iter().chain(&SWITCHES).chain(&latencies) {
+    let all = RESETS.iter().chain(&SWITCHES).chain(&HOSTS);
+    for test in all.chain(&latencies).chain(&["tcp-transfer"]) {
         assert!(
             left_out.iter().any(|one| one == test),
             "{test}: {left_out:?}"
@@ -217,6 +233,74 @@ fn an_estimate_has_no_latencies_and_goes_on_with_the_rest() {
     assert_eq!(tables["throughput"][0]["label"], "predicted");
     // It has no buffers, and the first of a burst finds nothing before it.
     assert_eq!(tables["single-frame"][0]["lost"], 0);
+}
+
+#[test]
+fn a_file_over_simulated_tcp_is_as_fast_as_the_line_or_the_device() {
+    let folder = folder();
+    let args = [
+        "--simulate",
+        "both.click",
+        "--simulate",
+        "router.click",
+        "--model",
+        "click-pc-2009",
+        "--model",
+        "reference-1g",
+        "--rate",
+        "1 Gbit/s",
+        "--quick",
+        "--json",
+        "--tests",
+        "tcp-transfer",
+        "--set",
+        "tcp-transfer.bytes=5 MB",
+    ];
+    let output = bench(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let rows = tables(&output)["tcp-transfer"].clone();
+    let hosts = "linux-6, cubic, first window 10 x 1448 bytes";
+    let devices = [
+        ("simulated", ""),
+        ("simulated", ", ACKs past the device"),
+        ("modelled", ""),
+        ("modelled", ", the device a delay"),
+    ];
+    for (row, (label, how)) in rows.as_array().unwrap().iter().zip(devices) {
+        assert_eq!(
+            (row["label"].as_str(), row["hosts"].as_str()),
+            (Some(label), Some(&*format!("{hosts}{how}")))
+        );
+        // 1448 bytes of each 1538 on a line of 1 Gbit/s, which all of them fill.
+        let most = 1000.0 * 1448.0 / 1538.0;
+        let goodput = row["goodput_mbps"].as_f64().unwrap();
+        assert!((0.97 * most..most).contains(&goodput), "{row}");
+        assert!(
+            row["wire_goodput_mbps"].as_f64().unwrap() >= goodput,
+            "{row}"
+        );
+        assert_eq!(row["retransmissions"], 0, "{row}");
+    }
+    assert_eq!(rows.as_array().unwrap().len(), devices.len());
+    // Short: a shaper is looked at all the time.
+    let file = ["--set", "tcp-transfer.bytes=200 KB"];
+    let shaped = [&["--simulate", "shaped.click"], &args[8..14], &file].concat();
+    let output = bench(folder.path(), &shaped);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let row = tables(&output)["tcp-transfer"][0].clone();
+    // 10 MB/s of frames, of which 1448 bytes in 1514 are the file's; what overflows comes again.
+    let most = 80.0 * 1448.0 / 1514.0;
+    let goodput = row["goodput_mbps"].as_f64().unwrap();
+    assert!((0.9 * most..1.02 * most).contains(&goodput), "{row}");
+    assert!(row["of_wire_percent"].as_f64().unwrap() < 10.0, "{row}");
+    let ends = [&["--simulate", "ends.click"], &args[8..]].concat();
+    let output = bench(folder.path(), &ends);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        said(&output).contains("no segment of TCP comes out of ends.click"),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
@@ -569,6 +653,17 @@ fn bad_input_is_told_and_nothing_is_written() {
         (
             &["--simulate", "router.click", "--set", "width=1"],
             "sets nothing",
+        ),
+        (
+            &[
+                "--simulate",
+                "router.click",
+                "--tests",
+                "tcp-transfer",
+                "--set",
+                "tcp-transfer.bytes=0 B",
+            ],
+            "give 1 byte at least",
         ),
         (
             &["--simulate", "router.click", "--rate", "0 bit/s"],

@@ -14,6 +14,7 @@ use crate::search::mlr::{MultipleLossRatio, Output};
 pub use crate::search::throughput::Search;
 use crate::search::{self, Found, Verdict};
 use crate::testbed::{Constant, Observation, Plan, Testbed, Traffic, Unable};
+use crate::transfer::{File, Transferred};
 use crate::trial::{Failure, Load};
 use trammel_core::entry::{About, Params};
 use trammel_core::table::{Cell, CellType, Table};
@@ -211,6 +212,12 @@ impl<'a> Bench<'a> {
         Ok(self.bed.learn(traffic, learning)?)
     }
 
+    /// Transfers a file.
+    pub fn transfer(&mut self, file: &File) -> Result<Transferred, Error> {
+        self.bed.carries_files(&file.protocol)?;
+        Ok(self.bed.transfer(file)?)
+    }
+
     /// What was found of the device's throughput under `traffic`; searched where it is asked for the first time.
     pub fn throughput(&mut self, traffic: &Traffic) -> Result<Found, Error> {
         if let Some((_, found)) = self.found.iter().find(|(known, _)| known == traffic) {
@@ -307,12 +314,23 @@ impl<'a> Bench<'a> {
 
     /// Adds a row: the cells of the columns that all tests share, then the test's own.
     pub fn push(&mut self, table: &mut Table, traffic: &Traffic, own: Vec<Cell>) {
+        self.push_stream(table, traffic, &traffic.stream(), own);
+    }
+
+    /// The same, with another type of data stream than that of `traffic`.
+    pub fn push_stream(
+        &mut self,
+        table: &mut Table,
+        traffic: &Traffic,
+        stream: &str,
+        own: Vec<Cell>,
+    ) {
         let mut cells = vec![
             self.bed.device().into(),
             self.bed.label().name().into(),
             traffic.sizes.to_string().into(),
             traffic.sizes.mean().into(),
-            traffic.stream().into(),
+            stream.into(),
             std::mem::take(&mut self.short).into(),
         ];
         cells.extend(own);

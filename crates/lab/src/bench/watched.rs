@@ -5,7 +5,8 @@ use crate::cli::say;
 use indicatif::ProgressBar;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::ports::{Flow, Learned, Learning};
-use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic};
+use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
 use trammel_core::time::Time;
 
@@ -97,13 +98,21 @@ impl Testbed for Watched<'_> {
         Ok(observed)
     }
 
-    // What is done with several ports is not kept: a run that goes on makes it again.
+    // What is done with several ports, or is no trial, is not kept: a run that goes on makes it again.
     fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
         self.watch(|bed| bed.offer_together(flows))
     }
 
     fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
         self.watch(|bed| bed.learn(traffic, learning))
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        self.bed.carries_files(carrier)
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        self.watch(|bed| bed.transfer(file))
     }
 }
 

@@ -1,10 +1,12 @@
 //! The simulated router as a device between the links of a network: TCP through a router whose core is the limit.
 //!
 //! A packet of the network becomes a frame: the bytes that the route's template begins with, as long as the
-//! network's links count it, with the packet's token in its last four bytes. What the router does to the head of a
+//! network's links count it but for what no memory has of it, lengths and checksums right, with the packet's token in its last
+//! four bytes. What the router does to the head of a
 //! frame, it does; a frame that comes out by the port of its direction lets its packet go on. The core's time is
 //! exact to the nanosecond here: it runs what begins up to a nanosecond late.
 
+use super::frames;
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
 use trammel_netsim::network::middlebox::{Arrival, Middlebox};
@@ -12,8 +14,10 @@ use trammel_router::simulate::{Report, Simulation};
 
 /// Bytes of the token at the end of a frame.
 const TOKEN_BYTES: usize = 4;
+/// Bytes of a frame that links count and memory has not: checksum, preamble and gap.
+pub const LINK_BYTES: u32 = 24;
 /// The shortest frame, without its checksum.
-const LEAST_FRAME: usize = 60;
+pub const LEAST_FRAME: usize = 60;
 
 /// One direction through the router.
 #[derive(Clone, Debug)]
@@ -81,9 +85,11 @@ impl Middlebox for RouterBetween {
             return;
         };
         let mut frame = way.head.clone();
-        let bytes = (packet.wire_bytes as usize).max(LEAST_FRAME);
+        let bytes = packet.wire_bytes.saturating_sub(LINK_BYTES) as usize;
+        let bytes = bytes.max(LEAST_FRAME);
         frame.resize(bytes.max(way.head.len() + TOKEN_BYTES) - TOKEN_BYTES, 0);
         frame.extend_from_slice(&packet.token.to_le_bytes());
+        frames::mend(&mut frame);
         if let Some(port) = self.simulation.port(&way.from) {
             port.give(now, frame);
         }
@@ -192,7 +198,7 @@ mod tests {
             forward: vec![in_a, out_b],
             backward: vec![in_b, out_a],
             reader: None,
-            overhead_bytes: 14,
+            overhead_bytes: 14 + LINK_BYTES,
             pace: Pace::Off,
             seed: 1,
         });

@@ -61,7 +61,7 @@ pub(super) fn run(
     };
     for through in &wanted.through {
         let device = dut(paper, through)?;
-        let path = match Path::new(&device, &own_program()) {
+        let path = match Path::new(&device, false, &own_program()) {
             Ok(path) => path,
             Err(why) => {
                 found.lacks = true;
@@ -71,32 +71,32 @@ pub(super) fn run(
             }
         };
         for name in &wanted.protocols {
-            if watch.is_interrupted() {
-                found.is_interrupted = true;
-                return Ok(found);
-            }
             let protocol = Protocol::named(name)
                 .with_context(|| format!("`{name}` is no protocol of transfers"))?;
-            let all = match transfer(&path, protocol, bytes, times) {
-                Ok(all) => all,
-                Err(why) if why.is::<Lacks>() => {
-                    found.lacks = true;
-                    let note = format!("{} was left out: {why:#}.", name.to_uppercase());
-                    if !found.notes.contains(&note) {
-                        found.notes.push(note);
+            for repeat in 0..times {
+                let one = match transfer(&path, protocol, bytes, &|| watch.is_interrupted()) {
+                    Ok(one) => one,
+                    Err(_) if watch.is_interrupted() => {
+                        found.is_interrupted = true;
+                        return Ok(found);
                     }
-                    continue;
-                }
-                Err(why) => return Err(why.context(format!("{name} through {through}"))),
-            };
-            for (repeat, one) in all.iter().enumerate() {
+                    Err(why) if why.is::<Lacks>() => {
+                        found.lacks = true;
+                        let note = format!("{} was left out: {why:#}.", name.to_uppercase());
+                        if !found.notes.contains(&note) {
+                            found.notes.push(note);
+                        }
+                        break;
+                    }
+                    Err(why) => return Err(why.context(format!("{name} through {through}"))),
+                };
                 let row = vec![
                     device.name().into(),
                     Label::Measured.key().into(),
                     protocol.name().into(),
                     one.server.into(),
                     one.bytes.into(),
-                    repeat.into(),
+                    u64::from(repeat).into(),
                     one.seconds.into(),
                     one.mbps().into(),
                 ];

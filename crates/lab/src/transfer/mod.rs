@@ -1,21 +1,23 @@
-//! File transfers through a device: a real server and a real client, and the kernel's TCP at both ends.
+//! File transfers through a device: real hosts ([`Path`]), or simulated ones ([`simulated`]).
 //!
 //! ```text
 //! server ── device ── client       three namespaces, gone when the path is dropped
 //! ```
-//! Linguaglossa et al., §5.7: "show how fast a file transfer is". The file is sparse, so that no disk is read, and what comes is
-//! thrown away; the time is the client's own.
+//! Linguaglossa et al., §5.7: "show how fast a file transfer is". Of a real transfer, a real server, a real client and the
+//! kernel's TCP are at both ends. The file is sparse, so that no disk is read, and what comes is thrown away; the time is the
+//! client's own.
 
+mod client;
+mod hosts;
 mod path;
 mod server;
+pub mod simulated;
 
+pub use hosts::{Hosts, real};
 pub use path::Path;
 pub use server::Protocol;
 
-use crate::engine::Lacks;
-use anyhow::{Context, anyhow, ensure};
 use server::{Content, Server};
-use std::process::Command;
 
 /// What a transfer came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +28,8 @@ pub struct Transferred {
     pub bytes: u64,
     /// From the client's first word to the last byte.
     pub seconds: f64,
+    /// Segments that the server's host sent again.
+    pub retransmissions: u64,
 }
 
 impl Transferred {
@@ -35,52 +39,22 @@ impl Transferred {
     }
 }
 
-/// The client's longest patience, in seconds.
-const PATIENCE: &str = "600";
-
-/// Transfers a file of `bytes` so many times by `protocol` across `path`.
+/// Transfers a file of `bytes` by `protocol` across `path`; ends with an error at once when `is_interrupted` says so.
 pub fn transfer(
     path: &Path,
     protocol: Protocol,
     bytes: u64,
-    times: u32,
-) -> anyhow::Result<Vec<Transferred>> {
-    let content = Content::of(bytes)?;
-    let server = Server::start(path, protocol, &content)?;
-    path.await_port(protocol.port())?;
-    let once = |_| fetch(path, protocol, &server, bytes);
-    (0..times).map(once).collect()
-}
-
-fn fetch(
-    path: &Path,
-    protocol: Protocol,
-    server: &Server,
-    bytes: u64,
+    is_interrupted: &dyn Fn() -> bool,
 ) -> anyhow::Result<Transferred> {
-    let told = "%{time_total} %{size_download}";
-    let url = protocol.url(path::SERVER);
-    let arguments = ["-sS", "-m", PATIENCE, "-o", "/dev/null", "-w", told, &url];
-    let run = || Command::new("curl").args(arguments).output();
-    let output = path.at_client(run).map_err(|why| match why.kind() {
-        std::io::ErrorKind::NotFound => {
-            Lacks::error("there is no client, `curl`", "apt-get install curl")
-        }
-        _ => anyhow!("`curl`: {why}"),
-    })?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "`curl {url}`: {}",
-        said.trim().trim_start_matches("curl: ")
-    );
-    let numbers = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (seconds, came) = numbers.split_once(' ').context("`curl` told no numbers")?;
-    let came: u64 = came.trim().parse().context("`curl` told no size")?;
-    ensure!(came == bytes, "`{url}`: {came} of {bytes} bytes came");
+    let content = Content::of(bytes)?;
+    let mut server = Server::start(path, protocol, &content)?;
+    path.await_port(protocol.port(), || server.check(), is_interrupted)?;
+    let before = path.retransmissions()?;
+    let seconds = client::fetch(path, protocol, bytes, is_interrupted)?;
     Ok(Transferred {
         server: server.program(),
         bytes,
-        seconds: seconds.parse().context("`curl` told no time")?,
+        seconds,
+        retransmissions: path.retransmissions()?.saturating_sub(before),
     })
 }

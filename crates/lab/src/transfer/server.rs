@@ -1,13 +1,13 @@
 //! Servers of files: what stands on the machine, with a configuration of its own in a folder of its own.
 
 use super::path::Path;
+use crate::bench::beds::process::Process;
 use crate::engine::Lacks;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use std::fs::{self, File, Permissions};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How a file is transferred.
@@ -131,11 +131,11 @@ impl Drop for Content {
     }
 }
 
-/// A server at work; it ends when dropped.
+/// A server at work; it ends when dropped, and with this process however that ends.
 #[derive(Debug)]
 pub(super) struct Server {
     program: &'static str,
-    child: Child,
+    process: Process,
 }
 
 impl Server {
@@ -145,43 +145,50 @@ impl Server {
         protocol: Protocol,
         content: &Content,
     ) -> anyhow::Result<Server> {
+        let programs = protocol.programs();
+        let found = programs.iter().find(|(program, ..)| is_installed(program));
+        let Some((program, arguments, configuration)) = found else {
+            let first = programs.first().map_or("", |(program, ..)| program);
+            return Err(Lacks::error(
+                &format!("there is no server of {}", protocol.name().to_uppercase()),
+                &format!("apt-get install {first}"),
+            ));
+        };
         let folder = content.0.display().to_string();
-        for (program, arguments, configuration) in protocol.programs() {
-            let conf = content.0.join("conf");
-            let text = configuration.replace("{folder}", &folder);
-            fs::write(&conf, text).with_context(|| format!("`{}`", conf.display()))?;
-            let arguments = arguments
-                .iter()
-                .map(|text| text.replace("{folder}", &folder));
-            let mut command = Command::new(program);
-            command
-                .args(arguments)
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null());
-            match path.at_server(|| command.spawn()) {
-                Ok(child) => return Ok(Server { program, child }),
-                Err(why) if why.kind() == std::io::ErrorKind::NotFound => {}
-                Err(why) => return Err(why).with_context(|| format!("`{program}`")),
-            }
-        }
-        let programs = protocol.programs().iter().map(|(program, ..)| *program);
-        let programs: Vec<&str> = programs.collect();
-        Err(Lacks::error(
-            &format!("there is no server of {}", protocol.name().to_uppercase()),
-            &format!("apt-get install {}", programs.first().unwrap_or(&"")),
-        ))
+        let conf = content.0.join("conf");
+        let text = configuration.replace("{folder}", &folder);
+        fs::write(&conf, text).with_context(|| format!("`{}`", conf.display()))?;
+        let arguments = arguments.iter();
+        let arguments = arguments.map(|text| text.replace("{folder}", &folder));
+        let words: Vec<String> = [(*program).to_owned()]
+            .into_iter()
+            .chain(arguments)
+            .collect();
+        let process = Process::start(path.server(), &words);
+        Ok(Server {
+            program,
+            process: process.with_context(|| format!("`{program}`"))?,
+        })
     }
 
     pub(super) fn program(&self) -> &'static str {
         self.program
     }
+
+    /// The error is why it serves no more.
+    pub(super) fn check(&mut self) -> anyhow::Result<()> {
+        match self.process.ended() {
+            Some(why) => Err(anyhow!("the server `{}` {why}", self.program)),
+            None => Ok(()),
+        }
+    }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that has ended already is what is wanted.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Whether a shell would find `program`.
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| {
+        let found = fs::metadata(folder.join(program));
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    })
 }

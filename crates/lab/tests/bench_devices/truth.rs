@@ -107,6 +107,40 @@ fn the_rate_of_our_shaper_is_told() {
 }
 
 #[test]
+fn a_burst_is_what_a_bucket_and_its_queue_take_and_no_more() {
+    let Some(mut rig) = token_bucket() else {
+        return;
+    };
+    // While a burst comes, the bucket lets a frame pass now and then; a queue counts its head or does not.
+    let taken = u64::from(AT_ONCE + KEPT);
+    let burst = |frames| Traffic {
+        burst: frames,
+        ..traffic(LONG)
+    };
+    // A third of what passes evenly: between bursts of 64 the bucket fills and its queue empties.
+    let (fps, bursts) = (rate_fps() / 3.0, 16_u64);
+    let mut losses = |frames: u32| {
+        let duration = Time::from_secs_f64((bursts * u64::from(frames)) as f64 / fps);
+        let seen = rig.offer(&burst(frames), &[load(fps, duration)]);
+        let intended = load(fps, duration);
+        let falls_short = seen.outcome.falls_short(intended, 0.001, 1);
+        println!(
+            "bursts of {frames}: {:?} in all, short {falls_short}",
+            seen.outcome.lost()
+        );
+        (seen.outcome.lost(), falls_short)
+    };
+    assert_eq!(losses(1).0, 0, "an even flow of a third of the rate");
+    let passes = (0..ATTEMPTS).any(|_| losses(16) == (0, false));
+    assert!(passes, "16 frames at once never passed");
+    let is_told = (0..ATTEMPTS).any(|_| {
+        let (lost, falls_short) = losses(64);
+        !falls_short && ((64 - taken - 6) * bursts..=(64 - taken + 2) * bursts).contains(&lost)
+    });
+    assert!(is_told, "64 frames at once never lost what is over {taken}");
+}
+
+#[test]
 #[ignore = "long: a search by the procedure, a minute"]
 fn the_throughput_of_a_token_bucket_is_found() {
     let Some(mut rig) = token_bucket() else {

@@ -1,18 +1,17 @@
 //! Filters of the kernel's router, by nftables: none, one, or RFC 2544's 25.
 
-use std::fmt::Write as _;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::Namespace;
 
-/// The conditions that refuse frames of nobody, before the one that lets the test frames pass and behind it.
-const EACH_SIDE: u8 = 12;
+/// The conditions that refuse frames of nobody, before the one that lets the test frames pass.
+const REFUSING: u8 = 24;
 
 /// How many conditions there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filters {
     /// Test frames pass, all else does not.
     One,
-    /// So too, among 24 that refuse frames of others.
+    /// So too, behind 24 conditions that refuse frames of others.
     Many,
 }
 
@@ -30,42 +29,39 @@ impl Filters {
     pub fn number(self) -> u32 {
         match self {
             Filters::One => 1,
-            Filters::Many => 2 * u32::from(EACH_SIDE) + 1,
+            Filters::Many => u32::from(REFUSING) + 1,
         }
     }
 
     /// The rules for what comes in at `interface`, as `nft` reads them.
-    //= rfc2544 §11.4.1
-    //# The sequence is selected to test to
-    //# see if the router sorts the filter conditions or accepts them in the
-    //# order that they were entered.
-    // Differs from RFC 2544: its first three lines count the last network's numbers 100, 101, 103, the others 100 + n; all are 100 + n
-    // here. What is let through are the networks of the test frames, of which there may be many, and not one pair of addresses.
+    //= rfc2544 §11.4
+    //# The last filter SHOULD permit
+    //# the forwarding of the test data stream.
+    // Differs from RFC 2544, §11.4.1, which has that one between the 12th and the 13th of the others, and counts the networks of the first three
+    // 100, 101 and 103 where it has 100 + n for the rest: all are 100 + n here. What is let through are the networks of the
+    // test frames, of which there may be many, and not one pair of addresses.
     fn rules(self, interface: &str) -> String {
-        let side = match self {
+        let refused = match self {
             Filters::One => 0,
-            Filters::Many => EACH_SIDE,
+            Filters::Many => REFUSING,
         };
-        let mut rules = String::from("table ip bench {\n  chain conditions {\n");
-        let refuse = |from: u8, to: u8, rules: &mut String| {
-            for n in from..=to {
-                let away = 100 + n;
-                writeln!(
-                    rules,
-                    "    ip saddr 198.18.{n}.{n} ip daddr 198.19.{away}.{n} drop"
-                )
-                .expect("a text takes what is written");
-            }
+        let refuse = |n: u8| {
+            let away = 100 + n;
+            format!("    ip saddr 198.18.{n}.{n} ip daddr 198.19.{away}.{n} drop\n")
         };
-        refuse(1, side, &mut rules);
-        rules.push_str("    ip saddr 198.18.0.0/16 ip daddr 198.19.0.0/16 accept\n");
-        refuse(side + 1, 2 * side, &mut rules);
-        write!(
-            rules,
-            "    drop\n  }}\n  chain forward {{\n    type filter hook forward priority filter;\n    iifname \"{interface}\" jump conditions\n  }}\n}}"
+        let refusing: String = (1..=refused).map(refuse).collect();
+        format!(
+            "table ip bench {{
+  chain conditions {{
+{refusing}    ip saddr 198.18.0.0/16 ip daddr 198.19.0.0/16 accept
+    drop
+  }}
+  chain forward {{
+    type filter hook forward priority filter;
+    iifname \"{interface}\" jump conditions
+  }}
+}}"
         )
-        .expect("a text takes what is written");
-        rules
     }
 
     /// Puts them before what comes in at `interface` of `router`.
@@ -105,11 +101,11 @@ mod tests {
             conditions[11],
             "ip saddr 198.18.12.12 ip daddr 198.19.112.12 drop"
         );
-        assert!(conditions[12].ends_with("accept"));
         assert_eq!(
-            conditions[24],
+            conditions[23],
             "ip saddr 198.18.24.24 ip daddr 198.19.124.24 drop"
         );
+        assert!(conditions[24].ends_with("accept"));
         let one = Filters::One.rules("eth0");
         assert_eq!(one.matches("saddr").count(), 1);
         assert!(one.contains("iifname \"eth0\""));

@@ -11,7 +11,7 @@ pub mod netfpga;
 mod nodes;
 mod passages;
 pub mod ports;
-mod process;
+pub(crate) mod process;
 pub mod profiled;
 pub mod ring;
 pub mod self_test;

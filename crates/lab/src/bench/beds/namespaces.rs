@@ -10,8 +10,11 @@
 use super::dut::Dut;
 use super::ports::{Device, Ports, Setting};
 use super::process::Process;
+use crate::transfer::{Hosts, real};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{Protocol, Traffic, Unable};
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::{Namespace, veth};
@@ -70,6 +73,8 @@ pub struct Home {
     interfaces: [String; 2],
     middle: Option<Arc<Namespace>>,
     ends: [Arc<Namespace>; 2],
+    /// Hosts around such a device.
+    files: Hosts,
 }
 
 impl Home {
@@ -114,6 +119,7 @@ impl Home {
             interfaces,
             middle,
             ends,
+            files: Hosts::new(&wish.dut, wish.is_bridged, &wish.own),
         };
         home.set_up(&wish.own)?;
         Ok(home)
@@ -249,9 +255,21 @@ impl Device for Home {
 
     fn check(&mut self) -> std::result::Result<(), Failure> {
         match self.process.as_mut().and_then(Process::ended) {
-            Some(why) => Err(why.into()),
+            Some(why) => Err(format!("the device's program {why}").into()),
             None => Ok(()),
         }
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> std::result::Result<(), Unable> {
+        real(carrier).map(|_| ())
+    }
+
+    fn transfer(
+        &mut self,
+        file: &File,
+        interrupted: &AtomicBool,
+    ) -> std::result::Result<Transferred, Failure> {
+        self.files.transfer(file, interrupted)
     }
 }
 

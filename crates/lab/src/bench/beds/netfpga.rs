@@ -9,6 +9,7 @@
 //! Virtual time: a trial of a minute takes no minute, and the same trial always gives the same. A repetition is therefore the
 //! same number again, which is kept and not computed anew.
 
+use crate::transfer::simulated::{self, ACK_BYTES, Between, SEGMENT_BYTES};
 use anyhow::{Context, bail};
 use trammel_bench::frames::Sizes;
 use trammel_bench::ports::Flow;
@@ -16,7 +17,8 @@ use trammel_bench::testbed::{
     Directions, Label, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
     Variation,
 };
-use trammel_bench::trial::{Failure, Outcome};
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
+use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::time::Time;
 use trammel_netfpga::outcome::{Counts, Fate, Outcome as Ran};
 use trammel_netfpga::params::{Params, preset};
@@ -249,6 +251,17 @@ impl NetFpga {
         Ok(observed)
     }
 
+    /// What a frame takes that comes alone, from its last bit in to its last bit out.
+    fn alone(&self, bytes: u32) -> Result<Time, Failure> {
+        let on_line = Time::from_ps(self.params().line_ps(u64::from(bytes)));
+        let traffic = Traffic::of(Sizes::of(bytes)?);
+        let load = Load::new(1.0, Time::from_secs(1)).ok_or("one frame a second")?;
+        let observed = self.observe(&traffic, &Plan::of(&[load]))?;
+        let latency = observed.outcome.latency.as_ref();
+        let latency = latency.and_then(|latency| latency.quantile_time(0.5));
+        Ok(latency.ok_or("no frame comes out of the model")? + on_line)
+    }
+
     /// The words of testbeds for what `ran` says.
     fn observed(&self, plan: &Plan, streams: &[Stream], ran: Ran) -> Observation {
         let is_forwarding = self.path == Path::Hardware;
@@ -373,13 +386,27 @@ impl Testbed for NetFpga {
         };
         Ok(flows.iter().zip(of_flow).map(observation).collect())
     }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        if self.path == Path::Software || self.loaded > 1 {
+            return Err(Unable(
+                "a file goes through the model from one port to the next: leave `path` and `loaded` out"
+                    .to_owned(),
+            ));
+        }
+        simulated::of(carrier).map(|_| ())
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        let delay = Between::Delay(self.alone(SEGMENT_BYTES)?, self.alone(ACK_BYTES)?);
+        simulated::transfer(&delay, 8e12 / self.params().byte_ps() as f64, file)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use trammel_bench::testbed::{Reset, Tags};
-    use trammel_bench::trial::Load;
 
     fn bed(text: &str) -> NetFpga {
         NetFpga::parse(text).unwrap()

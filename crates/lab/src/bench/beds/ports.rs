@@ -19,6 +19,7 @@ use trammel_bench::testbed::{
     Directions, Faults, Label, Modifier, Observation, Outage, Plan, Protocol, Testbed, Traffic,
     Unable, Variation,
 };
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
@@ -63,6 +64,20 @@ pub trait Device: Debug + Send {
     /// The error is why it does not work any more.
     fn check(&mut self) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// Whether hosts can take the tester's place and transfer files by `carrier`; the error is why not.
+    fn carries_files(&self, _carrier: &Carrier) -> Result<(), Unable> {
+        Err(Unable(
+            "hosts take the tester's place at devices that are built here (`--dut`), not at given ports"
+                .to_owned(),
+        ))
+    }
+
+    /// Transfers a file between them; an error at once when `interrupted` is set.
+    fn transfer(&mut self, file: &File, _interrupted: &AtomicBool) -> Result<Transferred, Failure> {
+        self.carries_files(&file.protocol)?;
+        Err(Unable("no file goes through this device".to_owned()).into())
     }
 }
 
@@ -214,9 +229,13 @@ impl Ports {
         let frames = f64::from(flows.max(PRIMING_FRAMES) * self.sources(traffic));
         let load = Load::new(PRIMING_FPS, Time::from_secs_f64(frames / PRIMING_FPS));
         let load = load.expect("a rate above 0 for a while");
+        let evenly = Traffic {
+            burst: 1,
+            ..traffic.clone()
+        };
         let run = Run {
             residual: PRIMING_RESIDUAL,
-            ..self.run_of(traffic, &[load])?
+            ..self.run_of(&evenly, &[load])?
         };
         // The first frames that come through have shown the way to those that are not resolved yet.
         for _ in 0..2 {
@@ -453,5 +472,14 @@ impl Testbed for Ports {
         self.rested_ns = monotonic_ns().saturating_add(rest);
         let directions: Vec<&DirectionSeen> = seen.directions.iter().flatten().collect();
         Ok(observed(&directions, plan.duration(), self.is_live()))
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        self.device.carries_files(carrier)
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        self.device.check()?;
+        self.device.transfer(file, &self.setting.interrupted)
     }
 }

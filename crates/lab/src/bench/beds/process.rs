@@ -1,4 +1,4 @@
-//! A program that is the device under test: in its namespace, and gone with the bench, however that ends.
+//! A program that is the device under test, or a host beside it: in its namespace, and gone with the bench, however that ends.
 //!
 //! A shell stands between: it starts the program, and when the pipe to it closes it kills the process group that both are
 //! in. The kernel closes that pipe even where this process is killed.
@@ -23,7 +23,7 @@ const KILL: i32 = 9;
 
 /// A running program.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     words: Vec<String>,
     child: Child,
     said: Arc<Mutex<Vec<u8>>>,
@@ -32,7 +32,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `words` in `namespace`.
-    pub(super) fn start(namespace: &Namespace, words: &[String]) -> io::Result<Process> {
+    pub(crate) fn start(namespace: &Namespace, words: &[String]) -> io::Result<Process> {
         let mut child = namespace.run(|| {
             Command::new("sh")
                 .args(["-c", KEEPER, "sh"])
@@ -64,8 +64,8 @@ impl Process {
         })
     }
 
-    /// Why it runs no more, if it does not.
-    pub(super) fn ended(&mut self) -> Option<String> {
+    /// Why it runs no more, if it does not, as the end of a sentence about it.
+    pub(crate) fn ended(&mut self) -> Option<String> {
         let status = match self.child.try_wait() {
             Ok(None) => return None,
             Ok(Some(status)) => status.to_string(),
@@ -74,14 +74,11 @@ impl Process {
         self.end();
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);
-        Some(format!(
-            "the device's program has ended ({status}): {}",
-            said.trim()
-        ))
+        Some(format!("has ended ({status}): {}", said.trim()))
     }
 
     /// Kills it and starts it anew.
-    pub(super) fn restart(&mut self, namespace: &Namespace) -> io::Result<()> {
+    pub(crate) fn restart(&mut self, namespace: &Namespace) -> io::Result<()> {
         self.end();
         *self = Process::start(namespace, &self.words)?;
         Ok(())

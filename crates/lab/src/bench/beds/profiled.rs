@@ -8,11 +8,13 @@
 
 use crate::forwarding::simulated::{SimulatedRouter, Stream, port_of};
 use crate::forwarding::{frames, samples};
+use crate::transfer::simulated::{self, Between};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{
     Directions, Label, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
 };
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
 use trammel_cost::device_profile::DeviceProfile;
@@ -97,6 +99,18 @@ impl Profiled {
             last: None,
             interrupted: Arc::clone(&self.interrupted),
         })
+    }
+
+    /// The router with the same graph the other way too, and the ways of a file's segments and ACKs through it.
+    fn both_ways(&self) -> Result<Between, Failure> {
+        let mut router = self.router(&trammel_bench::transfer::frames())?;
+        let [from, to] = PORTS;
+        router.config +=
+            &format!("; FromDevice({to}) -> Counter -> Queue(1000) -> ToDevice({from})");
+        let way = |from, is_ack| simulated::way(&router, from, &simulated::segment(is_ack));
+        let out = way(from, false)?.ok_or("no segment comes out of the model")?;
+        let back = way(to, true)?;
+        Ok(Between::Router(Box::new(router), out, back))
     }
 
     fn observe(&self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
@@ -196,6 +210,14 @@ impl Testbed for Profiled {
         let observed = self.observe(traffic, plan)?;
         self.last = Some((traffic.clone(), plan.clone(), observed.clone()));
         Ok(observed)
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        simulated::of(carrier).map(|_| ())
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        simulated::transfer(&self.both_ways()?, self.value("link_bps"), file)
     }
 }
 

@@ -5,6 +5,7 @@ mod settled;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trammel_bench::ports::{Flow, Learned, Learning};
-use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic};
+use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
 use trammel_cost::machine::Machine;
@@ -240,5 +242,13 @@ impl Testbed for Simulated {
 
     fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
         switch::learn(self, traffic, learning)
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        crate::transfer::simulated::of(carrier).map(|_| ())
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        transfer::transfer(self, file)
     }
 }
