@@ -101,6 +101,9 @@ enum Command {
 
 /// Reads the arguments of the process, does what they ask and returns the exit code.
 pub fn main() -> ExitCode {
+    // Frames are sent and delayed to the microsecond.
+    #[cfg(target_os = "linux")]
+    trammel_io::clock::wake_on_time();
     #[cfg(target_os = "linux")]
     if let Some(program) = called_as().and_then(|name| crate::router::tools::find(&name)) {
         return program();
