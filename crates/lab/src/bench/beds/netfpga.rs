@@ -27,6 +27,10 @@ use trammel_netfpga::restart;
 use trammel_netfpga::router::Router;
 use trammel_netfpga::stream::Stream;
 
+/// Frames of a port that are simulated of a long trial, about, before its state comes again.
+const SIMULATED: f64 = 200_000.0;
+/// What one of them takes here, s, about.
+const FRAME_S: f64 = 0.25e-6;
 /// What a restart of the card is in RFC 6201's taxonomy: the card is a line card of its host.
 const RESTART: &str = "hardware-lc: FPGA, tables and control software";
 
@@ -387,6 +391,12 @@ impl Testbed for NetFpga {
         Ok(flows.iter().zip(of_flow).map(observation).collect())
     }
 
+    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
+        let tags = plan.tags.map_or(0, |tags| tags.frames);
+        let most = SIMULATED * self.loaded as f64 * f64::from(tags + 1);
+        Some(Time::from_secs_f64(plan.frames().min(most) * FRAME_S))
+    }
+
     fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
         if self.path == Path::Software || self.loaded > 1 {
             return Err(Unable(
@@ -418,6 +428,23 @@ mod tests {
 
     fn load(bed: &NetFpga, traffic: &Traffic, share: f64, duration: Time) -> Load {
         Load::of_line(share, bed.line_fps(traffic), duration).unwrap()
+    }
+
+    #[test]
+    fn a_minute_is_forecast_at_what_is_simulated_of_it() {
+        let (bed, traffic) = (bed("reference-1g"), traffic("64"));
+        let minute = load(&bed, &traffic, 1.0, Time::from_secs(60));
+        let takes = bed.takes(&traffic, &Plan::of(&[minute]));
+        assert!(
+            takes.is_some_and(|time| time < Time::from_ms(100)),
+            "{takes:?}"
+        );
+        let millisecond = load(&bed, &traffic, 1.0, Time::from_ms(1));
+        let takes = bed.takes(&traffic, &Plan::of(&[millisecond]));
+        assert!(
+            takes.is_some_and(|time| time < Time::from_ms(1)),
+            "{takes:?}"
+        );
     }
 
     #[test]

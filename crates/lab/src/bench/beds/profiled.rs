@@ -22,6 +22,8 @@ use trammel_router::engine::core_clock::Cost;
 use trammel_router::memory_host::MemoryHost;
 use trammel_router::simulate::costs::Costs;
 
+/// What a frame in virtual time takes here, s, about.
+const FRAME_S: f64 = 0.2e-6;
 /// Profiles that know what a whole router costs.
 pub(super) const NAMES: [&str; 1] = ["click-pc-2009"];
 
@@ -199,6 +201,10 @@ impl Testbed for Profiled {
     fn resets(&self) -> Vec<String> {
         let known = self.profile.value("restart_ms").filter(|ms| *ms > 0.0);
         known.map(|_| RESTART.to_owned()).into_iter().collect()
+    }
+
+    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
+        Some(Time::from_secs_f64(plan.frames() * FRAME_S))
     }
 
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
