@@ -410,6 +410,11 @@ fn a_run_folder_has_the_report_and_is_replaced_by_the_next_run() {
         assert!(said(&output).contains("about "), "{}", said(&output));
         let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
         assert!(page.contains("Not compliant"));
+        // Of several devices, each number at the top says whose it is.
+        let notes = page.split("<dd class=\"note\">").skip(1);
+        let notes = notes.filter_map(|rest| rest.split_once("</dd>"));
+        let named = notes.filter(|(note, _)| note.contains("router.click"));
+        assert_eq!(named.count(), 2);
         for file in [
             "throughput.csv",
             "trials.csv",
@@ -692,7 +697,9 @@ fn bad_input_is_told_and_nothing_is_written() {
 #[test]
 fn a_device_that_forwards_nothing_has_no_result() {
     let folder = folder();
-    let mut args = vec!["--simulate", "ends.click", "--ring", "ends.click", "--json"];
+    let devices = ["--simulate", "--ring", "--estimate"];
+    let mut args = vec!["--json"];
+    args.extend(devices.iter().flat_map(|device| [*device, "ends.click"]));
     args.extend(SHORT);
     let output = bench(folder.path(), &args);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
@@ -700,7 +707,7 @@ fn a_device_that_forwards_nothing_has_no_result() {
         said(&output)
             .matches("no frame comes out of ends.click")
             .count(),
-        2
+        devices.len()
     );
 }
 

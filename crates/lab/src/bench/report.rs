@@ -153,18 +153,29 @@ fn answer(row: Row<'_>) -> Answer {
     }
 }
 
+/// The share of the line at each frame size; of several devices, at the first.
 fn highlights(table: &Table) -> Vec<Highlight> {
-    let rows = table.rows().filter_map(|row| {
+    let Some(first) = table.rows().next() else {
+        return Vec::new();
+    };
+    let is_same = |row: Row<'_>, column| row.text(column) == first.text(column);
+    let is_one = table
+        .rows()
+        .all(|row| is_same(row, "device") && is_same(row, "label"));
+    let is_shown = |row: &Row<'_>| is_one || is_same(*row, "frame") && is_same(*row, "data_stream");
+    let highlight = |row: Row<'_>| {
         let percent = row.float("of_line_percent")?;
+        let note = row.text(if is_one { "data_stream" } else { "device" });
         Some(Highlight {
             name: format!("{} bytes", row.text("frame")),
             value: format!("{percent:.1}"),
             unit: "% of the line".to_owned(),
             label: Label::of_engine(row.text("label")),
-            note: row.text("data_stream").to_owned(),
+            note: note.to_owned(),
         })
-    });
-    rows.take(7).collect()
+    };
+    let rows = table.rows().filter(is_shown);
+    rows.filter_map(highlight).take(7).collect()
 }
 
 /// A test's section: its graph where there is one, its sentences, its table.

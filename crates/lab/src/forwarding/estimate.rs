@@ -92,6 +92,8 @@ pub(super) struct Sampled {
     pub(super) visits: Visits,
     /// What left it, where that was asked for.
     pub(super) passed: Passed,
+    /// How many frames left it.
+    sent: u64,
 }
 
 impl Sampled {
@@ -119,6 +121,7 @@ impl Sampled {
         Ok(Sampled {
             visits: visits(&ctx, &tally.each, flows as f64 / differ),
             passed: tally.passed,
+            sent: tally.sent,
         })
     }
 
@@ -141,6 +144,14 @@ impl Subject {
     pub fn at(&self, frame: f64, machine: &Machine, under: &Conditions) -> Result<At, Error> {
         let (function, undeclared) = self.function(frame, under)?;
         self.cost(&function, undeclared, frame, machine, under)
+    }
+
+    /// Whether any frame leaves it; of a list, that is taken for granted.
+    pub fn forwards(&self, under: &Conditions) -> Result<bool, Error> {
+        match self {
+            Subject::List(_) => Ok(true),
+            Subject::Configuration(bench) => Ok(Sampled::of(bench, &under.traffic)?.sent > 0),
+        }
     }
 
     /// What `function` costs on `machine`, which is this one as somebody found it to be.

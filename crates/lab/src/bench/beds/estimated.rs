@@ -42,6 +42,9 @@ impl Estimated {
         let subject = Subject::Configuration(Box::new(offered.bench));
         for (size, share) in offered.frames.shares() {
             under.traffic = offered.frames.of_size(size);
+            if !subject.forwards(&under).map_err(failure)? {
+                self.configuration.ends_all(traffic, 0)?;
+            }
             let at = subject.at(size as f64, &self.machine, &under);
             for limit in at.map_err(failure)?.estimate.limits {
                 *seconds.entry(limit.what).or_default() += share / limit.pps;
