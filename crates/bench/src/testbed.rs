@@ -293,6 +293,10 @@ pub enum LatencyOf {
     /// From the stamp of the sender to that of the receiver, with whatever lies between these and the device.
     #[default]
     Stamps,
+    /// From when the driver takes the frame to when the kernel has it back.
+    Driver,
+    /// By the clock of the interfaces that the device is at.
+    Hardware,
 }
 
 impl LatencyOf {
@@ -302,6 +306,8 @@ impl LatencyOf {
             LatencyOf::StoreAndForward => "store and forward",
             LatencyOf::BitForwarding => "bit forwarding",
             LatencyOf::Stamps => "sender's stamp to receiver's",
+            LatencyOf::Driver => "sender's driver to receiver's kernel",
+            LatencyOf::Hardware => "clock of the interfaces",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What an interface's driver is asked by `ethtool`: offloads and queues.
+//! What an interface's driver is asked by `ethtool`: offloads, queues and how it times frames.
 
 use crate::error::{Error, Result};
 use crate::sys;
@@ -8,6 +8,12 @@ const SIOCETHTOOL: u64 = 0x8946;
 const SIOCGIFHWADDR: u64 = 0x8927;
 const GET_DRIVER: u32 = 0x03;
 const GET_CHANNELS: u32 = 0x3c;
+const GET_TS_INFO: u32 = 0x41;
+const SIOCSHWTSTAMP: u64 = 0x89b0;
+const SIOCGHWTSTAMP: u64 = 0x89b1;
+/// `HWTSTAMP_TX_ON` and `HWTSTAMP_FILTER_ALL`, of `linux/net_tstamp.h`.
+const SEND_TIMES: u32 = 1;
+const HEAR_ALL: u32 = 1;
 
 /// The offloads that change what frames look like, with the command that sets each. Switching off the
 /// transmit checksum also ends the segmentation of UDP, which needs it.
@@ -25,6 +31,36 @@ struct Request {
     name: [libc::c_char; libc::IFNAMSIZ],
     data: *mut u8,
     rest: [u8; 16],
+}
+
+/// What an interface can tell about when frames leave and come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Whether the driver tells when it takes a frame.
+    pub driver_sends: bool,
+    /// Whether the interface tells by its clock when a frame leaves.
+    pub hardware_sends: bool,
+    /// And when a frame comes, whatever frame it is.
+    pub hardware_hears: bool,
+    /// The number of its clock (`/dev/ptp0`), if it has one: times of one clock go together.
+    pub clock: Option<u32>,
+}
+
+/// An interface that times all frames by its clock; when this is dropped it does again what it did before.
+#[derive(Debug)]
+pub struct HardwareTimes {
+    ethtool: Ethtool,
+    name: String,
+    before: [u32; 3],
+}
+
+impl Drop for HardwareTimes {
+    fn drop(&mut self) {
+        // An interface that is gone has nothing to be put back.
+        let _ = self
+            .ethtool
+            .hardware_times(SIOCSHWTSTAMP, &self.name, self.before);
+    }
 }
 
 /// A way to ask the drivers of the namespace that it was opened in.
@@ -118,6 +154,60 @@ impl Ethtool {
             .take_while(|&byte| byte != 0)
             .map(char::from)
             .collect())
+    }
+
+    /// What it can tell about when frames leave and come; nothing where the driver does not say.
+    pub fn times(&self, name: &str) -> Result<Times> {
+        // struct ethtool_ts_info: cmd, so_timestamping, phc_index, tx_types, 3 reserved, rx_filters, 3 reserved
+        let mut info = [0; 11];
+        info[0] = GET_TS_INFO;
+        match self.command(name, &mut info) {
+            Ok(()) => {}
+            Err(Error::Kernel { .. }) => return Ok(Times::default()),
+            Err(other) => return Err(other),
+        }
+        let tells = |flags: libc::c_uint| info[1] & flags == flags;
+        let raw = libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+        Ok(Times {
+            driver_sends: tells(libc::SOF_TIMESTAMPING_TX_SOFTWARE),
+            hardware_sends: tells(libc::SOF_TIMESTAMPING_TX_HARDWARE | raw)
+                && info[3] & 1 << SEND_TIMES != 0,
+            hardware_hears: tells(libc::SOF_TIMESTAMPING_RX_HARDWARE | raw)
+                && info[7] & 1 << HEAR_ALL != 0,
+            clock: u32::try_from(info[2].cast_signed()).ok(),
+        })
+    }
+
+    /// Has an interface time all frames by its clock.
+    pub(crate) fn time_all(self, name: &str) -> Result<HardwareTimes> {
+        // A driver that has never been asked may have no answer: then it times nothing.
+        let before = self
+            .hardware_times(SIOCGHWTSTAMP, name, [0; 3])
+            .unwrap_or([0; 3]);
+        self.hardware_times(SIOCSHWTSTAMP, name, [0, SEND_TIMES, HEAR_ALL])?;
+        Ok(HardwareTimes {
+            ethtool: self,
+            name: name.to_owned(),
+            before,
+        })
+    }
+
+    /// Reads or sets how an interface times frames: `struct hwtstamp_config`, which is flags, what is sent, and what comes.
+    fn hardware_times(&self, call: u64, name: &str, mut config: [u32; 3]) -> Result<[u32; 3]> {
+        let mut request = Request {
+            name: sys::interface_name(name)?,
+            data: config.as_mut_ptr().cast(),
+            rest: [0; 16],
+        };
+        // SAFETY: the request is as long as `struct ifreq`, and the configuration as `struct hwtstamp_config`, which is all that the
+        // kernel reads and writes there.
+        sys::check(unsafe { libc::ioctl(self.socket.as_raw_fd(), call as _, &raw mut request) })
+            .map_err(Error::of(
+                "set how frames are timed by",
+                name,
+                "CAP_NET_ADMIN",
+            ))?;
+        Ok(config)
     }
 
     /// The Ethernet address, where it has one.

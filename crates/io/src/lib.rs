@@ -29,6 +29,7 @@ pub mod route;
 pub mod rtnetlink;
 pub mod signals;
 pub mod socket;
+pub mod stamper;
 mod sys;
 pub mod tap;
 mod xsk;

@@ -33,6 +33,7 @@ use trammel_core::units::{Dimension, Quantity};
 use trammel_io::error::Error;
 use trammel_router::voice;
 use trammel_traffic::tester::port::{Port, Way};
+use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::Side;
 
 /// The test at whose result others are made.
@@ -80,6 +81,9 @@ pub(super) struct Args {
     /// By what frames of --dut and --ports go
     #[arg(long, value_enum, value_name = "WAY", default_value = "af-packet")]
     by: By,
+    /// By what the frames are timed that tests of latency ask about
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "auto")]
+    timed_by: Clock,
     /// The device of --ports, a configuration or a command forwards as a bridge or a wire does: no router is asked for
     #[arg(long)]
     bridged: bool,
@@ -157,6 +161,30 @@ impl By {
             By::AfXdp => Way::AfXdp,
             By::AfPacket => Way::AfPacket,
             By::Live => Way::Live,
+        }
+    }
+}
+
+/// By what single frames are timed.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Clock {
+    /// The interfaces where both have one clock, else the tester
+    Auto,
+    /// The clock that both interfaces share
+    Hardware,
+    /// The kernel: as the driver takes a frame, and as one comes from it
+    Driver,
+    /// The tester: as it hands a frame over, and as one comes to its socket
+    Tester,
+}
+
+impl Clock {
+    fn wish(self) -> TimedBy {
+        match self {
+            Clock::Auto => TimedBy::Auto,
+            Clock::Hardware => TimedBy::Hardware,
+            Clock::Driver => TimedBy::Driver,
+            Clock::Tester => TimedBy::Tester,
         }
     }
 }
@@ -299,6 +327,7 @@ fn measured(
         ports,
         line_bps: rate,
         waits,
+        timed_by: args.timed_by.wish(),
         tester: Some(tested.clone()),
         interrupted: Arc::clone(interrupted),
     };

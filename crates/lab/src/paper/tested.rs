@@ -33,6 +33,7 @@ use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{self, Column, Table};
 use trammel_router::voice;
 use trammel_traffic::tester::port::Way;
+use trammel_traffic::tester::timing::TimedBy;
 
 /// What came of it.
 #[derive(Debug)]
@@ -230,6 +231,7 @@ fn built(
         ports,
         line_bps,
         waits,
+        timed_by: TimedBy::Tester,
         tester: Some(tester.clone()),
         interrupted: Arc::clone(&interrupted),
     };

@@ -12,6 +12,7 @@ use trammel_core::time::Time;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::Namespace;
 use trammel_traffic::tester::port::Way;
+use trammel_traffic::tester::timing::TimedBy;
 
 pub(crate) const TRAMMEL: &str = env!("CARGO_BIN_EXE_trammel");
 
@@ -44,18 +45,24 @@ pub(crate) struct Rig {
 impl Rig {
     /// Around `dut`; a configuration and a command forward as a wire does.
     pub(crate) fn new(dut: Dut, way: Way, traffic: &Traffic) -> Option<Rig> {
+        or_skip(Rig::timed(dut, way, traffic, TimedBy::Auto))
+    }
+
+    /// With tagged frames timed so.
+    pub(crate) fn timed(dut: Dut, way: Way, traffic: &Traffic, timed_by: TimedBy) -> Result<Rig> {
         let is_routed = dut.is_routed(true);
-        let home = or_skip(Rig::home(dut, way, traffic))?;
+        let home = Rig::home(dut, way, traffic)?;
         let middle = Arc::clone(home.middle().expect("it is no wire"));
         let setting = Setting {
             ports: home.ports(way, is_routed),
             line_bps: 1e9,
             waits: Waits::QUICK,
+            timed_by,
             tester: None,
             interrupted: Arc::new(AtomicBool::new(false)),
         };
-        let bed = or_skip(Ports::open(setting, Box::new(home)))?;
-        Some(Rig { bed, middle })
+        let bed = Ports::open(setting, Box::new(home))?;
+        Ok(Rig { bed, middle })
     }
 
     /// The device, without a tester.

@@ -8,15 +8,16 @@ use std::sync::atomic::AtomicBool;
 use trammel::bench::beds::dut::Dut;
 use trammel::bench::beds::filters::Filters;
 use trammel_bench::procedures::{Bench, Search, find};
-use trammel_bench::testbed::{Observation, Traffic};
+use trammel_bench::testbed::{Faults, LatencyOf, Observation, Plan, Tags, Testbed, Traffic};
 use trammel_core::entry::Params;
 use trammel_core::time::Time;
 use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
-use trammel_io::error::Result;
+use trammel_io::error::{Error, Result};
 use trammel_io::route::interface;
 use trammel_traffic::tester::observation::DirectionSeen;
 use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::schedule::Load as Offered;
+use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::{Addresses, Side, Stream, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tester};
 
@@ -77,14 +78,19 @@ fn token_bucket() -> Option<Rig> {
 
 /// Our router with elements between its two devices, and others beside them.
 fn click(elements: &str, beside: &str) -> Option<(Rig, tempfile::TempDir)> {
+    let (dut, folder) = configuration(elements, beside);
+    Some((Rig::new(dut, Way::AfPacket, &traffic(LONG))?, folder))
+}
+
+/// As a device, and the folder that it is in.
+fn configuration(elements: &str, beside: &str) -> (Dut, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("device.click");
     let text = format!(
         "FromDevice(in, PROMISC true, METHOD afpacket) -> {elements} -> ToDevice(out, METHOD afpacket); {beside}"
     );
     std::fs::write(&file, text).expect("it is written");
-    let rig = Rig::new(Dut::Click(file), Way::AfPacket, &traffic(LONG))?;
-    Some((rig, folder))
+    (Dut::Click(file), folder)
 }
 
 #[test]
@@ -322,11 +328,12 @@ fn netem() -> Option<Rig> {
 
 /// An element that delays, in a router that never sleeps: what waking costs is not its delay.
 fn delayer() -> Option<(Rig, tempfile::TempDir)> {
-    click(
-        "Queue(1000) -> DelayShaper(2ms)",
-        "InfiniteSource -> Discard;",
-    )
+    click(DELAYER.0, DELAYER.1)
 }
+const DELAYER: (&str, &str) = (
+    "Queue(1000) -> DelayShaper(2ms)",
+    "InfiniteSource -> Discard;",
+);
 
 #[test]
 fn the_delay_of_netem_is_told() {
@@ -339,6 +346,54 @@ fn the_delay_of_netem_is_told() {
 fn the_delay_of_our_element_is_told() {
     if let Some((mut rig, _folder)) = delayer() {
         delay_is_told(&mut rig, BUSY_US);
+    }
+}
+
+/// Tagged frames are timed by the kernel at both ends, keep their places among the others, and each takes what it is delayed by.
+#[test]
+fn a_delay_is_told_by_the_times_of_drivers() {
+    const TRUTH_US: f64 = 2000.0;
+    let (dut, _folder) = configuration(DELAYER.0, DELAYER.1);
+    let traffic = traffic(64);
+    let Some(mut rig) = or_skip(Rig::timed(dut, Way::AfPacket, &traffic, TimedBy::Driver)) else {
+        return;
+    };
+    assert_eq!(rig.bed.latency_of(), LatencyOf::Driver);
+    let plan = Plan {
+        tags: Some(Tags {
+            from: Time::from_ms(100),
+            frames: 100,
+        }),
+        ..Plan::of(&[load(2000.0, Time::from_ms(500))])
+    };
+    let is_told = (0..ATTEMPTS).any(|_| {
+        let seen = rig.bed.offer(&traffic, &plan).expect("it can be offered");
+        assert_eq!((seen.outcome.offered, seen.outcome.lost()), (1000, 0));
+        assert_eq!(seen.faults, Faults::default());
+        assert_eq!(seen.tagged.len(), 100);
+        let mut us: Vec<f64> = seen
+            .tagged
+            .iter()
+            .map(|time| time.as_ps() as f64 / 1e6)
+            .collect();
+        us.sort_by(f64::total_cmp);
+        println!("by drivers: least {:.1}, median {:.1}", us[0], us[50]);
+        assert!(us[0] >= TRUTH_US, "{}", us[0]);
+        us[50] - TRUTH_US <= BUSY_US
+    });
+    assert!(is_told, "the delay was never told");
+}
+
+#[test]
+fn interfaces_without_a_clock_are_not_asked_for_times() {
+    let traffic = traffic(64);
+    let refused = Rig::timed(Dut::Kernel, Way::AfPacket, &traffic, TimedBy::Hardware);
+    match refused.err() {
+        Some(Error::Invalid(why)) => assert!(why.contains("does not tell"), "{why}"),
+        other => assert!(
+            or_skip(other.map_or(Ok(()), Err)).is_none(),
+            "it was not refused"
+        ),
     }
 }
 

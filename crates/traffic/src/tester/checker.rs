@@ -4,12 +4,12 @@
 //! byte of its fill follow from its number. Memory does not grow with the run: a [`Window`] of bits, a number for each flow, a
 //! histogram for each stream.
 
-use super::Tags;
 use super::course::{BROADCASTS, Course};
 use super::frame::{FCS_BYTES, head_bytes, payload};
 use super::observation::{Beside, DirectionSeen, LoadSeen, Outage, StreamSeen};
 use super::schedule::Schedule;
 use super::signature::{FILL, SIGNATURE_BYTES, Signature, extend, is_damaged};
+use super::timing::Tagged;
 use super::traffic::Traffic;
 use super::window::{Arrival, Window};
 use trammel_core::histogram::Histogram;
@@ -51,32 +51,11 @@ pub(crate) struct Checker {
     too_late: u64,
     broadcasts: u64,
     tags: Option<Tagged>,
+    /// Of those that came, number and delay in nanoseconds.
+    tagged: Vec<(u64, u64)>,
     /// When the last frame left, once it is known.
     pub(crate) ended_ns: i64,
     came_after: u64,
-}
-
-/// Which numbers are tagged, and what became of them.
-#[derive(Debug)]
-struct Tagged {
-    first: u64,
-    /// From one to the next.
-    step: u64,
-    /// One above the last.
-    end: u64,
-    /// Number and delay, in nanoseconds.
-    came: Vec<(u64, u64)>,
-}
-
-impl Tagged {
-    #[inline]
-    fn note(&mut self, number: u64, age_ns: u64) {
-        if (self.first..self.end).contains(&number)
-            && (number - self.first).is_multiple_of(self.step)
-        {
-            self.came.push((number, age_ns));
-        }
-    }
 }
 
 impl Checker {
@@ -111,6 +90,7 @@ impl Checker {
             too_late: 0,
             broadcasts: 0,
             tags: None,
+            tagged: Vec::new(),
             ended_ns: i64::MAX,
             came_after: 0,
             course: course.clone(),
@@ -119,16 +99,8 @@ impl Checker {
     }
 
     /// Has the latencies of these frames told one by one.
-    pub(crate) fn tag(&mut self, tags: Tags) {
-        let first = self.course.tests(self.schedule.first_due(tags.from));
-        let left = self.course.tests(self.schedule.frames()) - first;
-        let step = (left / u64::from(tags.frames.max(1))).max(1);
-        self.tags = Some(Tagged {
-            first,
-            step,
-            end: first + left.min(step * u64::from(tags.frames)),
-            came: Vec::new(),
-        });
+    pub(crate) fn tag(&mut self, tags: Tagged) {
+        self.tags = Some(tags);
     }
 
     /// Times are told from `start_ns` on.
@@ -216,8 +188,8 @@ impl Checker {
         if let (Some(before), Some(ipdv)) = (self.delays[stream].replace(age_ns), &mut seen.ipdv) {
             ipdv.note(age_ns.cast_signed() - before.cast_signed());
         }
-        if let Some(tags) = &mut self.tags {
-            tags.note(number, age_ns);
+        if self.tags.is_some_and(|tags| tags.has(number)) {
+            self.tagged.push((number, age_ns));
         }
         self.came_after += u64::from(at_ns > self.ended_ns);
         self.received[self.schedule.load_of(self.course.place(number))] += 1;
@@ -229,10 +201,7 @@ impl Checker {
     }
 
     fn tagged(&mut self) -> Vec<Time> {
-        let tags = self.tags.as_mut();
-        let mut came = tags
-            .map(|tags| std::mem::take(&mut tags.came))
-            .unwrap_or_default();
+        let mut came = std::mem::take(&mut self.tagged);
         came.sort_unstable();
         came.into_iter()
             .map(|(_, age_ns)| Time::from_ns(age_ns))
@@ -295,6 +264,7 @@ impl Checker {
                 skipped,
             }),
             tagged: self.tagged(),
+            untimed: 0,
             came_after: (self.ended_ns != i64::MAX).then_some(self.came_after),
             receive_drops: 0,
         }
@@ -466,10 +436,7 @@ mod tests {
     #[test]
     fn tagged_frames_are_spread_over_what_is_left() {
         let mut bench = bench(&plain(&[64]), &[load(100), load(100)]);
-        bench.checker.tag(Tags {
-            from: Time::from_us(50),
-            frames: 3,
-        });
+        bench.checker.tag(Tagged::of(3, 50, 150));
         // 50, 100 and 150 of 200; number 100 never comes, the others in the wrong order.
         for number in (0..200).rev().filter(|number| *number != 100) {
             bench.arrives(number, 0, number as i64);

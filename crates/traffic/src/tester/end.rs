@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
 use trammel_io::clock::{Waiter, monotonic_ns, pin, real_time, thread_cpu_ns};
 use trammel_io::error::Result;
+use trammel_io::stamper::Stamper;
 use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
@@ -82,6 +83,8 @@ pub(crate) struct End {
     pub(crate) most_bytes: usize,
     /// The processor that its thread runs on, if it is to stay on one.
     pub(crate) processor: Option<usize>,
+    /// What times tagged frames here, where it is not the tester.
+    pub(crate) stamper: Option<Stamper>,
     answers: u64,
 }
 
@@ -110,6 +113,7 @@ impl End {
             device_mac: None,
             most_bytes,
             processor: port.processor,
+            stamper: None,
             answers: 0,
         })
     }
@@ -119,7 +123,9 @@ impl End {
     }
 
     pub(crate) fn counters(&self) -> DeviceCounters {
-        self.device.counters()
+        let mut counters = self.device.counters();
+        counters.send_errors += self.stamper.as_ref().map_or(0, Stamper::refused);
+        counters
     }
 
     pub(crate) fn remarks(&self) -> Vec<String> {
@@ -134,6 +140,14 @@ impl End {
         }
         let packet = self.pool.alloc_with(frame);
         packet.map(|packet| self.outgoing.push(packet)).is_some()
+    }
+
+    /// Sends a frame that the stamper times, if there is one; false where it has no room now.
+    pub(crate) fn send_timed(&mut self, frame: &[u8]) -> io::Result<bool> {
+        match &mut self.stamper {
+            Some(stamper) => stamper.send(frame),
+            None => Ok(self.enqueue(frame)),
+        }
     }
 
     pub(crate) fn is_full(&self) -> bool {

@@ -137,6 +137,7 @@ impl Live {
             last_arrival: None,
             outage: None,
             tagged: Vec::new(),
+            untimed: 0,
             came_after: None,
             receive_drops: 0,
         })

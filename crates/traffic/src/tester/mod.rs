@@ -41,6 +41,7 @@ mod query;
 pub mod schedule;
 mod sender;
 pub mod signature;
+pub mod timing;
 pub mod traffic;
 mod update;
 pub mod window;
@@ -49,19 +50,22 @@ use crate::pace::Calendar;
 use checker::Checker;
 use course::Course;
 use end::{End, Shared};
-use frame::{FCS_BYTES, Link};
+use frame::{FCS_BYTES, Link, head_bytes};
 use live::Live;
 use observation::{DirectionSeen, Observation, Stamps};
 use port::{Port, Way};
 use schedule::{Load, Schedule};
 use sender::Sender;
 use signature::Signature;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicUsize, Ordering};
+use timing::Tagged;
 use traffic::Traffic;
 use trammel_core::time::Time;
 use trammel_io::clock::{monotonic_ns, wall_ns};
 use trammel_io::error::{Error, Result};
+use trammel_io::stamper::By;
 
 /// From when a run is told to begin until its first frame: long enough for its threads to be there.
 const LEAD_NS: i64 = 20_000_000;
@@ -182,6 +186,20 @@ impl Tester {
         Ok(Tester { ports, ends })
     }
 
+    /// Chooses by what tagged frames are timed from now on; says by what, which is the tester itself where the answer is none.
+    pub fn time_tags(&mut self, wish: timing::TimedBy) -> Result<Option<By>> {
+        let stampers = timing::open(&self.ports, wish)?;
+        let by = stampers.as_ref().map(|[leaving, _]| leaving.by());
+        for (end, stamper) in self
+            .ends
+            .iter_mut()
+            .zip(stampers.map_or([None, None], |both| both.map(Some)))
+        {
+            end.stamper = stamper;
+        }
+        Ok(by)
+    }
+
     /// Sends learning frames from both ports, and asks for the device's Ethernet addresses until both are known, `patience` is over, or
     /// `stop` is set. To be done before a run, and again when the device may have forgotten.
     pub fn learn(&mut self, patience: Time, stop: &AtomicBool) -> Result<()> {
@@ -224,6 +242,54 @@ impl Tester {
             end.wait(ask_ns.min(now + 1_000_000))
                 .map_err(failed("wait for frames"))?;
         }
+    }
+
+    /// Tells which frames of the first direction are tagged, and who times them.
+    fn tag(
+        &mut self,
+        tags: Tags,
+        prepared: &Prepared<'_>,
+        signature: &Signature,
+        sender: &mut Sender,
+        checker: &mut Checker,
+    ) -> Result<Tagged> {
+        let Prepared {
+            traffic,
+            course,
+            schedule,
+        } = prepared;
+        let first = course.tests(schedule.first_due(tags.from));
+        let left = course.tests(schedule.frames()) - first;
+        let tagged = Tagged::of(tags.frames, first, left);
+        checker.tag(tagged);
+        if let Some(stamper) = &mut self.ends[1].stamper {
+            let heads = traffic.streams.iter().map(|one| one.is_ipv6());
+            // A driver may take tags out.
+            let at = heads.flat_map(|is_ipv6| {
+                [false, true].map(|is_tagged| head_bytes(is_ipv6, is_tagged) as u32)
+            });
+            let at: BTreeSet<u32> = at.collect();
+            timing::hear(stamper, at.into_iter().collect(), signature, tagged)?;
+            sender.timed = Some(tagged);
+        }
+        Ok(tagged)
+    }
+
+    /// The latencies of tagged frames as they were timed outside the tester, where they were, in place of those that it saw.
+    fn timed(
+        &mut self,
+        signature: &Signature,
+        tagged: Tagged,
+        seen: &mut DirectionSeen,
+    ) -> io::Result<()> {
+        let [from, to] = &mut self.ends;
+        let (Some(leaving), Some(coming)) = (&mut from.stamper, &mut to.stamper) else {
+            return Ok(());
+        };
+        let came = seen.tagged.len();
+        seen.tagged = timing::latencies([leaving, coming], signature, tagged)?;
+        seen.untimed = came.saturating_sub(seen.tagged.len());
+        Ok(())
     }
 
     /// The headers of frames from a port to the device.
@@ -348,19 +414,18 @@ impl Tester {
 
     /// Runs by devices that the ports' threads read and write.
     fn by_devices(&mut self, parties: &Parties<'_>) -> Result<(Seen, io::Result<()>)> {
-        let (mut senders, mut checkers) = ([None, None], [None, None]);
+        let (mut senders, mut checkers, mut tagged) = ([None, None], [None, None], None);
         for (from, prepared) in parties.prepared.iter().enumerate() {
-            if let Some(Prepared {
-                traffic,
-                course,
-                schedule,
-            }) = prepared
-            {
+            if let Some(one) = prepared {
+                let Prepared {
+                    traffic,
+                    course,
+                    schedule,
+                } = one;
                 let link = self.link(from)?;
                 let (own, signature) = (self.ends[from].host.address, parties.signature(from));
                 let mut sender = Sender::new(traffic, course, schedule, link, signature, own);
                 sender.stretch_ns = parties.stretch_ns;
-                senders[from] = Some(sender);
                 // Frames that come to a port are those of the other one.
                 let is_tagged = link.tag.is_some();
                 let mut checker = Checker::new(
@@ -372,8 +437,10 @@ impl Tester {
                     from as u8,
                 );
                 if let Some(tags) = parties.tags.filter(|_| from == 0) {
-                    checker.tag(tags);
+                    let own = self.tag(tags, one, &signature, &mut sender, &mut checker)?;
+                    tagged = Some((own, signature));
                 }
+                senders[from] = Some(sender);
                 checkers[1 - from] = Some(checker);
             }
         }
@@ -415,6 +482,10 @@ impl Tester {
             seen.queries.sent = queries;
             seen.queries.received = self.ends[from].take_answers();
             seen.receive_drops = after[1 - from].receive_drops - before[1 - from].receive_drops;
+            if let Some((tagged, signature)) = tagged.filter(|_| from == 0) {
+                self.timed(&signature, tagged, &mut seen)
+                    .map_err(failed("read when tagged frames left and came"))?;
+            }
             directions[from] = Some(seen);
         }
         Ok((directions, worked))

@@ -147,6 +147,8 @@ pub struct DirectionSeen {
     pub outage: Option<Outage>,
     /// The latencies of the tagged frames that came, in the order of their numbers; none without tags.
     pub tagged: Vec<Time>,
+    /// Tagged frames that came and whose times were not told by what is to time them.
+    pub untimed: usize,
     /// Test frames that came after the last one of the direction had left, where that was seen.
     pub came_after: Option<u64>,
     /// Frames that the receiving port lost before the tester could read them: then the tester is what limits.

@@ -7,6 +7,7 @@ use super::end::End;
 use super::frame::Link;
 use super::schedule::Schedule;
 use super::signature::Signature;
+use super::timing::Tagged;
 use super::traffic::Traffic;
 use super::{query, update};
 use std::io;
@@ -75,6 +76,8 @@ pub(crate) struct Sender {
     lateness: Histogram,
     besides: Vec<Beside>,
     stuck_since: Option<i64>,
+    /// Frames that the port's stamper sends, each by itself.
+    pub(crate) timed: Option<Tagged>,
     /// How long after the schedule's end sending is given up, where it is.
     pub(crate) stretch_ns: Option<i64>,
     /// Processor time that its thread had until all was sent.
@@ -114,6 +117,7 @@ impl Sender {
             lateness: Histogram::of_times(),
             besides,
             stuck_since: None,
+            timed: None,
             stretch_ns: None,
             cpu_ns: 0,
             schedule: schedule.clone(),
@@ -154,7 +158,7 @@ impl Sender {
             if batch > 0 {
                 now_ns = monotonic_ns();
             }
-            self.fill(end, now_ns);
+            self.fill(end, now_ns)?;
             end.transmit()?;
         }
         end.flush()?;
@@ -178,10 +182,10 @@ impl Sender {
     }
 
     /// Makes a batch of what is due.
-    fn fill(&mut self, end: &mut End, now_ns: i64) {
+    fn fill(&mut self, end: &mut End, now_ns: i64) -> io::Result<()> {
         for _ in 0..CAPACITY {
             if self.due_ns > now_ns {
-                return;
+                break;
             }
             for beside in &mut self.besides {
                 if self.due_ns - self.start_ns < beside.next_ns {
@@ -192,11 +196,13 @@ impl Sender {
                 }
                 beside.next_ns += beside.interval_ns();
                 if end.is_full() {
-                    return;
+                    return Ok(());
                 }
             }
+            let mut is_timed = false;
             let frame = match self.course.departure(self.place) {
                 Departure::Test(number) => {
+                    is_timed = self.timed.is_some_and(|timed| timed.has(number));
                     let frame = self.course.frame(number);
                     self.writer.test(number, frame, now_ns)
                 }
@@ -205,9 +211,15 @@ impl Sender {
                     self.writer.broadcast(number, size, now_ns)
                 }
             };
-            // All slots wait for an interface that takes none of them.
-            if !end.enqueue(frame) {
-                return;
+            let is_sent = if is_timed {
+                // It leaves behind those before it.
+                end.unsent() == 0 && end.send_timed(frame)?
+            } else {
+                end.enqueue(frame)
+            };
+            // All slots wait for an interface that takes none of them, or for the frames before this one to be gone.
+            if !is_sent {
+                break;
             }
             self.lateness
                 .record((now_ns - self.due_ns).cast_unsigned() * 1000);
@@ -216,6 +228,7 @@ impl Sender {
             self.place += 1;
             self.due_ns = self.due(self.place);
         }
+        Ok(())
     }
 
     /// Places of the schedule that were handed over, and queries.

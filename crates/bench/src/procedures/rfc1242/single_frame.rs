@@ -10,10 +10,11 @@
 
 use super::super::{Bench, Entry, Error, Form, burst, load};
 use crate::summary::{latencies, us};
-use crate::testbed::{Observation, Plan};
+use crate::testbed::{Observation, Plan, Tags};
 use trammel_core::entry::{About, Param, Params};
 use trammel_core::histogram::Histogram;
 use trammel_core::table::{Cell, CellType, Table};
+use trammel_core::time::Time;
 
 /// Single-frame behaviour in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -70,25 +71,50 @@ pub static ENTRY: Entry = Entry {
     run,
 };
 
+/// Frames of the steady stream whose latencies are told.
+const STEADY_TAGS: u32 = 1000;
+
+fn tags(frames: u32) -> Tags {
+    Tags {
+        from: Time::ZERO,
+        frames,
+    }
+}
+
+/// The latencies of the tagged frames, or of all where the testbed tags none: both are then timed by the same.
+fn timed(observed: &Observation) -> Option<Histogram> {
+    if observed.tagged.is_empty() {
+        return observed.outcome.latency.clone();
+    }
+    let mut latency = Histogram::of_times();
+    for one in &observed.tagged {
+        latency.record_time(*one);
+    }
+    Some(latency)
+}
+
 fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     bench.each(&ENTRY, |bench, traffic, table| {
-        let plan = Plan::of(&[burst(1, bench.line_fps(traffic))?]);
+        let plan = Plan {
+            tags: Some(tags(1)),
+            ..Plan::of(&[burst(1, bench.line_fps(traffic))?])
+        };
         let (mut latency, mut lost) = (Histogram::of_times(), 0);
         let each = |observed: &Observation| {
             lost += observed.outcome.lost();
-            if let Some(one) = &observed.outcome.latency {
-                latency.merge(one);
+            if let Some(one) = timed(observed) {
+                latency.merge(&one);
             }
         };
         let trials = bench.repeat(params.int("repeats"), traffic, &plan, each)?;
         let steady = match bench.throughput_fps(traffic)? {
             Some(fps) => {
                 let stream = load(params.float("steady") * fps, params.time("steady_duration"))?;
-                let observed = bench.offer(traffic, &Plan::of(&[stream]))?;
-                observed
-                    .outcome
-                    .latency
-                    .and_then(|all| all.quantile_time(0.5))
+                let plan = Plan {
+                    tags: Some(tags(STEADY_TAGS)),
+                    ..Plan::of(&[stream])
+                };
+                timed(&bench.offer(traffic, &plan)?).and_then(|all| all.quantile_time(0.5))
             }
             None => None,
         };
@@ -109,7 +135,6 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, made, search, traffic};
-    use trammel_core::time::Time;
 
     #[test]
     fn what_a_first_frame_takes_is_told_from_what_a_stream_takes() {

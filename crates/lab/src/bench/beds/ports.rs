@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use trammel_bench::testbed::{
-    Directions, Faults, Label, Modifier, Observation, Outage, Plan, Protocol, Testbed, Traffic,
-    Unable, Variation,
+    Directions, Faults, Label, LatencyOf, Modifier, Observation, Outage, Plan, Protocol, Testbed,
+    Traffic, Unable, Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
@@ -25,9 +25,11 @@ use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::Error;
+use trammel_io::stamper::By;
 use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;
+use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
@@ -126,6 +128,8 @@ pub struct Setting {
     pub line_bps: f64,
     /// The pauses of a trial.
     pub waits: Waits,
+    /// By what tagged frames are timed.
+    pub timed_by: TimedBy,
     /// What the tester can do, where it has measured itself.
     pub tester: Option<SelfTest>,
     /// Set when the user interrupts.
@@ -139,6 +143,8 @@ pub struct Ports {
     tester: Tester,
     device: Box<dyn Device>,
     setting: Setting,
+    /// By what tagged frames are timed, where it is not the tester.
+    by: Option<By>,
     /// The traffic that the device's tables are filled for.
     primed: Option<Traffic>,
     /// When the device has had its rest, by the monotonic clock.
@@ -148,8 +154,10 @@ pub struct Ports {
 impl Ports {
     /// `device` between the ports of `setting`, which are opened.
     pub fn open(setting: Setting, device: Box<dyn Device>) -> Result<Ports, Error> {
+        let mut tester = Tester::open(setting.ports.clone())?;
         Ok(Ports {
-            tester: Tester::open(setting.ports.clone())?,
+            by: tester.time_tags(setting.timed_by)?,
+            tester,
             device,
             setting,
             primed: None,
@@ -442,6 +450,14 @@ impl Testbed for Ports {
         Some(ceiling * test_share(traffic))
     }
 
+    fn latency_of(&self) -> LatencyOf {
+        match self.by {
+            None => LatencyOf::Stamps,
+            Some(By::Driver) => LatencyOf::Driver,
+            Some(By::Hardware) => LatencyOf::Hardware,
+        }
+    }
+
     fn pauses(&self) -> Time {
         self.setting
             .waits
@@ -471,6 +487,14 @@ impl Testbed for Ports {
         let rest = i64::try_from(self.setting.waits.rest.as_ns()).unwrap_or(i64::MAX);
         self.rested_ns = monotonic_ns().saturating_add(rest);
         let directions: Vec<&DirectionSeen> = seen.directions.iter().flatten().collect();
+        if let Some(first) = directions.first().filter(|one| one.untimed > 0) {
+            return Err(format!(
+                "of {} tagged frames that came, the interfaces told when {} left and came; take `--timed-by tester`",
+                first.tagged.len() + first.untimed,
+                first.tagged.len()
+            )
+            .into());
+        }
         Ok(observed(&directions, plan.duration(), self.is_live()))
     }
 
