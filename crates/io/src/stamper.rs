@@ -280,9 +280,11 @@ fn time_of(header: &libc::msghdr, by: By) -> Option<i64> {
         while !message.is_null() {
             let kind = ((*message).cmsg_level, (*message).cmsg_type);
             if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) {
-                let times = libc::CMSG_DATA(message).cast::<libc::timespec>();
-                let time = times.add(by.place()).read_unaligned();
-                let ns = i64::from(time.tv_sec) * 1_000_000_000 + i64::from(time.tv_nsec);
+                let times: [libc::timespec; 3] = libc::CMSG_DATA(message)
+                    .cast::<[libc::timespec; 3]>()
+                    .read_unaligned();
+                let time = times[by.place()];
+                let ns = time.tv_sec * 1_000_000_000 + time.tv_nsec;
                 time_ns = (ns != 0).then_some(ns);
             }
             message = libc::CMSG_NXTHDR(header, message);

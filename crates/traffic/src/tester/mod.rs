@@ -263,7 +263,7 @@ impl Tester {
         let tagged = Tagged::of(tags.frames, first, left);
         checker.tag(tagged);
         if let Some(stamper) = &mut self.ends[1].stamper {
-            let heads = traffic.streams.iter().map(|one| one.is_ipv6());
+            let heads = traffic.streams.iter().map(traffic::Stream::is_ipv6);
             // A driver may take tags out.
             let at = heads.flat_map(|is_ipv6| {
                 [false, true].map(|is_tagged| head_bytes(is_ipv6, is_tagged) as u32)
