@@ -253,13 +253,16 @@ fn graph(
         by.push("frame");
     }
     let name = entry.about.name;
-    let y = lines.last().map_or("", |(column, _)| column);
+    // Those of the media come first, where there are any.
+    let (theoretical, measured): (Vec<_>, Vec<_>) =
+        lines.iter().partition(|(_, what)| *what == "theoretical");
+    let y = measured.first().map_or("", |(column, _)| column);
     let mut figure = Figure::new(name, &capital(name), axis(x), axis(y));
     let groups = table
         .group_by(&by)
         .expect("every test's table has the shared columns");
-    for (column, what) in lines {
-        let is_theoretical = *what == "theoretical";
+    for (nth, (column, what)) in theoretical.iter().chain(&measured).enumerate() {
+        let is_theoretical = nth < theoretical.len();
         for (at, (key, rows)) in groups.iter().enumerate() {
             let point = |row: Row<'_>| Some((row.float(x)?, row.float(column)?));
             let points: Vec<_> = rows.rows().filter_map(point).collect();
@@ -272,7 +275,14 @@ fn graph(
                 }
                 Series::new(*what, Mark::Line, points).coloured(THEORETICAL)
             } else {
-                Series::new(legend(&key, what, lines), Mark::LinePoints, points).coloured(at)
+                let colour = at + groups.len() * (nth - theoretical.len());
+                let several = measured.len() > 1;
+                Series::new(
+                    legend(&key, several.then_some(what)),
+                    Mark::LinePoints,
+                    points,
+                )
+                .coloured(colour)
             };
             figure = figure.with(match label.filter(|_| !is_theoretical) {
                 Some(label) => series.labelled(label),
@@ -283,18 +293,15 @@ fn graph(
     figure
 }
 
-/// What a line is in the legend: of which device and, where it is not the usual, of what.
-fn legend(key: &[String], what: &str, lines: &[(&str, &str)]) -> String {
+/// What a line is in the legend: of which device, of what traffic where it is not the usual, and what, where there are several.
+fn legend(key: &[String], what: Option<&str>) -> String {
     let (device, rest) = (&key[0], &key[2..]);
-    let measured = lines.iter().filter(|(_, what)| *what != "theoretical");
     let mut parts = vec![device.as_str()];
     parts.extend(
         rest.iter()
             .map(String::as_str)
             .filter(|part| *part != "plain"),
     );
-    if measured.count() > 1 {
-        parts.push(what);
-    }
+    parts.extend(what);
     parts.join(", ")
 }

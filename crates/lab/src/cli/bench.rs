@@ -32,6 +32,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::units::{Dimension, Quantity};
 use trammel_io::error::Error;
 use trammel_router::voice;
+use trammel_traffic::tester::Tester;
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::Side;
@@ -308,6 +309,14 @@ fn measured(
         return Ok(Measured::default());
     }
     let way = args.by.way();
+    let given = args.ports.as_ref().map(|[a, b]| {
+        let port = |name, side| Port::of_rfc2544(name, way, side, args.ipv6, !args.bridged);
+        [port(a, Side::Input), port(b, Side::Output)]
+    });
+    // What cannot be opened is told before the tester takes its time to measure itself.
+    if let Some(ports) = &given {
+        Tester::open(ports.clone())?.time_tags(args.timed_by.wish())?;
+    }
     let (trial, waits) = if args.quick {
         (self_test::QUICK, Waits::QUICK)
     } else {
@@ -343,9 +352,8 @@ fn measured(
         let bed = namespaces::bed(&wish, setting)?;
         beds.push(Box::new(bed));
     }
-    if let Some([a, b]) = &args.ports {
-        let port = |name, side| Port::of_rfc2544(name, way, side, args.ipv6, !args.bridged);
-        let ports = [port(a, Side::Input), port(b, Side::Output)];
+    if let Some(ports) = given {
+        let [a, b] = ports.each_ref().map(|port| &port.interface);
         let device = Given(format!("the device between {a} and {b}"));
         let bed = Ports::open(setting(ports), Box::new(device))?;
         beds.push(Box::new(bed));

@@ -78,7 +78,7 @@ pub(crate) fn open(ports: &[Port; 2], wish: TimedBy) -> Result<Option<[Stamper; 
     let ways = ports.each_ref().map(|port| port.way);
     let by = choose(wish, ways, times).map_err(|why| {
         Error::Invalid(format!(
-            "`{}` and `{}`: {why}; or leave it to the tester",
+            "`{}` and `{}`: {why}; the tester itself can time them",
             ports[0].interface, ports[1].interface
         ))
     })?;
