@@ -241,6 +241,17 @@ impl FromDevice {
         });
     }
 
+    /// Gives the present time to frames of a device that tells none.
+    fn stamp(ctx: &mut Ctx, batch: &Packets) {
+        let mut now = None;
+        for handle in batch {
+            if ctx.pool()[handle].timestamp().is_zero() {
+                let now = *now.get_or_insert_with(|| ctx.now());
+                ctx.pool()[handle].set_timestamp(now);
+            }
+        }
+    }
+
     /// Whether frames come without a link header.
     fn is_bare(&self) -> bool {
         self.wish.method == "tun"
@@ -363,6 +374,9 @@ impl Element for FromDevice {
                 }
             };
             self.count += came as u64;
+            if self.stamps {
+                FromDevice::stamp(ctx, &batch);
+            }
             if !self.is_plain {
                 self.look(ctx, &mut batch);
             }
@@ -453,6 +467,24 @@ mod tests {
         );
         assert_eq!(run.read("f.encap"), "ETHER");
         assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn frames_of_a_device_that_tells_no_times_have_that_of_their_coming() {
+        let host = MemoryHost::new();
+        // Behind the device they wait together, so each is late by the delay and not by those before it.
+        let config = "FromDevice(eth0, BURST 100) -> Queue -> DelayUnqueue(10ms) -> d :: Discard;
+            FromDevice(eth1, TIMESTAMP false, BURST 100) -> Queue -> DelayUnqueue(10ms) -> e :: Discard";
+        for name in ["eth0", "eth1"] {
+            let device = MemoryDevice::new(name, (0..20).map(|n| vec![n; 60]));
+            host.memory().devices.insert(name.into(), Box::new(device));
+        }
+        let mut run = load_with(&host, config).expect("it loads");
+        run.run(0.05);
+        assert_eq!(run.read("d.count"), "20");
+        // Those without a time have the one at which they are pulled, each after the one before it.
+        let count: u32 = run.read("e.count").parse().expect("a number");
+        assert!((3..=5).contains(&count), "{count}");
     }
 
     #[test]
