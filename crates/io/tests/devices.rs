@@ -84,10 +84,12 @@ fn pings_through(method: Method) {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| forward(&mut ends, &mut pool, || is_done.load(Ordering::Relaxed)));
-        let pinged = left.command("ping", &["-c5", "-i0.002", "-s1400", "-W10", "10.0.0.2"]);
+        // Without a deadline, the last answer has two round trips' time: too little where the machine is busy.
+        let pinged = left.command("ping", &["-c5", "-i0.002", "-s1400", "-w10", "10.0.0.2"]);
         is_done.store(true, Ordering::Relaxed);
-        let said = String::from_utf8(pinged.unwrap().stdout).unwrap();
-        assert!(said.contains(" 0% packet loss"), "{said}");
+        let pinged = pinged.unwrap();
+        let said = String::from_utf8(pinged.stdout).unwrap();
+        assert!(pinged.status.success(), "{said}");
     });
     assert!(ends[0].counters().received >= 5);
 }
