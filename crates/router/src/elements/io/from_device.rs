@@ -374,7 +374,8 @@ impl Element for FromDevice {
                 }
             };
             self.count += came as u64;
-            if self.stamps {
+            // A capture's times are its own, zero among them.
+            if self.stamps && self.wish.method != "pcap" {
                 FromDevice::stamp(ctx, &batch);
             }
             if !self.is_plain {
