@@ -10,12 +10,13 @@
 //! acknowledgement after what it acknowledges. What a link dropped before a packet is that packet's drop
 //! count.
 //!
-//! Source: draft-ietf-opsawg-pcapng, §4; RFC 791, 768, 9293, 7323, 2018, 3168.
+//! Source: draft-ietf-opsawg-pcapng, §4; RFC 791, 768, 3168.
 
 use crate::packet::{Course, Packet};
 use std::io::{self, Write};
 use trammel_core::time::Time;
-use trammel_tcp::segment::{Ecn, Flags, Segment};
+use trammel_tcp::segment::Ecn;
+use trammel_tcp::wire::{LONGEST_HEADER, write_header};
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
@@ -23,7 +24,7 @@ const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 /// The longest header: Ethernet, IPv4 and TCP with 40 bytes of options.
-const SNAP_BYTES: usize = 14 + 20 + 60;
+const SNAP_BYTES: usize = 14 + 20 + LONGEST_HEADER;
 const LINKTYPE_ETHERNET: u16 = 1;
 const ETHERNET_BYTES: usize = 14;
 const IP_BYTES: usize = 20;
@@ -230,57 +231,11 @@ fn headers(packet: &Packet, identification: u16, frame: &mut [u8; SNAP_BYTES]) -
         };
         header[6..8].copy_from_slice(&sum.to_be_bytes());
     } else {
-        write_tcp(segment, header);
+        write_header(segment, header);
         let sum = checksum(header, pseudo);
         header[16..18].copy_from_slice(&sum.to_be_bytes());
     }
     (stored, ETHERNET_BYTES as u32 + ip_length)
-}
-
-fn write_tcp(segment: &Segment, header: &mut [u8]) {
-    header[4..8].copy_from_slice(&segment.seq.to_be_bytes());
-    let ack = if segment.flags.has(Flags::ACK) {
-        segment.ack
-    } else {
-        0
-    };
-    header[8..12].copy_from_slice(&ack.to_be_bytes());
-    header[12] = (header.len() as u8 / 4) << 4;
-    header[13] = segment.flags.0;
-    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
-    let is_syn = segment.flags.has(Flags::SYN);
-    let mut at = 20;
-    let mut put = |bytes: &[u8]| {
-        header[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    };
-    if segment.mss != 0 {
-        let [high, low] = segment.mss.to_be_bytes();
-        put(&[2, 4, high, low]);
-    }
-    if segment.options.sack_permitted {
-        put(&[4, 2]);
-    }
-    if segment.options.timestamps {
-        if !is_syn {
-            put(&[1, 1]);
-        }
-        put(&[8, 10]);
-        put(&segment.ts_val.to_be_bytes());
-        put(&segment.ts_ecr.to_be_bytes());
-    }
-    if segment.options.wscale_plus_1 != 0 {
-        put(&[3, 3, segment.options.wscale_plus_1 - 1]);
-    }
-    if segment.sack_count > 0 {
-        put(&[1, 1, 5, 2 + 8 * segment.sack_count]);
-        for block in segment.sack_blocks() {
-            put(&block.start.to_be_bytes());
-            put(&block.end.to_be_bytes());
-        }
-    }
-    // What is left of the last word are NOPs.
-    header[at..].fill(1);
 }
 
 /// The Internet checksum of `bytes`, an even number of them, whose own field is zero, and of `more` words.
@@ -298,7 +253,7 @@ fn checksum(bytes: &[u8], more: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_tcp::segment::{Options, SackBlock};
+    use trammel_tcp::segment::{Flags, Options, SackBlock, Segment};
 
     fn packet(segment: Segment, course: Course) -> Packet {
         Packet {
@@ -368,29 +323,5 @@ mod tests {
         let mut frame = [0; SNAP_BYTES];
         assert_eq!(headers(&datagram, 3, &mut frame), (42, 1514));
         assert_sums(&frame[..42]);
-    }
-
-    #[test]
-    fn options_of_a_syn_are_in_the_order_of_linux() {
-        let options = Options {
-            timestamps: true,
-            sack_permitted: true,
-            wscale_plus_1: 8,
-        };
-        let (ts_val, ts_ecr) = (0x0102_0304, 0);
-        let syn = Segment {
-            flags: Flags::SYN,
-            mss: 1460,
-            options,
-            ts_val,
-            ts_ecr,
-            ..Segment::default()
-        };
-        let mut frame = [0; SNAP_BYTES];
-        let (stored, _) = headers(&packet(syn, Course::Forward), 0, &mut frame);
-        let expected = [
-            2, 4, 5, 180, 4, 2, 8, 10, 1, 2, 3, 4, 0, 0, 0, 0, 3, 3, 7, 1,
-        ];
-        assert_eq!(frame[54..stored], expected);
     }
 }

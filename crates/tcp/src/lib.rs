@@ -18,3 +18,4 @@ pub mod stack;
 pub mod timer;
 mod tp;
 pub mod windowed;
+pub mod wire;
