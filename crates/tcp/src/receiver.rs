@@ -760,6 +760,11 @@ impl Receiver {
         used as u8
     }
 
+    /// How many [SACK blocks](Self::sack_blocks) the next ACK has, `room` at most.
+    pub(crate) fn sack_count(&self, room: usize) -> usize {
+        (usize::from(self.duplicate.is_some()) + self.sacks.len()).min(room)
+    }
+
     /// Whether an ACK would carry SACK blocks.
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {

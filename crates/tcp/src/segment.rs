@@ -113,6 +113,31 @@ impl Segment {
         self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
+    /// The reset with sequence number `seq`, which acknowledges `ack` where that is given.
+    pub fn reset(seq: u32, ack: Option<u32>) -> Segment {
+        Segment {
+            seq,
+            ack: ack.unwrap_or(0),
+            flags: match ack {
+                Some(_) => Flags::RST.with(Flags::ACK),
+                None => Flags::RST,
+            },
+            ..Segment::default()
+        }
+    }
+
+    /// What a reset says that answers this segment where there is no connection: its sequence number and what
+    /// it acknowledges (RFC 9293 §3.10.7.1). A reset is not answered.
+    pub fn refusal(&self) -> Option<(u32, Option<u32>)> {
+        if self.flags.has(Flags::RST) {
+            None
+        } else if self.flags.has(Flags::ACK) {
+            Some((self.ack, None))
+        } else {
+            Some((0, Some(self.seq.wrapping_add(self.seq_len()))))
+        }
+    }
+
     /// Bytes of the TCP header with its options, padded to words.
     #[inline]
     pub fn header_bytes(&self) -> u32 {

@@ -385,3 +385,30 @@ fn what_lies_beyond_the_window_is_not_taken() {
     let answer = acks(&pair, mark);
     assert_eq!((answer.len(), answer[0].segment.sack_count), (1, 0));
 }
+
+/// RFC 9293 §3.7.1: options that not every segment has are taken off its data.
+#[test]
+fn data_makes_room_for_the_sack_blocks_that_go_with_it() {
+    for timestamps in [true, false] {
+        let mut stack = Stack::linux_6();
+        stack.timestamps = timestamps;
+        let mut pair = Pair::established(&stack);
+        // The server's gap is reported on the client's data, of which one is lost and goes again.
+        pair.drop_data(SERVER, &[2, 4, 6]);
+        let mark = pair.mark();
+        pair.write(SERVER, 100_000);
+        pair.run_ms(15);
+        pair.drop_data(CLIENT, &[3]);
+        pair.write(CLIENT, 100_000);
+        pair.run_ms(2000);
+        let [to_client, to_server] = [CLIENT, SERVER].map(|end| pair.end[end].counters());
+        assert_eq!(
+            (to_client.bytes_delivered, to_server.bytes_delivered),
+            (100_000, 100_000)
+        );
+        let sent = pair.data_since(mark, CLIENT);
+        let with_blocks = sent.iter().filter(|sent| sent.segment.sack_count > 0);
+        // That none is larger than the MSS allows, the harness checks of each.
+        assert!(with_blocks.clone().count() > 5, "{}", with_blocks.count());
+    }
+}

@@ -164,15 +164,10 @@ impl Connection {
 
     /// RFC 9293 §3.10.7.1: whatever comes where there is no connection is answered by a reset.
     fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::RST) {
-            return;
+        if let Some(reset) = segment.refusal() {
+            self.want_reset = Some(reset);
+            self.want_other = true;
         }
-        self.want_reset = Some(if segment.flags.has(Flags::ACK) {
-            (segment.ack, None)
-        } else {
-            (0, Some(segment.seq.wrapping_add(segment.seq_len())))
-        });
-        self.want_other = true;
     }
 
     fn on_segment_listening(&mut self, segment: &Segment) {

@@ -9,6 +9,9 @@ use trammel_core::time::Time;
 
 /// Segments that leave before pacing begins: the first window goes out as it is.
 const UNPACED_SEGMENTS: u64 = 10;
+/// Bytes of a SACK option without its blocks, padded to a word, and of a block (RFC 2018 §3).
+const SACK_OPTION_BYTES: u32 = 4;
+const SACK_BLOCK_BYTES: u32 = 8;
 
 impl Connection {
     /// The next segment to send at `now`, or nothing more for the present.
@@ -51,7 +54,7 @@ impl Connection {
         }
         if self.receiver.now {
             self.counters.acks_sent += 1;
-            self.header(now, self.tp.snd_nxt, out);
+            self.header(now, self.tp.snd_nxt, 0, out);
             return true;
         }
         false
@@ -61,17 +64,7 @@ impl Connection {
     #[cold]
     fn transmit_other(&mut self, now: Time, out: &mut Segment) -> bool {
         if let Some((seq, ack)) = self.want_reset.take() {
-            let flags = if ack.is_some() {
-                Flags::RST.with(Flags::ACK)
-            } else {
-                Flags::RST
-            };
-            *out = Segment {
-                seq,
-                ack: ack.unwrap_or(0),
-                flags,
-                ..Segment::default()
-            };
+            *out = Segment::reset(seq, ack);
             return true;
         }
         if self.want_syn {
@@ -123,11 +116,31 @@ impl Connection {
         self.tp.snd_una.wrapping_add(self.snd_wnd)
     }
 
+    /// SACK blocks that a header with `len` bytes of payload has room for.
+    #[inline]
+    fn sack_room(&self, len: u32) -> usize {
+        let most = if self.ts_ok { 3 } else { 4 };
+        most.min(self.tp.mss.saturating_sub(len + SACK_OPTION_BYTES) / SACK_BLOCK_BYTES) as usize
+    }
+
+    /// Payload of a full segment: the MSS, less what SACK blocks take of the header.
+    #[inline]
+    fn full_payload(&self) -> u32 {
+        if !self.sack_ok || !self.receiver.has_sack() {
+            return self.tp.mss;
+        }
+        //= rfc9293 §3.7.1
+        //# if there are any IP or TCP Options to be sent in a packet, then the sender must decrease the size
+        //# of the TCP data accordingly
+        let blocks = self.receiver.sack_count(self.sack_room(0)) as u32;
+        self.tp.mss - SACK_OPTION_BYTES - SACK_BLOCK_BYTES * blocks
+    }
+
     /// Payload of the next new segment: a full one or all there is. A smaller part only where it is half of
     /// the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
     #[inline]
     fn sendable(&self, unsent: u64) -> Option<u32> {
-        let len = unsent.min(u64::from(self.tp.mss)) as u32;
+        let len = unsent.min(u64::from(self.full_payload())) as u32;
         if !after(self.tp.snd_nxt.wrapping_add(len), self.window_end()) {
             return Some(len);
         }
@@ -175,12 +188,13 @@ impl Connection {
         self.tp.now_us as u32
     }
 
-    /// The header that every segment of the open connection carries.
+    /// The header that every segment of the open connection carries, with `len` bytes of payload.
     #[inline]
-    fn header(&mut self, now: Time, seq: u32, segment: &mut Segment) {
+    fn header(&mut self, now: Time, seq: u32, len: u32, segment: &mut Segment) {
         *segment = Segment {
             seq,
             ack: self.receiver.rcv_nxt,
+            len,
             flags: Flags::ACK,
             window: self.receiver.advertise(),
             ..Segment::default()
@@ -193,9 +207,12 @@ impl Connection {
             segment.ts_val = self.timestamp(now);
             segment.ts_ecr = self.receiver.ts_recent;
         }
+        let mut acknowledges = true;
         if self.sack_ok && self.receiver.has_sack() {
-            let room = if self.ts_ok { 3 } else { 4 };
+            let room = self.sack_room(len);
             segment.sack_count = self.receiver.sack_blocks(room, &mut segment.sack);
+            // What goes again goes as it was cut. Where that leaves no room, an ACK that is due follows.
+            acknowledges = room > 0;
         }
         if self.tp.ecn_ok {
             if self.tp.ecn_demand_cwr {
@@ -205,12 +222,14 @@ impl Connection {
                 segment.ecn = Ecn::Ect0;
             }
         }
-        self.receiver.acknowledged();
+        if acknowledges {
+            self.receiver.acknowledged();
+        }
     }
 
     pub(super) fn pure_ack(&mut self, now: Time) -> Segment {
         let mut segment = Segment::default();
-        self.header(now, self.tp.snd_nxt, &mut segment);
+        self.header(now, self.tp.snd_nxt, 0, &mut segment);
         segment
     }
 
@@ -257,8 +276,7 @@ impl Connection {
         if self.detection() != crate::stack::LossDetection::DupThresh {
             self.rack.retransmission(index, tx_us);
         }
-        self.header(now, sent.seq, segment);
-        segment.len = len;
+        self.header(now, sent.seq, len, segment);
         if fin > 0 {
             segment.flags = segment.flags.with(Flags::FIN);
         }
@@ -331,7 +349,7 @@ impl Connection {
         };
         let fin = wants_fin && u64::from(len) == unsent;
         let end = self.tp.snd_nxt.wrapping_add(len);
-        if len < self.tp.mss && !fin && self.stack.nagle && !self.board.is_empty() {
+        if len < self.full_payload() && !fin && self.stack.nagle && !self.board.is_empty() {
             return false;
         }
         if u64::from(end.wrapping_sub(self.tp.snd_una)) > self.stack.send_buffer
@@ -386,8 +404,7 @@ impl Connection {
         if nothing_out || self.pending == super::timeout::Pending::TailLossProbe {
             self.rearm_retransmission(now);
         }
-        self.header(now, seq, segment);
-        segment.len = len;
+        self.header(now, seq, len, segment);
         if fin {
             segment.flags = segment.flags.with(Flags::FIN);
         }
@@ -489,17 +506,18 @@ impl Connection {
     fn probe(&mut self, now: Time, out: &mut Segment) {
         if self.board.is_empty() {
             // RFC 9293 §3.8.6.1: what little the window takes, however small.
-            let len = u64::from(self.window_room().min(self.tp.mss)).min(self.unsent()) as u32;
+            let room = self.window_room().min(self.full_payload());
+            let len = u64::from(room).min(self.unsent()) as u32;
             if len > 0 && self.may_send_data() {
                 return self.send_new(now, len, false, out);
             }
             // An empty segment below the window makes the peer answer.
             let seq = self.tp.snd_una.wrapping_sub(1);
-            return self.header(now, seq, out);
+            return self.header(now, seq, 0, out);
         }
         self.counters.tail_loss_probes += 1;
         let unsent = self.unsent();
-        let len = unsent.min(u64::from(self.tp.mss)) as u32;
+        let len = unsent.min(u64::from(self.full_payload())) as u32;
         let end = self.tp.snd_nxt.wrapping_add(len);
         if len > 0 && self.may_send_data() && !after(end, self.window_end()) {
             let fin = self.app.closed && !self.fin_sent && u64::from(len) == unsent;

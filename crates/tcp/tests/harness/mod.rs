@@ -234,6 +234,11 @@ impl Pair {
             data_count,
             segment,
         };
+        let [a, b] = [0, 1].map(|who| u32::from(self.end[who].stack().mss));
+        assert!(
+            segment.len == 0 || segment.header_bytes() + segment.len <= 20 + a.min(b),
+            "end {from}: larger than the MSS allows: {segment:?}"
+        );
         self.counts[from].0 += 1;
         self.counts[from].1 += usize::from(sent.is_data());
         self.log.push(sent);
