@@ -32,4 +32,5 @@ pub mod socket;
 pub mod stamper;
 mod sys;
 pub mod tap;
+pub mod tcp;
 mod xsk;

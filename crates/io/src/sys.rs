@@ -74,7 +74,7 @@ plain!(
 
 /// Sets a socket's option.
 pub(crate) fn set_option<T: Plain>(
-    fd: &OwnedFd,
+    fd: &impl AsRawFd,
     level: libc::c_int,
     name: libc::c_int,
     value: &T,
@@ -105,7 +105,7 @@ pub(crate) fn bind_to_device(fd: &OwnedFd, interface: &str) -> Result<()> {
 
 /// Reads a socket's option.
 pub(crate) fn option<T: Plain>(
-    fd: &OwnedFd,
+    fd: &impl AsRawFd,
     level: libc::c_int,
     name: libc::c_int,
 ) -> io::Result<T> {
