@@ -68,6 +68,7 @@ pub(crate) enum Opener {
 }
 
 /// One connection between our host and the kernel.
+#[derive(Debug)]
 pub(crate) struct Transfer {
     pub(crate) opener: Opener,
     /// Bytes that we send.
