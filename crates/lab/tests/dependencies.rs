@@ -43,6 +43,12 @@ const RULES: &[Rule] = &[
         &["trammel-core"],
         &["thiserror", "toml_edit"],
     ),
+    (
+        // The machine comes as a `Device` and a `Clock`: `trammel-io` is for its tests and its example.
+        "trammel-peer",
+        &["trammel-core", "trammel-tcp", "trammel-packet", "trammel-io"],
+        &["thiserror"],
+    ),
     ("trammel-bench", &["trammel-core"], &["thiserror"]),
     ("trammel-netfpga", &["trammel-core"], &["thiserror"]),
     ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),

@@ -47,7 +47,6 @@ pub struct Driver<D, C> {
     device: D,
     clock: C,
     pool: Pool,
-    batch: Packets,
     outgoing: Packets,
 }
 
@@ -62,7 +61,6 @@ impl<D: Device, C: Clock> Driver<D, C> {
             device,
             clock,
             pool: Pool::new(SLOTS, SLOTS),
-            batch: Packets::new(),
             outgoing: Packets::new(),
         }
     }
@@ -83,8 +81,11 @@ impl<D: Device, C: Clock> Driver<D, C> {
             let now = self.clock.now();
             let may_have_more = self.receive(now)?;
             self.host.on_timer(now);
+            self.gather(now)?;
             let turn = application(now, &mut self.host);
-            self.transmit(now)?;
+            self.gather(now)?;
+            self.device.transmit(&mut self.pool, &mut self.outgoing)?;
+            self.device.flush(&mut self.pool)?;
             let Turn::Until(wanted) = turn else {
                 return Ok(true);
             };
@@ -106,40 +107,42 @@ impl<D: Device, C: Clock> Driver<D, C> {
         }
     }
 
-    /// Takes in a batch; says whether there may be more.
+    /// Takes in a batch, and after each frame what the host says to it: connections count on being asked at once.
+    /// Says whether there may be more.
     fn receive(&mut self, now: Time) -> io::Result<bool> {
-        self.device.receive(&mut self.pool, &mut self.batch)?;
-        let is_full = self.batch.is_full();
-        for packet in self.batch.drain() {
-            let frame = self.pool[&packet].data_mut();
-            let host = &mut self.host;
-            self.inward
-                .pass(now, frame, |frame| host.on_frame(now, frame));
+        let mut batch = Packets::new();
+        self.device.receive(&mut self.pool, &mut batch)?;
+        let is_full = batch.is_full();
+        for packet in batch.drain() {
+            let copies = self.inward.pass(now, self.pool[&packet].data_mut());
+            for _ in 0..copies {
+                self.host.on_frame(now, self.pool[&packet].data());
+                self.gather(now)?;
+            }
             self.pool.free(packet);
         }
         while let Some(frame) = self.inward.release(now) {
             self.host.on_frame(now, &frame);
+            self.gather(now)?;
         }
         Ok(is_full)
     }
 
-    /// Sends what the host has, as far as the device has room for it.
-    fn transmit(&mut self, now: Time) -> io::Result<()> {
+    /// Gathers what the host has to send, as far as the device has room for it.
+    fn gather(&mut self, now: Time) -> io::Result<()> {
         let mut frame = [0; LARGEST_FRAME];
         while self.has_room()? {
-            let (pool, outgoing) = (&mut self.pool, &mut self.outgoing);
             if let Some(held) = self.outward.release(now) {
-                push(pool, outgoing, &held);
+                self.push(&held);
             } else if let Some(bytes) = self.host.poll_transmit(now, &mut frame) {
-                self.outward.pass(now, &mut frame[..bytes], |frame| {
-                    push(pool, outgoing, frame);
-                });
+                for _ in 0..self.outward.pass(now, &mut frame[..bytes]) {
+                    self.push(&frame[..bytes]);
+                }
             } else {
                 break;
             }
         }
-        self.device.transmit(&mut self.pool, &mut self.outgoing)?;
-        self.device.flush(&mut self.pool)
+        Ok(())
     }
 
     /// Whether a frame and its duplicate have room in the batch, if need be after the device has taken from it.
@@ -149,11 +152,11 @@ impl<D: Device, C: Clock> Driver<D, C> {
         }
         Ok(self.outgoing.room() >= 2)
     }
-}
 
-/// Adds a frame to a batch that has room. One for which the pool has none is lost, as it would be at an interface.
-fn push(pool: &mut Pool, batch: &mut Packets, frame: &[u8]) {
-    if let Some(packet) = pool.alloc_with(frame) {
-        batch.push(packet);
+    /// Adds a frame to the batch. One for which the pool has no room is lost, as it would be at an interface.
+    fn push(&mut self, frame: &[u8]) {
+        if let Some(packet) = self.pool.alloc_with(frame) {
+            self.outgoing.push(packet);
+        }
     }
 }

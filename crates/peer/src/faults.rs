@@ -20,7 +20,7 @@ pub struct Rates {
     pub loss: f64,
     /// The frame comes twice.
     pub duplication: f64,
-    /// The frame is held back for `hold`.
+    /// The frame is held back for `hold`. With 1 all are: a delay, and no reordering.
     pub reordering: f64,
     /// A frame of an ECN-capable transport is marked Congestion Experienced (RFC 3168 §5).
     pub marking: f64,
@@ -90,12 +90,12 @@ impl Faults {
         &self.counters
     }
 
-    /// A frame comes at `now`: `on` is given what goes on at once, which may be nothing, or the frame twice.
-    pub fn pass(&mut self, now: Time, frame: &mut [u8], mut on: impl FnMut(&[u8])) {
+    /// A frame comes at `now`. Says how often it goes on at once: not at all, once or twice.
+    pub fn pass(&mut self, now: Time, frame: &mut [u8]) -> usize {
         self.counters.frames += 1;
         if self.loss.strikes() {
             self.counters.lost += 1;
-            return;
+            return 0;
         }
         if self.marking.strikes() && mark(frame) {
             self.counters.marked += 1;
@@ -103,13 +103,11 @@ impl Faults {
         if self.reordering.strikes() {
             self.counters.held += 1;
             self.held.push_back((now + self.hold, frame.to_vec()));
-            return;
+            return 0;
         }
-        on(frame);
-        if self.duplication.strikes() {
-            self.counters.duplicated += 1;
-            on(frame);
-        }
+        let is_double = self.duplication.strikes();
+        self.counters.duplicated += u64::from(is_double);
+        1 + usize::from(is_double)
     }
 
     /// When a frame that is held back goes on; [`Time::MAX`] for never.

@@ -1,6 +1,7 @@
 //! Any stack over any wire: options, buffers, segment sizes, faults and variants drawn from a seed.
 //!
 //! `TRAMMEL_SEED` is the first seed, one after the other is tried; what is drawn is printed.
+#![allow(clippy::print_stdout)]
 
 mod common;
 

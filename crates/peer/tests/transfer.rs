@@ -2,7 +2,17 @@
 
 mod common;
 
-use common::{MIB, Opener, Transfer, lossy};
+use common::{MIB, Opener, Transfer, kernel_counters, lossy};
+
+/// What a kernel counts when its peer breaks a rule. On a good wire that is never, however slow a busy machine makes
+/// either end.
+const COMPLAINTS: [&str; 5] = [
+    "OutRsts",
+    "PAWSEstab",
+    "TCPChallengeACK",
+    "TCPSACKDiscard",
+    "TCPSYNChallenge",
+];
 
 #[test]
 fn the_kernel_accepts_our_connection_and_takes_a_mebibyte() {
@@ -10,10 +20,7 @@ fn the_kernel_accepts_our_connection_and_takes_a_mebibyte() {
         to_kernel: MIB,
         ..Transfer::default()
     };
-    let Some(outcome) = transfer.run() else {
-        return;
-    };
-    assert_eq!(outcome.counters().retransmissions, 0);
+    transfer.run();
 }
 
 #[test]
@@ -26,7 +33,13 @@ fn streams_arrive_whichever_end_opens_and_sends() {
                 to_us,
                 ..Transfer::default()
             };
-            transfer.run();
+            let Some(outcome) = transfer.run() else {
+                return;
+            };
+            let told = kernel_counters(&outcome.wire.kernel);
+            for complaint in COMPLAINTS {
+                assert_eq!(told.get(complaint), None, "{told:?}");
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 //! Every congestion control and every preset completes a lossy transfer to the kernel.
+#![allow(clippy::print_stdout)]
 
 mod common;
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod tap;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::thread::JoinHandle;
@@ -129,7 +130,7 @@ pub(crate) fn listener(kernel: &Namespace) -> (TcpListener, SocketAddrV4) {
 
 /// Writes the stream's first `bytes` bytes.
 pub(crate) fn write_pattern(mut stream: &TcpStream, bytes: u64) {
-    let mut buffer = [0; 65_536];
+    let mut buffer = vec![0; 65_536];
     let mut done = 0;
     while done < bytes {
         let part = &mut buffer[..(bytes - done).min(65_536) as usize];
@@ -141,7 +142,7 @@ pub(crate) fn write_pattern(mut stream: &TcpStream, bytes: u64) {
 
 /// Reads to the end of the stream; says how many bytes came and how many were wrong.
 pub(crate) fn read_pattern(mut stream: &TcpStream) -> (u64, u64) {
-    let mut buffer = [0; 65_536];
+    let mut buffer = vec![0; 65_536];
     let (mut done, mut wrong) = (0, 0);
     loop {
         match stream.read(&mut buffer).expect("the peer sends") {
@@ -166,6 +167,29 @@ fn talk(stream: &TcpStream, to_us: u64) -> (u64, u64, TcpInfo) {
         read_pattern(stream)
     });
     (came, wrong, tcp::info(stream).expect("the socket is there"))
+}
+
+/// What the kernel of a namespace counts of TCP (`/proc/net/snmp` and `netstat`), by name; zeros are left out.
+pub(crate) fn kernel_counters(kernel: &Namespace) -> BTreeMap<String, u64> {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{file}"));
+    let text = kernel.run(|| Ok::<_, std::io::Error>(read("snmp")? + &read("netstat")?));
+    let text = text.expect("the kernel shows its counters");
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("Tcp"))
+        .collect();
+    let mut counters = BTreeMap::new();
+    // A line of names, then one of numbers.
+    for pair in lines.chunks_exact(2) {
+        for (name, value) in pair[0].split(' ').zip(pair[1].split(' ')).skip(1) {
+            // One of the first kind is negative: no limit to connections.
+            match value.parse().unwrap_or(0) {
+                0 => {}
+                value => drop(counters.insert(name.to_owned(), value)),
+            }
+        }
+    }
+    counters
 }
 
 impl Transfer {
@@ -213,6 +237,10 @@ impl Transfer {
         assert_eq!(wire.driver.host.counters().damaged, 0);
         let (came, wrong, info) = thread.join().expect("the kernel's end is content");
         assert_eq!((came, wrong), (self.to_kernel, 0));
+        let told = kernel_counters(&wire.kernel);
+        for error in ["InErrs", "InCsumErrors"] {
+            assert_eq!(told.get(error), None, "{told:?}");
+        }
         let faults = [
             *wire.driver.inward.counters(),
             *wire.driver.outward.counters(),
