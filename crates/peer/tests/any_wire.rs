@@ -73,6 +73,7 @@ impl Draw {
         if self.of(&[true, false, false]) {
             sysctls.push(("tcp_rmem", "4096 16384 65536"));
         }
+        sysctls.push(("tcp_shrink_window", self.of(&["0", "1"])));
         let stack = self.stack();
         // What the smallest segments and the worst wires take some seconds to carry.
         let bytes = u64::from(stack.mss) * 150;
@@ -83,6 +84,7 @@ impl Draw {
             cc: self.of(&cc::all()).about.name,
             rates: [self.rates(), self.rates()],
             mtu_bytes: self.of(&[1500, 1500, 576]),
+            reads_every: self.of(&[None, None, Some(5), Some(50)]).map(Time::from_ms),
             stack,
             seed,
             sysctls,
