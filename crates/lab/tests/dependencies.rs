@@ -46,7 +46,12 @@ const RULES: &[Rule] = &[
     (
         // The machine comes as a `Device` and a `Clock`: `trammel-io` is for its tests and its example.
         "trammel-peer",
-        &["trammel-core", "trammel-tcp", "trammel-packet", "trammel-io"],
+        &[
+            "trammel-core",
+            "trammel-tcp",
+            "trammel-packet",
+            "trammel-io",
+        ],
         &["thiserror"],
     ),
     ("trammel-bench", &["trammel-core"], &["thiserror"]),

@@ -18,6 +18,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/forwarding.md",
     "docs/linux-2.6.md",
     "docs/netfpga.md",
+    "docs/peer.md",
     "docs/router.md",
     "docs/itg-signalling.md",
     "docs/scenarios.md",

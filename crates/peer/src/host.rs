@@ -21,6 +21,8 @@ use trammel_tcp::stack::Stack;
 
 /// The first port for connections that the host opens (RFC 6335 §6: dynamic ports).
 const FIRST_PORT: u16 = 49_152;
+/// Resets that may wait for their receiver's Ethernet address; strays beyond them are not answered.
+const MOST_RESETS: usize = 64;
 
 /// How connections are made: the stack and the congestion control.
 pub struct Maker {
@@ -101,7 +103,7 @@ pub struct Counters {
     pub strays: u64,
 }
 
-/// A host with one address.
+/// A host with one address. A connection that is closed stays, for what it has counted.
 #[derive(Debug)]
 pub struct Host {
     neighbours: Neighbours,
@@ -149,13 +151,28 @@ impl Host {
     }
 
     /// Opens a connection to `remote` at `now`. Its SYN leaves as soon as the peer's Ethernet address is known.
+    ///
+    /// # Panics
+    /// Where connections to `remote` are open from all 16,384 dynamic ports.
     pub fn connect(&mut self, now: Time, remote: SocketAddrV4, maker: &Maker) -> FlowId {
         let rng = Rng::new(self.seed, &format!("flow:{}", self.flows.len()));
         let mut connection = Connection::client(&maker.stack, (maker.build)(), rng);
         connection.connect(now);
-        let port = self.next_port;
-        self.next_port = self.next_port.checked_add(1).unwrap_or(FIRST_PORT);
+        let port = self.free_port(remote);
         self.add(port, remote, connection)
+    }
+
+    /// The next port from which no connection to `remote` is open.
+    fn free_port(&mut self, remote: SocketAddrV4) -> u16 {
+        for _ in FIRST_PORT..=u16::MAX {
+            let port = self.next_port;
+            self.next_port = port.checked_add(1).unwrap_or(FIRST_PORT);
+            let taken = self.index.get(&(port, remote));
+            if taken.is_none_or(|id| self.flow(*id).connection.state() == State::Closed) {
+                return port;
+            }
+        }
+        panic!("all dynamic ports are in use for connections to {remote}");
     }
 
     fn add(&mut self, port: u16, remote: SocketAddrV4, connection: Connection) -> FlowId {
@@ -211,7 +228,9 @@ impl Host {
         let segment = &arrival.segment;
         let Some(id) = self.owner(arrival) else {
             self.counters.strays += 1;
-            if let Some((seq, ack)) = segment.refusal() {
+            if self.resets.len() < MOST_RESETS
+                && let Some((seq, ack)) = segment.refusal()
+            {
                 let reset = Segment::reset(seq, ack);
                 self.resets
                     .push_back((arrival.from, arrival.to.port(), reset));
@@ -266,11 +285,11 @@ impl Host {
     /// Writes the next frame to send at `now` to the front of `frame`, which has room for [`LARGEST_FRAME`] bytes,
     /// and returns its bytes. Connections take turns by frames.
     pub fn poll_transmit(&mut self, now: Time, frame: &mut [u8; LARGEST_FRAME]) -> Option<usize> {
-        // A connection may ask for a neighbour: then there is one frame more, of ARP.
-        let segment = self
+        let of_tcp = self
             .poll_resets(now, frame)
             .or_else(|| self.poll_flows(now, frame));
-        segment.or_else(|| {
+        // These last: whoever had nothing to send may just have asked where to send it.
+        of_tcp.or_else(|| {
             let arp = self.neighbours.poll_transmit()?;
             frame[..arp.len()].copy_from_slice(&arp);
             Some(arp.len())
