@@ -5,6 +5,7 @@ mod harness;
 use harness::{CLIENT, Fate, Pair, SERVER, stream_near_the_wrap, variant};
 use trammel_core::time::Time;
 use trammel_tcp::connection::{Connection, State};
+use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::{AckPolicy, Stack};
 
 /// A receiver whose buffer holds `bytes`, and one that does not grow.
@@ -78,6 +79,40 @@ fn a_window_that_comes_with_data_counts() {
     pair.inject(CLIENT, data);
     let after = pair.end[CLIENT].peer_window();
     assert!(after < before && after > 0, "{before} {after}");
+}
+
+/// Who has shrunk its window takes nothing from beyond it, not even an ACK.
+#[test]
+fn acks_and_resets_stay_within_a_window_that_was_taken_back() {
+    for (field, is_taken_back) in [(0, true), (1, false)] {
+        let mut pair = Pair::established(&Stack::linux_6());
+        let first = pair.end[CLIENT].tp().snd_nxt;
+        let mut smaller = pair.forge(SERVER);
+        let mut data = smaller;
+        pair.filter(|_| Fate::Drop);
+        pair.write(CLIENT, 20_000);
+        let next = pair.end[CLIENT].tp().snd_nxt;
+        smaller.window = field;
+        pair.inject(CLIENT, smaller);
+        let left = pair.end[CLIENT].peer_window();
+        // A unit of the window's scale is 8 KiB: one of them is more than is missing.
+        assert!(left < next.wrapping_sub(first), "{left}");
+        let expected = if is_taken_back {
+            first.wrapping_add(left)
+        } else {
+            next
+        };
+
+        let mark = pair.mark();
+        data.len = 1448;
+        data.window = field;
+        pair.inject(CLIENT, data);
+        pair.abort(CLIENT);
+        let sent = pair.sent_since(mark, CLIENT);
+        let numbers: Vec<_> = sent.iter().map(|sent| sent.segment.seq).collect();
+        assert_eq!(numbers, [expected; 2]);
+        assert!(sent[1].segment.flags.has(Flags::RST));
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use trammel_io::netns::Namespace;
 use trammel_io::tcp::{self, TcpInfo};
 use trammel_peer::drive::Turn;
 use trammel_peer::faults::{Counters, Rates};
-use trammel_peer::host::{FlowId, Host, Maker};
+use trammel_peer::host::{FlowId, Maker};
 use trammel_peer::pattern;
 use trammel_tcp::cc;
 use trammel_tcp::connection::State;
@@ -239,7 +239,7 @@ impl Transfer {
         assert!(
             is_done.expect("the TAP is there"),
             "stuck: {}",
-            self.state(&wire.driver.host, flow)
+            self.state(&wire, flow)
         );
         let flow = flow.expect("it was opened");
         let ours = wire.driver.host.flow(flow);
@@ -291,11 +291,18 @@ impl Transfer {
         }
     }
 
-    fn state(&self, host: &Host, flow: Option<FlowId>) -> String {
+    fn state(&self, wire: &Wire, flow: Option<FlowId>) -> String {
         let flow = flow.map(|flow| {
-            let connection = &host.flow(flow).connection;
-            (connection.state(), connection.tp(), connection.counters())
+            let connection = &wire.driver.host.flow(flow).connection;
+            let window = connection.peer_window();
+            let (state, tp) = (connection.state(), connection.tp());
+            format!(
+                "{state:?} {tp:?} {:?}, window {window}",
+                connection.counters()
+            )
         });
-        format!("seed {}, {flow:?}, {:?}", self.seed, host.counters())
+        let told = kernel_counters(&wire.kernel);
+        let (seed, counters) = (self.seed, wire.driver.host.counters());
+        format!("seed {seed}, {flow:?}, {counters:?}, kernel {told:?}")
     }
 }

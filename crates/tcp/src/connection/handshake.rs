@@ -33,7 +33,7 @@ impl Connection {
     /// The application gives up: the peer is told by a reset.
     pub fn abort(&mut self) {
         if self.is_synchronised() || self.state == State::SynReceived {
-            self.want_reset = Some((self.tp.snd_nxt, Some(self.receiver.rcv_nxt)));
+            self.want_reset = Some((self.acceptable_seq(), Some(self.receiver.rcv_nxt)));
             self.want_other = true;
         }
         self.state = State::Closed;

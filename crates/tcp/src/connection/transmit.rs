@@ -54,7 +54,7 @@ impl Connection {
         }
         if self.receiver.now {
             self.counters.acks_sent += 1;
-            self.header(now, self.tp.snd_nxt, 0, out);
+            self.header(now, self.acceptable_seq(), 0, out);
             return true;
         }
         false
@@ -114,6 +114,21 @@ impl Connection {
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
         self.tp.snd_una.wrapping_add(self.snd_wnd)
+    }
+
+    /// Sequence number of a segment without payload: the next one, or where the peer has taken back window that it
+    /// had offered, the end of what is left. Beyond that a peer takes nothing, neither data nor what an ACK says.
+    #[inline]
+    pub(super) fn acceptable_seq(&self) -> u32 {
+        //= rfc9293 §3.8.6
+        //# a sending TCP peer MUST be robust against window shrinking
+        // By less than a unit of the window's scale it was rounded, not taken back (RFC 7323 §2.4).
+        let beyond = self.tp.snd_nxt.wrapping_sub(self.window_end()) as i32;
+        if beyond < 1 << self.snd_wscale {
+            self.tp.snd_nxt
+        } else {
+            self.window_end()
+        }
     }
 
     /// SACK blocks that a header with `len` bytes of payload has room for.
@@ -229,7 +244,7 @@ impl Connection {
 
     pub(super) fn pure_ack(&mut self, now: Time) -> Segment {
         let mut segment = Segment::default();
-        self.header(now, self.tp.snd_nxt, 0, &mut segment);
+        self.header(now, self.acceptable_seq(), 0, &mut segment);
         segment
     }
 
