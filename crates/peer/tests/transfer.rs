@@ -17,9 +17,8 @@ use trammel_tcp::stack::Stack;
 
 /// What a kernel counts when its peer breaks a rule. On a good wire that is never, however slow a busy machine makes
 /// either end.
-const COMPLAINTS: [&str; 6] = [
+const COMPLAINTS: [&str; 5] = [
     "InErrs",
-    "OutRsts",
     "PAWSEstab",
     "TCPChallengeACK",
     "TCPSACKDiscard",
