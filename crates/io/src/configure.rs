@@ -15,6 +15,8 @@ const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
+const RTA_METRICS: u16 = 8;
 
 /// `struct ifinfomsg`.
 pub(crate) fn link_header(index: u32, flags: u32, change: u32) -> [u8; 16] {
@@ -124,6 +126,11 @@ impl Socket {
         self.change(name, IFLA_MTU, &mtu_bytes.to_ne_bytes())
     }
 
+    /// Sets of how many segments a super-packet is at most that the kernel hands to the interface.
+    pub fn set_most_segments(&mut self, name: &str, segments: u32) -> io::Result<()> {
+        self.change(name, IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes())
+    }
+
     /// Sets the Ethernet address.
     pub fn set_mac(&mut self, name: &str, mac: [u8; 6]) -> io::Result<()> {
         self.change(name, IFLA_ADDRESS, &mac)
@@ -152,6 +159,25 @@ impl Socket {
         prefix: u8,
         hop: &Hop,
     ) -> io::Result<()> {
+        self.request(Socket::route(change, to, prefix, hop))
+    }
+
+    /// Adds or replaces a route whose connections have these metrics: numbers `RTAX_…` and values.
+    pub fn add_route_with(
+        &mut self,
+        to: IpAddr,
+        prefix: u8,
+        hop: &Hop,
+        metrics: &[(u16, u32)],
+    ) -> io::Result<()> {
+        let message = Socket::route(Change::Add, to, prefix, hop);
+        self.request(message.nested(RTA_METRICS, |inner| {
+            let put = |inner: Message, &(metric, value): &(u16, u32)| inner.number(metric, value);
+            metrics.iter().fold(inner, put)
+        }))
+    }
+
+    fn route(change: Change, to: IpAddr, prefix: u8, hop: &Hop) -> Message {
         let (kind, flags) = match change {
             Change::Add => (libc::RTM_NEWROUTE, REPLACE),
             Change::Del => (libc::RTM_DELROUTE, 0),
@@ -186,7 +212,7 @@ impl Socket {
         if let Some(gateway) = hop.gateway {
             message = message.attribute(RTA_GATEWAY, &octets(gateway));
         }
-        self.request(message.number(RTA_OIF, hop.interface))
+        message.number(RTA_OIF, hop.interface)
     }
 
     /// Adds or replaces a neighbour that stays.

@@ -1,11 +1,16 @@
-//! Sockets of the kernel's TCP: what it tells of a connection (`TCP_INFO`), and ending one by a reset.
+//! Sockets of the kernel's TCP, and what it tells of a connection (`TCP_INFO`).
 //!
 //! Source: `tcp(7)`, `linux/tcp.h`.
 
+use crate::error::{Error, Result};
+use crate::machine;
 use crate::sys;
 use std::io;
-use std::net::TcpStream;
-use std::os::fd::AsRawFd;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// Bytes of the longest name of a congestion control.
+const NAME_BYTES: usize = 16;
 
 /// What the kernel tells of a connection (`struct tcp_info`); what an older kernel does not know is 0.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,12 +132,166 @@ pub struct TcpInfo {
 
 // SAFETY: integers only, laid out without padding.
 unsafe impl sys::Plain for TcpInfo {}
+// SAFETY: bytes.
+unsafe impl sys::Plain for [u8; NAME_BYTES] {}
 // SAFETY: integers.
 unsafe impl sys::Plain for libc::linger {}
+
+/// What a socket is given before it connects or listens; nothing leaves it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The congestion control.
+    pub congestion: Option<String>,
+    /// Bytes of the send buffer, as `SO_SNDBUF` takes them: the kernel doubles them.
+    pub send_buffer: Option<i32>,
+    /// And of the receive buffer.
+    pub receive_buffer: Option<i32>,
+    /// The longest segment, bytes.
+    pub max_segment: Option<i32>,
+    /// Small segments do not wait.
+    pub no_delay: bool,
+    /// Bytes a second that it is paced to at most; with any, it is paced.
+    pub max_pacing_rate: Option<u64>,
+}
+
+impl Options {
+    fn set(&self, socket: &OwnedFd) -> io::Result<()> {
+        if let Some(name) = &self.congestion {
+            let mut bytes = [0; NAME_BYTES];
+            let name = name.as_bytes();
+            let len = name.len().min(NAME_BYTES - 1);
+            bytes[..len].copy_from_slice(&name[..len]);
+            sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &bytes)?;
+        }
+        let buffers = [
+            (self.send_buffer, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
+            (self.receive_buffer, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
+        ];
+        for (bytes, force, ask) in buffers {
+            if let Some(bytes) = bytes {
+                sys::set_option(socket, libc::SOL_SOCKET, force, &bytes)
+                    .or_else(|_| sys::set_option(socket, libc::SOL_SOCKET, ask, &bytes))?;
+            }
+        }
+        if let Some(bytes) = self.max_segment {
+            sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes)?;
+        }
+        if self.no_delay {
+            sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1)?;
+        }
+        if let Some(rate) = self.max_pacing_rate {
+            sys::set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate)?;
+        }
+        Ok(())
+    }
+}
+
+fn open(to: SocketAddr, options: &Options) -> io::Result<OwnedFd> {
+    let family = if to.is_ipv4() {
+        libc::AF_INET
+    } else {
+        libc::AF_INET6
+    };
+    let socket = sys::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
+    options.set(&socket)?;
+    Ok(socket)
+}
+
+/// Begins to connect, and does not wait: the socket can be written to once it is connected. The error names a congestion control that
+/// the kernel does not have.
+pub fn connect(to: SocketAddr, options: &Options) -> Result<TcpStream> {
+    let failed = failed(to, options);
+    let socket = open(to, options).map_err(&failed)?;
+    let address = sys::internet(to);
+    // SAFETY: the pointer and the length are those of the address.
+    let connected = unsafe {
+        libc::connect(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of_val(&address) as libc::socklen_t,
+        )
+    };
+    match sys::check(connected) {
+        Ok(_) => Ok(socket.into()),
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(socket.into()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// A socket that listens, without waiting in `accept`.
+pub fn listen(at: SocketAddr, backlog: i32, options: &Options) -> Result<std::net::TcpListener> {
+    let failed = failed(at, options);
+    let socket = open(at, options).map_err(&failed)?;
+    sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1).map_err(&failed)?;
+    sys::bind(&socket, &sys::internet(at)).map_err(&failed)?;
+    // SAFETY: no pointers.
+    sys::check(unsafe { libc::listen(socket.as_raw_fd(), backlog) }).map_err(&failed)?;
+    Ok(socket.into())
+}
+
+fn failed(at: SocketAddr, options: &Options) -> impl Fn(io::Error) -> Error {
+    let congestion = options.congestion.clone();
+    move |source| {
+        let what = match (&congestion, source.raw_os_error()) {
+            (Some(name), Some(libc::ENOENT)) => {
+                format!("the kernel has no congestion control `{name}`")
+            }
+            _ => format!("no TCP socket at {at}"),
+        };
+        Error::Kernel { what, source }
+    }
+}
 
 /// What the kernel tells of a connection.
 pub fn info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
     sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO)
+}
+
+/// Throws away what has come, up to a gigabyte, without looking at it; 0 at the end of the stream.
+pub fn discard(socket: &impl AsFd) -> io::Result<usize> {
+    // SAFETY: with `MSG_TRUNC`, TCP writes nothing to where the null pointer says.
+    let came = unsafe {
+        libc::recv(
+            socket.as_fd().as_raw_fd(),
+            std::ptr::null_mut(),
+            1 << 30,
+            libc::MSG_TRUNC | libc::MSG_DONTWAIT,
+        )
+    };
+    sys::check_size(came)
+}
+
+/// A file in memory whose pages are sent without being copied.
+#[derive(Debug)]
+pub struct Pages {
+    file: OwnedFd,
+    bytes: usize,
+}
+
+impl Pages {
+    /// `bytes` of zeroes.
+    pub fn new(bytes: usize) -> io::Result<Pages> {
+        let file = machine::in_memory("payload", &vec![0; bytes])?;
+        Ok(Pages { file, bytes })
+    }
+
+    /// Sends up to `most` of them; says how many the socket took.
+    pub fn send(&self, socket: &impl AsFd, most: u64) -> io::Result<usize> {
+        let (mut offset, most) = (
+            0,
+            self.bytes.min(usize::try_from(most).unwrap_or(usize::MAX)),
+        );
+        // SAFETY: the pointer is to an offset of ours.
+        let sent = unsafe {
+            libc::sendfile(
+                socket.as_fd().as_raw_fd(),
+                self.file.as_raw_fd(),
+                &raw mut offset,
+                most,
+            )
+        };
+        sys::check_size(sent)
+    }
 }
 
 /// Closes a connection by a reset: what is written and not sent never is.

@@ -1,0 +1,106 @@
+//! What only the first process of a machine does: it mounts its file systems and switches it off. And what a process asks that has to
+//! end with the one that started it.
+
+use crate::error::{Error, Result};
+use crate::sys;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Mounts a file system of the kernel's own (`proc`, `sysfs`, `devtmpfs`, `tmpfs`) at folder `at`, which is made.
+pub fn mount(kind: &str, at: &str) -> Result<()> {
+    let failed = |source| Error::Kernel {
+        what: format!("cannot mount `{kind}` at {at}"),
+        source,
+    };
+    std::fs::create_dir_all(at).map_err(failed)?;
+    let (Ok(kind_text), Ok(target)) = (CString::new(kind), CString::new(at)) else {
+        return Err(Error::Invalid(format!("`{kind}`, `{at}`: no names")));
+    };
+    // SAFETY: strings that end with a zero.
+    sys::check(unsafe {
+        libc::mount(
+            kind_text.as_ptr(),
+            target.as_ptr(),
+            kind_text.as_ptr(),
+            0,
+            std::ptr::null(),
+        )
+    })
+    .map_err(failed)?;
+    Ok(())
+}
+
+/// Switches the machine off. Only its first process should.
+pub fn power_off() -> io::Error {
+    // SAFETY: no pointers. The machine is the caller's to switch off: it needs CAP_SYS_BOOT.
+    unsafe {
+        libc::sync();
+        libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF);
+    }
+    io::Error::last_os_error()
+}
+
+/// Has the kernel kill what `command` starts when the thread that starts it ends, however that ends.
+pub fn die_with_parent(command: &mut Command) -> &mut Command {
+    // SAFETY: between fork and exec only `prctl` is called, which allocates nothing and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            sys::check(libc::prctl(
+                libc::PR_SET_PDEATHSIG,
+                libc::SIGKILL as libc::c_ulong,
+            ))
+            .map(drop)
+        })
+    }
+}
+
+/// Has what `command` starts find `descriptors` open, the first as number 3 and so on.
+pub fn hand_over(command: &mut Command, descriptors: Vec<OwnedFd>) -> &mut Command {
+    /// Above all numbers that are handed over.
+    const HIGH: libc::c_int = 100;
+    let hand = move || {
+        // What has one of the numbers may be needed as another: all go up before they come down.
+        for (at, descriptor) in (0..).zip(&descriptors) {
+            // SAFETY: no pointers.
+            sys::check(unsafe { libc::dup2(descriptor.as_raw_fd(), HIGH + at) })?;
+        }
+        for at in 0..descriptors.len() as libc::c_int {
+            // SAFETY: no pointers; the copies are closed on the way.
+            unsafe {
+                sys::check(libc::dup2(HIGH + at, 3 + at))?;
+                libc::close(HIGH + at);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only `dup2` and `close` are called.
+    unsafe { command.pre_exec(hand) }
+}
+
+/// A file in memory that holds `bytes`; who has its descriptor can open it as `/proc/self/fd/N`.
+pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
+    let name = CString::new(name)?;
+    // SAFETY: a string that ends with a zero.
+    let fd = sys::owned(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
+    let file = std::fs::File::from(fd.try_clone()?);
+    io::Write::write_all(&mut &file, bytes)?;
+    Ok(fd)
+}
+
+/// Both ends of a stream within this machine.
+pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: room for two descriptors, which are then ours.
+    unsafe {
+        sys::check(libc::socketpair(
+            libc::AF_UNIX,
+            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
+            0,
+            ends.as_mut_ptr(),
+        ))?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}

@@ -1,0 +1,497 @@
+//! The kernel's queueing disciplines: made, changed and read by netlink.
+//!
+//! Only options whose meaning is a number of the user's are here; what `tc` derives for its own convenience is not. Source: `linux/pkt_sched.h`
+//! and the manual pages `tc-tbf(8)`, `tc-netem(8)`, `tc-codel(8)`, `tc-fq_codel(8)`, `tc-pie(8)`, `tc-red(8)`.
+
+use crate::error::{Error, Result};
+use crate::netlink::{Message, attributes, number_at};
+use crate::netns::Namespace;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
+/// `TC_H_ROOT`.
+const ROOT: u32 = u32::MAX;
+/// `TC_LINKLAYER_ETHERNET`.
+const ETHERNET: u8 = 1;
+/// Bytes that the kernel counts of a frame beside its IP packet.
+const ETHERNET_HEADER: u32 = 14;
+
+/// A discipline with its options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A queue of so many packets.
+    Pfifo {
+        /// Packets.
+        limit: u32,
+    },
+    /// A queue of so many bytes, Ethernet headers included.
+    Bfifo {
+        /// Bytes.
+        limit: u32,
+    },
+    /// A token bucket, whose queue is its child.
+    Tbf(Tbf),
+    /// Delays, loses and spreads packets.
+    Netem(Netem),
+    /// CoDel (RFC 8289).
+    Codel(Codel),
+    /// A CoDel for each of many queues (RFC 8290).
+    FqCodel {
+        /// As of one queue.
+        codel: Codel,
+        /// How many queues.
+        flows: u32,
+        /// Bytes of a turn.
+        quantum: u32,
+        /// Bytes of all queues.
+        memory_limit: u32,
+    },
+    /// PIE (RFC 8033).
+    Pie {
+        /// Packets.
+        limit: u32,
+        /// The delay aimed at, in microseconds.
+        target_us: u32,
+        /// How often the probability is computed, in microseconds.
+        update_us: u32,
+        /// The weight of the delay's deviation.
+        alpha: u32,
+        /// The weight of its change.
+        beta: u32,
+        /// Marks ECN-capable packets.
+        ecn: bool,
+    },
+    /// RED with its options as the kernel has them.
+    Red(Red),
+    /// A queue for each flow, and pacing.
+    Fq {
+        /// Packets of all flows.
+        limit: u32,
+        /// Packets of a flow.
+        flow_limit: u32,
+    },
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tbf {
+    /// Bytes a second.
+    pub rate: u64,
+    /// Its depth in bytes.
+    pub burst: u32,
+    /// Bytes counted beside each IP packet: 14 at least.
+    pub overhead: u32,
+    /// Bytes of the queue that it begins with.
+    pub limit: u32,
+}
+
+/// A path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Netem {
+    /// The delay, in nanoseconds.
+    pub delay_ns: u64,
+    /// What is added or taken off, uniformly, in nanoseconds.
+    pub jitter_ns: u64,
+    /// Packets that are on their way at most.
+    pub limit: u32,
+    /// What is lost.
+    pub loss: Loss,
+    /// The seed of what is drawn.
+    pub seed: u64,
+}
+
+/// What is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Loss {
+    /// Nothing.
+    #[default]
+    None,
+    /// Each packet with this probability.
+    Independent(f64),
+    /// Gilbert's and Elliott's chain: from good to bad, from bad to good, lost in bad, lost in good.
+    GilbertElliott([f64; 4]),
+}
+
+/// CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Codel {
+    /// Packets.
+    pub limit: u32,
+    /// The delay that is accepted, in microseconds.
+    pub target_us: u32,
+    /// How long it has to last, in microseconds.
+    pub interval_us: u32,
+    /// Marks ECN-capable packets.
+    pub ecn: bool,
+    /// Marks packets that waited longer, in microseconds.
+    pub ce_threshold_us: Option<u32>,
+}
+
+/// RED (`struct tc_red_qopt`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Red {
+    /// Bytes.
+    pub limit: u32,
+    /// Bytes.
+    pub min: u32,
+    /// Bytes.
+    pub max: u32,
+    /// The average's weight is 2 to this power, negative.
+    pub weight_log: u8,
+    /// The logarithm of the cells that an idle time is counted in, and by how much the average is shifted after so many of them.
+    pub idle: (u8, Vec<u8>),
+    /// The probability at the upper threshold.
+    pub probability: f64,
+    /// Marks ECN-capable packets.
+    pub ecn: bool,
+    /// Drops where it may not mark.
+    pub hard_drop: bool,
+    /// Adapts the probability.
+    pub adaptive: bool,
+}
+
+/// What the kernel counts of a discipline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Bytes that went, Ethernet headers included.
+    pub sent_bytes: u64,
+    /// Packets that went.
+    pub sent: u64,
+    /// Packets that were dropped.
+    pub drops: u64,
+    /// Packets that wait.
+    pub waiting: u32,
+    /// Bytes that wait.
+    pub waiting_bytes: u32,
+    /// Packets that were marked, where the discipline tells.
+    pub marks: u64,
+}
+
+/// A share as the kernel has it: 2³² − 1 is always.
+fn share(probability: f64) -> u32 {
+    (probability.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        match self {
+            Kind::Pfifo { .. } => "pfifo",
+            Kind::Bfifo { .. } => "bfifo",
+            Kind::Tbf(_) => "tbf",
+            Kind::Netem(_) => "netem",
+            Kind::Codel(_) => "codel",
+            Kind::FqCodel { .. } => "fq_codel",
+            Kind::Pie { .. } => "pie",
+            Kind::Red(_) => "red",
+            Kind::Fq { .. } => "fq",
+        }
+    }
+
+    fn options(&self, message: Message) -> Message {
+        match self {
+            Kind::Pfifo { limit } | Kind::Bfifo { limit } => {
+                message.attribute(TCA_OPTIONS, &limit.to_ne_bytes())
+            }
+            Kind::Tbf(tbf) => message.nested(TCA_OPTIONS, |inner| tbf.options(inner)),
+            Kind::Netem(netem) => message.nested(TCA_OPTIONS, |inner| netem.options(inner)),
+            Kind::Codel(codel) => message.nested(TCA_OPTIONS, |inner| {
+                let inner = inner
+                    .number(1, codel.target_us)
+                    .number(2, codel.limit)
+                    .number(3, codel.interval_us)
+                    .number(4, codel.ecn.into());
+                match codel.ce_threshold_us {
+                    Some(us) => inner.number(5, us),
+                    None => inner,
+                }
+            }),
+            Kind::FqCodel {
+                codel,
+                flows,
+                quantum,
+                memory_limit,
+            } => message.nested(TCA_OPTIONS, |inner| {
+                let inner = inner
+                    .number(1, codel.target_us)
+                    .number(2, codel.limit)
+                    .number(3, codel.interval_us)
+                    .number(4, codel.ecn.into())
+                    .number(5, *flows)
+                    .number(6, *quantum)
+                    .number(9, *memory_limit);
+                match codel.ce_threshold_us {
+                    Some(us) => inner.number(7, us),
+                    None => inner,
+                }
+            }),
+            Kind::Pie {
+                limit,
+                target_us,
+                update_us,
+                alpha,
+                beta,
+                ecn,
+            } => message.nested(TCA_OPTIONS, |inner| {
+                inner
+                    .number(1, *target_us)
+                    .number(2, *limit)
+                    .number(3, *update_us)
+                    .number(4, *alpha)
+                    .number(5, *beta)
+                    .number(6, u32::from(*ecn))
+            }),
+            Kind::Red(red) => message.nested(TCA_OPTIONS, |inner| red.options(inner)),
+            Kind::Fq { limit, flow_limit } => message.nested(TCA_OPTIONS, |inner| {
+                inner.number(1, *limit).number(2, *flow_limit)
+            }),
+        }
+    }
+}
+
+impl Tbf {
+    /// `TCA_TBF_PARMS`, `…_RATE64`, `…_BURST`.
+    fn options(self, message: Message) -> Message {
+        let mut rate = vec![0, ETHERNET];
+        let beside = self.overhead.saturating_sub(ETHERNET_HEADER) as u16;
+        rate.extend(beside.to_ne_bytes());
+        rate.extend([0; 4]);
+        rate.extend(u32::try_from(self.rate).unwrap_or(u32::MAX).to_ne_bytes());
+        let mut parameters = rate;
+        parameters.extend([0; 12]);
+        parameters.extend(words(&[self.limit, 0, 0]));
+        message
+            .attribute(1, &parameters)
+            .attribute(4, &self.rate.to_ne_bytes())
+            .number(6, self.burst)
+    }
+}
+
+impl Netem {
+    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_LOSS`, `…_PRNG_SEED`.
+    fn options(self, message: Message) -> Message {
+        let loss = match self.loss {
+            Loss::Independent(probability) => share(probability),
+            Loss::None | Loss::GilbertElliott(_) => 0,
+        };
+        let message = message
+            .fixed(&words(&[0, self.limit, loss, 0, 0, 0]))
+            .attribute(10, &self.delay_ns.cast_signed().to_ne_bytes())
+            .attribute(11, &self.jitter_ns.cast_signed().to_ne_bytes())
+            .attribute(14, &self.seed.to_ne_bytes());
+        match self.loss {
+            Loss::None | Loss::Independent(_) => message,
+            // The kernel's third number is what passes in the bad state.
+            Loss::GilbertElliott([to_bad, to_good, lost_in_bad, lost_in_good]) => {
+                message.nested(5, |inner| {
+                    let model = [to_bad, to_good, 1.0 - lost_in_bad, lost_in_good].map(share);
+                    inner.attribute(2, &words(&model))
+                })
+            }
+        }
+    }
+}
+
+impl Red {
+    /// `TCA_RED_PARMS`, `…_STAB`, `…_MAX_P`.
+    fn options(&self, message: Message) -> Message {
+        let flags =
+            u8::from(self.ecn) | u8::from(self.hard_drop) << 1 | u8::from(self.adaptive) << 2;
+        let mut parameters = words(&[self.limit, self.min, self.max]);
+        // The logarithm of the probability over the distance of the thresholds is for kernels that do not know `TCA_RED_MAX_P`.
+        let slope = (self.probability / f64::from((self.max - self.min).max(1))).max(1e-9);
+        let slope_log = (-slope.log2()).round().clamp(0.0, 31.0) as u8;
+        parameters.extend([self.weight_log, slope_log, self.idle.0, flags]);
+        let mut shifts = self.idle.1.clone();
+        shifts.resize(256, 0);
+        message
+            .attribute(1, &parameters)
+            .attribute(2, &shifts)
+            .number(3, share(self.probability))
+    }
+}
+
+/// `struct tcmsg`.
+fn header(interface: u32, handle: u32, parent: u32) -> Vec<u8> {
+    words(&[0, interface, handle, parent, 0])
+}
+
+/// The handle `major:`.
+fn handle(major: u16) -> u32 {
+    u32::from(major) << 16
+}
+
+impl Namespace {
+    /// Puts a discipline at an interface's way out, as its root with handle `1:`, in place of what was there.
+    pub fn set_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
+        self.put_qdisc(interface, kind, ROOT, handle(1))
+    }
+
+    /// Puts a discipline into the one that is the root, with handle `2:`.
+    pub fn set_inner_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
+        self.put_qdisc(interface, kind, handle(1) | 1, handle(2))
+    }
+
+    fn put_qdisc(&self, interface: &str, kind: &Kind, parent: u32, own: u32) -> Result<()> {
+        let what = format!("queue by `{}` at", kind.name());
+        let index = self.link(interface)?.index;
+        let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
+        let message = Message::new(libc::RTM_NEWQDISC, flags)
+            .fixed(&header(index, own, parent))
+            .text(TCA_KIND, kind.name());
+        self.netlink()
+            .request(kind.options(message))
+            .map_err(Error::of(&what, interface, "CAP_NET_ADMIN"))
+    }
+
+    /// Changes the options of the root discipline, and keeps what waits in it.
+    pub fn change_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
+        let index = self.link(interface)?.index;
+        self.change_qdisc_of(index, kind).map_err(Error::of(
+            "change the queue at",
+            interface,
+            "CAP_NET_ADMIN",
+        ))
+    }
+
+    /// As [`Namespace::change_qdisc`], by the interface's number.
+    pub fn change_qdisc_of(&self, interface: u32, kind: &Kind) -> io::Result<()> {
+        let message = Message::new(libc::RTM_NEWQDISC, 0)
+            .fixed(&header(interface, handle(1), ROOT))
+            .text(TCA_KIND, kind.name());
+        self.netlink().request(kind.options(message))
+    }
+
+    /// What the kernel counts of the root discipline of interface number `interface`, or of the one in it.
+    pub fn qdisc_counters(&self, interface: u32, is_inner: bool) -> io::Result<Counters> {
+        let (own, parent) = if is_inner {
+            (handle(2), handle(1) | 1)
+        } else {
+            (handle(1), ROOT)
+        };
+        let message = Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO).fixed(&header(interface, own, parent));
+        let mut counters = None;
+        self.netlink().exchange(message, |received| {
+            if received.kind == libc::RTM_NEWQDISC {
+                counters = counters.or_else(|| read(received.payload));
+            }
+        })?;
+        counters.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
+    }
+}
+
+/// The counters in a message about a discipline.
+fn read(payload: &[u8]) -> Option<Counters> {
+    let mut counters = Counters::default();
+    let (mut kind, mut own) = (String::new(), Vec::new());
+    for (attribute, value) in attributes(payload.get(20..)?) {
+        match attribute {
+            TCA_KIND => {
+                let name = value.strip_suffix(&[0]).unwrap_or(value);
+                kind = String::from_utf8_lossy(name).into_owned();
+            }
+            TCA_STATS2 => {
+                for (of, value) in attributes(value) {
+                    let word = |n: usize| number_at(value, 4 * n).unwrap_or(0);
+                    match of {
+                        TCA_STATS_BASIC => {
+                            let bytes = value.first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
+                            counters.sent_bytes = bytes;
+                            counters.sent = word(2).into();
+                        }
+                        TCA_STATS_QUEUE => {
+                            counters.waiting = word(0);
+                            counters.waiting_bytes = word(1);
+                            counters.drops = word(2).into();
+                        }
+                        TCA_STATS_APP => own = value.to_vec(),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type, `tc_pie_xstats`, `tc_red_xstats`.
+    let place = match kind.as_str() {
+        "codel" => Some(7),
+        "fq_codel" => Some(3),
+        "pie" => Some(8),
+        "red" => Some(3),
+        _ => None,
+    };
+    let mark = |place: usize| number_at(&own, 4 * place);
+    counters.marks = place.and_then(mark).unwrap_or(0).into();
+    Some(counters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netns::veth;
+
+    fn pair() -> Option<(Namespace, Namespace)> {
+        let (a, b) = match (Namespace::new(), Namespace::new()) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(why), _) | (_, Err(why)) => {
+                println!("skipped: {why}");
+                return None;
+            }
+        };
+        veth(&a, "left", &b, "right").expect("veth");
+        Some((a, b))
+    }
+
+    #[test]
+    fn disciplines_are_made_changed_and_read() {
+        let Some((a, b)) = pair() else { return };
+        a.add_address("left", "10.0.0.1/24").expect("an address");
+        b.add_address("right", "10.0.0.2/24").expect("an address");
+        let bucket = |rate| {
+            Kind::Tbf(Tbf {
+                rate,
+                burst: 3000,
+                overhead: 14,
+                limit: 100_000,
+            })
+        };
+        match a.set_qdisc("left", &bucket(125_000)) {
+            Err(why @ Error::Unsupported { .. }) => return println!("skipped: {why}"),
+            other => other.expect("a token bucket"),
+        }
+        a.set_inner_qdisc("left", &Kind::Pfifo { limit: 7 })
+            .expect("a queue");
+        let index = a.link("left").expect("it is there").index;
+        let socket = a
+            .run(|| std::net::UdpSocket::bind("10.0.0.1:0"))
+            .expect("a socket");
+        // Two fit into the bucket, seven wait, the others are dropped; a bucket looks at the first that waits, which then is none of the seven.
+        for _ in 0..20 {
+            let _ = socket.send_to(&[0; 1000], "10.0.0.2:9");
+        }
+        let counters = a.qdisc_counters(index, false).expect("it tells");
+        assert!((9..=11).contains(&counters.drops), "{counters:?}");
+        assert!((6..=8).contains(&counters.waiting), "{counters:?}");
+        let inner = a.qdisc_counters(index, true).expect("it tells");
+        assert_eq!(inner.waiting, counters.waiting);
+        a.change_qdisc("left", &bucket(1_250_000_000))
+            .expect("faster");
+    }
+
+    #[test]
+    fn shares_fill_32_bits() {
+        assert_eq!(
+            [0.0, 0.5, 1.0, 2.0].map(share),
+            [0, 0x8000_0000, u32::MAX, u32::MAX]
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! A guest from its start to its answer: given files and a job in memory, heard by a pipe, and gone with whoever started it.
+
+use crate::guest::{FAILED, FILES, JOB};
+use crate::initramfs::Archive;
+use crate::job::{Answer, Job};
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use trammel_io::machine;
+
+/// What is kept of what a guest says.
+const SAID_BYTES: usize = 8192;
+/// Of which so many lines are told where it dies.
+const SAID_LINES: usize = 12;
+/// How often is looked whether to stop.
+const SLICE: Duration = Duration::from_millis(20);
+/// The least memory of a guest.
+const LEAST_MIB: u64 = 256;
+
+/// Why a guest came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be started.
+    #[error("the kernel's guest does not start: {0}")]
+    NotStarted(#[source] io::Error),
+    /// The program that is its first process does not say what it needs.
+    #[error("`{}` does not say what files it needs: {why}; it belongs to this program and is to be beside it", .program.display())]
+    NoProgram {
+        /// The program.
+        program: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+    /// It ended without an answer.
+    #[error("the kernel's guest died ({status}); its last words:\n{said}")]
+    Died {
+        /// How it ended.
+        status: String,
+        /// The end of its console.
+        said: String,
+    },
+    /// It could not do its job.
+    #[error("the kernel's guest could not do it: {0}")]
+    Failed(String),
+    /// It took longer than it may.
+    #[error("the kernel's guest was stopped after {} s", .0.as_secs())]
+    TooLong(Duration),
+    /// The user has interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A kernel, and the files of its guests.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    kernel: PathBuf,
+    /// Paths and contents; the first is the program.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+/// How a guest is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Memory that it sees; what it does not use is never taken.
+    pub memory_mib: u64,
+    /// How long it may take by the clock on the wall.
+    pub time: Duration,
+    /// Set when the user interrupts.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Machine {
+    /// Guests of `kernel` whose first process is `program`, with the libraries that it maps.
+    pub fn new(kernel: &Path, program: &Path) -> Result<Machine, Error> {
+        let failed = |why: String| Error::NoProgram {
+            program: program.to_owned(),
+            why,
+        };
+        let output = Command::new(program)
+            .arg(FILES)
+            .output()
+            .map_err(|error| failed(error.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(output.status.to_string()));
+        }
+        let own = fs::canonicalize(program).map_err(|error| failed(error.to_string()))?;
+        let mut files = vec![(own, "/init".to_owned())];
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            if Path::new(line) != files[0].0 {
+                files.push((PathBuf::from(line), line.to_owned()));
+            }
+        }
+        // It is known by a name of its own, which may be a link.
+        if let Some(loader) = fs::read(program).ok().as_deref().and_then(interpreter) {
+            files.push((PathBuf::from(&loader), loader));
+        }
+        let read = |(path, name): (PathBuf, String)| match fs::read(&path) {
+            Ok(bytes) => Ok((name, bytes)),
+            Err(error) => Err(failed(format!("{}: {error}", path.display()))),
+        };
+        Ok(Machine {
+            kernel: kernel.to_owned(),
+            files: files.into_iter().map(read).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Path {
+        &self.kernel
+    }
+
+    /// All files of a guest with `job`, as its kernel unpacks them.
+    fn archive(&self, job: &Job) -> io::Result<OwnedFd> {
+        let mut archive = Archive::new();
+        for (path, bytes) in &self.files {
+            archive.program(path, bytes);
+        }
+        archive.plain(JOB, &serde_json::to_vec(job)?);
+        machine::in_memory("guest", &archive.finish())
+    }
+
+    /// Does `job` in a guest of its own, and waits for its answer.
+    pub fn run(&self, job: &Job, limits: &Limits<'_>) -> Result<Answer, Error> {
+        let mut guest = Guest::start(self, job, limits).map_err(Error::NotStarted)?;
+        let status = guest.wait(limits)?;
+        let (answer, said) = guest.heard();
+        let line = answer.trim();
+        if let Some(why) = line.strip_prefix(FAILED) {
+            return Err(Error::Failed(why.to_owned()));
+        }
+        serde_json::from_str(line).map_err(|_| Error::Died {
+            status,
+            said: last_lines(&said),
+        })
+    }
+}
+
+/// A guest at work; it ends when this does.
+#[derive(Debug)]
+struct Guest {
+    child: Child,
+    started: Instant,
+    answer: Option<JoinHandle<Vec<u8>>>,
+    said: Option<JoinHandle<Vec<u8>>>,
+}
+
+impl Guest {
+    fn start(machine: &Machine, job: &Job, limits: &Limits<'_>) -> io::Result<Guest> {
+        let files = machine.archive(job)?;
+        let (answer, writer) = io::pipe()?;
+        let (said, console) = io::pipe()?;
+        let memory = limits.memory_mib.max(LEAST_MIB);
+        let mut command = Command::new(&machine.kernel);
+        command
+            .arg(format!("mem={memory}M"))
+            .args(["time-travel=inf-cpu", "time-travel-start=0"])
+            .arg(format!("detrand={}", job.seed))
+            .args(["initrd=/proc/self/fd/3", "rdinit=/init", "quiet"])
+            .args(["con=null", "con0=null,fd:1", "ssl=null", "ssl0=null,fd:4"])
+            // A folder for the state of machines, which this one is to have none of.
+            .arg("uml_dir=/proc/self")
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(console.try_clone()?)
+            .stderr(console);
+        machine::hand_over(&mut command, vec![files, writer.into()]);
+        machine::die_with_parent(&mut command);
+        let child = command.spawn()?;
+        // The writing ends are the guest's alone from here on.
+        drop(command);
+        Ok(Guest {
+            child,
+            started: Instant::now(),
+            answer: Some(listen(answer, usize::MAX)),
+            said: Some(listen(said, SAID_BYTES)),
+        })
+    }
+
+    /// Waits for its end; says how it ended.
+    fn wait(&mut self, limits: &Limits<'_>) -> Result<String, Error> {
+        loop {
+            if let Some(status) = self.child.try_wait().map_err(Error::NotStarted)? {
+                return Ok(status.to_string());
+            }
+            if limits.interrupted.load(Ordering::SeqCst) {
+                return Err(Error::Interrupted);
+            }
+            if self.started.elapsed() > limits.time {
+                return Err(Error::TooLong(limits.time));
+            }
+            if self.answer.as_ref().is_some_and(JoinHandle::is_finished) {
+                // It has only to switch itself off.
+                return match self.child.wait() {
+                    Ok(status) => Ok(status.to_string()),
+                    Err(error) => Err(Error::NotStarted(error)),
+                };
+            }
+            std::thread::park_timeout(SLICE);
+        }
+    }
+
+    /// What it answered, and the end of what it said.
+    fn heard(&mut self) -> (String, String) {
+        let text = |listener: &mut Option<JoinHandle<Vec<u8>>>| {
+            let heard = listener.take().map(JoinHandle::join);
+            let bytes = heard.and_then(Result::ok).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        (text(&mut self.answer), text(&mut self.said))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // Where it has ended there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.heard();
+    }
+}
+
+/// The program that loads a dynamic one: segment `PT_INTERP` of ELF64.
+fn interpreter(program: &[u8]) -> Option<String> {
+    const INTERPRETER: u64 = 3;
+    let number = |at: usize, bytes: usize| {
+        let mut wide = [0; 8];
+        wide[..bytes].copy_from_slice(program.get(at..at + bytes)?);
+        Some(u64::from_le_bytes(wide))
+    };
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    let headers = (0..count).map(|nth| (table + nth * size) as usize);
+    let at = headers.into_iter().find(|at| number(*at, 4) == Some(INTERPRETER))?;
+    let (from, bytes) = (number(at + 8, 8)? as usize, number(at + 32, 8)? as usize);
+    let text = program.get(from..from + bytes)?.strip_suffix(&[0])?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+/// Reads `from` to its end, and keeps the last `most` bytes.
+fn listen(mut from: io::PipeReader, most: usize) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let (mut all, mut part) = (Vec::new(), vec![0; 64 << 10]);
+        while let Ok(count @ 1..) = from.read(&mut part) {
+            all.extend_from_slice(&part[..count]);
+            let too_much = all.len().saturating_sub(most);
+            all.drain(..too_much);
+        }
+        all
+    })
+}
+
+/// The end of what a guest said, without what every guest says.
+fn last_lines(said: &str) -> String {
+    let is_usual = |line: &str| line.is_empty() || line.contains("umid");
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !is_usual(line))
+        .collect();
+    lines[lines.len().saturating_sub(SAID_LINES)..].join("\n")
+}

@@ -1,0 +1,403 @@
+//! Flows at work: one loop over sockets that have room, and over what is due.
+//!
+//! Calls of the kernel are dear in a guest, packets cheap. So a receiver is not woken by what comes: it reads every [`READ_NS`], which no sender
+//! notices where its window is large, and one that waits for the last byte is told by the kernel when it is there.
+
+use super::Result;
+use super::network::{Network, address};
+use crate::job::{Answer, Counts, Flow, FlowSeen, Job, QueueCounts, Sample, WaySeen};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use trammel_io::clock::{monotonic_ns, sleep_until};
+use trammel_io::poll::{Interest, Poll};
+use trammel_io::qdisc::{Counters, Kind};
+use trammel_io::tcp::{self, Options, Pages, TcpInfo};
+
+/// Flows start so long after the machine, whatever it took to build the network: at a whole second, so that the kernel's ticks are where they
+/// always are.
+const START_NS: i64 = 10_000_000_000;
+/// From one reading of a receiver to the next.
+const READ_NS: i64 = 5_000_000;
+/// Bytes of a call that writes.
+const WRITE_BYTES: usize = 1 << 20;
+/// The port of the first flow; the others follow.
+const FIRST_PORT: usize = 5000;
+/// `SOF_…` of a token: what it is of.
+const PARTIES: u64 = 3;
+
+/// What is due at an instant, in the order in which it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// The rate of a way changes: wire, end, number of the change.
+    Change(usize, usize, usize),
+    /// A flow starts.
+    Start(usize),
+    /// A flow stops to send.
+    Stop(usize),
+    /// All receivers that have no rhythm of their own read.
+    ReadAll,
+    /// A receiver reads.
+    Read(usize),
+    /// The queues are looked at.
+    LookAtQueues,
+    /// The flows are.
+    LookAtFlows,
+    /// All is counted.
+    Warm,
+    /// It is over.
+    End,
+}
+
+/// A flow and its sockets.
+#[derive(Debug)]
+struct Running<'a> {
+    spec: &'a Flow,
+    listener: TcpListener,
+    sender: Option<TcpStream>,
+    receiver: Option<TcpStream>,
+    /// What it has still to write.
+    left: u64,
+    is_connected: bool,
+    received: u64,
+    /// As last told.
+    last: Counts,
+    seen: FlowSeen,
+}
+
+/// Does `job` over its network.
+pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
+    let pages = Pages::new(WRITE_BYTES)?;
+    let mut poll = Poll::new()?;
+    let mut flows = Vec::with_capacity(job.flows.len());
+    for (number, spec) in job.flows.iter().enumerate() {
+        let flow = Running::open(job, network, number, spec)?;
+        poll.add(&flow.listener, PARTIES * number as u64, Interest::Readable)?;
+        flows.push(flow);
+    }
+    let mut ways: Vec<WaySeen> = Vec::new();
+    for (number, wire) in job.wires.iter().enumerate() {
+        let of = |end: usize| WaySeen {
+            at: (number, end),
+            ..WaySeen::default()
+        };
+        ways.extend((0..2).filter(|end| wire.ways[*end].queue.is_some()).map(of));
+    }
+    let mut due = plan(job);
+    sleep_until(START_NS);
+    let (mut ready, mut now) = (Vec::new(), 0);
+    'run: loop {
+        while let Some(Reverse((at, _))) = due.peek()
+            && *at <= now
+        {
+            let Some(Reverse((at, what))) = due.pop() else {
+                break;
+            };
+            match what {
+                Due::Change(wire, end, number) => {
+                    let bucket = job.wires[wire].ways[end].changes[number].1;
+                    network.hosts[job.wires[wire].ends[end]]
+                        .change_qdisc_of(network.interfaces[wire][end], &Kind::Tbf(bucket))?;
+                }
+                Due::Start(flow) => flows[flow].start(job, network, flow, &poll)?,
+                Due::Stop(flow) => flows[flow].stop(now, &poll)?,
+                Due::ReadAll => {
+                    for flow in flows.iter_mut().filter(|flow| flow.spec.read_ns.is_none()) {
+                        flow.read(now)?;
+                    }
+                    due.push(Reverse((at + READ_NS, what)));
+                }
+                Due::Read(flow) => {
+                    flows[flow].read(now)?;
+                    let every = flows[flow].spec.read_ns.unwrap_or(READ_NS).max(1);
+                    due.push(Reverse((at + every, what)));
+                }
+                Due::LookAtQueues => {
+                    for way in &mut ways {
+                        let (wire, end) = way.at;
+                        if job.wires[wire].ways[end].is_watched {
+                            let counters = counters(job, network, way.at)?;
+                            way.samples
+                                .push((at, counters.waiting, counters.waiting_bytes));
+                        }
+                    }
+                    due.push(Reverse((at + job.queue_ns, what)));
+                }
+                Due::LookAtFlows => {
+                    flows.iter_mut().try_for_each(|flow| flow.look(at))?;
+                    due.push(Reverse((at + job.sample_ns, what)));
+                }
+                Due::Warm => {
+                    for flow in flows.iter_mut().filter(|flow| flow.sender.is_some()) {
+                        flow.seen.warm = Some(flow.count(now)?);
+                    }
+                    for way in &mut ways {
+                        way.warm = Some(queue_counts(job, network, way.at)?);
+                    }
+                }
+                Due::End => break 'run,
+            }
+            now = monotonic_ns() - START_NS;
+        }
+        let next = due.peek().map_or(now, |Reverse((at, _))| *at);
+        poll.wait(next - now, |token| ready.push(token))?;
+        now = monotonic_ns() - START_NS;
+        for token in ready.drain(..) {
+            let flow = &mut flows[(token / PARTIES) as usize];
+            match token % PARTIES {
+                0 => flow.accept(token, &poll)?,
+                1 => flow.write(&pages, &poll)?,
+                _ => flow.read(now)?,
+            }
+        }
+    }
+    for flow in &mut flows {
+        if flow.sender.is_some() {
+            flow.seen.end = flow.count(job.duration_ns)?;
+        }
+    }
+    for way in &mut ways {
+        way.end = queue_counts(job, network, way.at)?;
+    }
+    Ok(Answer {
+        flows: flows.into_iter().map(|flow| flow.seen).collect(),
+        ways,
+    })
+}
+
+/// All that is due in a run, as far as it is known before it.
+fn plan(job: &Job) -> BinaryHeap<Reverse<(i64, Due)>> {
+    let mut due = vec![(job.duration_ns, Due::End), (READ_NS, Due::ReadAll)];
+    for (number, flow) in job.flows.iter().enumerate() {
+        if flow.start_ns < job.duration_ns {
+            due.push((flow.start_ns, Due::Start(number)));
+        }
+        if flow.stop_ns < job.duration_ns {
+            due.push((flow.stop_ns, Due::Stop(number)));
+        }
+        due.extend(
+            flow.read_ns
+                .map(|every| (flow.start_ns + every, Due::Read(number))),
+        );
+    }
+    for (wire, of) in job.wires.iter().enumerate() {
+        for (end, way) in of.ways.iter().enumerate() {
+            let changes = way.changes.iter().enumerate();
+            due.extend(changes.map(|(number, (at, _))| (*at, Due::Change(wire, end, number))));
+        }
+    }
+    if job.sample_ns > 0 {
+        due.push((0, Due::LookAtFlows));
+    }
+    if job.queue_ns > 0 {
+        due.push((0, Due::LookAtQueues));
+    }
+    due.extend(job.warmup_ns.map(|at| (at, Due::Warm)));
+    due.into_iter().map(Reverse).collect()
+}
+
+fn counters(job: &Job, network: &Network, (wire, end): (usize, usize)) -> io::Result<Counters> {
+    let host = &network.hosts[job.wires[wire].ends[end]];
+    let own = host.qdisc_counters(network.interfaces[wire][end], false)?;
+    if job.wires[wire].ways[end].inner.is_none() {
+        return Ok(own);
+    }
+    // What is dropped is told by the outer one too, what is marked by the inner one only.
+    let inner = host.qdisc_counters(network.interfaces[wire][end], true)?;
+    Ok(Counters {
+        marks: inner.marks,
+        ..own
+    })
+}
+
+fn queue_counts(job: &Job, network: &Network, at: (usize, usize)) -> io::Result<QueueCounts> {
+    let counters = counters(job, network, at)?;
+    Ok(QueueCounts {
+        sent: counters.sent,
+        sent_bytes: counters.sent_bytes,
+        drops: counters.drops,
+        marks: counters.marks,
+    })
+}
+
+impl<'a> Running<'a> {
+    /// Listens for the flow.
+    fn open(job: &Job, network: &Network, number: usize, spec: &'a Flow) -> Result<Running<'a>> {
+        let (wire, end) = spec.to;
+        let host = &network.hosts[job.wires[wire].ends[end]];
+        let options = Options {
+            // Whether a connection speaks DCTCP's ECN is the listener's matter too.
+            congestion: Some(spec.congestion.clone()),
+            receive_buffer: spec.receive_buffer,
+            ..Options::default()
+        };
+        let listener = host.run(|| tcp::listen(Running::place(number, spec), 1, &options))?;
+        Ok(Running {
+            spec,
+            listener,
+            sender: None,
+            receiver: None,
+            left: spec.bytes.unwrap_or(u64::MAX),
+            is_connected: false,
+            received: 0,
+            last: Counts::default(),
+            seen: FlowSeen::default(),
+        })
+    }
+
+    /// Where it goes to.
+    fn place(number: usize, spec: &Flow) -> SocketAddr {
+        let (wire, end) = spec.to;
+        (address(wire, end), (FIRST_PORT + number) as u16).into()
+    }
+
+    fn start(&mut self, _job: &Job, network: &Network, number: usize, poll: &Poll) -> Result<()> {
+        let options = Options {
+            congestion: Some(self.spec.congestion.clone()),
+            send_buffer: self.spec.send_buffer,
+            no_delay: self.spec.no_delay,
+            // Any limit has the kernel pace; this one is none.
+            max_pacing_rate: self.spec.is_paced.then_some(u64::MAX - 1),
+            ..Options::default()
+        };
+        let to = Running::place(number, self.spec);
+        let sender = network.hosts[self.spec.from].run(|| tcp::connect(to, &options))?;
+        poll.add(&sender, PARTIES * number as u64 + 1, Interest::Writable)?;
+        self.sender = Some(sender);
+        Ok(())
+    }
+
+    fn accept(&mut self, token: u64, poll: &Poll) -> io::Result<()> {
+        let (receiver, _) = self.listener.accept()?;
+        receiver.set_nonblocking(true)?;
+        // What ends has its end told at once.
+        if self.spec.bytes.is_some() {
+            poll.add(&receiver, token + 2, Interest::Readable)?;
+        }
+        self.receiver = Some(receiver);
+        Ok(())
+    }
+
+    /// Writes as much as there is room for.
+    fn write(&mut self, pages: &Pages, poll: &Poll) -> io::Result<()> {
+        let Some(sender) = &self.sender else {
+            return Ok(());
+        };
+        if !self.is_connected {
+            if let Some(why) = sender.take_error()? {
+                self.seen.failure = Some(why.to_string());
+                return poll.remove(sender);
+            }
+            self.is_connected = true;
+        }
+        while self.left > 0 {
+            match pages.send(sender, self.left) {
+                Ok(bytes) => self.left -= bytes as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => {
+                    self.seen.failure = Some(error.to_string());
+                    self.left = 0;
+                }
+            }
+        }
+        poll.remove(sender)?;
+        // One that has failed is shut already.
+        let _ = sender.shutdown(Shutdown::Write);
+        Ok(())
+    }
+
+    /// Sends no more, not even what is written.
+    fn stop(&mut self, now: i64, poll: &Poll) -> io::Result<()> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        self.seen.end = self.count(now)?;
+        self.left = 0;
+        if let Some(sender) = self.sender.take() {
+            let _ = poll.remove(&sender);
+            tcp::abort(sender)?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, now: i64) -> io::Result<()> {
+        let Some(receiver) = &self.receiver else {
+            return Ok(());
+        };
+        match tcp::discard(receiver) {
+            Ok(0) => self.end_of_stream(now),
+            Ok(bytes) => {
+                self.received += bytes as u64;
+                if self.spec.bytes == Some(self.received) {
+                    self.end_of_stream(now);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // The sender has stopped.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => self.receiver = None,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn end_of_stream(&mut self, now: i64) {
+        if self.spec.bytes.is_some_and(|bytes| bytes == self.received) {
+            self.seen.completed_ns.get_or_insert(now);
+        }
+        self.receiver = None;
+    }
+
+    /// Takes a sample of the sender.
+    fn look(&mut self, at_ns: i64) -> io::Result<()> {
+        let Some(sender) = self.sender.as_ref().filter(|_| self.is_connected) else {
+            return Ok(());
+        };
+        let info = tcp::info(sender)?;
+        self.seen.samples.push(Sample {
+            at_ns,
+            cwnd: info.snd_cwnd,
+            ssthresh: info.snd_ssthresh,
+            srtt_us: info.rtt,
+            in_flight: in_flight(&info),
+            ca_state: info.ca_state,
+            retransmitted: info.total_retrans,
+            acked: info.bytes_acked,
+            pacing: info.pacing_rate,
+            delivery: info.delivery_rate,
+        });
+        Ok(())
+    }
+
+    fn count(&mut self, at_ns: i64) -> io::Result<Counts> {
+        let Some(sender) = &self.sender else {
+            return Ok(self.last);
+        };
+        let info = tcp::info(sender)?;
+        // What has come in order, whether it was read or not.
+        let delivered = match &self.receiver {
+            Some(receiver) => tcp::info(receiver)?.bytes_received,
+            None => self.received,
+        };
+        self.last = Counts {
+            at_ns,
+            delivered,
+            sent_bytes: info.bytes_sent,
+            sent: info.data_segs_out,
+            retransmitted: info.total_retrans,
+            timeouts: info.total_rto,
+            min_rtt_us: info.min_rtt,
+            marked: info.delivered_ce,
+            mss: info.snd_mss,
+            options: info.options,
+        };
+        Ok(self.last)
+    }
+}
+
+/// Segments on their way, as the kernel counts them (`tcp_packets_in_flight`).
+fn in_flight(info: &TcpInfo) -> u32 {
+    (info.unacked + info.retrans)
+        .saturating_sub(info.sacked)
+        .saturating_sub(info.lost)
+}

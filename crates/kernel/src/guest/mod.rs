@@ -1,0 +1,83 @@
+//! The first process of a guest: it builds the job's network, runs its flows, answers, and switches the machine off.
+//!
+//! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a guest has.
+
+mod flows;
+mod network;
+
+use crate::job::{Answer, Job};
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::ExitCode;
+use trammel_io::machine;
+
+/// The word that asks for the files that the program has mapped, itself among them, a line each.
+pub const FILES: &str = "files";
+/// Where a guest finds its job.
+pub const JOB: &str = "/job";
+/// Where it leaves its answer.
+const ANSWER: &str = "/dev/ttyS0";
+/// What the line of an answer that is none begins with.
+pub const FAILED: &str = "!";
+
+/// What a guest may fail with: it is told, and there is nobody to handle it.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What the program does.
+pub fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(FILES) {
+        return match files() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    if std::process::id() != 1 {
+        let _ = writeln!(
+            std::io::stderr(),
+            "this program is the first process of a guest; `trammel run` starts one where a scenario has `[measure] kernel = \"linux\"`"
+        );
+        return ExitCode::from(2);
+    }
+    let answer = match work() {
+        Ok(answer) => serde_json::to_string(&answer).unwrap_or_else(|why| format!("{FAILED}{why}")),
+        Err(why) => format!("{FAILED}{why}"),
+    };
+    if let Err(why) = File::options().write(true).open(ANSWER).and_then(|mut to| {
+        to.write_all(answer.as_bytes())?;
+        to.write_all(b"\n")
+    }) {
+        let _ = writeln!(std::io::stderr(), "no answer: {why}");
+    }
+    let why = machine::power_off();
+    let _ = writeln!(std::io::stderr(), "not switched off: {why}");
+    ExitCode::FAILURE
+}
+
+/// Writes the files that are mapped.
+fn files() -> std::io::Result<()> {
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    let mut paths: Vec<&str> = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let mut out = std::io::stdout().lock();
+    paths.iter().try_for_each(|path| writeln!(out, "{path}"))
+}
+
+fn work() -> Result<Answer> {
+    for (kind, at) in [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("devtmpfs", "/dev"),
+        ("tmpfs", "/run"),
+    ] {
+        machine::mount(kind, at)?;
+    }
+    let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
+    let network = network::Network::build(&job)?;
+    // From here on, all that the kernel draws follows from the seed, whatever was drawn before.
+    fs::write("/dev/urandom", job.seed.to_string())?;
+    flows::run(&job, &network)
+}

@@ -1,0 +1,207 @@
+//! What a guest is asked, and what it answers.
+//!
+//! A job is a network of hosts and wires with queues at their ends, the flows over it, and when to look. It says nothing that the guest would have
+//! to decide: routes, addresses and starts follow from it alone, so two guests of one kernel answer the same to the last byte.
+
+use serde::{Deserialize, Serialize};
+use trammel_io::qdisc::{Kind, Tbf};
+
+/// What a guest does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The seed of all that the kernel draws from when the flows are about to start.
+    pub seed: u64,
+    /// How long flows run, in nanoseconds.
+    pub duration_ns: i64,
+    /// When everything is counted once more, from the start.
+    pub warmup_ns: Option<i64>,
+    /// From one sample of a flow to the next.
+    pub sample_ns: i64,
+    /// From one look at a queue to the next.
+    pub queue_ns: i64,
+    /// The hosts and routers; a number is a place in this list.
+    pub hosts: Vec<Host>,
+    /// What connects them.
+    pub wires: Vec<Wire>,
+    /// Routes of the flows.
+    pub routes: Vec<Route>,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// Parameters of modules: `tcp_cubic.hystart` and a value.
+    pub parameters: Vec<(String, String)>,
+    /// Variables of the whole machine below `/proc/sys`: `net/ipv4/tcp_mem`.
+    pub sysctls: Vec<(String, String)>,
+}
+
+/// A host or router.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Variables below `/proc/sys/net`: `ipv4/tcp_sack`.
+    pub sysctls: Vec<(String, String)>,
+}
+
+/// A pair of interfaces. Wire number N has network 10.A.B.0/24, where N is 256 · A + B; the first end is host 1 there and the second host 2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wire {
+    /// The hosts at its ends.
+    pub ends: [usize; 2],
+    /// Bytes of the longest packet.
+    pub mtu: u32,
+    /// Whether segments are cut and joined at its ends.
+    pub offload: bool,
+    /// What queues the packets that leave each end.
+    pub ways: [Way; 2],
+}
+
+/// What queues packets; nothing where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// The discipline.
+    pub queue: Option<Kind>,
+    /// The one in it.
+    pub inner: Option<Kind>,
+    /// Token buckets that it has later, with the instant of each.
+    pub changes: Vec<(i64, Tbf)>,
+    /// Whether it is told how many packets wait.
+    pub is_watched: bool,
+}
+
+/// How a host reaches the network of a wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    /// The host.
+    pub host: usize,
+    /// The wire whose network it is about.
+    pub to: usize,
+    /// The wire that it goes by.
+    pub by: usize,
+    /// Metrics of the route: numbers `RTAX_…` and their values.
+    pub metrics: Vec<(u16, u32)>,
+}
+
+/// A flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The sending host.
+    pub from: usize,
+    /// The wire at whose end the receiving host is, and which end that is.
+    pub to: (usize, usize),
+    /// The congestion control.
+    pub congestion: String,
+    /// When it starts.
+    pub start_ns: i64,
+    /// When it stops to send.
+    pub stop_ns: i64,
+    /// What it has to send; without it, as much as goes.
+    pub bytes: Option<u64>,
+    /// Bytes of the send buffer.
+    pub send_buffer: Option<i32>,
+    /// Bytes of the receive buffer.
+    pub receive_buffer: Option<i32>,
+    /// How often the receiving program reads.
+    pub read_ns: Option<i64>,
+    /// Whether small segments go at once.
+    pub no_delay: bool,
+    /// Whether it is paced whatever the congestion control asks for.
+    pub is_paced: bool,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Of each flow.
+    pub flows: Vec<FlowSeen>,
+    /// Of each end of each wire that has a queue.
+    pub ways: Vec<WaySeen>,
+}
+
+/// What was seen of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSeen {
+    /// Over time.
+    pub samples: Vec<Sample>,
+    /// At the warm-up, if it had begun.
+    pub warm: Option<Counts>,
+    /// At its end.
+    pub end: Counts,
+    /// When the receiver had everything, if there was an end to it.
+    pub completed_ns: Option<i64>,
+    /// Why it came to nothing.
+    pub failure: Option<String>,
+}
+
+/// A look at a sender: instant in nanoseconds, then as `TCP_INFO` has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When, from the start.
+    pub at_ns: i64,
+    /// The congestion window, segments.
+    pub cwnd: u32,
+    /// The slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// The smoothed round trip, us.
+    pub srtt_us: u32,
+    /// Segments on their way.
+    pub in_flight: u32,
+    /// The state of congestion control.
+    pub ca_state: u8,
+    /// Segments retransmitted so far.
+    pub retransmitted: u32,
+    /// Bytes acknowledged so far.
+    pub acked: u64,
+    /// Bytes a second that it is paced to.
+    pub pacing: u64,
+    /// Bytes a second as last delivered.
+    pub delivery: u64,
+}
+
+/// What was counted of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// When.
+    pub at_ns: i64,
+    /// Bytes that came in order.
+    pub delivered: u64,
+    /// Bytes sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Segments with data sent, retransmissions included.
+    pub sent: u32,
+    /// Segments retransmitted.
+    pub retransmitted: u32,
+    /// Timeouts.
+    pub timeouts: u16,
+    /// The least round trip of late, us.
+    pub min_rtt_us: u32,
+    /// Segments that the receiver told were marked.
+    pub marked: u32,
+    /// The MSS, bytes.
+    pub mss: u32,
+    /// What was agreed, as `tcpi_options` has it.
+    pub options: u8,
+}
+
+/// What was seen of a queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WaySeen {
+    /// The wire, and which of its ends.
+    pub at: (usize, usize),
+    /// At the warm-up.
+    pub warm: Option<QueueCounts>,
+    /// At the end.
+    pub end: QueueCounts,
+    /// Over time, where it was watched: instant, packets and bytes that wait.
+    pub samples: Vec<(i64, u32, u32)>,
+}
+
+/// What a queue has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueCounts {
+    /// Packets that left.
+    pub sent: u64,
+    /// Their bytes, Ethernet headers included.
+    pub sent_bytes: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+}
