@@ -17,6 +17,8 @@ const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 /// `TC_H_ROOT`.
 const ROOT: u32 = u32::MAX;
+/// Bytes a second at which a packet takes no time: netem sends at a rate in order, and without one as delays come.
+const AT_ONCE: u64 = 1 << 60;
 /// `TC_LINKLAYER_ETHERNET`.
 const ETHERNET: u8 = 1;
 /// Bytes that the kernel counts of a frame beside its IP packet.
@@ -98,6 +100,8 @@ pub struct Netem {
     pub delay_ns: u64,
     /// What is added or taken off, uniformly, in nanoseconds.
     pub jitter_ns: u64,
+    /// Whether no packet overtakes another, whatever their delays.
+    pub keeps_order: bool,
     /// Packets that are on their way at most.
     pub limit: u32,
     /// What is lost.
@@ -277,7 +281,7 @@ impl Tbf {
 }
 
 impl Netem {
-    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_LOSS`, `…_PRNG_SEED`.
+    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_PRNG_SEED`, `…_RATE` with `…_RATE64`, `…_LOSS`.
     fn options(self, message: Message) -> Message {
         let loss = match self.loss {
             Loss::Independent(probability) => share(probability),
@@ -288,6 +292,13 @@ impl Netem {
             .attribute(10, &self.delay_ns.cast_signed().to_ne_bytes())
             .attribute(11, &self.jitter_ns.cast_signed().to_ne_bytes())
             .attribute(14, &self.seed.to_ne_bytes());
+        let message = if self.keeps_order {
+            message
+                .attribute(6, &words(&[u32::MAX, 0, 0, 0]))
+                .attribute(8, &AT_ONCE.to_ne_bytes())
+        } else {
+            message
+        };
         match self.loss {
             Loss::None | Loss::Independent(_) => message,
             // The kernel's third number is what passes in the bad state.
@@ -378,7 +389,8 @@ impl Namespace {
         } else {
             (handle(1), ROOT)
         };
-        let message = Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO).fixed(&header(interface, own, parent));
+        let message = Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO)
+            .fixed(&header(interface, own, parent));
         let mut counters = None;
         self.netlink().exchange(message, |received| {
             if received.kind == libc::RTM_NEWQDISC {

@@ -152,6 +152,8 @@ pub struct Options {
     pub no_delay: bool,
     /// Bytes a second that it is paced to at most; with any, it is paced.
     pub max_pacing_rate: Option<u64>,
+    /// Bytes that have to be there before a reader is told; until then, the kernel acknowledges as if they were read.
+    pub low_water: Option<i32>,
 }
 
 impl Options {
@@ -172,6 +174,9 @@ impl Options {
                 sys::set_option(socket, libc::SOL_SOCKET, force, &bytes)
                     .or_else(|_| sys::set_option(socket, libc::SOL_SOCKET, ask, &bytes))?;
             }
+        }
+        if let Some(bytes) = self.low_water {
+            sys::set_option(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes)?;
         }
         if let Some(bytes) = self.max_segment {
             sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes)?;

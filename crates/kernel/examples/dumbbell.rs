@@ -2,7 +2,6 @@
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use trammel_io::qdisc::{Kind, Netem, Tbf};
 use trammel_kernel::boot::{Limits, Machine};
@@ -64,7 +63,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             wire([1, 2], [bucket, Way::default()]),
             wire([2, 3], [delay(), Way::default()]),
         ],
-        routes: vec![route(0, 2, 0), route(1, 2, 1), route(3, 0, 2), route(2, 0, 1)],
+        routes: vec![
+            route(0, 2, 0),
+            route(1, 2, 1),
+            route(3, 0, 2),
+            route(2, 0, 1),
+        ],
         flows: args[6..]
             .iter()
             .map(|name| Flow {
@@ -76,10 +80,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             })
             .collect(),
         sysctls: vec![
-            ("net/ipv4/tcp_mem".to_owned(), "2000000 4000000 8000000".to_owned()),
+            (
+                "net/ipv4/tcp_mem".to_owned(),
+                "2000000 4000000 8000000".to_owned(),
+            ),
             ("net/core/rmem_max".to_owned(), "268435456".to_owned()),
             ("net/core/wmem_max".to_owned(), "268435456".to_owned()),
-            ("net/core/netdev_max_backlog".to_owned(), "300000".to_owned()),
+            (
+                "net/core/netdev_max_backlog".to_owned(),
+                "300000".to_owned(),
+            ),
         ],
         ..Job::default()
     };
@@ -88,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits {
         memory_mib: 3000,
         time: Duration::from_secs(120),
-        interrupted: &AtomicBool::new(false),
+        interrupted: &|| false,
     };
     let answer = machine.run(&job, &limits)?;
     for (flow, name) in answer.flows.iter().zip(&args[6..]) {

@@ -3,12 +3,12 @@
 use crate::guest::{FAILED, FILES, JOB};
 use crate::initramfs::Archive;
 use crate::job::{Answer, Job};
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use trammel_io::machine;
@@ -64,14 +64,14 @@ pub struct Machine {
 }
 
 /// How a guest is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// Memory that it sees; what it does not use is never taken.
     pub memory_mib: u64,
     /// How long it may take by the clock on the wall.
     pub time: Duration,
-    /// Set when the user interrupts.
-    pub interrupted: &'a AtomicBool,
+    /// Whether the user has interrupted.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Machine {
@@ -112,6 +112,21 @@ impl Machine {
     /// The kernel.
     pub fn kernel(&self) -> &Path {
         &self.kernel
+    }
+
+    /// What tells this kernel with this program from others: a hash over both.
+    pub fn identity(&self) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        hash.update(fs::read(&self.kernel)?);
+        for (path, bytes) in &self.files {
+            hash.update(path);
+            hash.update(bytes);
+        }
+        Ok(hash
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect())
     }
 
     /// All files of a guest with `job`, as its kernel unpacks them.
@@ -160,6 +175,12 @@ impl Guest {
             .arg(format!("mem={memory}M"))
             .args(["time-travel=inf-cpu", "time-travel-start=0"])
             .arg(format!("detrand={}", job.seed))
+            // Some are looked at as the machine starts only.
+            .args(
+                job.parameters
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}")),
+            )
             .args(["initrd=/proc/self/fd/3", "rdinit=/init", "quiet"])
             .args(["con=null", "con0=null,fd:1", "ssl=null", "ssl0=null,fd:4"])
             // A folder for the state of machines, which this one is to have none of.
@@ -187,7 +208,7 @@ impl Guest {
             if let Some(status) = self.child.try_wait().map_err(Error::NotStarted)? {
                 return Ok(status.to_string());
             }
-            if limits.interrupted.load(Ordering::SeqCst) {
+            if (limits.interrupted)() {
                 return Err(Error::Interrupted);
             }
             if self.started.elapsed() > limits.time {
@@ -234,7 +255,9 @@ fn interpreter(program: &[u8]) -> Option<String> {
     };
     let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
     let headers = (0..count).map(|nth| (table + nth * size) as usize);
-    let at = headers.into_iter().find(|at| number(*at, 4) == Some(INTERPRETER))?;
+    let at = headers
+        .into_iter()
+        .find(|at| number(*at, 4) == Some(INTERPRETER))?;
     let (from, bytes) = (number(at + 8, 8)? as usize, number(at + 32, 8)? as usize);
     let text = program.get(from..from + bytes)?.strip_suffix(&[0])?;
     String::from_utf8(text.to_vec()).ok()

@@ -1,7 +1,8 @@
 //! Flows at work: one loop over sockets that have room, and over what is due.
 //!
-//! Calls of the kernel are dear in a guest, packets cheap. So a receiver is not woken by what comes: it reads every [`READ_NS`], which no sender
-//! notices where its window is large, and one that waits for the last byte is told by the kernel when it is there.
+//! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is not woken by what comes: it reads every
+//! [`READ_NS`], and has the kernel acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window is large.
+//! One whose window is small is woken, and one that is to read slowly reads as it is told.
 
 use super::Result;
 use super::network::{Network, address};
@@ -20,6 +21,9 @@ use trammel_io::tcp::{self, Options, Pages, TcpInfo};
 const START_NS: i64 = 10_000_000_000;
 /// From one reading of a receiver to the next.
 const READ_NS: i64 = 5_000_000;
+/// Bytes below which the kernel sends an ACK for every second segment whether they were read or not (`__tcp_ack_snd_check`); more than come between
+/// two readings.
+const LOW_WATER: i32 = 16 << 20;
 /// Bytes of a call that writes.
 const WRITE_BYTES: usize = 1 << 20;
 /// The port of the first flow; the others follow.
@@ -48,6 +52,27 @@ enum Due {
     Warm,
     /// It is over.
     End,
+}
+
+/// When a receiver reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    /// When something has come.
+    AtOnce,
+    /// Every [`READ_NS`], without anyone's noticing.
+    Often,
+    /// In its own rhythm.
+    Slowly,
+}
+
+impl Reads {
+    fn of(flow: &Flow) -> Reads {
+        match (flow.read_ns, flow.receive_buffer) {
+            (Some(_), _) => Reads::Slowly,
+            (None, Some(_)) => Reads::AtOnce,
+            (None, None) => Reads::Often,
+        }
+    }
 }
 
 /// A flow and its sockets.
@@ -103,7 +128,10 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                 Due::Start(flow) => flows[flow].start(job, network, flow, &poll)?,
                 Due::Stop(flow) => flows[flow].stop(now, &poll)?,
                 Due::ReadAll => {
-                    for flow in flows.iter_mut().filter(|flow| flow.spec.read_ns.is_none()) {
+                    for flow in flows
+                        .iter_mut()
+                        .filter(|flow| Reads::of(flow.spec) == Reads::Often)
+                    {
                         flow.read(now)?;
                     }
                     due.push(Reverse((at + READ_NS, what)));
@@ -230,6 +258,7 @@ impl<'a> Running<'a> {
             // Whether a connection speaks DCTCP's ECN is the listener's matter too.
             congestion: Some(spec.congestion.clone()),
             receive_buffer: spec.receive_buffer,
+            low_water: Reads::of(spec).eq(&Reads::Often).then_some(LOW_WATER),
             ..Options::default()
         };
         let listener = host.run(|| tcp::listen(Running::place(number, spec), 1, &options))?;
@@ -271,8 +300,9 @@ impl<'a> Running<'a> {
     fn accept(&mut self, token: u64, poll: &Poll) -> io::Result<()> {
         let (receiver, _) = self.listener.accept()?;
         receiver.set_nonblocking(true)?;
-        // What ends has its end told at once.
-        if self.spec.bytes.is_some() {
+        // One that reads often is woken by the end only.
+        let is_told = Reads::of(self.spec) == Reads::AtOnce || self.spec.bytes.is_some();
+        if is_told && Reads::of(self.spec) != Reads::Slowly {
             poll.add(&receiver, token + 2, Interest::Readable)?;
         }
         self.receiver = Some(receiver);

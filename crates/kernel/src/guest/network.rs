@@ -36,7 +36,8 @@ impl Network {
         for (variable, value) in &job.sysctls {
             write(&Path::new("/proc/sys").join(variable), value)?;
         }
-        for (parameter, value) in &job.parameters {
+        // They were given to the kernel as it started, which says nothing of one that it does not know.
+        for (parameter, _) in &job.parameters {
             let (module, name) = parameter
                 .split_once('.')
                 .ok_or_else(|| format!("`{parameter}` is no MODULE.PARAMETER"))?;
@@ -44,7 +45,9 @@ impl Network {
                 .join(module)
                 .join("parameters")
                 .join(name);
-            write(&path, value)?;
+            if !path.exists() {
+                return Err(format!("this kernel has no parameter `{parameter}`").into());
+            }
         }
         let mut hosts = Vec::with_capacity(job.hosts.len());
         for host in &job.hosts {

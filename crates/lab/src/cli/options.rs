@@ -1,6 +1,5 @@
 //! Options that `run` and `sweep` share, and the job that they make.
 
-use super::say;
 use crate::engine::run::Job;
 use crate::scenario::File;
 #[cfg(target_os = "linux")]
@@ -46,12 +45,6 @@ pub(super) struct Options {
     json: bool,
 }
 
-/// A job, and whether an engine that was asked for is left out.
-pub(super) struct Planned {
-    pub(super) job: Job,
-    pub(super) lacks_engine: bool,
-}
-
 /// The engines of the command line; none where it leaves them to the file.
 fn asked(options: &Options) -> Vec<Engine> {
     let asked = options.engine.iter().map(|name| match name {
@@ -91,8 +84,8 @@ pub(super) fn traffic(options: &Options, resume: bool) -> anyhow::Result<crate::
     })
 }
 
-/// Reads the scenario and plans the job; says which engine is not built yet.
-pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
+/// Reads the scenario and plans the job.
+pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Job> {
     let mut file = File::read(&options.scenario)?;
     if let Some(seed) = options.seed {
         file.reseed(seed);
@@ -110,11 +103,6 @@ pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
     };
     engines.sort_unstable();
     engines.dedup();
-    let lacks_engine = engines.contains(&Engine::Measure);
-    if lacks_engine {
-        say("note: engine `measure` arrives in a later version; the other engines still run");
-        engines.retain(|engine| *engine != Engine::Measure);
-    }
     let job = Job {
         file,
         engines,
@@ -124,7 +112,7 @@ pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Planned> {
         resume,
         interrupted: interrupted()?,
     };
-    Ok(Planned { job, lacks_engine })
+    Ok(job)
 }
 
 /// A flag that the first interrupt sets; the second one ends the process at once.

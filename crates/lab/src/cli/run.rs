@@ -1,7 +1,6 @@
 //! `trammel run`: every point of a scenario, all its engines, side by side.
 
 use super::options::{Options, plan};
-use super::{DONE, LACKS};
 use crate::engine;
 use crate::scenario::{ReadError, traffic};
 use std::process::ExitCode;
@@ -31,9 +30,9 @@ fn subject(error: &anyhow::Error) -> Option<&'static str> {
     }
 }
 
-/// Plans and does the job; a missing engine is told by the exit code once the others are done.
+/// Plans and does the job.
 pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitCode> {
-    let planned = match plan(options, resume) {
+    let job = match plan(options, resume) {
         #[cfg(target_os = "linux")]
         Err(error) if subject(&error) == Some(crate::scenario::forwarding::SUBJECT) => {
             return crate::forwarding::run::run(&super::options::forwarding(options)?);
@@ -43,12 +42,5 @@ pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitC
         }
         planned => planned?,
     };
-    if planned.job.engines.is_empty() {
-        return Ok(ExitCode::from(LACKS));
-    }
-    let code = engine::run::run(&planned.job)?;
-    if planned.lacks_engine && code == ExitCode::from(DONE) {
-        return Ok(ExitCode::from(LACKS));
-    }
-    Ok(code)
+    engine::run::run(&job)
 }

@@ -1,10 +1,12 @@
 //! `comparison`: every metric that two sources know, side by side with its errors.
 //!
-//! The errors are relative to the published number, or to the simulated one where nothing is published. With
+//! The errors are relative to the published number; where nothing is published, to what the real kernel does; where that is not known either, to
+//! the simulated number. With
 //! a warm-up, models are compared with what came after it, since they describe the steady state.
 
 use super::columns::{metric_of, swept, swept_cells};
 use super::workloads;
+use crate::report::label::Label;
 use crate::scenario::File;
 use std::collections::BTreeMap;
 use trammel_core::stats::relative_error;
@@ -57,19 +59,25 @@ pub fn comparison(
     ];
     columns.extend(own.map(|(name, cell_type)| Column::new(name, cell_type)));
     let mut table = Table::new("comparison", columns);
-    let simulated = simulated(summary);
+    let [simulated, linux_vt, measured] =
+        [Label::Simulated, Label::LinuxVt, Label::Measured].map(|label| of_label(summary, label));
     let keys = keys(summary);
     for point in &file.points {
         let mut lead = vec![Cell::from(point.id.as_str())];
         lead.extend(swept_cells(point, &file.points));
-        let late = point.scenario.warmup > Time::ZERO && !simulated.is_empty();
+        let has_runs = [&simulated, &linux_vt, &measured]
+            .iter()
+            .any(|all| !all.is_empty());
+        let late = point.scenario.warmup > Time::ZERO && has_runs;
         let models = models(predicted, &point.id, late);
         for (entity, metric, unit) in keys
             .iter()
             .filter(|key| key.0 == point.id)
             .map(|key| &key.1)
         {
-            let number = simulated.get(&(point.id.as_str(), entity.as_str(), metric.as_str()));
+            let key = (point.id.as_str(), entity.as_str(), metric.as_str());
+            let number = simulated.get(&key).copied();
+            let (real, on_host) = (linux_vt.get(&key).copied(), measured.get(&key).copied());
             let printed = published.iter().find(|one| {
                 one.point == point.id && one.entity == *entity && one.metric == *metric
             });
@@ -91,7 +99,8 @@ pub fn comparison(
                 rows.collect()
             };
             for (model, predicted) in rows {
-                let reference = printed.or(number.copied());
+                let truth = printed.or(real).or(on_host);
+                let reference = truth.or(number);
                 let error = |value: Option<f64>| relative_error(value?, reference?);
                 let mut row = lead.clone();
                 row.extend([
@@ -100,13 +109,15 @@ pub fn comparison(
                     unit.as_str().into(),
                     model.into(),
                     predicted.into(),
-                    number.copied().into(),
-                    Cell::Empty,
-                    Cell::Empty,
+                    number.into(),
+                    real.into(),
+                    on_host.into(),
                     printed.into(),
                     error(predicted).into(),
-                    printed.and_then(|_| error(number.copied())).into(),
-                    Cell::Empty,
+                    truth
+                        .and_then(|truth| relative_error(number?, truth))
+                        .into(),
+                    printed.and_then(|_| error(real)).into(),
                 ]);
                 table
                     .push(row)
@@ -154,10 +165,11 @@ fn keys(summary: &Table) -> Vec<(String, (String, String, String))> {
     keys
 }
 
-fn simulated(summary: &Table) -> BTreeMap<(&str, &str, &str), f64> {
+/// The means of what has `label`, by point, entity and metric.
+fn of_label(summary: &Table, label: Label) -> BTreeMap<(&str, &str, &str), f64> {
     let rows = summary
         .rows()
-        .filter(|row| row.text("engine") == "simulate");
+        .filter(|row| row.text("engine") == label.engine());
     let rows = rows.filter_map(|row| {
         Some((
             (row.text("point"), row.text("entity"), row.text("metric")),

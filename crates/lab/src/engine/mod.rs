@@ -6,14 +6,21 @@ pub mod columns;
 pub mod compare;
 pub mod comparison;
 pub mod harm;
+#[cfg_attr(not(target_os = "linux"), path = "instrument_elsewhere.rs")]
+mod instrument;
+#[cfg(target_os = "linux")]
+pub mod job_of;
 pub mod kept;
 pub mod machine;
+#[cfg(target_os = "linux")]
+pub mod measure;
 pub mod network_of;
 pub mod observe;
 pub mod pacing;
 pub mod paper;
 pub mod points;
 pub mod predict;
+mod rows;
 pub mod run;
 pub mod simulate;
 pub mod summary;

@@ -3,7 +3,7 @@
 //! The run is made in steps, which changes nothing in it, and looked at between two steps. So occupancy
 //! percentiles and convergence are known of every run, traced or not, in bounded memory.
 
-use super::network_of::Built;
+use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
@@ -13,11 +13,11 @@ use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
 
 /// Instants of a run at which queues and windows are looked at, about.
-const LOOKS: u64 = 2000;
+pub(super) const LOOKS: u64 = 2000;
 /// Bins of a run at most; a longer run has longer ones.
 const MOST_BINS: u64 = 4096;
 /// Samples of a curve for the report at most.
-const CURVE_SAMPLES: u64 = 200;
+pub(super) const CURVE_SAMPLES: u64 = 200;
 
 /// What was seen of one flow.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct FlowSeen {
     pub late_cwnd: (u64, u64),
     /// Its result at the end of the warm-up, and its round trips until then.
     pub warm: Option<(FlowResult, Histogram)>,
-    curve: Vec<Sample>,
+    pub(super) curve: Vec<Sample>,
 }
 
 /// What was seen of one link.
@@ -46,7 +46,7 @@ pub struct LinkSeen {
     pub now: LinkCounters,
     /// Packets whose time in the queue is counted, at the end of the warm-up and of the run.
     pub waited: [u64; 2],
-    curve: Vec<(Time, u32, u64)>,
+    pub(super) curve: Vec<(Time, u32, u64)>,
 }
 
 /// Everything that was seen.
@@ -60,10 +60,15 @@ pub struct Seen {
     pub bin: Time,
 }
 
+/// The length of a bin of a run until `end`: whole seconds.
+pub(super) fn bin(end: Time) -> Time {
+    Time::from_secs((end.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1))
+}
+
 /// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not zero.
 /// Short curves for a report are kept where `curves` is set.
 pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen {
-    let bin = Time::from_secs((end.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1));
+    let bin = bin(end);
     let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
     let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
     let step = Time::from_ps((bin.as_ps() / looks_a_bin).max(1));
@@ -162,19 +167,15 @@ fn counters(network: &mut Network, index: usize) -> LinkCounters {
 
 impl Seen {
     /// The curves of the flows, and of the queues that ever held a packet.
-    pub fn curves(&self, built: &Built) -> Vec<EntityTrace> {
-        let flows = self
-            .flows
-            .iter()
-            .zip(&built.flows)
-            .map(|(of, flow)| EntityTrace {
-                entity: flow.name.clone(),
-                samples: Samples::Flow(of.curve.clone()),
-            });
+    pub fn curves(&self, flows: &[BuiltFlow], links: &[BuiltLink]) -> Vec<EntityTrace> {
+        let flows = self.flows.iter().zip(flows).map(|(of, flow)| EntityTrace {
+            entity: flow.name.clone(),
+            samples: Samples::Flow(of.curve.clone()),
+        });
         let links = self
             .links
             .iter()
-            .zip(&built.links)
+            .zip(links)
             .filter(|(_, link)| link.is_forward);
         let links = links.map(|(of, link)| EntityTrace {
             entity: link.name.clone(),

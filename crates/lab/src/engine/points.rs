@@ -1,6 +1,6 @@
 //! Every point and repeat of a file, by every engine, over the cores: what `run`, papers and tests call.
 //!
-//! Nothing here touches the file system. Rows come in the order of points and repeats whatever the number
+//! Nothing here touches the file system but to find the kernel that measures. Rows come in the order of points and repeats whatever the number
 //! of threads; a run that fails or panics is reported and leaves the others alone; after an interrupt the
 //! runs at hand are finished and the rest is left out.
 
@@ -8,10 +8,12 @@ use super::Lacks;
 use super::columns::{self, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
 use super::comparison::{Published, comparison};
 use super::harm;
+use super::instrument::{Instrument, instrument};
 use super::predict::{Prediction, predict};
 use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
 use super::trace_of::EntityTrace;
+use crate::report::label::Label;
 use crate::scenario::model::{Engine, Pcap, Scenario, Tracing};
 use crate::scenario::sweep::Point;
 use crate::scenario::{File, hash};
@@ -72,6 +74,19 @@ pub struct Failure {
     pub why: String,
 }
 
+/// A run that was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The point's place in the file.
+    pub at: usize,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// Which engine made it.
+    pub label: Label,
+    /// Its rows.
+    pub tables: &'a RunTables,
+}
+
 /// Samples over time of one entity in one run.
 #[derive(Clone, Debug)]
 pub struct PointTrace {
@@ -79,6 +94,8 @@ pub struct PointTrace {
     pub at: usize,
     /// The repeat, from 0.
     pub repeat: u32,
+    /// Which engine made it.
+    pub label: Label,
     /// The samples.
     pub trace: EntityTrace,
 }
@@ -151,6 +168,8 @@ pub fn run_key(scenario: &Scenario, seed: u64) -> String {
 struct Job<'a> {
     /// The point's place in the file; nothing for a flow alone.
     at: Option<usize>,
+    /// Which engine makes it.
+    label: Label,
     /// The point's name.
     point: &'a str,
     repeat: u32,
@@ -176,29 +195,30 @@ enum Made {
 pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyhow::Result<Outcome> {
     let mut notes = Vec::new();
     let mut lacks = None;
-    if options.engines.contains(&Engine::Measure) {
-        let what = "engine `measure` arrives in a later version; the other engines still run";
-        notes.push(what.to_owned());
-        lacks = Some(what.to_owned());
-    }
+    let instrument = instrument(file, options, &mut notes, &mut lacks)?;
     if options.captures.is_none() && file.captures_packets() {
         notes.push("captures need a folder: give `-o DIR`; `pcap` is left out".to_owned());
     }
-    let simulates = options.engines.contains(&Engine::Simulate);
-    let jobs = if simulates {
-        jobs(file, options.curves)
-    } else {
-        Vec::new()
-    };
-    let made = in_pool(options.threads, || make(&jobs, options, watch))?;
-    let mut runs: Vec<(usize, u32, Box<RunTables>)> = Vec::with_capacity(jobs.len());
+    let mut all = Vec::new();
+    if options.engines.contains(&Engine::Simulate) {
+        all.extend(jobs(file, options.curves, Label::Simulated, &run_key));
+    }
+    if let Some(instrument) = &instrument {
+        let key = |scenario: &Scenario, seed| instrument.key(scenario, seed);
+        all.extend(jobs(file, options.curves, Label::LinuxVt, &key));
+    }
+    let jobs = all;
+    let made = in_pool(options.threads, || {
+        make(&jobs, options, instrument.as_ref(), watch)
+    })?;
+    let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
     let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
     let (mut failures, mut is_interrupted, mut done) = (Vec::new(), false, 0);
     for (job, made) in jobs.iter().zip(made) {
         done += usize::from(matches!(made, Made::Run(_)));
         match made {
             Made::Run(run) => match job.at {
-                Some(at) => runs.push((at, job.repeat, run)),
+                Some(at) => runs.push((at, job.repeat, job.label, run)),
                 None => {
                     alone.extend(
                         harm::goodput_mbps(&run.flows).map(|mbps| (job.key.as_str(), mbps)),
@@ -221,38 +241,51 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
             }
         }
     }
-    for (at, repeat, run) in &mut runs {
-        add_harm(&file.points[*at].scenario, *repeat, run, &alone);
+    for (at, repeat, label, run) in &mut runs {
+        let scenario = &file.points[*at].scenario;
+        let key = |scenario: &Scenario, seed| match (*label, &instrument) {
+            (Label::LinuxVt, Some(instrument)) => instrument.key(scenario, seed),
+            _ => run_key(scenario, seed),
+        };
+        add_harm(scenario, *repeat, run, &alone, &key);
     }
     let predictions = if options.engines.contains(&Engine::Predict) {
         predictions(file, &mut notes)
     } else {
         Vec::new()
     };
-    let traces = runs.iter().flat_map(|(at, repeat, run)| {
-        let (at, repeat) = (*at, *repeat);
-        run.traces
-            .iter()
-            .cloned()
-            .map(move |trace| PointTrace { at, repeat, trace })
+    let traces = runs.iter().flat_map(|(at, repeat, label, run)| {
+        let (at, repeat, label) = (*at, *repeat, *label);
+        let all = run.traces.iter().cloned();
+        all.map(move |trace| PointTrace {
+            at,
+            repeat,
+            label,
+            trace,
+        })
     });
     let traces = traces.collect();
     let tables: Vec<_> = runs
         .iter()
-        .map(|(at, repeat, run)| (*at, *repeat, &**run))
+        .map(|(at, repeat, label, run)| Run {
+            at: *at,
+            repeat: *repeat,
+            label: *label,
+            tables: run,
+        })
         .collect();
     let predicted = prediction_table(file, &predictions);
     let summary = summary(file, &tables, &predicted);
     let comparison = comparison(file, &summary, &predicted, &options.published);
     let leading = columns::leading_run(&file.points);
     let gather = |name: &str, columns, pick: fn(&RunTables) -> &Table| {
-        let rows = tables.iter().map(|(at, repeat, run)| {
-            let point = &file.points[*at];
-            let mut cells = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
+        let rows = tables.iter().map(|run| {
+            let point = &file.points[run.at];
+            let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
             cells.extend(columns::swept_cells(point, &file.points));
-            cells.push(Cell::from(*repeat));
-            cells.push(Cell::from(point.scenario.seed + u64::from(*repeat)));
-            (cells, pick(run))
+            cells.push(Cell::from(run.repeat));
+            cells.push(Cell::from(point.scenario.seed + u64::from(run.repeat)));
+            (cells, pick(run.tables))
         });
         columns::gather(name, &leading, columns, rows)
     };
@@ -275,8 +308,11 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     })
 }
 
-/// The runs of a file, in the order of points and repeats.
-fn jobs(file: &File, curves: bool) -> Vec<Job<'_>> {
+/// How a run is named that decides its numbers by a scenario and a seed.
+type KeyOf<'a> = &'a dyn Fn(&Scenario, u64) -> String;
+
+/// The runs of a file by one engine, in the order of points and repeats.
+fn jobs<'a>(file: &'a File, curves: bool, label: Label, run_key: KeyOf<'_>) -> Vec<Job<'a>> {
     let shown = if curves {
         shown_points(file)
     } else {
@@ -290,6 +326,7 @@ fn jobs(file: &File, curves: bool) -> Vec<Job<'_>> {
             let seed = scenario.seed + u64::from(repeat);
             jobs.push(Job {
                 at: Some(at),
+                label,
                 point: &point.id,
                 repeat,
                 scenario: Cow::Borrowed(scenario),
@@ -307,6 +344,7 @@ fn jobs(file: &File, curves: bool) -> Vec<Job<'_>> {
                     let scenario = Cow::Owned(scenario);
                     jobs.push(Job {
                         at,
+                        label,
                         point,
                         repeat,
                         scenario,
@@ -321,7 +359,13 @@ fn jobs(file: &File, curves: bool) -> Vec<Job<'_>> {
 }
 
 /// Fills in what each flow of a run lost to the others, where it also ran alone.
-fn add_harm(scenario: &Scenario, repeat: u32, run: &mut RunTables, alone: &BTreeMap<&str, f64>) {
+fn add_harm(
+    scenario: &Scenario,
+    repeat: u32,
+    run: &mut RunTables,
+    alone: &BTreeMap<&str, f64>,
+    run_key: KeyOf<'_>,
+) {
     if !scenario.solo {
         return;
     }
@@ -350,7 +394,12 @@ fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
     Ok(pool.context("no threads can be started")?.install(work))
 }
 
-fn make(jobs: &[Job<'_>], options: &RunOptions, watch: &dyn Watch) -> Vec<Made> {
+fn make(
+    jobs: &[Job<'_>],
+    options: &RunOptions,
+    instrument: Option<&Instrument>,
+    watch: &dyn Watch,
+) -> Vec<Made> {
     let is_known = |job: &Job<'_>| {
         let run = options.known.get(&job.key)?;
         let has_traces = !run.traces.is_empty() || job.scenario.flows.is_empty();
@@ -373,13 +422,21 @@ fn make(jobs: &[Job<'_>], options: &RunOptions, watch: &dyn Watch) -> Vec<Made> 
         let run = catch_unwind(AssertUnwindSafe(|| {
             let captures = options.captures.as_deref().filter(|_| job.repeat == 0);
             let captures = captures.map(|folder| (folder, job.point));
-            simulate_and_capture(&job.scenario, job.seed(), job.curves, captures)
+            match instrument {
+                Some(instrument) if job.label == Label::LinuxVt => {
+                    let stop = || watch.is_interrupted();
+                    instrument.measure(&job.scenario, job.seed(), job.curves, &stop)
+                }
+                _ => simulate_and_capture(&job.scenario, job.seed(), job.curves, captures),
+            }
         }));
         let (why, lacks) = match run {
             Ok(Ok(run)) => {
                 watch.done(&job.key, &run);
                 return Made::Run(Box::new(run));
             }
+            // A guest that was told to stop is none that failed.
+            Ok(Err(_)) if watch.is_interrupted() => return Made::LeftOut,
             Ok(Err(error)) => (
                 format!("{error:#}"),
                 error.downcast_ref::<Lacks>().is_some(),

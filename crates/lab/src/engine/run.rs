@@ -7,6 +7,7 @@ use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use super::simulate::RunTables;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress};
 use crate::report::Provenance;
+use crate::report::label::Label;
 use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::File;
 use crate::scenario::model::{Engine, Tracing};
@@ -188,10 +189,13 @@ fn write_tables(out: &mut RunFolder, job: &Job, outcome: &Outcome) -> anyhow::Re
         let point = &job.file.points[one.at];
         // Short curves are for the report only.
         if point.scenario.trace != Tracing::Off {
-            let name = match point.scenario.repeat {
+            let mut name = match point.scenario.repeat {
                 1 => point.id.clone(),
                 _ => format!("{}.{}", point.id, one.repeat),
             };
+            if one.label != Label::Simulated {
+                name = format!("{name}.{}", one.label.key());
+            }
             out.write_trace(&name, &one.trace.entity, &one.trace.to_table())?;
         }
     }

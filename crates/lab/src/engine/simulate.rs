@@ -1,23 +1,17 @@
 //! One run in virtual time: a scenario and a repeat in, rows of tables out. A pure function.
 //!
-//! Goodput counts payload delivered in order once, over the time in which the flow had something to send;
-//! throughput counts IP packets sent. The queueing delay is exact, over all packets, without their own time
-//! on the wire; mean and 95th percentile of occupancy are of looks at a grid of instants.
+//! The queueing delay is exact, over all packets, without their own time on the wire.
 
 use super::capture;
 use super::columns::{FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
-use super::network_of::{Built, BuiltFlow, BuiltLink, network_of};
-use super::observe::{FlowSeen, LinkSeen, Seen, observe};
+use super::network_of::{Built, network_of};
+use super::observe::{Seen, observe};
+use super::rows::{self, Ran, Span};
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use crate::scenario::model::{Scenario, Tracing};
 use std::path::Path;
-use trammel_core::histogram::Histogram;
-use trammel_core::stats::{jain, percentile};
 use trammel_core::table::{Cell, Table};
-use trammel_core::time::Time;
-use trammel_netsim::flow::FlowResult;
-use trammel_netsim::link::LinkCounters;
 use trammel_netsim::trace::Pace;
 
 /// The rows of one run.
@@ -35,6 +29,20 @@ pub struct RunTables {
     pub groups: Table,
     /// Samples over time, where they were asked for.
     pub traces: Vec<EntityTrace>,
+}
+
+impl RunTables {
+    /// Tables without rows.
+    pub(super) fn empty() -> RunTables {
+        RunTables {
+            flows: table("flows", FLOWS),
+            links: table("links", LINKS),
+            workloads: table("workloads", WORKLOADS),
+            streams: table("streams", STREAMS),
+            groups: table("groups", GROUPS),
+            traces: Vec::new(),
+        }
+    }
 }
 
 /// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are kept
@@ -67,21 +75,19 @@ pub fn simulate_and_capture(
     let seen = observe(&mut built, warmup, end, wants_curves);
     built.network.finish_captures()?;
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
-    let mut run = RunTables {
-        flows: table("flows", FLOWS),
-        links: table("links", LINKS),
-        workloads: table("workloads", WORKLOADS),
-        streams: table("streams", STREAMS),
-        groups: table("groups", GROUPS),
-        traces: Vec::new(),
+    let mut run = RunTables::empty();
+    let results = (0..built.flows.len()).map(|index| built.network.flow(index).clone());
+    let results = results.collect();
+    let rtts = (0..built.flows.len()).map(|index| built.network.flow_rtt(index).clone());
+    let ran = Ran {
+        flows: &built.flows,
+        links: &built.links,
+        results,
+        rtts: rtts.collect(),
+        seen: &seen,
+        counts_events: true,
     };
-    let span = Span { warmup, end };
-    let flows = flow_facts(&mut built, &seen, &span);
-    flow_rows(&mut run.flows, &flows, &span);
-    group_row(&mut run.groups, &flows);
-    for (link, of) in built.links.iter().zip(&seen.links) {
-        link_row(&mut run.links, link, of, &span);
-    }
+    rows::fill(&mut run, ran, &Span { warmup, end });
     for (index, workload) in built.workloads.iter().enumerate() {
         let of = built.network.workload(index);
         workloads::rows(&mut run.workloads, workload, of, warmup);
@@ -99,316 +105,6 @@ pub fn simulate_and_capture(
         run.traces.extend(workloads::traces(&built, warmup));
     }
     Ok(run)
-}
-
-/// The interesting instants of a run.
-struct Span {
-    warmup: Time,
-    end: Time,
-}
-
-/// What a run knows of one flow.
-struct FlowFacts<'a> {
-    flow: &'a BuiltFlow,
-    seen: &'a FlowSeen,
-    result: FlowResult,
-    /// Round trips of the whole run, and those after the warm-up.
-    rtt: Histogram,
-    late_rtt: Option<Histogram>,
-    goodput_bps: f64,
-    late_goodput_bps: Option<f64>,
-    convergence_s: Option<f64>,
-}
-
-fn flow_facts<'a>(built: &'a mut Built, seen: &'a Seen, span: &Span) -> Vec<FlowFacts<'a>> {
-    let results: Vec<_> = (0..built.flows.len())
-        .map(|index| built.network.flow(index).clone())
-        .collect();
-    let converged = convergence(&built.flows, &results, seen, span);
-    let built = &*built;
-    let facts = built
-        .flows
-        .iter()
-        .zip(results)
-        .enumerate()
-        .map(|(index, (flow, result))| {
-            let of = &seen.flows[index];
-            let last = built.network.flow_rtt(index);
-            let (rtt, late_rtt) = match &of.warm {
-                Some((_, until)) => {
-                    let mut whole = until.clone();
-                    whole.merge(last);
-                    (whole, Some(last.clone()))
-                }
-                None => (last.clone(), None),
-            };
-            let over = |bytes: u64, from: Time| {
-                let until = result.completed.unwrap_or(flow.stop).min(span.end);
-                let s = until.saturating_sub(from).as_secs_f64();
-                if s > 0.0 { bytes as f64 * 8.0 / s } else { 0.0 }
-            };
-            let late = of.warm.as_ref().map(|(warm, _)| {
-                over(
-                    result.bytes_delivered - warm.bytes_delivered,
-                    span.warmup.max(flow.start),
-                )
-            });
-            FlowFacts {
-                flow,
-                seen: of,
-                goodput_bps: over(result.bytes_delivered, flow.start),
-                late_goodput_bps: late,
-                convergence_s: converged[index],
-                result,
-                rtt,
-                late_rtt,
-            }
-        });
-    facts.collect()
-}
-
-fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
-    let total: u64 = flows.iter().map(|one| one.result.bytes_delivered).sum();
-    let late_bytes = |one: &FlowFacts<'_>| {
-        one.seen
-            .warm
-            .as_ref()
-            .map(|(warm, _)| one.result.bytes_delivered - warm.bytes_delivered)
-    };
-    let late_total: u64 = flows.iter().filter_map(late_bytes).sum();
-    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-    for one in flows {
-        let (flow, result, sender) = (one.flow, &one.result, &one.result.sender);
-        let warm = one.seen.warm.as_ref().map(|(warm, _)| warm);
-        let active = result.completed.unwrap_or(flow.stop).min(span.end);
-        let rate = |bytes: u64, from: Time| {
-            let s = active.saturating_sub(from).as_secs_f64();
-            (s > 0.0).then(|| bytes as f64 * 8e-6 / s)
-        };
-        let sent = |result: &FlowResult| {
-            let sender = &result.sender;
-            sender.bytes_sent
-                + sender.retransmissions * u64::from(flow.payload_bytes)
-                + sender.data_segments_sent * u64::from(flow.header_bytes)
-        };
-        let quantile = |rtt: &Histogram, fraction| rtt.quantile(fraction).map(|us| us as f64);
-        let mean = |(sum, looks): (u64, u64)| (looks > 0).then(|| sum as f64 / looks as f64);
-        let (sum, looks, largest) = one.seen.cwnd;
-        let late_rtt = one.late_rtt.as_ref();
-        let row = vec![
-            Cell::from(flow.name.as_str()),
-            flow.variant.as_str().into(),
-            flow.start.as_secs_f64().into(),
-            (one.goodput_bps / 1e6).into(),
-            rate(sent(result), flow.start).into(),
-            share(result.bytes_delivered, total).into(),
-            sender.retransmissions.into(),
-            sender.timeouts.into(),
-            sender.recoveries.into(),
-            sender.tail_loss_probes.into(),
-            sender.undos.into(),
-            sender.ecn_reductions.into(),
-            sender.data_segments_sent.into(),
-            result.bytes_delivered.into(),
-            one.rtt.min().map(|us| us as f64).into(),
-            one.rtt.mean().into(),
-            quantile(&one.rtt, 0.05).into(),
-            quantile(&one.rtt, 0.5).into(),
-            quantile(&one.rtt, 0.95).into(),
-            quantile(&one.rtt, 0.99).into(),
-            mean((sum, looks)).into(),
-            (looks > 0).then_some(largest).into(),
-            result
-                .completed
-                .map(|at| (at - flow.start).as_secs_f64())
-                .into(),
-            one.convergence_s.into(),
-            // Known only where the flow also ran alone.
-            Cell::Empty,
-            one.late_goodput_bps.map(|bps| bps / 1e6).into(),
-            warm.and_then(|warm| rate(sent(result) - sent(warm), span.warmup.max(flow.start)))
-                .into(),
-            late_bytes(one)
-                .and_then(|bytes| share(bytes, late_total))
-                .into(),
-            warm.map(|warm| sender.retransmissions - warm.sender.retransmissions)
-                .into(),
-            warm.map(|warm| sender.timeouts - warm.sender.timeouts)
-                .into(),
-            late_rtt.and_then(Histogram::mean).into(),
-            late_rtt.and_then(|rtt| quantile(rtt, 0.5)).into(),
-            late_rtt.and_then(|rtt| quantile(rtt, 0.95)).into(),
-            warm.and_then(|_| mean(one.seen.late_cwnd)).into(),
-        ];
-        table.push(row).expect("the row has the columns of `FLOWS`");
-    }
-}
-
-/// When each flow's goodput came within a fifth of its fair share to stay there for five seconds, counted
-/// from its start. The fair share of a bin is that part of what the flows got which each one that had
-/// something to send during the whole of it would have by equal parts.
-fn convergence(
-    flows: &[BuiltFlow],
-    results: &[FlowResult],
-    seen: &Seen,
-    span: &Span,
-) -> Vec<Option<f64>> {
-    const WITHIN: f64 = 0.2;
-    const STAYS: Time = Time::from_secs(5);
-    let needed = (STAYS.as_ps() / seen.bin.as_ps()).max(1) as usize;
-    let bins = (span.end.as_ps() / seen.bin.as_ps()) as usize;
-    let active = |index: usize, bin: usize| {
-        let (from, to) = (seen.bin * bin as u64, seen.bin * (bin as u64 + 1));
-        let end = results[index].completed.unwrap_or(flows[index].stop);
-        flows[index].start <= from && end >= to
-    };
-    let got = |index: usize, bin: usize| {
-        let delivered = &seen.flows[index].delivered;
-        delivered[bin] - if bin > 0 { delivered[bin - 1] } else { 0 }
-    };
-    // By bin: what the active flows got in all, and how many they were.
-    let totals: Vec<(u64, u64)> = (0..bins)
-        .map(|bin| {
-            let active = (0..flows.len()).filter(|index| active(*index, bin));
-            active.fold((0, 0), |(bytes, n), index| (bytes + got(index, bin), n + 1))
-        })
-        .collect();
-    (0..flows.len())
-        .map(|index| {
-            let mut run = 0;
-            for (bin, (bytes, n)) in totals.iter().enumerate() {
-                let fair = *bytes as f64 / *n as f64;
-                let is_near = *n > 1
-                    && *bytes > 0
-                    && active(index, bin)
-                    && (got(index, bin) as f64 - fair).abs() <= WITHIN * fair;
-                run = if is_near { run + 1 } else { 0 };
-                if run == needed {
-                    let first = seen.bin * (bin + 1 - needed) as u64;
-                    return Some(first.saturating_sub(flows[index].start).as_secs_f64());
-                }
-            }
-            None
-        })
-        .collect()
-}
-
-fn group_row(table: &mut Table, flows: &[FlowFacts<'_>]) {
-    if flows.is_empty() {
-        return;
-    }
-    let goodputs: Vec<f64> = flows.iter().map(|one| one.goodput_bps).collect();
-    let late: Option<Vec<f64>> = flows.iter().map(|one| one.late_goodput_bps).collect();
-    let mut rtt = flows[0].rtt.clone();
-    flows[1..].iter().for_each(|one| rtt.merge(&one.rtt));
-    let unloaded = flows
-        .iter()
-        .map(|one| one.flow.rtt.as_secs_f64() * 1e6)
-        .sum::<f64>();
-    let unloaded = unloaded / flows.len() as f64;
-    let several = flows.len() > 1;
-    let slowest = flows
-        .iter()
-        .map(|one| one.convergence_s)
-        .collect::<Option<Vec<f64>>>();
-    let slowest = slowest.and_then(|all| all.into_iter().reduce(f64::max));
-    let sum = |all: &[f64]| all.iter().sum::<f64>() / 1e6;
-    let row = vec![
-        Cell::from(flows.len()),
-        sum(&goodputs).into(),
-        several.then(|| jain(&goodputs)).flatten().into(),
-        friendliness(flows, &goodputs).into(),
-        slowest.into(),
-        unloaded.into(),
-        rtt.mean().into(),
-        rtt.quantile(0.95).map(|us| us as f64).into(),
-        rtt.mean().map(|mean| mean - unloaded).into(),
-        late.as_deref().map(sum).into(),
-        late.as_deref().filter(|_| several).and_then(jain).into(),
-        late.as_deref()
-            .and_then(|late| friendliness(flows, late))
-            .into(),
-    ];
-    table
-        .push(row)
-        .expect("the row has the columns of `GROUPS`");
-}
-
-/// Mean goodput of the flows of the second variant over that of the first; nothing unless there are
-/// exactly two variants (of two alike flows, the second over the first).
-fn friendliness(flows: &[FlowFacts<'_>], goodputs: &[f64]) -> Option<f64> {
-    let first = &flows[0].flow.variant;
-    let others: Vec<&String> = flows
-        .iter()
-        .map(|one| &one.flow.variant)
-        .filter(|variant| *variant != first)
-        .collect();
-    let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-    if others.is_empty() {
-        return (flows.len() == 2)
-            .then(|| ratio(goodputs[1], goodputs[0]))
-            .flatten();
-    }
-    if others.iter().any(|variant| *variant != others[0]) {
-        return None;
-    }
-    let mean = |is_first: bool| {
-        let pairs = flows.iter().zip(goodputs);
-        let of: Vec<f64> = pairs
-            .filter(|(one, _)| (one.flow.variant == *first) == is_first)
-            .map(|(_, goodput)| *goodput)
-            .collect();
-        of.iter().sum::<f64>() / of.len() as f64
-    };
-    ratio(mean(false), mean(true))
-}
-
-fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
-    let has_warm = span.warmup > Time::ZERO;
-    let (now, warm) = (seen.now, seen.warm);
-    let bits = |from: Time| link.capacity_bits(from, span.end);
-    let seconds = |from: Time| (span.end - from).as_secs_f64();
-    // Counters hold the time in the queue and on the wire; the latter is known from the rate.
-    let delay_us = |from: Time, before: &LinkCounters, packets: u64| {
-        let bytes = (now.sent_bytes - before.sent_bytes) as f64;
-        let sent = (now.sent_pkts - before.sent_pkts).max(1) as f64;
-        let on_wire_us = bytes / sent * 8e6 * seconds(from) / bits(from);
-        let wait_us = (now.wait_ns - before.wait_ns) as f64 / 1e3;
-        (packets > 0).then(|| (wait_us / packets as f64 - on_wire_us).max(0.0))
-    };
-    let [until_warm, until_end] = seen.waited;
-    let start = LinkCounters::default();
-    let looks = |looks: &[u32]| looks.iter().map(|one| f64::from(*one)).collect::<Vec<_>>();
-    let mean = |looks: &[f64]| looks.iter().sum::<f64>() / looks.len().max(1) as f64;
-    let queue = looks(&seen.queue);
-    let late_queue = looks(&seen.queue[seen.queue.len() - seen.late_looks..]);
-    let late = |value: f64| has_warm.then_some(value);
-    let late_bytes = now.sent_bytes - warm.sent_bytes;
-    let row = vec![
-        Cell::from(link.name.as_str()),
-        (now.sent_bytes as f64 * 8e-6 / seconds(Time::ZERO)).into(),
-        (now.sent_bytes as f64 * 8.0 / bits(Time::ZERO)).into(),
-        now.arrived_pkts.into(),
-        now.sent_pkts.into(),
-        mean(&queue).into(),
-        percentile(&queue, 95.0).into(),
-        now.peak_pkts.into(),
-        delay_us(Time::ZERO, &start, until_end).into(),
-        now.overflow_pkts.into(),
-        now.early_pkts.into(),
-        now.lost_pkts.into(),
-        now.marked_pkts.into(),
-        late(late_bytes as f64 * 8e-6 / seconds(span.warmup)).into(),
-        late(late_bytes as f64 * 8.0 / bits(span.warmup)).into(),
-        late(mean(&late_queue)).into(),
-        delay_us(span.warmup, &warm, until_end - until_warm)
-            .and_then(late)
-            .into(),
-        has_warm
-            .then_some(now.overflow_pkts - warm.overflow_pkts)
-            .into(),
-    ];
-    table.push(row).expect("the row has the columns of `LINKS`");
 }
 
 fn stream_row(
@@ -451,7 +147,7 @@ fn stream_row(
 
 /// What the scenario asked to trace, or short curves of everything.
 fn traces(built: &Built, seen: &Seen, tracing: Tracing) -> Vec<EntityTrace> {
-    let mut traces = seen.curves(built);
+    let mut traces = seen.curves(&built.flows, &built.links);
     if tracing == Tracing::Off {
         return traces;
     }

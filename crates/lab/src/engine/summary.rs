@@ -1,10 +1,12 @@
 //! `summary`: every metric of every entity at every point, over the repeats: mean and Student's interval.
 
 use super::columns::{KEYS, leading, metric_of, swept_cells};
+use super::points::Run;
 use super::simulate::RunTables;
 use super::workloads;
+use crate::report::label::Label;
 use crate::scenario::File;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::stats::Moments;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, CellType, Column, Row, Table};
@@ -29,8 +31,8 @@ pub const COLUMNS: &[(&str, CellType)] = &[
     ("n", Int),
 ];
 
-/// The summary of the runs (place of the point, repeat, rows) and of the predictions.
-pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table) -> Table {
+/// The summary of the runs and of the predictions.
+pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
     let mut columns = leading(&file.points);
     columns.extend(
         COLUMNS
@@ -43,11 +45,6 @@ pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table
     for (at, point) in file.points.iter().enumerate() {
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
         lead.extend(swept_cells(point, &file.points));
-        let of_point: Vec<_> = runs
-            .iter()
-            .filter(|run| run.0 == at)
-            .map(|run| run.2)
-            .collect();
         let tables: [(Pick, &str); 5] = [
             (|run| &run.flows, "flow"),
             (|run| &run.links, "link"),
@@ -55,15 +52,20 @@ pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table
             (|run| &run.streams, "stream"),
             (|run| &run.groups, ""),
         ];
-        for (pick, entity) in tables {
-            let tables = of_point.iter().map(|run| pick(run));
-            let name = |row: Row<'_>| match entity {
-                "" => ALL_FLOWS.to_owned(),
-                "workload" => workloads::entity(row.text(entity), row.text("flow_size")),
-                _ => row.text(entity).to_owned(),
-            };
-            for ((entity, column), moments) in moments(tables, name) {
-                push(&mut table, &lead, "", &entity, &column, &moments);
+        for label in labels(runs) {
+            lead[0] = Cell::from(label.engine());
+            let of_point = runs.iter().filter(|run| run.at == at && run.label == label);
+            let of_point: Vec<_> = of_point.map(|run| run.tables).collect();
+            for (pick, entity) in tables {
+                let tables = of_point.iter().map(|run| pick(run));
+                let name = |row: Row<'_>| match entity {
+                    "" => ALL_FLOWS.to_owned(),
+                    "workload" => workloads::entity(row.text(entity), row.text("flow_size")),
+                    _ => row.text(entity).to_owned(),
+                };
+                for ((entity, column), moments) in moments(tables, name) {
+                    push(&mut table, &lead, "", &entity, &column, &moments);
+                }
             }
         }
         let of_models = predicted.rows().filter(|row| row.text("point") == point.id);
@@ -95,6 +97,11 @@ pub fn summary(file: &File, runs: &[(usize, u32, &RunTables)], predicted: &Table
         }
     }
     table
+}
+
+/// Whose runs there are.
+fn labels(runs: &[Run<'_>]) -> BTreeSet<Label> {
+    runs.iter().map(|run| run.label).collect()
 }
 
 /// Adds a row: the cells of `lead`, which say which point it is of, and those of [`COLUMNS`].

@@ -57,6 +57,16 @@ impl Label {
         }
     }
 
+    /// What tables call the engine that makes numbers of this label.
+    pub fn engine(self) -> &'static str {
+        match self {
+            Label::Predicted => "predict",
+            Label::Simulated => "simulate",
+            Label::Measured => "measure",
+            other => other.key(),
+        }
+    }
+
     /// The words for people.
     pub fn words(self) -> &'static str {
         match self {

@@ -251,6 +251,16 @@ pub struct Access {
     pub delay: Time,
 }
 
+impl Access {
+    /// The line of each, of a host on `path`.
+    pub fn line(&self, path: &Path) -> Line {
+        let mut line = Line::new(self.rate);
+        line.mtu = path.line.mtu;
+        line.overhead = path.line.overhead;
+        line
+    }
+}
+
 /// An 802.11 cell as the bottleneck.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wifi {

@@ -4,7 +4,6 @@ use super::axis::values;
 use crate::engine::points::{Outcome, PointTrace, shown_points};
 use crate::engine::trace_of::Samples;
 use crate::report::figure::{Axis, Figure, Series};
-use crate::report::label::Label;
 use crate::report::{Block, Section};
 use crate::scenario::File;
 use trammel_netsim::workload::Completion;
@@ -22,7 +21,7 @@ pub(super) fn section(file: &File, outcome: &Outcome) -> Option<Section> {
         let point = values(&file.points[one.at], &swept);
         let name = if point.is_empty() { workload } else { &point };
         let slowdowns = all.iter().map(Completion::slowdown).collect();
-        let series = Series::cdf(name, slowdowns).labelled(Label::Simulated);
+        let series = Series::cdf(name, slowdowns).labelled(one.label);
         let at = figures.iter().position(|(of, _)| *of == workload);
         let at = at.unwrap_or_else(|| {
             let id = format!("slowdown-{}", figures.len() + 1);

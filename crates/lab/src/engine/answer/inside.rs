@@ -47,11 +47,11 @@ pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
 fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
-    let flows: Vec<(&str, &[Sample])> = traces
+    let flows: Vec<(&str, Label, &[Sample])> = traces
         .iter()
         .filter_map(|one| match &one.trace.samples {
             Samples::Flow(samples) if !samples.is_empty() => {
-                Some((one.trace.entity.as_str(), samples.as_slice()))
+                Some((one.trace.entity.as_str(), one.label, samples.as_slice()))
             }
             _ => None,
         })
@@ -64,9 +64,9 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         Figure::new(&id, title, Axis::linear("time", "s"), y).grouped(&group)
     };
     let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
-        for (colour, (name, samples)) in flows.iter().enumerate() {
+        for (colour, (name, label, samples)) in flows.iter().enumerate() {
             let series = Series::new(*name, mark, points(samples));
-            figure = figure.with(series.labelled(Label::Simulated).coloured(colour));
+            figure = figure.with(series.labelled(*label).coloured(colour));
         }
         figure
     };
@@ -100,7 +100,7 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
                 .iter()
                 .map(|(time, packets, _)| (time.as_secs_f64(), f64::from(*packets)));
             let series = Series::new(one.trace.entity.as_str(), Mark::Step, points.collect());
-            queues = queues.with(series.labelled(Label::Simulated).coloured(6));
+            queues = queues.with(series.labelled(one.label).coloured(6));
         }
     }
     if queues.series.len() > 1 {

@@ -27,6 +27,9 @@ pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &
         sentence: "No engine has given a number.".to_owned(),
         ..Answer::default()
     });
+    if answer.label == Some(Label::Simulated) {
+        answer.label = Some(numbers.label);
+    }
     let (all, made) = outcome.runs;
     if made < all {
         // Whoever reads the sentence alone must not take a part for the whole.
@@ -420,7 +423,7 @@ pub(super) fn highlights(file: &File, numbers: &Numbers) -> Vec<Highlight> {
             name: name.to_owned(),
             value,
             unit,
-            label: Some(Label::Simulated),
+            label: Some(numbers.label),
             note: note.to_owned(),
         });
     };

@@ -4,7 +4,6 @@ use super::axis::{Matrix, value, values};
 use super::numbers::{Number, Numbers};
 use crate::report::Block;
 use crate::report::heat_map::{Colours, HeatMap};
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 
@@ -102,7 +101,7 @@ pub(super) fn heat_maps(file: &File, numbers: &Numbers, matrix: &Matrix) -> Vec<
                 .map(|row| row.iter().map(|cell| cell.map(|one| one.mean)).collect())
                 .collect(),
             colours: Colours::Diverging(0.0, 0.5, 1.0),
-            label: Some(Label::Simulated),
+            label: Some(numbers.label),
         })
     });
     maps.collect()

@@ -2,6 +2,7 @@
 
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
+use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::topology::Topology;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub(super) struct Numbers {
     /// The links that flows share, of each point's scenario.
     pub(super) bottlenecks: Vec<String>,
     is_late: bool,
+    /// Whose runs the numbers are of that no model gave: the simulator's, or the real kernel's where nothing was simulated.
+    pub(super) label: Label,
 }
 
 impl Numbers {
@@ -51,7 +54,27 @@ impl Numbers {
                 models.push(model.to_owned());
             }
         }
-        let rows = outcome.summary.rows().filter_map(|row| {
+        let has_runs_of = |label: &Label| {
+            outcome
+                .flows
+                .rows()
+                .chain(outcome.links.rows())
+                .any(|row| row.text("engine") == label.engine())
+        };
+        let label = [Label::Simulated, Label::LinuxVt, Label::Measured]
+            .into_iter()
+            .find(has_runs_of)
+            .unwrap_or(Label::Simulated);
+        let is_told = |engine: &str| {
+            [label, Label::Predicted]
+                .iter()
+                .any(|label| label.engine() == engine)
+        };
+        let rows = outcome
+            .summary
+            .rows()
+            .filter(|row| is_told(row.text("engine")));
+        let rows = rows.filter_map(|row| {
             let text = |name| row.text(name).to_owned();
             let number = Number {
                 mean: row.float("mean")?,
@@ -73,6 +96,7 @@ impl Numbers {
             models,
             bottlenecks: bottlenecks(file),
             is_late,
+            label,
         }
     }
 

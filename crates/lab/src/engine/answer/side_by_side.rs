@@ -99,10 +99,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
             values[model] = row.float("predicted").map(Estimate::from);
         }
         for (n, label) in others.iter().enumerate() {
-            let interval = match label {
-                Label::Simulated => intervals.get(&key).copied(),
-                _ => None,
-            };
+            let interval = intervals.get(&(*label, key.clone())).copied();
             let value = row
                 .float(label.key())
                 .map(|value| Estimate { value, interval });
@@ -124,7 +121,14 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         }));
     }
     let of = |label: Label| sources.iter().position(|source| source.label == label);
-    let reference = of(Label::Published).or_else(|| of(Label::Simulated));
+    // As the errors of `comparison` have it.
+    let truths = [
+        Label::Published,
+        Label::LinuxVt,
+        Label::Measured,
+        Label::Simulated,
+    ];
+    let reference = truths.into_iter().find_map(of);
     let reference = reference.filter(|_| sources.len() > 1);
     let keys = swept.iter().map(|name| {
         let place = file.points[0]
@@ -169,15 +173,16 @@ fn spoken(metric: &str) -> String {
         .replace('_', " ")
 }
 
-/// The simulator's intervals.
-fn intervals(outcome: &Outcome) -> BTreeMap<Key, (f64, f64)> {
+/// The intervals of what has repeats.
+fn intervals(outcome: &Outcome) -> BTreeMap<(Label, Key), (f64, f64)> {
     let rows = outcome
         .summary
         .rows()
-        .filter(|row| row.text("engine") == "simulate");
+        .filter(|row| row.text("model").is_empty());
     let rows = rows.filter_map(|row| {
         let key = ["point", "entity", "metric"].map(|name| row.text(name).to_owned());
-        Some((key, row.float("ci_low").zip(row.float("ci_high"))?))
+        let label = Label::of_engine(row.text("engine"))?;
+        Some(((label, key), row.float("ci_low").zip(row.float("ci_high"))?))
     });
     rows.collect()
 }

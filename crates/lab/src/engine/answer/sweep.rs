@@ -120,7 +120,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                         .map(scaled)
                 };
                 let series = curve(named(n, group), points, at, find);
-                figure = figure.with(series.labelled(Label::Simulated).coloured(colour));
+                figure = figure.with(series.labelled(numbers.label).coloured(colour));
                 for model in &numbers.models {
                     let find = |point: &Point| {
                         numbers
@@ -155,7 +155,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                 Some(number.scaled(scale))
             };
             let series = curve(group.clone(), points, at, find);
-            figure = figure.with(series.labelled(Label::Simulated));
+            figure = figure.with(series.labelled(numbers.label));
         }
         figure.captioned(&caption)
     };
@@ -194,7 +194,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                     (_, "") => link.clone(),
                     (_, group) => format!("{link}, {group}"),
                 };
-                figure = figure.with(curve(name, points, at, find).labelled(Label::Simulated));
+                figure = figure.with(curve(name, points, at, find).labelled(numbers.label));
             }
         }
         figure.captioned(&caption)
@@ -264,7 +264,7 @@ fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Fi
             Some((delay, goodput))
         });
         let places = places.collect();
-        figure = figure.with(Series::new(name, Mark::Points, places).labelled(Label::Simulated));
+        figure = figure.with(Series::new(name, Mark::Points, places).labelled(numbers.label));
     }
     Some(figure.captioned("One mark a point of the sweep; up and to the left is better."))
 }

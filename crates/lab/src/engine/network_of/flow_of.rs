@@ -7,6 +7,7 @@ use crate::scenario::model::Scenario;
 use crate::scenario::topology::Topology;
 use anyhow::{anyhow, bail};
 use trammel_core::entry::Params;
+use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_netsim::flow::{FlowSpec, MakeCc, Reader};
 use trammel_netsim::trace::Pace;
@@ -25,17 +26,29 @@ const DELAYED_ACK: Time = Time::from_ms(100);
 /// offered.
 const LARGEST_BUFFER: u64 = 2 << 30;
 
-pub(super) fn flow_of(
+/// What both a simulated flow and a measured one are made of.
+#[derive(Debug)]
+pub(crate) struct Described {
+    pub(crate) built: BuiltFlow,
+    pub(crate) entry: &'static cc::Entry,
+    pub(crate) params: Params,
+    /// The stacks of sender and receiver.
+    pub(crate) stacks: (Stack, Stack),
+}
+
+/// Describes `flow` over `ways` in the run with `seed`.
+pub(crate) fn describe(
     scenario: &Scenario,
     flow: &Flow,
     ways: &Ways,
-    start: Time,
     seed: u64,
-    pace: Pace,
-) -> anyhow::Result<(FlowSpec, BuiltFlow)> {
+) -> anyhow::Result<Described> {
     let (entry, params) = flow.congestion_control().map_err(|why| anyhow!(why))?;
     let needs_ecn = (entry.build)(&params).needs_ecn();
     let (client, server) = stacks(scenario, flow, ways, needs_ecn)?;
+    let start = flow
+        .start
+        .unwrap_or_else(|| drawn_start(seed, &flow.name, ways.rtt));
     let stop = flow
         .duration
         .map(|length| start.saturating_add(length))
@@ -51,12 +64,33 @@ pub(super) fn flow_of(
         header_bytes,
         overhead_bytes: ways.overhead_bytes,
     };
+    Ok(Described {
+        built,
+        entry,
+        params,
+        stacks: (client, server),
+    })
+}
+
+pub(super) fn flow_of(
+    scenario: &Scenario,
+    flow: &Flow,
+    ways: &Ways,
+    seed: u64,
+    pace: Pace,
+) -> anyhow::Result<(FlowSpec, BuiltFlow)> {
+    let Described {
+        built,
+        entry,
+        params,
+        stacks: (client, server),
+    } = describe(scenario, flow, ways, seed)?;
     let spec = FlowSpec {
         name: flow.name.clone(),
         client,
         server,
         cc: controller(entry, params, flow.pacing),
-        start,
+        start: built.start,
         stop: built.stop,
         bytes: flow.bytes,
         forward: ways.forward.clone(),
@@ -69,6 +103,13 @@ pub(super) fn flow_of(
         seed,
     };
     Ok((spec, built))
+}
+
+/// A start within the first round trip or second, whichever is longer: a single phase is not a result.
+fn drawn_start(seed: u64, name: &str, rtt: Time) -> Time {
+    let mut rng = Rng::new(seed, &format!("flow:{name}:start"));
+    let within = rtt.max(Time::from_secs(1));
+    Time::from_ps(rng.below(within.as_ps()))
 }
 
 /// Makes controllers of a variant, with pacing switched on or off where the scenario says so.

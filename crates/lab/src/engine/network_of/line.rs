@@ -16,7 +16,7 @@ use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 
 /// Packets that the way back holds where `[path]` does not say: the length of Linux's own queue.
-const BACK_QUEUE_PKTS: u32 = 1000;
+pub(crate) const BACK_QUEUE_PKTS: u32 = 1000;
 
 /// How the queue of the way back is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,8 @@ fn jitter(jitter: &Jitter) -> anyhow::Result<Spans> {
         .map_err(|why| anyhow!(why))
 }
 
-fn schedule(line: &Line) -> anyhow::Result<Option<RateSchedule>> {
+/// The rate of a line over time, where it changes.
+pub(crate) fn schedule(line: &Line) -> anyhow::Result<Option<RateSchedule>> {
     if line.schedule.is_empty() {
         return Ok(None);
     }

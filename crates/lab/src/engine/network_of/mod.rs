@@ -11,10 +11,13 @@ mod stream_of;
 mod wireless;
 mod workload_of;
 
+pub(crate) use flow_of::{Described, describe};
+pub(crate) use line::{BACK_QUEUE_PKTS, schedule};
+pub(crate) use path::{ACCESS_QUEUE_PKTS, base_delay};
+
 use crate::scenario::model::Scenario;
 use crate::scenario::path::Line;
 use crate::scenario::topology::Topology;
-use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -103,12 +106,12 @@ impl BuiltLink {
 
 /// Links of a flow, workload or stream, there and back.
 #[derive(Clone, Debug, Default)]
-struct Ways {
-    forward: Vec<usize>,
-    backward: Vec<usize>,
-    rtt: Time,
-    mtu: u32,
-    overhead_bytes: u32,
+pub(crate) struct Ways {
+    pub(crate) forward: Vec<usize>,
+    pub(crate) backward: Vec<usize>,
+    pub(crate) rtt: Time,
+    pub(crate) mtu: u32,
+    pub(crate) overhead_bytes: u32,
 }
 
 /// The links of a scenario, and the ways of its traffic over them.
@@ -129,10 +132,7 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
     };
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for (flow, ways) in scenario.flows.iter().zip(&laid.flows) {
-        let start = flow
-            .start
-            .unwrap_or_else(|| drawn_start(seed, &flow.name, ways.rtt));
-        let (spec, built) = flow_of::flow_of(scenario, flow, ways, start, seed, pace)?;
+        let (spec, built) = flow_of::flow_of(scenario, flow, ways, seed, pace)?;
         network.add_flow(spec);
         flows.push(built);
     }
@@ -176,11 +176,4 @@ pub fn add_line(
     placed.add(network, &mut links)?;
     let both: Result<[BuiltLink; 2], _> = links.try_into();
     Ok(both.expect("a line is added in two directions"))
-}
-
-/// A start within the first round trip or second, whichever is longer: a single phase is not a result.
-fn drawn_start(seed: u64, name: &str, rtt: Time) -> Time {
-    let mut rng = Rng::new(seed, &format!("flow:{name}:start"));
-    let within = rtt.max(Time::from_secs(1));
-    Time::from_ps(rng.below(within.as_ps()))
 }

@@ -9,11 +9,27 @@
 use super::line::{BackQueue, Placed};
 use super::{Laid, Ways, wireless};
 use crate::scenario::model::Scenario;
-use crate::scenario::path::{Access, Line, Path};
+use crate::scenario::path::{Access, Path};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
+
+/// Packets that an access link holds: it is never where they are lost.
+pub(crate) const ACCESS_QUEUE_PKTS: u32 = 1_000_000;
+
+/// The one-way propagation delay of the bottleneck, and that which a flow of a round trip has beside it.
+pub(crate) fn base_delay(scenario: &Scenario, path: &Path) -> (Time, impl Fn(Time) -> Time) {
+    let access = path.access.map_or(Time::ZERO, |access| access.delay * 2);
+    let one_way = move |rtt: Time| (rtt / 2).saturating_sub(access);
+    let workloads = scenario.workloads.iter().map(|workload| &workload.flow);
+    let rtts = scenario.flows.iter().chain(workloads);
+    let rtts = rtts.map(|flow| flow.rtt.unwrap_or(path.rtt));
+    let of_streams = (!scenario.streams.is_empty()).then_some(path.rtt);
+    let shortest = rtts.chain(of_streams).min().unwrap_or(path.rtt);
+    let base = one_way(shortest);
+    (base, move |rtt| one_way(rtt).saturating_sub(base))
+}
 
 pub(super) fn lay(
     network: &mut Network,
@@ -22,20 +38,7 @@ pub(super) fn lay(
     seed: u64,
 ) -> anyhow::Result<Laid> {
     let mut laid = Laid::default();
-    let access_delay = path.access.map_or(Time::ZERO, |access| access.delay * 2);
-    let one_way = |rtt: Time| (rtt / 2).saturating_sub(access_delay);
-    let flow_rtts = scenario
-        .flows
-        .iter()
-        .map(|flow| flow.rtt.unwrap_or(path.rtt));
-    let workload_rtts = scenario
-        .workloads
-        .iter()
-        .map(|workload| workload.flow.rtt.unwrap_or(path.rtt));
-    let others = (!scenario.streams.is_empty()).then_some(path.rtt);
-    let others = workload_rtts.clone().chain(others);
-    let shortest = flow_rtts.clone().chain(others).min().unwrap_or(path.rtt);
-    let base = one_way(shortest);
+    let (base, extra_of) = base_delay(scenario, path);
     let limit = path.line.queue_packets(path.rtt);
     let links = &mut laid.links;
     let (there, back) = if let Some(wifi) = &path.wifi {
@@ -54,7 +57,7 @@ pub(super) fn lay(
     };
     let mut wires: BTreeMap<Time, [usize; 2]> = BTreeMap::new();
     let mut ways_of = |network: &mut Network, rtt: Time| {
-        let extra = one_way(rtt) - base;
+        let extra = extra_of(rtt);
         let mut ways = Ways {
             forward: there.clone(),
             backward: back.clone(),
@@ -72,8 +75,8 @@ pub(super) fn lay(
         }
         ways
     };
-    for (flow, rtt) in scenario.flows.iter().zip(flow_rtts) {
-        let mut ways = ways_of(network, rtt);
+    for flow in &scenario.flows {
+        let mut ways = ways_of(network, flow.rtt.unwrap_or(path.rtt));
         if let Some(access) = path.access {
             attach(
                 network, &mut laid, &mut ways, &flow.name, path, access, seed,
@@ -81,8 +84,8 @@ pub(super) fn lay(
         }
         laid.flows.push(ways);
     }
-    for (workload, rtt) in scenario.workloads.iter().zip(workload_rtts) {
-        let mut ways = ways_of(network, rtt);
+    for workload in &scenario.workloads {
+        let mut ways = ways_of(network, workload.flow.rtt.unwrap_or(path.rtt));
         // All flows of a workload share one pair of hosts.
         if let Some(access) = path.access {
             let name = &workload.name;
@@ -118,17 +121,13 @@ fn attach(
     access: Access,
     seed: u64,
 ) -> anyhow::Result<()> {
-    // An access link is never where packets are lost.
-    const QUEUE_PKTS: u32 = 1_000_000;
-    let mut line = Line::new(access.rate);
-    line.mtu = path.line.mtu;
-    line.overhead = path.line.overhead;
+    let line = access.line(path);
     let mut add = |name: String| {
         let access = Placed {
             name: &name,
             line: &line,
             delay: access.delay,
-            limit_packets: QUEUE_PKTS,
+            limit_packets: ACCESS_QUEUE_PKTS,
             back_queue: BackQueue::Same,
             seed,
         };

@@ -1,0 +1,144 @@
+//! From a scenario and a seed to the job of a kernel's guest: the same path of namespaces, virtual wires and the kernel's own queues.
+//!
+//! ```text
+//! sender ─ wire ─ router ── wire ──── middle ── wire ── router ─ wire ─ receiver
+//!                   └ rate, queue       └ delay, loss, jitter
+//! ```
+//! Queues and losses stand in routers, never at a sender's own end: there the kernel tells a sender of its own drops and holds back what it
+//! queues (TSQ). Flows whose stacks are alike share a pair of hosts. What a guest cannot express is a fault at its key.
+
+mod graph;
+mod hosts;
+mod layout;
+mod line;
+mod path;
+mod queue;
+mod variant;
+
+use super::network_of::{BuiltFlow, BuiltLink};
+use crate::scenario::check::Fault;
+use crate::scenario::model::{Pcap, Scenario, Tracing};
+use crate::scenario::topology::Topology;
+use layout::Layout;
+use trammel_core::time::Time;
+use trammel_kernel::job::Job;
+
+/// Instants at which flows and queues are looked at, about; fewer where there are many flows.
+const LOOKS: u64 = 2000;
+/// Looks at all flows together at most.
+const MOST_LOOKS: u64 = 1_000_000;
+/// From one sample to the next where every ACK was asked for: a tick of the kernel.
+const TICK: Time = Time::from_ms(1);
+
+/// A job, and what its parts are called.
+#[derive(Clone, Debug)]
+pub struct ScenarioJob {
+    /// The job.
+    pub job: Job,
+    /// Its flows, in the order of the scenario.
+    pub flows: Vec<BuiltFlow>,
+    /// Its links.
+    pub links: Vec<JobLink>,
+    /// Where the kernel is not quite what the scenario says.
+    pub notes: Vec<String>,
+}
+
+/// A link of a job.
+#[derive(Clone, Debug)]
+pub struct JobLink {
+    /// As the simulator has it; its index has no meaning here.
+    pub link: BuiltLink,
+    /// Where its queue is: wire and end.
+    pub queue: (usize, usize),
+    /// Where packets are lost or delayed behind it.
+    pub spoil: Option<(usize, usize)>,
+    /// Whether all that its queue drops is dropped because it is full.
+    pub is_fifo: bool,
+}
+
+/// Makes the job of one run with `seed`, or says all that stands against it.
+pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
+    let mut faults = Vec::new();
+    for (at, workload) in scenario.workloads.iter().enumerate() {
+        faults.push(refused(
+            &format!("workload.{at}"),
+            &format!("workload `{}` cannot be measured", workload.name),
+            "a guest runs named flows only",
+        ));
+    }
+    for (at, stream) in scenario.streams.iter().enumerate() {
+        faults.push(refused(
+            &format!("stream.{at}"),
+            &format!("stream `{}` cannot be measured", stream.name),
+            "a guest runs TCP flows only",
+        ));
+    }
+    if scenario.pcap != Pcap::Off {
+        faults.push(refused(
+            "pcap",
+            "links of a guest cannot be captured",
+            "what it answers are tables",
+        ));
+    }
+    let mut layout = Layout::new(scenario, seed);
+    let ways = match &scenario.topology {
+        Topology::Path(path) => path::lay(&mut layout, path),
+        Topology::Graph(graph) => graph::lay(&mut layout, graph),
+    };
+    let flows = hosts::attach(&mut layout, &ways);
+    let parameters = variant::parameters(scenario, &mut layout.faults);
+    let Layout {
+        mut job,
+        links,
+        faults: of_layout,
+        notes,
+        ..
+    } = layout;
+    faults.extend(of_layout);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    job.parameters = parameters;
+    job.seed = seed;
+    job.duration_ns = ns(scenario.duration);
+    job.warmup_ns = (scenario.warmup > Time::ZERO).then(|| ns(scenario.warmup));
+    (job.sample_ns, job.queue_ns) = rhythm(scenario);
+    job.sysctls = hosts::of_all();
+    Ok(ScenarioJob {
+        job,
+        flows,
+        links,
+        notes,
+    })
+}
+
+/// How often flows and queues are looked at. Whole seconds are among the instants where they are bins of a run, as in
+/// [`observe`](super::observe).
+fn rhythm(scenario: &Scenario) -> (i64, i64) {
+    let bin = super::observe::bin(scenario.duration);
+    let bins = (ns(scenario.duration) / ns(bin)).max(1) as u64;
+    let flows = scenario.flows.len().max(1) as u64;
+    let looks = LOOKS.min(MOST_LOOKS / flows).max(1);
+    let step = ns(bin) / (looks / bins).clamp(1, 1000) as i64;
+    match scenario.trace {
+        Tracing::Off => (step, step),
+        Tracing::Ack => (ns(TICK).min(step), step),
+        // Every interval asked for, and bins all the same.
+        Tracing::Every(interval) => (ns(interval).max(1).min(step), ns(interval).max(1).min(step)),
+    }
+}
+
+/// Nanoseconds, as a guest counts.
+fn ns(time: Time) -> i64 {
+    i64::try_from(time.as_ps() / 1000).unwrap_or(i64::MAX)
+}
+
+/// What a guest cannot express.
+fn refused(place: &str, what: &str, why: &str) -> Fault {
+    Fault {
+        place: place.to_owned(),
+        what: what.to_owned(),
+        why: why.to_owned(),
+        help: "leave it out, or leave out engine `measure`".to_owned(),
+    }
+}

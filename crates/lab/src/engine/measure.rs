@@ -1,0 +1,368 @@
+//! One run of the kernel's own TCP in virtual time: a scenario and a repeat in, the rows of the simulator's tables out.
+//!
+//! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of its samples, each as often as segments were
+//! acknowledged since the sample before; the least is the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
+
+use super::job_of::{JobLink, ScenarioJob, job_of};
+use super::network_of::{BuiltFlow, BuiltLink};
+use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, bin};
+use super::rows::{self, Ran, Span};
+use super::simulate::RunTables;
+use super::trace_of::{EntityTrace, Samples};
+use crate::scenario::check::Fault;
+use crate::scenario::model::{Scenario, Tracing};
+use anyhow::bail;
+use std::time::Duration;
+use trammel_core::histogram::Histogram;
+use trammel_core::time::Time;
+use trammel_kernel::boot::{Limits, Machine};
+use trammel_kernel::job::{self, Answer, Counts, QueueCounts, WaySeen};
+use trammel_netsim::flow::FlowResult;
+use trammel_netsim::link::LinkCounters;
+use trammel_netsim::trace::Sample;
+use trammel_tcp::connection::Counters;
+
+/// Memory of a guest beside what its packets take.
+const MEMORY_MIB: u64 = 512;
+/// The most that a guest may take.
+const MOST_MEMORY_MIB: u64 = 4096;
+/// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps of it included.
+const PACKET_BYTES: u64 = 6144;
+/// How long a guest may take: beside this, so long for every packet that its links could carry.
+const LEAST_TIME: Duration = Duration::from_secs(300);
+const PACKET_TIME: Duration = Duration::from_micros(200);
+/// The longest round trip that is told apart, us.
+const LONGEST_RTT_US: u64 = 1_000_000_000;
+
+/// What stands against measuring `scenario` in a guest; nothing where it can be.
+pub fn refusals(scenario: &Scenario) -> Vec<Fault> {
+    job_of(scenario, scenario.seed).err().unwrap_or_default()
+}
+
+/// Where a guest is not quite what `scenario` says.
+pub fn notes(scenario: &Scenario) -> Vec<String> {
+    job_of(scenario, scenario.seed).map_or_else(|_| Vec::new(), |job| job.notes)
+}
+
+/// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says so.
+pub fn measure(
+    machine: &Machine,
+    scenario: &Scenario,
+    seed: u64,
+    curves: bool,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<RunTables> {
+    let job = match job_of(scenario, seed) {
+        Ok(job) => job,
+        Err(faults) => bail!(told(&faults)),
+    };
+    let answer = machine.run(&job.job, &limits(scenario, &job, interrupted))?;
+    tables(scenario, &job, &answer, curves)
+}
+
+/// Faults as a message.
+pub fn told(faults: &[Fault]) -> String {
+    let lines = faults.iter().map(|fault| {
+        format!(
+            "{}: {}: {}; {}",
+            fault.place, fault.what, fault.why, fault.help
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What a guest may take of memory and time: what its links can hold and carry.
+fn limits<'a>(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    interrupted: &'a (dyn Fn() -> bool + Sync),
+) -> Limits<'a> {
+    let longest = job
+        .flows
+        .iter()
+        .map(|flow| flow.rtt)
+        .max()
+        .unwrap_or_default();
+    let limits = scenario
+        .queue_packets()
+        .into_iter()
+        .map(u64::from)
+        .sum::<u64>();
+    let bits = |link: &JobLink, to: Time| link.link.capacity_bits(Time::ZERO, to);
+    let packets = |to: Time| {
+        job.links
+            .iter()
+            .map(|link| bits(link, to) / 12_000.0)
+            .sum::<f64>()
+    };
+    // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
+    let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
+    let memory_mib = MEMORY_MIB + (2 * held * PACKET_BYTES >> 20);
+    let wire = PACKET_TIME.as_secs_f64() * packets(scenario.duration).min(1e9);
+    Limits {
+        memory_mib: memory_mib.min(MOST_MEMORY_MIB),
+        time: LEAST_TIME + Duration::from_secs_f64(wire),
+        interrupted,
+    }
+}
+
+/// The tables of a run from what its guest has answered.
+fn tables(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    answer: &Answer,
+    curves: bool,
+) -> anyhow::Result<RunTables> {
+    for (flow, seen) in job.flows.iter().zip(&answer.flows) {
+        if let Some(why) = &seen.failure {
+            bail!("flow `{}`: {why}", flow.name);
+        }
+    }
+    let span = Span {
+        warmup: scenario.warmup,
+        end: scenario.duration,
+    };
+    let flows = job.flows.iter().zip(&answer.flows);
+    let known: Vec<_> = flows
+        .map(|(flow, seen)| flow_seen(flow, seen, &span))
+        .collect();
+    let way = |at: Option<(usize, usize)>| answer.ways.iter().find(|way| Some(way.at) == at);
+    let links = job
+        .links
+        .iter()
+        .map(|link| link_seen(link, way(Some(link.queue)), way(link.spoil), &span));
+    let mut seen = Seen {
+        flows: Vec::with_capacity(known.len()),
+        links: links.collect(),
+        bin: bin(scenario.duration),
+    };
+    let (mut results, mut rtts) = (Vec::new(), Vec::new());
+    for known in known {
+        seen.flows.push(known.seen);
+        results.push(known.result);
+        rtts.push(known.rtt);
+    }
+    let links: Vec<BuiltLink> = job.links.iter().map(|link| link.link.clone()).collect();
+    let mut run = RunTables::empty();
+    if curves || scenario.trace != Tracing::Off {
+        run.traces = traces(scenario, job, &seen, answer);
+    }
+    let ran = Ran {
+        flows: &job.flows,
+        links: &links,
+        results,
+        rtts,
+        seen: &seen,
+        counts_events: false,
+    };
+    rows::fill(&mut run, ran, &span);
+    Ok(run)
+}
+
+/// A flow as the tables want it.
+struct Known {
+    seen: FlowSeen,
+    result: FlowResult,
+    /// Since the warm-up, where there is one.
+    rtt: Histogram,
+}
+
+fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
+    let has_warm = span.warmup > Time::ZERO;
+    let mut seen = FlowSeen::default();
+    let [mut until, mut since] = [0, 1].map(|_| Histogram::of_counts(LONGEST_RTT_US));
+    let bin = bin(span.end);
+    let mut acked = 0;
+    for sample in &of.samples {
+        let at = time(sample.at_ns);
+        let is_late = at > span.warmup;
+        let count = |sums: &mut (u64, u64)| {
+            sums.0 += u64::from(sample.cwnd);
+            sums.1 += 1;
+        };
+        let mut whole = (seen.cwnd.0, seen.cwnd.1);
+        count(&mut whole);
+        seen.cwnd = (whole.0, whole.1, seen.cwnd.2.max(sample.cwnd));
+        if is_late {
+            count(&mut seen.late_cwnd);
+        }
+        let segments = (sample.acked - acked).div_ceil(u64::from(flow.payload_bytes.max(1)));
+        acked = sample.acked;
+        let rtt = if has_warm && !is_late {
+            &mut until
+        } else {
+            &mut since
+        };
+        if sample.srtt_us > 0 {
+            rtt.record_n(sample.srtt_us.into(), segments);
+        }
+        // Bins that end by now have what came until the sample before, or this one where it is at their end.
+        while bin * (seen.delivered.len() as u64 + 1) < at {
+            seen.delivered
+                .push(seen.delivered.last().copied().unwrap_or_default());
+        }
+        if bin * (seen.delivered.len() as u64 + 1) == at {
+            seen.delivered.push(sample.acked);
+        }
+    }
+    if of.end.min_rtt_us > 0 && of.end.min_rtt_us < u32::MAX {
+        if has_warm { &mut until } else { &mut since }.record(of.end.min_rtt_us.into());
+    }
+    let bins = (span.end.as_ps() / bin.as_ps()) as usize;
+    let last = of
+        .end
+        .delivered
+        .max(seen.delivered.last().copied().unwrap_or_default());
+    seen.delivered.resize(bins.max(seen.delivered.len()), last);
+    let completed = of.completed_ns.map(time);
+    let result = |counts: &Counts| result(counts, completed);
+    seen.warm = has_warm.then(|| {
+        (
+            of.warm.as_ref().map_or_else(FlowResult::default, result),
+            until,
+        )
+    });
+    seen.curve = thinned(&of.samples).map(sample).collect();
+    Known {
+        seen,
+        result: result(&of.end),
+        rtt: since,
+    }
+}
+
+/// What was counted of a flow, as the simulator counts it.
+fn result(counts: &Counts, completed: Option<Time>) -> FlowResult {
+    let again = u64::from(counts.retransmitted) * u64::from(counts.mss);
+    FlowResult {
+        completed,
+        bytes_delivered: counts.delivered,
+        sender: Counters {
+            data_segments_sent: counts.sent.into(),
+            bytes_sent: counts.sent_bytes.saturating_sub(again),
+            retransmissions: counts.retransmitted.into(),
+            timeouts: counts.timeouts.into(),
+            ..Counters::default()
+        },
+        min_rtt_us: counts.min_rtt_us,
+        ..FlowResult::default()
+    }
+}
+
+fn link_seen(
+    link: &JobLink,
+    queue: Option<&WaySeen>,
+    spoil: Option<&WaySeen>,
+    span: &Span,
+) -> LinkSeen {
+    let Some(queue) = queue else {
+        return LinkSeen::default();
+    };
+    let is_late = |sample: &&(i64, u32, u32)| time(sample.0) > span.warmup;
+    let looks = || queue.samples.iter();
+    let mean = |looks: &[u32]| {
+        looks.iter().map(|one| f64::from(*one)).sum::<f64>() / looks.len().max(1) as f64
+    };
+    let peak = looks().map(|sample| sample.1).max().unwrap_or_default();
+    let counters =
+        |until: Time, counts: QueueCounts, lost: QueueCounts, occupancy: f64| LinkCounters {
+            arrived_pkts: counts.sent + counts.drops,
+            arrived_bytes: counts.sent_bytes,
+            sent_pkts: counts.sent,
+            sent_bytes: counts.sent_bytes,
+            overflow_pkts: if link.is_fifo { counts.drops } else { 0 },
+            early_pkts: if link.is_fifo { 0 } else { counts.drops },
+            lost_pkts: lost.drops,
+            marked_pkts: counts.marks,
+            wait_ns: wait_ns(link, until, &counts, occupancy),
+            peak_pkts: peak,
+            delivered_pkts: counts.sent - lost.drops.min(counts.sent),
+        };
+    let all: Vec<u32> = looks().map(|sample| sample.1).collect();
+    let late_looks = looks().filter(is_late).count();
+    let early = &all[..all.len() - late_looks];
+    let lost = |at: fn(&WaySeen) -> QueueCounts| spoil.map(at).unwrap_or_default();
+    let warm_counts = queue.warm.unwrap_or_default();
+    LinkSeen {
+        warm: counters(
+            span.warmup,
+            warm_counts,
+            lost(|way| way.warm.unwrap_or_default()),
+            mean(early),
+        ),
+        now: counters(span.end, queue.end, lost(|way| way.end), mean(&all)),
+        waited: [warm_counts.sent, queue.end.sent],
+        curve: thinned(&queue.samples)
+            .map(|sample| (time(sample.0), sample.1, sample.2.into()))
+            .collect(),
+        late_looks,
+        queue: all,
+    }
+}
+
+/// What all packets together waited until `until`, and were on the wire: mean occupancy times time (Little 1961). A bucket that has tokens lets a
+/// packet go at once, where a wire takes its time: that is added for packets that found nothing before them, which are as many as the link was idle.
+fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) -> u64 {
+    let bits = link.link.capacity_bits(Time::ZERO, until);
+    let ns = until.as_ps() as f64 / 1e3;
+    if bits <= 0.0 {
+        return 0;
+    }
+    let busy = (counts.sent_bytes as f64 * 8.0 / bits).min(1.0);
+    (occupancy * ns + (1.0 - busy) * busy * ns) as u64
+}
+
+/// What the scenario asks to trace, or short curves of everything.
+fn traces(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    seen: &Seen,
+    answer: &Answer,
+) -> Vec<EntityTrace> {
+    let links: Vec<BuiltLink> = job.links.iter().map(|link| link.link.clone()).collect();
+    let mut traces = seen.curves(&job.flows, &links);
+    if scenario.trace == Tracing::Off {
+        return traces;
+    }
+    for (trace, flow) in traces.iter_mut().zip(&answer.flows) {
+        trace.samples = Samples::Flow(flow.samples.iter().map(sample).collect());
+    }
+    let forward = job.links.iter().filter(|link| link.link.is_forward);
+    for (trace, link) in traces.iter_mut().skip(job.flows.len()).zip(forward) {
+        if let Some(way) = answer.ways.iter().find(|way| way.at == link.queue) {
+            let samples = way
+                .samples
+                .iter()
+                .map(|(at, packets, bytes)| (time(*at), *packets, u64::from(*bytes)));
+            trace.samples = Samples::Queue(samples.collect());
+        }
+    }
+    traces
+}
+
+/// Every so many of `all`, for a curve.
+fn thinned<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    all.iter()
+        .step_by(all.len().div_ceil(CURVE_SAMPLES as usize).max(1))
+}
+
+/// A sample as the simulator's.
+fn sample(of: &job::Sample) -> Sample {
+    Sample {
+        time: time(of.at_ns),
+        cwnd: of.cwnd,
+        ssthresh: of.ssthresh,
+        srtt_us: of.srtt_us,
+        min_rtt_us: 0,
+        in_flight: of.in_flight,
+        state: of.ca_state,
+        retransmissions: of.retransmitted.into(),
+        bytes_acked: of.acked,
+        pacing_bytes_per_s: of.pacing,
+        delivery_bytes_per_s: of.delivery,
+    }
+}
+
+/// An instant of a guest.
+fn time(ns: i64) -> Time {
+    Time::from_ps(ns.max(0).cast_unsigned().saturating_mul(1000))
+}
