@@ -7,7 +7,8 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
 
 /// Mounts a file system of the kernel's own (`proc`, `sysfs`, `devtmpfs`, `tmpfs`) at folder `at`, which is made.
 pub fn mount(kind: &str, at: &str) -> Result<()> {
@@ -102,5 +103,66 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
             ends.as_mut_ptr(),
         ))?;
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Allows this process so many open files, as far as its rights reach.
+pub fn allow_files(count: u64) -> io::Result<()> {
+    let limit = libc::rlimit {
+        rlim_cur: count,
+        rlim_max: count,
+    };
+    // SAFETY: the pointer is that of the limit.
+    sys::check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }).map(drop)
+}
+
+/// Bytes that a user may still write to the file system of `path`.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+    let mut about = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: a string that ends with a zero, and room for the answer.
+    sys::check(unsafe { libc::statvfs(name.as_ptr(), about.as_mut_ptr()) })?;
+    // SAFETY: the call has filled it.
+    let about = unsafe { about.assume_init() };
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
+/// A command with all that it starts: none of them outlives this.
+#[derive(Debug)]
+pub struct Group(Child);
+
+impl Group {
+    /// Starts `command` as the first of a group.
+    pub fn spawn(command: &mut Command) -> io::Result<Group> {
+        die_with_parent(command).process_group(0);
+        Ok(Group(command.spawn()?))
+    }
+
+    /// Waits for the command itself to end.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.0.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Where the command has ended and was waited for, its number may be another's by now.
+        if !matches!(self.0.try_wait(), Ok(None)) {
+            return;
+        }
+        // SAFETY: no pointers. The group has the number of its first process, which was not waited for yet.
+        unsafe { libc::kill(-self.0.id().cast_signed(), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
+/// Takes the lock of a file, which its closing gives back; false where another has it and this is not to wait.
+pub fn lock(file: &impl AsRawFd, waits: bool) -> io::Result<bool> {
+    let how = if waits { 0 } else { libc::LOCK_NB };
+    // SAFETY: no pointers.
+    match sys::check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | how) }) {
+        Ok(_) => Ok(true),
+        Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(why) => Err(why),
     }
 }

@@ -436,9 +436,8 @@ fn read(payload: &[u8]) -> Option<Counters> {
     // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type, `tc_pie_xstats`, `tc_red_xstats`.
     let place = match kind.as_str() {
         "codel" => Some(7),
-        "fq_codel" => Some(3),
+        "fq_codel" | "red" => Some(3),
         "pie" => Some(8),
-        "red" => Some(3),
         _ => None,
     };
     let mark = |place: usize| number_at(&own, 4 * place);
@@ -447,6 +446,7 @@ fn read(payload: &[u8]) -> Option<Counters> {
 }
 
 #[cfg(test)]
+#[allow(clippy::print_stdout)] // What is skipped is told.
 mod tests {
     use super::*;
     use crate::netns::veth;

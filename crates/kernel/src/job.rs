@@ -19,6 +19,9 @@ pub struct Job {
     pub sample_ns: i64,
     /// From one look at a queue to the next.
     pub queue_ns: i64,
+    /// How often receivers read that would read at once: as rarely as their windows allow without their senders' noticing. 16 MiB that were not
+    /// read are noticed.
+    pub read_ns: i64,
     /// The hosts and routers; a number is a place in this list.
     pub hosts: Vec<Host>,
     /// What connects them.

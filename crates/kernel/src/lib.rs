@@ -13,6 +13,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod boot;
+pub mod build;
 pub mod guest;
 mod initramfs;
 pub mod job;

@@ -1,7 +1,7 @@
 //! Flows at work: one loop over sockets that have room, and over what is due.
 //!
-//! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is not woken by what comes: it reads every
-//! [`READ_NS`], and has the kernel acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window is large.
+//! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is not woken by what comes: it reads now
+//! and then (`Job::read_ns`), and has the kernel acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window is large.
 //! One whose window is small is woken, and one that is to read slowly reads as it is told.
 
 use super::Result;
@@ -19,8 +19,8 @@ use trammel_io::tcp::{self, Options, Pages, TcpInfo};
 /// Flows start so long after the machine, whatever it took to build the network: at a whole second, so that the kernel's ticks are where they
 /// always are.
 const START_NS: i64 = 10_000_000_000;
-/// From one reading of a receiver to the next.
-const READ_NS: i64 = 5_000_000;
+/// From one reading of a receiver to the next at least.
+const READ_NS: i64 = 1_000_000;
 /// Bytes below which the kernel sends an ACK for every second segment whether they were read or not (`__tcp_ack_snd_check`); more than come between
 /// two readings.
 const LOW_WATER: i32 = 16 << 20;
@@ -59,7 +59,7 @@ enum Due {
 enum Reads {
     /// When something has come.
     AtOnce,
-    /// Every [`READ_NS`], without anyone's noticing.
+    /// Now and then, without anyone's noticing.
     Often,
     /// In its own rhythm.
     Slowly,
@@ -125,7 +125,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                     network.hosts[job.wires[wire].ends[end]]
                         .change_qdisc_of(network.interfaces[wire][end], &Kind::Tbf(bucket))?;
                 }
-                Due::Start(flow) => flows[flow].start(job, network, flow, &poll)?,
+                Due::Start(flow) => flows[flow].start(network, flow, &poll)?,
                 Due::Stop(flow) => flows[flow].stop(now, &poll)?,
                 Due::ReadAll => {
                     for flow in flows
@@ -134,18 +134,20 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                     {
                         flow.read(now)?;
                     }
-                    due.push(Reverse((at + READ_NS, what)));
+                    due.push(Reverse((at + job.read_ns.max(READ_NS), what)));
                 }
                 Due::Read(flow) => {
                     flows[flow].read(now)?;
-                    let every = flows[flow].spec.read_ns.unwrap_or(READ_NS).max(1);
+                    let every = flows[flow].spec.read_ns.unwrap_or(READ_NS).max(READ_NS);
                     due.push(Reverse((at + every, what)));
                 }
                 Due::LookAtQueues => {
                     for way in &mut ways {
                         let (wire, end) = way.at;
                         if job.wires[wire].ways[end].is_watched {
-                            let counters = counters(job, network, way.at)?;
+                            let host = &network.hosts[job.wires[wire].ends[end]];
+                            let counters =
+                                host.qdisc_counters(network.interfaces[wire][end], false)?;
                             way.samples
                                 .push((at, counters.waiting, counters.waiting_bytes));
                         }
@@ -196,7 +198,10 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
 
 /// All that is due in a run, as far as it is known before it.
 fn plan(job: &Job) -> BinaryHeap<Reverse<(i64, Due)>> {
-    let mut due = vec![(job.duration_ns, Due::End), (READ_NS, Due::ReadAll)];
+    let mut due = vec![
+        (job.duration_ns, Due::End),
+        (job.read_ns.max(READ_NS), Due::ReadAll),
+    ];
     for (number, flow) in job.flows.iter().enumerate() {
         if flow.start_ns < job.duration_ns {
             due.push((flow.start_ns, Due::Start(number)));
@@ -281,7 +286,7 @@ impl<'a> Running<'a> {
         (address(wire, end), (FIRST_PORT + number) as u16).into()
     }
 
-    fn start(&mut self, _job: &Job, network: &Network, number: usize, poll: &Poll) -> Result<()> {
+    fn start(&mut self, network: &Network, number: usize, poll: &Poll) -> Result<()> {
         let options = Options {
             congestion: Some(self.spec.congestion.clone()),
             send_buffer: self.spec.send_buffer,

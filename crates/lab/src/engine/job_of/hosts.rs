@@ -19,6 +19,8 @@ const RTO_MIN: u16 = 13;
 const QUICKACK: u16 = 15;
 /// Memory of sockets: never what binds.
 const SOCKET_BYTES: &str = "268435456";
+/// Flows of a guest at most.
+const MOST_FLOWS: usize = 50_000;
 /// What the kernel begins with, segments and time.
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Time = Time::from_ms(200);
@@ -34,6 +36,12 @@ struct Pair {
 /// Adds the hosts of all flows and the flows; `rows` are the routers of each.
 pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<BuiltFlow> {
     let scenario = layout.scenario;
+    if scenario.flows.len() > MOST_FLOWS {
+        let what = format!("{} flows cannot be measured", scenario.flows.len());
+        let why = format!("each has a port of its own, of which a guest has {MOST_FLOWS}");
+        layout.faults.push(refused("flow", &what, &why));
+        return Vec::new();
+    }
     let mut pairs: BTreeMap<Pair, (usize, usize)> = BTreeMap::new();
     let mut built = Vec::with_capacity(rows.len());
     for (at, (flow, row)) in scenario.flows.iter().zip(rows).enumerate() {
@@ -157,11 +165,9 @@ fn pair(flow: &Flow, row: &Row, described: &Described) -> Pair {
 /// The variables of a host below `/proc/sys/net` that make it speak as `stack` does.
 fn variables(stack: &Stack) -> Vec<(String, String)> {
     let flag = |on: bool, value: u32| if on { value } else { 0 }.to_string();
-    let receive = format!(
-        "4096 {} {}",
-        stack.receive_buffer,
-        stack.max_receive_buffer.max(stack.receive_buffer)
-    );
+    let bytes = |bytes: u64| bytes.min(i32::MAX as u64);
+    let (usual, most) = (bytes(stack.receive_buffer), bytes(stack.max_receive_buffer));
+    let receive = format!("4096 {usual} {}", most.max(usual));
     [
         ("tcp_sack", flag(stack.sack, 1)),
         ("tcp_dsack", flag(stack.dsack, 1)),

@@ -20,13 +20,14 @@ use crate::scenario::check::Fault;
 use crate::scenario::model::{Pcap, Scenario, Tracing};
 use crate::scenario::topology::Topology;
 use layout::Layout;
+use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
 use trammel_kernel::job::Job;
 
 /// Instants at which flows and queues are looked at, about; fewer where there are many flows.
 const LOOKS: u64 = 2000;
 /// Looks at all flows together at most.
-const MOST_LOOKS: u64 = 1_000_000;
+const MOST_LOOKS: u64 = 200_000;
 /// From one sample to the next where every ACK was asked for: a tick of the kernel.
 const TICK: Time = Time::from_ms(1);
 
@@ -103,6 +104,7 @@ pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>>
     job.duration_ns = ns(scenario.duration);
     job.warmup_ns = (scenario.warmup > Time::ZERO).then(|| ns(scenario.warmup));
     (job.sample_ns, job.queue_ns) = rhythm(scenario);
+    job.read_ns = between_readings(&links);
     job.sysctls = hosts::of_all();
     Ok(ScenarioJob {
         job,
@@ -126,6 +128,19 @@ fn rhythm(scenario: &Scenario) -> (i64, i64) {
         // Every interval asked for, and bins all the same.
         Tracing::Every(interval) => (ns(interval).max(1).min(step), ns(interval).max(1).min(step)),
     }
+}
+
+/// How often receivers read: when the fastest link can have brought so many bytes that the window is still far.
+fn between_readings(links: &[JobLink]) -> i64 {
+    const BYTES: u64 = 2 << 20;
+    const LONGEST: Time = Time::from_ms(100);
+    let steps = links
+        .iter()
+        .flat_map(|link| link.link.schedule.iter().flat_map(RateSchedule::steps));
+    let steps = steps.map(|(_, rate)| *rate);
+    let rates = links.iter().map(|link| link.link.rate).chain(steps);
+    let fastest = rates.map(|rate| rate.as_bps()).max().unwrap_or(1).max(1);
+    ns(Time::from_secs_f64(BYTES as f64 * 8.0 / fastest as f64).min(LONGEST))
 }
 
 /// Nanoseconds, as a guest counts.

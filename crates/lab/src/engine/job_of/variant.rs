@@ -92,7 +92,9 @@ fn of<'a>(flow: &'a Flow, about: &About) -> Result<BTreeMap<String, String>, &'a
     let usual = Params::defaults(about);
     for (key, value) in &flow.variant.given {
         // What is as it always is needs no saying; a dialect that goes with the stack is an approximation, as that is.
-        let is_usual = usual.iter().any(|(name, usual)| name == key && usual == value);
+        let is_usual = usual
+            .iter()
+            .any(|(name, usual)| name == key && usual == value);
         if is_usual || (key == "dialect" && *value == Value::Text(flow.stack.name().to_owned())) {
             continue;
         }

@@ -1,0 +1,277 @@
+//! A guest's kernel from Linux's source: found in the cache, or built there.
+//!
+//! ```text
+//!  package's archive ─ unpack ─┐                ┌─ patch ─ configure ─ make ─> cache/HASH/linux
+//!                              ├─> cache/work/…/tree
+//!  a user's tree ─ copy anew ──┘   (kept: the next build compiles what has changed)
+//! ```
+//! The user's own tree is never written to. What decides the kernel (its source, configuration, patch and compiler) makes the hash, so a kernel that
+//! is found is the one that would be built.
+
+mod config;
+mod make;
+mod source;
+mod tools;
+
+pub use source::Source;
+
+use make::Make;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use trammel_io::machine;
+
+/// The kernel's own changes, under its licence.
+const PATCH: &str = include_str!("../../gpl/detrand.patch");
+/// What tells a patched file.
+const PATCHED: (&str, &str) = ("drivers/char/random.c", "detrand_on");
+/// What is counted in another form by a later version of this module.
+const RECIPE: &str = "1";
+/// Bytes that a build takes on the disk.
+const NEEDED_BYTES: u64 = 2_500_000_000;
+/// Files that are compiled, about.
+const FILES: u64 = 1250;
+
+/// What is to be built.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The source.
+    pub source: Source,
+    /// Compilers at once.
+    pub jobs: usize,
+    /// The folder of all kernels that are kept.
+    pub cache: PathBuf,
+}
+
+/// A kernel that was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The program.
+    pub kernel: PathBuf,
+    /// Its version, as `6.12.117`.
+    pub version: String,
+    /// The first digits of the hash of all that decides it.
+    pub hash: String,
+}
+
+/// Whoever wants to know how a build goes on.
+pub trait Watch {
+    /// A part of the work begins.
+    fn stage(&self, _what: &str) {}
+    /// So many files are compiled, of so many about.
+    fn compiled(&self, _files: u64, _of: u64) {}
+    /// Whether to stop.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Why there is no kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The machine lacks something.
+    #[error("{what}; {mend}")]
+    Lacks {
+        /// What.
+        what: String,
+        /// What to do.
+        mend: String,
+    },
+    /// The source is none that this can build.
+    #[error("`{}`: {why}", .source_path.display())]
+    Source {
+        /// Where it is.
+        source_path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A step of the build failed.
+    #[error("the kernel's build failed at `{step}`:\n{said}\nthe whole log: {}", .log.display())]
+    Step {
+        /// The command.
+        step: String,
+        /// The lines that matter.
+        said: String,
+        /// All of it.
+        log: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("`{}`: {source}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The user has interrupted.
+    #[error("interrupted; what is compiled is kept")]
+    Interrupted,
+}
+
+/// The error of a file, for `map_err`.
+fn at(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Where kernels are kept unless told otherwise: `$XDG_CACHE_HOME/trammel/kernel`, or the same in `~/.cache`; nothing where neither is known.
+pub fn usual_cache() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
+    let home = || std::env::var_os("HOME").filter(|path| !path.is_empty());
+    let base = named
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(home()?).join(".cache")))?;
+    Some(base.join("trammel/kernel"))
+}
+
+/// The kernel of `wish`, where it was built before.
+pub fn find(wish: &Wish) -> Result<Option<Built>, Error> {
+    let hash = hash(wish)?;
+    let kernel = wish.cache.join(&hash).join("linux");
+    if !kernel.exists() {
+        return Ok(None);
+    }
+    let version = kernel.with_file_name("version");
+    let version = fs::read_to_string(&version).map_err(at(&version))?;
+    Ok(Some(Built {
+        kernel,
+        version: version.trim().to_owned(),
+        hash,
+    }))
+}
+
+/// The kernel of `wish`, built where it is not there.
+pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
+    if let Some(built) = find(wish)? {
+        return Ok(built);
+    }
+    tools::missing()?;
+    let work = wish.cache.join("work").join(wish.source.name());
+    fs::create_dir_all(&work).map_err(at(&work))?;
+    enough_room(&work)?;
+    // Who comes second waits, and then finds what the first has built.
+    let lock = work.join("lock");
+    let lock_file = File::create(&lock).map_err(at(&lock))?;
+    if !machine::lock(&lock_file, false).map_err(at(&lock))? {
+        watch.stage("waiting for another build of this source");
+        machine::lock(&lock_file, true).map_err(at(&lock))?;
+        if let Some(built) = find(wish)? {
+            return Ok(built);
+        }
+    }
+    let hash = hash(wish)?;
+    let tree = work.join("tree");
+    wish.source.bring(&tree, watch)?;
+    let version = source::version(&tree)?;
+    let make = Make {
+        tree: &tree,
+        log: &work.join("log"),
+        jobs: wish.jobs,
+        watch,
+    };
+    make.begin()?;
+    patch(&tree, &make)?;
+    watch.stage("configuring");
+    config::configure(&tree, &make)?;
+    watch.stage("compiling");
+    make.run(&["linux"], Some(FILES))?;
+    // Whole or not at all.
+    let (part, whole) = (
+        wish.cache.join(format!("{hash}.part")),
+        wish.cache.join(&hash),
+    );
+    let _ = fs::remove_dir_all(&part);
+    fs::create_dir_all(&part).map_err(at(&part))?;
+    fs::copy(tree.join("linux"), part.join("linux")).map_err(at(&part))?;
+    fs::write(part.join("version"), format!("{version}\n")).map_err(at(&part))?;
+    fs::rename(&part, &whole).map_err(at(&whole))?;
+    Ok(Built {
+        kernel: whole.join("linux"),
+        version,
+        hash,
+    })
+}
+
+/// All that decides a kernel, as 16 hexadecimal digits.
+fn hash(wish: &Wish) -> Result<String, Error> {
+    let mut hash = Sha256::new();
+    for part in [
+        RECIPE,
+        config::TEXT,
+        PATCH,
+        &tools::compiler(),
+        &wish.source.identity()?,
+    ] {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    Ok(hash.finalize()[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// Whether the disk has room for a build that was not begun before.
+fn enough_room(work: &Path) -> Result<(), Error> {
+    if work.join("tree/Makefile").exists() {
+        return Ok(());
+    }
+    match machine::free_bytes(work) {
+        Ok(free) if free < NEEDED_BYTES => Err(Error::Lacks {
+            what: format!(
+                "the disk of `{}` has {} MB left, and a kernel takes {}",
+                work.display(),
+                free / 1_000_000,
+                NEEDED_BYTES / 1_000_000
+            ),
+            mend: "make room, or set XDG_CACHE_HOME to a folder of another disk".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Makes randomness follow a seed, and ticks as long as a server's.
+fn patch(tree: &Path, make: &Make<'_>) -> Result<(), Error> {
+    let (file, word) = PATCHED;
+    let path = tree.join(file);
+    let text = fs::read_to_string(&path).map_err(at(&path))?;
+    if !text.contains(word) {
+        let patch = make.log.with_file_name("detrand.patch");
+        fs::write(&patch, PATCH).map_err(at(&patch))?;
+        make.command(
+            "patch",
+            &["-p1", "--forward", "-i", &patch.to_string_lossy()],
+        )?;
+    }
+    let path = tree.join("arch/um/Kconfig");
+    let text = fs::read_to_string(&path).map_err(at(&path))?;
+    if let Some(changed) = with_ticks(&text) {
+        fs::write(&path, changed).map_err(at(&path))?;
+    }
+    Ok(())
+}
+
+/// `arch/um/Kconfig` with 1000 ticks a second, as servers have; nothing where it has them.
+fn with_ticks(text: &str) -> Option<String> {
+    let at = text.find("\nconfig HZ\n")?;
+    let (before, after) = text.split_at(at);
+    let changed = after.replacen("default 100\n", "default 1000\n", 1);
+    (changed != after).then(|| format!("{before}{changed}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_changed_once_and_nothing_else() {
+        let text = "config NR\n\tint\n\tdefault 100\n\nconfig HZ\n\tint\n\tdefault 100\n";
+        let changed = with_ticks(text).expect("it has too few");
+        assert!(changed.ends_with("config HZ\n\tint\n\tdefault 1000\n"));
+        assert!(changed.starts_with("config NR\n\tint\n\tdefault 100\n"));
+        assert_eq!(with_ticks(&changed), None);
+    }
+}
