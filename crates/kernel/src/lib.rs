@@ -14,6 +14,7 @@
 
 pub mod boot;
 pub mod build;
+pub mod check;
 pub mod guest;
 mod initramfs;
 pub mod job;

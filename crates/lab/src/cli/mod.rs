@@ -20,6 +20,8 @@ mod estimate;
 mod graph;
 #[cfg(target_os = "linux")]
 mod itg;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod list;
 #[cfg(target_os = "linux")]
 mod log;
@@ -91,6 +93,8 @@ enum Command {
     Log(log::Args),
     Decode(decode::Args),
     Calibrate(calibrate::Args),
+    #[cfg(target_os = "linux")]
+    Kernel(kernel::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -129,6 +133,8 @@ pub fn main() -> ExitCode {
         Command::Log(args) => log::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Kernel(args) => kernel::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),

@@ -6,7 +6,12 @@ use super::{Lacks, measure};
 use crate::scenario::model::{Engine, Kernel, Scenario};
 use crate::scenario::{File, hash};
 use anyhow::bail;
+use std::path::Path;
 use trammel_kernel::boot::Machine;
+use trammel_kernel::build::{self, Built, Source, Wish};
+
+/// The program of guests.
+const GUEST: &str = "trammel-guest";
 
 /// The kernel that measures, ready to boot.
 #[derive(Debug)]
@@ -61,16 +66,9 @@ pub(super) fn instrument(
 }
 
 impl Instrument {
-    /// The kernel of the cache.
+    /// The pinned kernel, where it was built.
     fn find() -> anyhow::Result<Instrument> {
-        let kernel = std::env::var_os("TRAMMEL_KERNEL").ok_or_else(|| {
-            Lacks::error(
-                "no kernel has been built to measure with",
-                "`trammel kernel build` makes one",
-            )
-        })?;
-        let program = std::env::current_exe()?.with_file_name("trammel-guest");
-        let machine = Machine::new(std::path::Path::new(&kernel), &program)?;
+        let machine = machine(&built(&wish(None)?)?)?;
         let identity = machine.identity()?;
         Ok(Instrument { machine, identity })
     }
@@ -89,5 +87,60 @@ impl Instrument {
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
         measure::measure(&self.machine, scenario, seed, curves, interrupted)
+    }
+}
+
+/// The kernel of a source tree, or the pinned one, with as many compilers as there are cores.
+pub(crate) fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {
+    let source = match tree {
+        Some(tree) => Source::Tree(tree.to_owned()),
+        None => Source::pinned().map_err(lacks)?,
+    };
+    let cache = build::usual_cache().ok_or_else(|| {
+        Lacks::error(
+            "there is no folder to keep kernels in",
+            "set XDG_CACHE_HOME or HOME",
+        )
+    })?;
+    Ok(Wish {
+        source,
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        cache,
+    })
+}
+
+/// The kernel of `wish`, which must have been built.
+pub(crate) fn built(wish: &Wish) -> anyhow::Result<Built> {
+    build::find(wish).map_err(lacks)?.ok_or_else(|| {
+        let tree = match &wish.source {
+            Source::Tree(tree) => format!(" --source {}", tree.display()),
+            Source::Package(_) => String::new(),
+        };
+        let mend = format!("run `trammel kernel build{tree}`, once: some minutes");
+        Lacks::error("the kernel that measures is not built yet", &mend)
+    })
+}
+
+/// A kernel with the program of its guests, which is beside this one.
+pub(crate) fn machine(built: &Built) -> anyhow::Result<Machine> {
+    let program = std::env::current_exe()?.with_file_name(GUEST);
+    if !program.exists() {
+        let what = format!(
+            "`{}` is missing, the program that runs in guests",
+            program.display()
+        );
+        return Err(Lacks::error(
+            &what,
+            "install it beside `trammel`: both come with the package",
+        ));
+    }
+    Ok(Machine::new(&built.kernel, &program)?)
+}
+
+/// What a machine lacks ends a command with its own exit code.
+pub(crate) fn lacks(error: build::Error) -> anyhow::Error {
+    match error {
+        build::Error::Lacks { what, mend } => Lacks::error(&what, &mend),
+        other => other.into(),
     }
 }

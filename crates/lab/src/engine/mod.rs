@@ -7,7 +7,7 @@ pub mod compare;
 pub mod comparison;
 pub mod harm;
 #[cfg_attr(not(target_os = "linux"), path = "instrument_elsewhere.rs")]
-mod instrument;
+pub(crate) mod instrument;
 #[cfg(target_os = "linux")]
 pub mod job_of;
 pub mod kept;
