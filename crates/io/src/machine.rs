@@ -58,6 +58,16 @@ pub fn die_with_parent(command: &mut Command) -> &mut Command {
     }
 }
 
+/// Has what `command` starts lie at the same addresses each time.
+pub fn fix_addresses(command: &mut Command) -> &mut Command {
+    // SAFETY: between fork and exec only `personality` is called, which allocates nothing and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            sys::check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong)).map(drop)
+        })
+    }
+}
+
 /// Has what `command` starts find `descriptors` open, the first as number 3 and so on.
 pub fn hand_over(command: &mut Command, descriptors: Vec<OwnedFd>) -> &mut Command {
     /// Above all numbers that are handed over.
@@ -103,6 +113,19 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
             ends.as_mut_ptr(),
         ))?;
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Loads a module of the kernel from a file.
+pub fn load_module(path: &Path) -> io::Result<()> {
+    let file = std::fs::File::open(path)?;
+    // SAFETY: a string that ends with a zero.
+    let loaded =
+        unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
+    if loaded < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! A guest from its start to its answer: given files and a job in memory, heard by a pipe, and gone with whoever started it.
 
-use crate::guest::{FAILED, FILES, JOB};
+use crate::guest::{FAILED, FILES, JOB, MODULES};
 use crate::initramfs::Archive;
 use crate::job::{Answer, Job};
 use sha2::{Digest, Sha256};
@@ -109,6 +109,14 @@ impl Machine {
         })
     }
 
+    /// Gives guests a module of the kernel, which they load as they start.
+    pub fn add_module(&mut self, module: &Path) -> io::Result<()> {
+        let name = module.file_name().unwrap_or_default().to_string_lossy();
+        self.files
+            .push((format!("{MODULES}/{name}"), fs::read(module)?));
+        Ok(())
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &Path {
         &self.kernel
@@ -191,6 +199,9 @@ impl Guest {
             .stderr(console);
         machine::hand_over(&mut command, vec![files, writer.into()]);
         machine::die_with_parent(&mut command);
+        // The machine's memory begins behind its program's, so that where that lies decides what lies beside what, how packets take up pages, and with
+        // that when a sender has room.
+        machine::fix_addresses(&mut command);
         let child = command.spawn()?;
         // The writing ends are the guest's alone from here on.
         drop(command);

@@ -62,7 +62,16 @@ const RULES: &[Rule] = &[
         &["trammel-core", "trammel-packet", "trammel-cost"],
         &["strsim", "thiserror"],
     ),
-    ("trammel-io", &["trammel-packet"], &["libc", "thiserror"]),
+    (
+        "trammel-io",
+        &["trammel-packet"],
+        &["libc", "serde", "thiserror"],
+    ),
+    (
+        "trammel-kernel",
+        &["trammel-io"],
+        &["serde", "serde_json", "sha2", "thiserror"],
+    ),
     (
         "trammel-traffic",
         &["trammel-core", "trammel-packet", "trammel-io"],
@@ -81,6 +90,7 @@ const RULES: &[Rule] = &[
             "trammel-netfpga",
             "trammel-traffic",
             "trammel-io",
+            "trammel-kernel",
         ],
         &[
             "annotate-snippets",

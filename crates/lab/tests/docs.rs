@@ -16,6 +16,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/decisions.md",
     "docs/fidelity.md",
     "docs/forwarding.md",
+    "docs/kernel.md",
     "docs/linux-2.6.md",
     "docs/netfpga.md",
     "docs/peer.md",

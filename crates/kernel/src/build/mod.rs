@@ -10,9 +10,11 @@
 
 mod config;
 mod make;
+mod module;
 mod source;
 mod tools;
 
+pub use module::module;
 pub use source::Source;
 
 use make::Make;
@@ -42,6 +44,13 @@ pub struct Wish {
     pub jobs: usize,
     /// The folder of all kernels that are kept.
     pub cache: PathBuf,
+}
+
+impl Wish {
+    /// Where its source is worked on.
+    fn work(&self) -> PathBuf {
+        self.cache.join("work").join(self.source.name())
+    }
 }
 
 /// A kernel that was built.
@@ -149,7 +158,7 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
         return Ok(built);
     }
     tools::missing()?;
-    let work = wish.cache.join("work").join(wish.source.name());
+    let work = wish.work();
     fs::create_dir_all(&work).map_err(at(&work))?;
     enough_room(&work)?;
     // Who comes second waits, and then finds what the first has built.

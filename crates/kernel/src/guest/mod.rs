@@ -9,12 +9,14 @@ use crate::job::{Answer, Job};
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::ExitCode;
-use trammel_io::machine;
+use trammel_io::{clock, machine};
 
 /// The word that asks for the files that the program has mapped, itself among them, a line each.
 pub const FILES: &str = "files";
 /// Where a guest finds its job.
 pub const JOB: &str = "/job";
+/// Where it finds modules of the kernel to load.
+pub const MODULES: &str = "/modules";
 /// Where it leaves its answer.
 const ANSWER: &str = "/dev/ttyS0";
 /// What the line of an answer that is none begins with.
@@ -76,9 +78,17 @@ fn work() -> Result<Answer> {
         machine::mount(kind, at)?;
     }
     let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
+    if let Ok(modules) = fs::read_dir(MODULES) {
+        for module in modules {
+            let path = module?.path();
+            machine::load_module(&path)
+                .map_err(|why| format!("`{}` is not loaded: {why}", path.display()))?;
+        }
+    }
     // A flow has three sockets, a host its namespace.
     machine::allow_files(1024 + 4 * (job.flows.len() + job.hosts.len()) as u64)?;
     let network = network::Network::build(&job)?;
+    clock::wake_on_time();
     // From here on, all that the kernel draws follows from the seed, whatever was drawn before.
     fs::write("/dev/urandom", job.seed.to_string())?;
     flows::run(&job, &network)

@@ -1,27 +1,40 @@
-//! What engine `measure` takes to measure flows: the real kernel in virtual time.
+//! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name.
 
 use super::points::{RunOptions, run_key};
 use super::simulate::RunTables;
 use super::{Lacks, measure};
-use crate::scenario::model::{Engine, Kernel, Scenario};
+use crate::scenario::model::{Engine, Kernel, Measure, Scenario};
 use crate::scenario::{File, hash};
-use anyhow::bail;
+use anyhow::{Context, bail};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use trammel_kernel::boot::Machine;
-use trammel_kernel::build::{self, Built, Source, Wish};
+use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 
 /// The program of guests.
 const GUEST: &str = "trammel-guest";
 
-/// The kernel that measures, ready to boot.
+/// What tells a kernel from another in a file: the source and the module.
+type Chosen = (Option<String>, Option<String>);
+
+/// The kernels that measure, ready to boot.
 #[derive(Debug)]
 pub(super) struct Instrument {
-    machine: Machine,
-    /// What tells this kernel from others, its guest's program included.
-    identity: String,
+    ready: BTreeMap<Chosen, Ready>,
 }
 
-/// The kernel that the file's points are measured with; nothing where they are not, or where it is missing, which is noted.
+/// A kernel that is ready to boot.
+#[derive(Debug)]
+struct Ready {
+    machine: Machine,
+    /// What tells it from others, its guest's program included.
+    identity: String,
+    /// Of whom it is.
+    about: String,
+}
+
+/// The kernels that the file's points are measured with; nothing where they are not, or where one is missing, which is noted.
 pub(super) fn instrument(
     file: &File,
     options: &RunOptions,
@@ -31,10 +44,11 @@ pub(super) fn instrument(
     if !options.engines.contains(&Engine::Measure) {
         return Ok(None);
     }
+    let is_of_host = |measure: &Measure| measure.kernel == Kernel::Host;
     if file
         .points
         .iter()
-        .any(|point| point.scenario.measure == Some(Kernel::Host))
+        .any(|point| point.scenario.measure.as_ref().is_some_and(is_of_host))
     {
         let what = "`kernel = \"host\"` arrives in a later version; `kernel = \"linux\"` measures";
         notes.push(what.to_owned());
@@ -53,7 +67,7 @@ pub(super) fn instrument(
             }
         }
     }
-    match Instrument::find() {
+    match Instrument::of(file) {
         Ok(instrument) => Ok(Some(instrument)),
         Err(error) if error.downcast_ref::<Lacks>().is_some() => {
             let what = format!("{error:#}");
@@ -65,17 +79,32 @@ pub(super) fn instrument(
     }
 }
 
+fn chosen(scenario: &Scenario) -> Chosen {
+    let measure = scenario.measure.clone().unwrap_or_default();
+    (measure.source, measure.module)
+}
+
 impl Instrument {
-    /// The pinned kernel, where it was built.
-    fn find() -> anyhow::Result<Instrument> {
-        let machine = machine(&built(&wish(None)?)?)?;
-        let identity = machine.identity()?;
-        Ok(Instrument { machine, identity })
+    fn of(file: &File) -> anyhow::Result<Instrument> {
+        let mut ready = BTreeMap::new();
+        for point in &file.points {
+            let chosen = chosen(&point.scenario);
+            if let Entry::Vacant(place) = ready.entry(chosen) {
+                let one = Ready::find(place.key())?;
+                place.insert(one);
+            }
+        }
+        Ok(Instrument { ready })
+    }
+
+    fn ready(&self, scenario: &Scenario) -> &Ready {
+        &self.ready[&chosen(scenario)]
     }
 
     /// The name of the run of `scenario` with `seed`, by all that decides its numbers.
     pub(super) fn key(&self, scenario: &Scenario, seed: u64) -> String {
-        hash::digest(&(run_key(scenario, seed), &self.identity))
+        let run = run_key(scenario, seed);
+        hash::digest(&(run, &scenario.measure, &self.ready(scenario).identity))
     }
 
     /// Runs `scenario` once with `seed`.
@@ -86,9 +115,68 @@ impl Instrument {
         curves: bool,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
-        measure::measure(&self.machine, scenario, seed, curves, interrupted)
+        measure::measure(
+            &self.ready(scenario).machine,
+            scenario,
+            seed,
+            curves,
+            interrupted,
+        )
+    }
+
+    /// Which kernels they are and what of them was set, for a report.
+    pub(super) fn facts(&self, file: &File) -> Vec<(String, String)> {
+        let mut facts = Vec::new();
+        for ready in self.ready.values() {
+            facts.push(("kernel".to_owned(), ready.about.clone()));
+        }
+        for measure in file
+            .points
+            .iter()
+            .filter_map(|point| point.scenario.measure.as_ref())
+        {
+            for (what, set) in [
+                ("variable", &measure.sysctls),
+                ("parameter", &measure.parameters),
+            ] {
+                let all = set
+                    .iter()
+                    .map(|(name, value)| (format!("kernel's {what}"), format!("{name} = {value}")));
+                facts.extend(all);
+            }
+        }
+        facts.sort();
+        facts.dedup();
+        facts
     }
 }
+
+impl Ready {
+    fn find((source, module): &Chosen) -> anyhow::Result<Ready> {
+        let wish = wish(source.as_deref().map(Path::new))?;
+        let built = built(&wish)?;
+        let mut machine = machine(&built)?;
+        let mut about = format!("Linux {} ({})", built.version, built.hash);
+        if let Some(file) = module {
+            let module =
+                build::module(&wish, &built, Path::new(file), &Unwatched).map_err(lacks)?;
+            machine
+                .add_module(&module)
+                .with_context(|| format!("`{}`", module.display()))?;
+            about = format!("{about} with `{file}`");
+        }
+        let identity = machine.identity()?;
+        Ok(Ready {
+            machine,
+            identity,
+            about,
+        })
+    }
+}
+
+/// A module is compiled in a second or two.
+struct Unwatched;
+impl Watch for Unwatched {}
 
 /// The kernel of a source tree, or the pinned one, with as many compilers as there are cores.
 pub(crate) fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {

@@ -97,7 +97,7 @@ fn limits<'a>(
     };
     // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
     let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
-    let memory_mib = MEMORY_MIB + (2 * held * PACKET_BYTES >> 20);
+    let memory_mib = MEMORY_MIB + ((2 * held * PACKET_BYTES) >> 20);
     let wire = PACKET_TIME.as_secs_f64() * packets(scenario.duration).min(1e9);
     Limits {
         memory_mib: memory_mib.min(MOST_MEMORY_MIB),

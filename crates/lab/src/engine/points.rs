@@ -127,6 +127,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// What this build lacks to do all that was asked.
     pub lacks: Option<String>,
+    /// Whose kernels have measured, and what of them was set.
+    pub facts: Vec<(String, String)>,
     /// Runs that were to be made, and those that were.
     pub runs: (usize, usize),
     /// The keys of all runs of the file.
@@ -302,6 +304,9 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
         notes,
         failures,
         lacks,
+        facts: instrument
+            .as_ref()
+            .map_or_else(Vec::new, |instrument| instrument.facts(file)),
         runs: (jobs.len(), done),
         keys: jobs.iter().map(|job| job.key.clone()).collect(),
         is_interrupted,

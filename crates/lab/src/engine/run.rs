@@ -110,7 +110,9 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         out.adopt("pcap")?;
         write_tables(&mut out, job, &outcome)?;
         let info = info(job, &outcome, started, computed_s);
-        let provenance = provenance(&info, subject(&info));
+        let mut facts = subject(&info);
+        facts.extend(outcome.facts.clone());
+        let provenance = provenance(&info, facts);
         let report = report(&job.file, &outcome, provenance);
         out.write_page(&report)?;
         let path = out.finish(&info)?;

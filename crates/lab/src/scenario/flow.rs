@@ -89,6 +89,8 @@ pub struct Flow {
     pub pacing: Option<bool>,
     /// Segmentation offload.
     pub offload: bool,
+    /// The kernel's name of the congestion control that is measured, where it is not that of `variant`.
+    pub kernel_variant: Option<String>,
 }
 
 impl Flow {
@@ -153,6 +155,7 @@ impl Flow {
             nagle: None,
             pacing: None,
             offload: false,
+            kernel_variant: None,
         }
     }
     /// Sets the name.

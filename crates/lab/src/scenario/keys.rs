@@ -269,6 +269,7 @@ pub static FLOW: Section = Section {
         k("timestamps", Bool, See("the stack's: on"), "", "the timestamp option"),
         k("nagle", Bool, See("the stack's: off"), "", "small segments wait while data is unacknowledged"),
         k("pacing", Bool, See("where the variant asks for it"), "", "segments are paced"),
+        k("kernel_variant", Text, Absent, "", "the congestion control by its name in the kernel, where engine `measure` is to take another than `variant`"),
         k("offload", Bool, Is("false"), "", "segmentation offload: bursts leave as super-segments"),
     ],
 };
@@ -356,7 +357,13 @@ pub static MEASURE: Section = Section {
     name: "measure",
     help: "how real stacks are measured",
     extra: None,
-    keys: &[k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack")],
+    keys: &[
+        k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack"),
+        k("source", Text, See("the package linux-source-6.12"), "", "a source tree of Linux to build the kernel from"),
+        k("module", Text, Absent, "", "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"),
+        k("sysctls", Names, Absent, "", "variables of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
+        k("parameters", Names, Absent, "", "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"),
+    ],
 };
 
 /// Every section once, the file first, in the order of the reference page.

@@ -55,8 +55,8 @@ pub struct Scenario {
     pub pcap: Pcap,
     /// The analytic models that are asked; empty means every one that applies.
     pub models: Vec<ModelChoice>,
-    /// How real stacks are measured.
-    pub measure: Option<Kernel>,
+    /// How real stacks are measured, where the scenario says.
+    pub measure: Option<Measure>,
 }
 
 /// An engine.
@@ -117,10 +117,26 @@ pub struct ModelChoice {
     pub dialect: Option<String>,
 }
 
+/// How real stacks are measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Whose TCP.
+    pub kernel: Kernel,
+    /// A source tree of Linux, in place of the package's.
+    pub source: Option<String>,
+    /// A congestion control to be compiled for the kernel, a file of C.
+    pub module: Option<String>,
+    /// Variables of all hosts, names below `/proc/sys/net` and values.
+    pub sysctls: Vec<(String, String)>,
+    /// Parameters of the kernel's modules, `module.parameter` and values.
+    pub parameters: Vec<(String, String)>,
+}
+
 /// Whose TCP is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
     /// The Linux kernel, in virtual time.
+    #[default]
     Linux,
     /// This host's.
     Host,

@@ -42,6 +42,7 @@ pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<BuiltFlow> {
         layout.faults.push(refused("flow", &what, &why));
         return Vec::new();
     }
+    let wanted = &scenario.measure;
     let mut pairs: BTreeMap<Pair, (usize, usize)> = BTreeMap::new();
     let mut built = Vec::with_capacity(rows.len());
     for (at, (flow, row)) in scenario.flows.iter().zip(rows).enumerate() {
@@ -59,7 +60,10 @@ pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<BuiltFlow> {
             }
         };
         refuse(layout, at, flow, &described);
-        let pair = pair(flow, row, &described);
+        let mut pair = pair(flow, row, &described);
+        for end in &mut pair.sysctls {
+            end.extend(wanted.iter().flat_map(|measure| measure.sysctls.clone()));
+        }
         let (from, to) = match pairs.get(&pair) {
             Some(known) => *known,
             None => *pairs
@@ -234,7 +238,10 @@ fn of(flow: &Flow, described: &Described, from: usize, to: (usize, usize)) -> jo
     job::Flow {
         from,
         to,
-        congestion: built.variant.clone(),
+        congestion: flow
+            .kernel_variant
+            .clone()
+            .unwrap_or_else(|| built.variant.clone()),
         start_ns: ns(built.start),
         stop_ns: ns(built.stop),
         bytes: flow.bytes,

@@ -22,6 +22,7 @@ use crate::scenario::topology::Topology;
 use layout::Layout;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
+use trammel_core::units::Rate;
 use trammel_kernel::job::Job;
 
 /// Instants at which flows and queues are looked at, about; fewer where there are many flows.
@@ -139,7 +140,7 @@ fn between_readings(links: &[JobLink]) -> i64 {
         .flat_map(|link| link.link.schedule.iter().flat_map(RateSchedule::steps));
     let steps = steps.map(|(_, rate)| *rate);
     let rates = links.iter().map(|link| link.link.rate).chain(steps);
-    let fastest = rates.map(|rate| rate.as_bps()).max().unwrap_or(1).max(1);
+    let fastest = rates.map(Rate::as_bps).max().unwrap_or(1).max(1);
     ns(Time::from_secs_f64(BYTES as f64 * 8.0 / fastest as f64).min(LONGEST))
 }
 

@@ -7,27 +7,8 @@ use crate::scenario::flow::{Flow, Stack};
 use crate::scenario::model::Scenario;
 use std::collections::BTreeMap;
 use trammel_core::entry::{About, Params, Value};
+use trammel_kernel::check::CONGESTION;
 
-/// The congestion controls of a guest's kernel.
-const VARIANTS: &[&str] = &[
-    "bbr",
-    "bic",
-    "cdg",
-    "cubic",
-    "dctcp",
-    "highspeed",
-    "htcp",
-    "hybla",
-    "illinois",
-    "lp",
-    "nv",
-    "reno",
-    "scalable",
-    "vegas",
-    "veno",
-    "westwood",
-    "yeah",
-];
 /// Parameters that the kernel calls by another name, or has none of.
 const OTHERWISE: &[(&str, &str, Option<&str>)] = &[
     ("cubic", "max_increment", None),
@@ -44,12 +25,27 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
         let Ok(about) = flow.variant.about(Family::Variant) else {
             continue;
         };
-        if !VARIANTS.contains(&about.name) {
+        if let Some(name) = &flow.kernel_variant {
+            let has_module = scenario
+                .measure
+                .as_ref()
+                .is_some_and(|measure| measure.module.is_some());
+            if !has_module && !CONGESTION.contains(&name.as_str()) {
+                let what = format!("flow `{}`: `{name}` cannot be measured", flow.name);
+                let why = format!(
+                    "a guest's kernel has {} and what `measure.module` brings",
+                    CONGESTION.join(", ")
+                );
+                faults.push(refused(&format!("flow.{at}.kernel_variant"), &what, &why));
+            }
+            continue;
+        }
+        if !CONGESTION.contains(&about.name) {
             let what = format!("flow `{}`: `{}` cannot be measured", flow.name, about.name);
             faults.push(refused(
                 &place,
                 &what,
-                &format!("a guest's kernel has {}", VARIANTS.join(", ")),
+                &format!("a guest's kernel has {}", CONGESTION.join(", ")),
             ));
             continue;
         }
@@ -58,7 +54,7 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
             Err(key) => {
                 let what = format!("flow `{}`: `{key}` as it is cannot be measured", flow.name);
                 let why = format!("the kernel's `{}` has no such parameter", about.name);
-                faults.push(refused(&format!("{place}.{key}"), &what, &why));
+                faults.push(refused(&format!("flow.{at}.params.{key}"), &what, &why));
                 continue;
             }
         };
@@ -71,14 +67,19 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
                 flow.name
             );
             let why = format!("the kernel has one `{}` for all flows", about.name);
-            faults.push(refused(&place, &what, &why));
+            faults.push(refused(&format!("flow.{at}.params"), &what, &why));
         }
     }
     let all = wanted.into_iter().flat_map(|(variant, (_, parameters))| {
         let named = move |(name, value)| (format!("tcp_{variant}.{name}"), value);
         parameters.into_iter().map(named)
     });
-    all.collect()
+    let given = scenario
+        .measure
+        .iter()
+        .flat_map(|measure| measure.parameters.clone());
+    // What the user says of the kernel itself is the last word.
+    all.chain(given).collect()
 }
 
 /// Those of a flow, or the key that the kernel lacks.
@@ -139,6 +140,6 @@ mod tests {
             &mut faults,
         );
         assert_eq!(faults.len(), 1);
-        assert_eq!(faults[0].place, "flow.1.variant");
+        assert_eq!(faults[0].place, "flow.1.params");
     }
 }

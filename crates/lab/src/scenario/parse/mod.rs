@@ -7,9 +7,9 @@ mod traffic;
 
 use super::check;
 use super::faults::Context;
-use super::keys::{ENGINES, ROOT};
+use super::keys::{ENGINES, MEASURE, ROOT};
 use super::keys_kind::Kind;
-use super::model::{Engine, Kernel, ModelChoice, Pcap, Scenario, Tracing, name_flows};
+use super::model::{Engine, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows};
 use super::preset;
 use super::reader::Reader;
 use super::tree::{Node, Span, Value};
@@ -154,9 +154,78 @@ fn pcap(r: &Reader<'_>) -> Pcap {
     }
 }
 
-fn measure(r: &Reader<'_>) -> Option<Kernel> {
-    let kernel = r.table("measure")?.word("kernel")?;
-    Some([Kernel::Linux, Kernel::Host][kernel])
+fn measure(r: &Reader<'_>) -> Option<Measure> {
+    let table = r.table("measure")?;
+    let kernel = table.word("kernel")?;
+    let measure = Measure {
+        kernel: [Kernel::Linux, Kernel::Host][kernel],
+        source: near(&table, "source"),
+        module: near(&table, "module"),
+        sysctls: settings(&table, "sysctls", variable),
+        parameters: settings(&table, "parameters", |name| {
+            name.split_once('.').is_some().then(|| name.to_owned())
+        }),
+    };
+    if measure.kernel == Kernel::Host {
+        for key in ["source", "module", "parameters"] {
+            if let Some(entry) = table.entry(key) {
+                let what = format!("`{key}` is for `kernel = \"linux\"`");
+                let help = "leave it out: this host's kernel is as it is";
+                r.cx.fault(
+                    &entry.node.span,
+                    what,
+                    "the host's own stack is measured",
+                    help,
+                );
+            }
+        }
+    }
+    Some(measure)
+}
+
+/// A file or folder that exists, named from the scenario's own folder.
+fn near(r: &Reader<'_>, key: &str) -> Option<String> {
+    let path = r.cx.dir.join(r.text(key)?);
+    if !path.exists() {
+        let span = &r.entry(key)?.node.span;
+        let what = format!("`{}` does not exist", path.display());
+        r.cx.fault(
+            span,
+            what,
+            "the kernel is built from it",
+            "name it from the scenario's own folder",
+        );
+    }
+    Some(path.display().to_string())
+}
+
+/// The texts `name=value` of a list, each name as `named` has it.
+fn settings(r: &Reader<'_>, key: &str, named: fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (text, node) in r.names(key) {
+        let setting = text
+            .split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()));
+        match setting.and_then(|(name, value)| Some((named(name)?, value))) {
+            Some((name, value)) => all.push((name, value.to_owned())),
+            None => {
+                let what = format!("`{text}` is no setting");
+                let help = MEASURE.key(key).help;
+                r.cx.fault(&node.span, what, "it has no name and value", help);
+            }
+        }
+    }
+    all
+}
+
+/// A variable below `/proc/sys/net`, of a name as `sysctl` has it or as a path.
+fn variable(name: &str) -> Option<String> {
+    let path = name.replace('.', "/");
+    let path = path.strip_prefix("net/").unwrap_or(&path);
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'-'));
+    (is_plain && path.contains('/')).then(|| path.to_owned())
 }
 
 fn engines(r: &Reader<'_>, measured: bool) -> Vec<Engine> {

@@ -52,6 +52,7 @@ fn flow(r: &Reader<'_>) -> Flow {
     flow.nagle = r.flag("nagle");
     flow.pacing = r.flag("pacing");
     flow.offload = r.flag("offload").unwrap_or_default();
+    flow.kernel_variant = r.text("kernel_variant");
     // What the variant implies yields to what is given.
     if r.entry("stack").is_some() {
         flow.stack = r.word("stack").map_or(flow.stack, |n| STACKS[n]);
