@@ -107,6 +107,8 @@ pub struct Flow {
     pub no_delay: bool,
     /// Whether it is paced whatever the congestion control asks for.
     pub is_paced: bool,
+    /// Whether nothing is told of it but when it was complete: it takes part from its start to its end only.
+    pub is_brief: bool,
 }
 
 /// What came of a job.

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 use trammel_kernel::boot::{Error, Limits, Machine};
 use trammel_kernel::build::{self, Source, Wish};
-use trammel_kernel::job::{Flow, Host, Job, Wire};
+use trammel_kernel::job::{Flow, Host, Job, Way, Wire};
 
 /// The kernel of the cache; nothing, with the reason printed, where there is none.
 fn kernel() -> Option<PathBuf> {
@@ -80,7 +80,7 @@ fn job(congestion: &str) -> Job {
             ends: [0, 1],
             mtu: 1500,
             offload: false,
-            ways: [Default::default(), Default::default()],
+            ways: [Way::default(), Way::default()],
         }],
         flows: vec![Flow {
             to: (0, 1),

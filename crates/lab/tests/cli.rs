@@ -59,13 +59,13 @@ fn an_absent_file_is_a_usage_error() {
 }
 
 #[test]
-fn the_measure_engine_is_refused_in_one_line() {
+fn what_is_to_come_is_refused_in_one_line() {
     let (_folder, path) = file(&format!(
-        "engines = ['measure']\n{CLEAN}[measure]\nkernel = 'linux'\n"
+        "engines = ['measure']\n{CLEAN}[measure]\nkernel = 'host'\n"
     ));
     let output = trammel(&["run", &path]);
     assert_eq!(code(&output), Some(3));
-    assert!(stderr(&output).contains("engine `measure` arrives in a later version"));
+    assert!(stderr(&output).contains("`kernel = \"host\"` arrives in a later version"));
     assert_eq!(stderr(&output).lines().count(), 1);
 }
 

@@ -105,6 +105,29 @@ fn the_kernel_s_numbers_stand_beside_the_simulator_s() {
     );
 }
 
+#[test]
+fn flows_of_a_workload_come_at_the_same_times_in_both() {
+    let lab = Lab::new(&format!(
+        "duration = '10 s'\nwarmup = '1 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
+         [[workload]]\nname = 'web'\nkind = 'poisson'\nvariant = 'reno'\narrivals = 20\nsize = '20 KB'\n"
+    ));
+    let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
+        return;
+    };
+    let of = |engine: &str, column: &str| {
+        let rows = tables["workloads"].as_array().unwrap();
+        let row = rows
+            .iter()
+            .find(|row| row["engine"] == engine && row["flow_size"] == "all");
+        row.unwrap()[column].as_f64().unwrap()
+    };
+    let begun = |engine: &str| of(engine, "completions") + of(engine, "unfinished");
+    assert_eq!(begun("simulate"), begun("linux_vt"));
+    assert!(begun("linux_vt") > 100.0 && of("linux_vt", "unfinished") < 10.0);
+    let ratio = of("simulate", "fct_p50_s") / of("linux_vt", "fct_p50_s");
+    assert!((0.8..1.25).contains(&ratio), "{ratio}");
+}
+
 /// Three flows that compete and lose at random.
 fn lossy(duration: &str) -> String {
     let flows = ["cubic", "bbr", "cdg"].map(|name| format!("[[flow]]\nvariant = '{name}'\n"));

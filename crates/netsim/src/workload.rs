@@ -235,6 +235,47 @@ impl Ideal {
     }
 }
 
+/// What of a workload has begun, and what is complete.
+#[derive(Clone, Debug, Default)]
+pub struct Completed {
+    /// What is complete, in the order of completion.
+    pub completions: Vec<Completion>,
+    /// Start and bytes of all that is or will be a completion.
+    pub begun: Vec<(Time, u64)>,
+}
+
+impl Completed {
+    /// Completions of what began at `since` or later, by size: below the first of `edges`, between each two of
+    /// them, and from the last on.
+    pub fn by_size(&self, edges: &[u64], since: Time) -> Vec<SizeBucket> {
+        let starts = std::iter::once(0).chain(edges.iter().copied());
+        let ends = edges.iter().copied().chain([u64::MAX]);
+        let bucket = |(from_bytes, below_bytes): (u64, u64)| {
+            let has = |start: Time, bytes: u64| {
+                start >= since && (from_bytes..below_bytes).contains(&bytes)
+            };
+            let begun = self
+                .begun
+                .iter()
+                .filter(|(start, bytes)| has(*start, *bytes));
+            let those: Vec<_> = self
+                .completions
+                .iter()
+                .filter(|c| has(c.start, c.bytes))
+                .collect();
+            SizeBucket {
+                from_bytes,
+                below_bytes,
+                count: those.len(),
+                unfinished: begun.count() - those.len(),
+                time_s: Spread::of(those.iter().map(|c| c.time.as_secs_f64()).collect()),
+                slowdown: Spread::of(those.iter().map(|c| c.slowdown()).collect()),
+            }
+        };
+        starts.zip(ends).map(bucket).collect()
+    }
+}
+
 /// A workload at work.
 #[derive(Debug)]
 pub struct Workload {
@@ -244,9 +285,7 @@ pub struct Workload {
     next_arrival: usize,
     opened: u64,
     failed: u64,
-    completions: Vec<Completion>,
-    /// Start and bytes of all that is or will be a completion.
-    begun: Vec<(Time, u64)>,
+    completed: Completed,
 }
 
 /// What one connection of a workload is doing.
@@ -298,8 +337,7 @@ impl Workload {
             next_arrival: 0,
             opened: 0,
             failed: 0,
-            completions: Vec::new(),
-            begun: Vec::new(),
+            completed: Completed::default(),
         }
     }
 
@@ -317,37 +355,25 @@ impl Workload {
     }
     /// What was completed, in the order of completion.
     pub fn completions(&self) -> &[Completion] {
-        &self.completions
+        &self.completed.completions
     }
 
-    /// Completions of what began at `since` or later, by size: below the first of `edges`, between each two of
-    /// them, and from the last on.
-    pub fn by_size(&self, edges: &[u64], since: Time) -> Vec<SizeBucket> {
-        let starts = std::iter::once(0).chain(edges.iter().copied());
-        let ends = edges.iter().copied().chain([u64::MAX]);
-        let bucket = |(from_bytes, below_bytes): (u64, u64)| {
-            let has = |start: Time, bytes: u64| {
-                start >= since && (from_bytes..below_bytes).contains(&bytes)
-            };
-            let begun = self
-                .begun
-                .iter()
-                .filter(|(start, bytes)| has(*start, *bytes));
-            let those: Vec<_> = self
-                .completions
-                .iter()
-                .filter(|c| has(c.start, c.bytes))
-                .collect();
-            SizeBucket {
-                from_bytes,
-                below_bytes,
-                count: those.len(),
-                unfinished: begun.count() - those.len(),
-                time_s: Spread::of(those.iter().map(|c| c.time.as_secs_f64()).collect()),
-                slowdown: Spread::of(those.iter().map(|c| c.slowdown()).collect()),
-            }
-        };
-        starts.zip(ends).map(bucket).collect()
+    /// What has begun, and what of it is complete.
+    pub fn completed(&self) -> &Completed {
+        &self.completed
+    }
+
+    /// Start and bytes of each flow that is planned to come; empty for connections that stay.
+    pub fn arrivals(&self) -> &[(Time, u64)] {
+        match &self.spec.plan {
+            Plan::Arrivals(arrivals) => arrivals,
+            Plan::Exchanges { .. } | Plan::Bursts { .. } => &[],
+        }
+    }
+
+    /// How long a flow of `bytes` takes in an empty network without slow start.
+    pub fn ideal_of(&self, bytes: u64) -> Time {
+        self.ideal.handshake() + self.ideal.transfer(0, bytes)
     }
 
     /// When connections are to be opened before the first event: the first of a plan, or all that stay.
@@ -387,7 +413,7 @@ impl Workload {
                 let (start, bytes) = arrivals[self.next_arrival];
                 self.next_arrival += 1;
                 next = arrivals.get(self.next_arrival).map(|(time, _)| *time);
-                self.begun.push((start, bytes));
+                self.completed.begun.push((start, bytes));
                 JobKind::Transfer {
                     start,
                     bytes,
@@ -402,7 +428,7 @@ impl Workload {
                     response.sample(&mut self.rng),
                 );
                 let (request, response) = (whole(request), whole(response));
-                self.begun.push((now, response));
+                self.completed.begun.push((now, response));
                 JobKind::Exchange(Exchange {
                     start: now,
                     is_first: true,
@@ -456,9 +482,9 @@ impl Workload {
             } => {
                 if !*is_done && delivered >= *bytes {
                     *is_done = true;
-                    let ideal = self.ideal.handshake() + self.ideal.transfer(0, *bytes);
+                    let ideal = self.ideal_of(*bytes);
                     let (start, bytes) = (*start, *bytes);
-                    self.completions.push(Completion {
+                    self.completed.completions.push(Completion {
                         start,
                         time: now - start,
                         ideal,
@@ -501,7 +527,7 @@ impl Workload {
             ideal += self.ideal.handshake();
         }
         let (start, bytes) = (exchange.start, exchange.response);
-        self.completions.push(Completion {
+        self.completed.completions.push(Completion {
             start,
             time: now - start,
             ideal,
@@ -546,7 +572,7 @@ impl Workload {
                 exchange.response = whole(response);
                 exchange.requested += exchange.request;
                 exchange.answered += exchange.response;
-                self.begun.push((now, exchange.response));
+                self.completed.begun.push((now, exchange.response));
                 exchange.start = now;
                 exchange.is_first = false;
                 exchange.phase = Phase::Asking;

@@ -79,7 +79,7 @@ impl Reads {
 #[derive(Debug)]
 struct Running<'a> {
     spec: &'a Flow,
-    listener: TcpListener,
+    listener: Option<TcpListener>,
     sender: Option<TcpStream>,
     receiver: Option<TcpStream>,
     /// What it has still to write.
@@ -97,10 +97,15 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
     let mut poll = Poll::new()?;
     let mut flows = Vec::with_capacity(job.flows.len());
     for (number, spec) in job.flows.iter().enumerate() {
-        let flow = Running::open(job, network, number, spec)?;
-        poll.add(&flow.listener, PARTIES * number as u64, Interest::Readable)?;
+        let mut flow = Running::new(spec);
+        // Those that come and go listen when they come.
+        if !spec.is_brief {
+            flow.listen(job, network, number, &poll)?;
+        }
         flows.push(flow);
     }
+    // Those that have come and not gone.
+    let mut active: Vec<usize> = Vec::new();
     let mut ways: Vec<WaySeen> = Vec::new();
     for (number, wire) in job.wires.iter().enumerate() {
         let of = |end: usize| WaySeen {
@@ -125,14 +130,20 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                     network.hosts[job.wires[wire].ends[end]]
                         .change_qdisc_of(network.interfaces[wire][end], &Kind::Tbf(bucket))?;
                 }
-                Due::Start(flow) => flows[flow].start(network, flow, &poll)?,
+                Due::Start(flow) => {
+                    if flows[flow].spec.is_brief {
+                        flows[flow].listen(job, network, flow, &poll)?;
+                    }
+                    flows[flow].start(network, flow, &poll)?;
+                    active.push(flow);
+                }
                 Due::Stop(flow) => flows[flow].stop(now, &poll)?,
                 Due::ReadAll => {
-                    for flow in flows
-                        .iter_mut()
-                        .filter(|flow| Reads::of(flow.spec) == Reads::Often)
-                    {
-                        flow.read(now)?;
+                    active.retain(|flow| !flows[*flow].is_over());
+                    for flow in &active {
+                        if Reads::of(flows[*flow].spec) == Reads::Often {
+                            flows[*flow].read(now)?;
+                        }
                     }
                     due.push(Reverse((at + job.read_ns.max(READ_NS), what)));
                 }
@@ -155,11 +166,13 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                     due.push(Reverse((at + job.queue_ns, what)));
                 }
                 Due::LookAtFlows => {
-                    flows.iter_mut().try_for_each(|flow| flow.look(at))?;
+                    for flow in &active {
+                        flows[*flow].look(at)?;
+                    }
                     due.push(Reverse((at + job.sample_ns, what)));
                 }
                 Due::Warm => {
-                    for flow in flows.iter_mut().filter(|flow| flow.sender.is_some()) {
+                    for flow in flows.iter_mut().filter(|flow| flow.is_counted()) {
                         flow.seen.warm = Some(flow.count(now)?);
                     }
                     for way in &mut ways {
@@ -183,7 +196,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
         }
     }
     for flow in &mut flows {
-        if flow.sender.is_some() {
+        if flow.is_counted() {
             flow.seen.end = flow.count(job.duration_ns)?;
         }
     }
@@ -255,21 +268,10 @@ fn queue_counts(job: &Job, network: &Network, at: (usize, usize)) -> io::Result<
 }
 
 impl<'a> Running<'a> {
-    /// Listens for the flow.
-    fn open(job: &Job, network: &Network, number: usize, spec: &'a Flow) -> Result<Running<'a>> {
-        let (wire, end) = spec.to;
-        let host = &network.hosts[job.wires[wire].ends[end]];
-        let options = Options {
-            // Whether a connection speaks DCTCP's ECN is the listener's matter too.
-            congestion: Some(spec.congestion.clone()),
-            receive_buffer: spec.receive_buffer,
-            low_water: Reads::of(spec).eq(&Reads::Often).then_some(LOW_WATER),
-            ..Options::default()
-        };
-        let listener = host.run(|| tcp::listen(Running::place(number, spec), 1, &options))?;
-        Ok(Running {
+    fn new(spec: &'a Flow) -> Running<'a> {
+        Running {
             spec,
-            listener,
+            listener: None,
             sender: None,
             receiver: None,
             left: spec.bytes.unwrap_or(u64::MAX),
@@ -277,7 +279,35 @@ impl<'a> Running<'a> {
             received: 0,
             last: Counts::default(),
             seen: FlowSeen::default(),
-        })
+        }
+    }
+
+    /// Listens for the flow.
+    fn listen(&mut self, job: &Job, network: &Network, number: usize, poll: &Poll) -> Result<()> {
+        let (wire, end) = self.spec.to;
+        let host = &network.hosts[job.wires[wire].ends[end]];
+        let options = Options {
+            // Whether a connection speaks DCTCP's ECN is the listener's matter too.
+            congestion: Some(self.spec.congestion.clone()),
+            receive_buffer: self.spec.receive_buffer,
+            low_water: (Reads::of(self.spec) == Reads::Often).then_some(LOW_WATER),
+            ..Options::default()
+        };
+        let place = Running::place(number, self.spec);
+        let listener = host.run(|| tcp::listen(place, 1, &options))?;
+        poll.add(&listener, PARTIES * number as u64, Interest::Readable)?;
+        self.listener = Some(listener);
+        Ok(())
+    }
+
+    /// Whether it is told what the kernel has counted of it.
+    fn is_counted(&self) -> bool {
+        self.sender.is_some() && !self.spec.is_brief
+    }
+
+    /// Whether it came and went, or has failed.
+    fn is_over(&self) -> bool {
+        self.spec.is_brief && self.sender.is_none()
     }
 
     /// Where it goes to.
@@ -303,7 +333,10 @@ impl<'a> Running<'a> {
     }
 
     fn accept(&mut self, token: u64, poll: &Poll) -> io::Result<()> {
-        let (receiver, _) = self.listener.accept()?;
+        let Some(listener) = &self.listener else {
+            return Ok(());
+        };
+        let (receiver, _) = listener.accept()?;
         receiver.set_nonblocking(true)?;
         // One that reads often is woken by the end only.
         let is_told = Reads::of(self.spec) == Reads::AtOnce || self.spec.bytes.is_some();
@@ -381,11 +414,15 @@ impl<'a> Running<'a> {
             self.seen.completed_ns.get_or_insert(now);
         }
         self.receiver = None;
+        if self.spec.is_brief {
+            (self.sender, self.listener) = (None, None);
+        }
     }
 
     /// Takes a sample of the sender.
     fn look(&mut self, at_ns: i64) -> io::Result<()> {
-        let Some(sender) = self.sender.as_ref().filter(|_| self.is_connected) else {
+        let is_seen = self.is_connected && !self.spec.is_brief;
+        let Some(sender) = self.sender.as_ref().filter(|_| is_seen) else {
             return Ok(());
         };
         let info = tcp::info(sender)?;

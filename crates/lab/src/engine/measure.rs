@@ -3,12 +3,13 @@
 //! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of its samples, each as often as segments were
 //! acknowledged since the sample before; the least is the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
 
-use super::job_of::{JobLink, ScenarioJob, job_of};
+use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
 use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, bin};
 use super::rows::{self, Ran, Span};
 use super::simulate::RunTables;
 use super::trace_of::{EntityTrace, Samples};
+use super::workloads;
 use crate::scenario::check::Fault;
 use crate::scenario::model::{Scenario, Tracing};
 use anyhow::bail;
@@ -20,6 +21,7 @@ use trammel_kernel::job::{self, Answer, Counts, QueueCounts, WaySeen};
 use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::trace::Sample;
+use trammel_netsim::workload::{Completed, Completion};
 use trammel_tcp::connection::Counters;
 
 /// Memory of a guest beside what its packets take.
@@ -144,7 +146,8 @@ fn tables(
     }
     let links: Vec<BuiltLink> = job.links.iter().map(|link| link.link.clone()).collect();
     let mut run = RunTables::empty();
-    if curves || scenario.trace != Tracing::Off {
+    let wants_curves = curves || scenario.trace != Tracing::Off;
+    if wants_curves {
         run.traces = traces(scenario, job, &seen, answer);
     }
     let ran = Ran {
@@ -156,7 +159,40 @@ fn tables(
         counts_events: false,
     };
     rows::fill(&mut run, ran, &span);
+    let completed: Vec<_> = job
+        .workloads
+        .iter()
+        .map(|of| completed(of, answer))
+        .collect();
+    let workloads = || job.workloads.iter().map(|of| &of.built).zip(&completed);
+    for (workload, of) in workloads() {
+        workloads::rows(&mut run.workloads, workload, of, scenario.warmup);
+    }
+    if wants_curves {
+        run.traces
+            .extend(workloads::traces(workloads(), scenario.warmup));
+    }
     Ok(run)
+}
+
+/// What a workload has begun until the end, and what of it is complete.
+fn completed(workload: &JobWorkload, answer: &Answer) -> Completed {
+    let mut of = Completed::default();
+    let flows = answer.flows[workload.flows.clone()].iter();
+    for (seen, (start, bytes, ideal)) in flows.zip(&workload.begun) {
+        of.begun.push((*start, *bytes));
+        of.completions
+            .extend(seen.completed_ns.map(|at| Completion {
+                start: *start,
+                time: time(at).saturating_sub(*start),
+                ideal: *ideal,
+                bytes: *bytes,
+            }));
+    }
+    // In the order of completion, as the simulator tells them.
+    of.completions
+        .sort_by_key(|one| (one.start.saturating_add(one.time), one.start));
+    of
 }
 
 /// A flow as the tables want it.

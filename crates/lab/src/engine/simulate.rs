@@ -88,8 +88,9 @@ pub fn simulate_and_capture(
         counts_events: true,
     };
     rows::fill(&mut run, ran, &Span { warmup, end });
-    for (index, workload) in built.workloads.iter().enumerate() {
-        let of = built.network.workload(index);
+    let completed = |(index, workload)| (workload, built.network.workload(index).completed());
+    let workloads = || built.workloads.iter().enumerate().map(completed);
+    for (workload, of) in workloads() {
         workloads::rows(&mut run.workloads, workload, of, warmup);
     }
     for index in 0..built.streams.len() {
@@ -102,7 +103,7 @@ pub fn simulate_and_capture(
     }
     if wants_curves {
         run.traces = traces(&built, &seen, scenario.trace);
-        run.traces.extend(workloads::traces(&built, warmup));
+        run.traces.extend(workloads::traces(workloads(), warmup));
     }
     Ok(run)
 }

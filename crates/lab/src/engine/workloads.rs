@@ -3,11 +3,11 @@
 //! What counts began after the warm-up. Flows that the run has not completed are counted beside: where they
 //! are many, the completed ones are the fast ones.
 
-use super::network_of::{Built, BuiltWorkload};
+use super::network_of::BuiltWorkload;
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
-use trammel_netsim::workload::{SizeBucket, Spread, Workload};
+use trammel_netsim::workload::{Completed, SizeBucket, Spread};
 
 /// Where ranges of sizes meet, bytes: by the initial window, the round trips of slow start, and beyond.
 const EDGES: [u64; 3] = [10_000, 100_000, 1_000_000];
@@ -38,7 +38,7 @@ pub(super) fn is_range(entity: &str) -> bool {
 }
 
 /// The rows of one workload: all sizes, then the ranges in which flows began.
-pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Workload, warmup: Time) {
+pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Completed, warmup: Time) {
     if !built.is_measured {
         return;
     }
@@ -75,13 +75,18 @@ pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Workload, warm
 }
 
 /// What every measured workload completed of what began after the warm-up.
-pub(super) fn traces(built: &Built, warmup: Time) -> Vec<EntityTrace> {
-    let workloads = built.workloads.iter().enumerate();
+pub(super) fn traces<'a>(
+    workloads: impl Iterator<Item = (&'a BuiltWorkload, &'a Completed)>,
+    warmup: Time,
+) -> Vec<EntityTrace> {
     let traces = workloads
-        .filter(|(_, workload)| workload.is_measured)
-        .map(|(index, workload)| {
-            let all = built.network.workload(index).completions().iter();
-            let late = all.filter(|one| one.start >= warmup).copied();
+        .filter(|(workload, _)| workload.is_measured)
+        .map(|(workload, of)| {
+            let late = of
+                .completions
+                .iter()
+                .filter(|one| one.start >= warmup)
+                .copied();
             EntityTrace {
                 entity: workload.name.clone(),
                 samples: Samples::Completions(late.collect()),

@@ -404,7 +404,20 @@ impl Draw {
             self.used.insert(".predict".to_owned());
         }
         if self.chance(0.03) {
-            let table = self.table(&MEASURE, &[], 0.5);
+            let of_linux = ["source", "module", "sysctls", "parameters"];
+            let mut table = self.table(&MEASURE, &of_linux, 0.5);
+            if self.chance(0.7) {
+                // What they name is only looked for; this test builds no kernel.
+                for (key, value) in of_linux.iter().zip([
+                    "\".\"",
+                    "\".\"",
+                    "[\"net.ipv4.tcp_reordering=5\"]",
+                    "[\"tcp_cubic.hystart=0\"]",
+                ]) {
+                    self.set(&mut table, &MEASURE, key, value.to_owned());
+                }
+                self.set(&mut table, &MEASURE, "kernel", quoted("linux"));
+            }
             block(text, "[measure]", &table);
             self.used.insert(".measure".to_owned());
         }

@@ -125,7 +125,10 @@ fn slowdown_grows_with_load_and_is_reported_by_size() {
         let offered = plan.len();
         net.add_workload(workload(Plan::Arrivals(plan), stop));
         net.run_until(stop + Time::from_secs(200));
-        let buckets = net.workload(0).by_size(&[20_000, 100_000], Time::ZERO);
+        let buckets = net
+            .workload(0)
+            .completed()
+            .by_size(&[20_000, 100_000], Time::ZERO);
         assert_eq!(buckets.len(), 3);
         assert_eq!(
             buckets.iter().map(|bucket| bucket.count).sum::<usize>(),
@@ -136,8 +139,8 @@ fn slowdown_grows_with_load_and_is_reported_by_size() {
             assert!(spread.p50 >= 1.0 && spread.p50 <= spread.p95 && spread.p95 <= spread.p99);
             assert!(bucket.time_s.mean > 0.0);
         }
-        assert_eq!(net.workload(0).by_size(&[], stop)[0].count, 0);
-        let all = net.workload(0).by_size(&[], Time::ZERO)[0];
+        assert_eq!(net.workload(0).completed().by_size(&[], stop)[0].count, 0);
+        let all = net.workload(0).completed().by_size(&[], Time::ZERO)[0];
         let opened = net.workload(0).opened();
         assert_eq!((all.count + all.unfinished) as u64, opened);
         buckets[0].slowdown.p95

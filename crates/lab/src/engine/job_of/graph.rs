@@ -1,6 +1,6 @@
 //! A network of hosts and links: a router for each host, and a line for each link.
 
-use super::layout::{Layout, Row};
+use super::layout::{Layout, Row, parties};
 use super::line::Placed;
 use super::refused;
 use crate::scenario::topology::Graph;
@@ -38,12 +38,13 @@ pub(super) fn lay(layout: &mut Layout<'_>, graph: &Graph) -> Vec<Row> {
         lines.push(placed.add(layout, [*from, *to]));
     }
     let mut rows = Vec::with_capacity(layout.scenario.flows.len());
-    for (at, flow) in layout.scenario.flows.iter().enumerate() {
+    for party in parties(layout.scenario) {
+        let flow = party.flow;
         let ends = flow.from.as_deref().zip(flow.to.as_deref());
         let route = ends.and_then(|(from, to)| Some((hosts.get(from)?, graph.route(from, to)?)));
         let Some((from, route)) = route else {
             let fault = refused(
-                &format!("flow.{at}"),
+                &party.place,
                 "no route leads from its sender to its receiver",
                 "there is no link",
             );

@@ -1,8 +1,8 @@
 //! The hosts at the ends of flows: a pair for all flows of one way whose stacks are alike, set by the kernel's own variables and metrics of routes.
 
-use super::layout::{Layout, Row};
+use super::layout::{Layout, Party, Row, parties};
 use super::{ns, refused};
-use crate::engine::network_of::{BuiltFlow, Described, Ways, describe};
+use crate::engine::network_of::{Described, Ways, describe};
 use crate::scenario::flow::{DelayedAck, Flow, Stack as Preset};
 use crate::scenario::model::Scenario;
 use crate::scenario::topology::Topology;
@@ -19,8 +19,6 @@ const RTO_MIN: u16 = 13;
 const QUICKACK: u16 = 15;
 /// Memory of sockets: never what binds.
 const SOCKET_BYTES: &str = "268435456";
-/// Flows of a guest at most.
-const MOST_FLOWS: usize = 50_000;
 /// What the kernel begins with, segments and time.
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Time = Time::from_ms(200);
@@ -33,34 +31,35 @@ struct Pair {
     metrics: [Vec<(u16, u32)>; 2],
 }
 
-/// Adds the hosts of all flows and the flows; `rows` are the routers of each.
-pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<BuiltFlow> {
+/// A party with its hosts.
+#[derive(Debug)]
+pub(super) struct Attached {
+    pub(super) described: Described,
+    /// The sending host.
+    from: usize,
+    /// The wire at whose second end the receiving one is.
+    to: usize,
+}
+
+/// Adds the hosts of all parties; `rows` are the routers of each.
+pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<Attached> {
     let scenario = layout.scenario;
-    if scenario.flows.len() > MOST_FLOWS {
-        let what = format!("{} flows cannot be measured", scenario.flows.len());
-        let why = format!("each has a port of its own, of which a guest has {MOST_FLOWS}");
-        layout.faults.push(refused("flow", &what, &why));
-        return Vec::new();
-    }
     let wanted = &scenario.measure;
     let mut pairs: BTreeMap<Pair, (usize, usize)> = BTreeMap::new();
-    let mut built = Vec::with_capacity(rows.len());
-    for (at, (flow, row)) in scenario.flows.iter().zip(rows).enumerate() {
-        let ways = ways(scenario, flow, layout, row);
-        let described = match describe(scenario, flow, &ways, layout.seed) {
+    let mut attached = Vec::with_capacity(rows.len());
+    for (party, row) in parties(scenario).zip(rows) {
+        let ways = ways(scenario, party.flow, layout, row);
+        let described = match describe(scenario, party.flow, &ways, layout.seed) {
             Ok(described) => described,
             Err(why) => {
-                let fault = refused(
-                    &format!("flow.{at}"),
-                    &format!("flow `{}` cannot be measured", flow.name),
-                    &why.to_string(),
-                );
+                let what = format!("`{}` cannot be measured", party.name);
+                let fault = refused(&party.place, &what, &why.to_string());
                 layout.faults.push(fault);
                 continue;
             }
         };
-        refuse(layout, at, flow, &described);
-        let mut pair = pair(flow, row, &described);
+        refuse(layout, &party, &described);
+        let mut pair = pair(party.flow, row, &described);
         for end in &mut pair.sysctls {
             end.extend(wanted.iter().flat_map(|measure| measure.sysctls.clone()));
         }
@@ -70,10 +69,13 @@ pub(super) fn attach(layout: &mut Layout<'_>, rows: &[Row]) -> Vec<BuiltFlow> {
                 .entry(pair.clone())
                 .or_insert(add(layout, &pair, ways.mtu)),
         };
-        layout.job.flows.push(of(flow, &described, from, (to, 1)));
-        built.push(described.built);
+        attached.push(Attached {
+            described,
+            from,
+            to,
+        });
     }
-    built
+    attached
 }
 
 /// What the path tells a flow.
@@ -97,20 +99,16 @@ fn ways(scenario: &Scenario, flow: &Flow, layout: &Layout<'_>, row: &Row) -> Way
 }
 
 /// What of a flow no host is.
-fn refuse(layout: &mut Layout<'_>, at: usize, flow: &Flow, described: &Described) {
-    let name = &flow.name;
+fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
+    let (name, flow) = (party.name, party.flow);
     let mut add = |key: &str, what: &str, why: &str| {
-        let what = format!("flow `{name}`: {what} cannot be measured");
-        layout
-            .faults
-            .push(refused(&format!("flow.{at}.{key}"), &what, why));
+        let what = format!("`{name}`: {what} cannot be measured");
+        let place = format!("{}.{key}", party.place);
+        layout.faults.push(refused(&place, &what, why));
     };
     if matches!(flow.delayed_ack, DelayedAck::Segments(2..)) {
-        add(
-            "delayed_ack",
-            "a number of segments to an ACK",
-            "the kernel delays ACKs by a rule of its own, or not at all",
-        );
+        let why = "the kernel delays ACKs by a rule of its own, or not at all";
+        add("delayed_ack", "a number of segments to an ACK", why);
     }
     if flow.pacing == Some(false) && described.built.variant == "bbr" {
         add(
@@ -119,22 +117,14 @@ fn refuse(layout: &mut Layout<'_>, at: usize, flow: &Flow, described: &Described
             "the kernel's BBR always paces",
         );
     }
-    if flow.nagle == Some(true) && flow.bytes.is_none() {
-        // A source without end sends full segments only: it makes no difference.
-    }
-    if flow.offload != layout.scenario.flows[0].offload {
-        let what = format!("flow `{name}`: offload of some flows only cannot be measured");
-        let fault = refused(
-            &format!("flow.{at}.offload"),
-            &what,
-            "interfaces of a guest have it or not",
-        );
-        layout.faults.push(fault);
+    if flow.offload != layout.offload {
+        let why = "interfaces of a guest have it or not";
+        add("offload", "offload of some flows only", why);
     }
     if flow.stack != Preset::Linux6 {
-        let preset = flow.stack.name();
         let note = format!(
-            "stack `{preset}` is approximated: the kernel is what it is, with the variables set that come closest (no RACK, tail loss probes or F-RTO, initial window {})",
+            "stack `{}` is approximated: the kernel is what it is, with the variables set that come closest (no RACK, tail loss probes or F-RTO, initial window {})",
+            flow.stack.name(),
             described.stacks.0.initial_window
         );
         if !layout.notes.contains(&note) {
@@ -232,23 +222,25 @@ fn add(layout: &mut Layout<'_>, pair: &Pair, mtu: u32) -> (usize, usize) {
     (from, out.wires[0])
 }
 
-fn of(flow: &Flow, described: &Described, from: usize, to: (usize, usize)) -> job::Flow {
-    let bytes = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
-    let built = &described.built;
-    job::Flow {
-        from,
-        to,
-        congestion: flow
-            .kernel_variant
-            .clone()
-            .unwrap_or_else(|| built.variant.clone()),
-        start_ns: ns(built.start),
-        stop_ns: ns(built.stop),
-        bytes: flow.bytes,
-        send_buffer: flow.socket_buffer.map(bytes),
-        receive_buffer: flow.receive_buffer.or(flow.socket_buffer).map(bytes),
-        read_ns: flow.reader.map(ns),
-        no_delay: !described.stacks.0.nagle,
-        is_paced: flow.pacing == Some(true),
+impl Attached {
+    /// A flow between the hosts, of as many bytes as `flow` says.
+    pub(super) fn flow(&self, flow: &Flow) -> job::Flow {
+        let bytes = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
+        let built = &self.described.built;
+        let own = flow.kernel_variant.clone();
+        job::Flow {
+            from: self.from,
+            to: (self.to, 1),
+            congestion: own.unwrap_or_else(|| built.variant.clone()),
+            start_ns: ns(built.start),
+            stop_ns: ns(built.stop),
+            bytes: flow.bytes,
+            send_buffer: flow.socket_buffer.map(bytes),
+            receive_buffer: flow.receive_buffer.or(flow.socket_buffer).map(bytes),
+            read_ns: flow.reader.map(ns),
+            no_delay: !self.described.stacks.0.nagle,
+            is_paced: flow.pacing == Some(true),
+            is_brief: false,
+        }
     }
 }

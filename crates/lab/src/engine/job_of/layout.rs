@@ -2,6 +2,7 @@
 
 use super::JobLink;
 use crate::scenario::check::Fault;
+use crate::scenario::flow::Flow;
 use crate::scenario::model::Scenario;
 use trammel_kernel::job::{Host, Job, Route, Way, Wire};
 
@@ -14,7 +15,33 @@ pub(super) struct Layout<'a> {
     pub(super) links: Vec<JobLink>,
     pub(super) faults: Vec<Fault>,
     pub(super) notes: Vec<String>,
-    offload: bool,
+    /// Whether interfaces cut and join segments.
+    pub(super) offload: bool,
+}
+
+/// A flow of the scenario, or what the flows of a workload are like.
+#[derive(Clone, Debug)]
+pub(super) struct Party<'a> {
+    /// Its name, which a workload's flow has not.
+    pub(super) name: &'a str,
+    pub(super) flow: &'a Flow,
+    /// Where the scenario gives it.
+    pub(super) place: String,
+}
+
+/// All of a scenario: its flows, then its workloads.
+pub(super) fn parties(scenario: &Scenario) -> impl Iterator<Item = Party<'_>> {
+    let flows = scenario.flows.iter().enumerate().map(|(at, flow)| Party {
+        name: &flow.name,
+        flow,
+        place: format!("flow.{at}"),
+    });
+    let workloads = scenario.workloads.iter().enumerate();
+    flows.chain(workloads.map(|(at, workload)| Party {
+        name: &workload.name,
+        flow: &workload.flow,
+        place: format!("workload.{at}"),
+    }))
 }
 
 /// Hosts in a row, and the wires from each to the next.
@@ -58,7 +85,7 @@ impl<'a> Layout<'a> {
             links: Vec::new(),
             faults: Vec::new(),
             notes: Vec::new(),
-            offload: scenario.flows.iter().any(|flow| flow.offload),
+            offload: parties(scenario).any(|party| party.flow.offload),
         }
     }
 

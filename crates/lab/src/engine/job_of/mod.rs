@@ -14,12 +14,14 @@ mod line;
 mod path;
 mod queue;
 mod variant;
+mod workloads;
 
-use super::network_of::{BuiltFlow, BuiltLink};
+use super::network_of::{BuiltFlow, BuiltLink, BuiltWorkload};
 use crate::scenario::check::Fault;
 use crate::scenario::model::{Pcap, Scenario, Tracing};
 use crate::scenario::topology::Topology;
 use layout::Layout;
+use std::ops::Range;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -29,6 +31,8 @@ use trammel_kernel::job::Job;
 const LOOKS: u64 = 2000;
 /// Looks at all flows together at most.
 const MOST_LOOKS: u64 = 200_000;
+/// Flows of a guest at most.
+const MOST_FLOWS: usize = 50_000;
 /// From one sample to the next where every ACK was asked for: a tick of the kernel.
 const TICK: Time = Time::from_ms(1);
 
@@ -39,10 +43,23 @@ pub struct ScenarioJob {
     pub job: Job,
     /// Its flows, in the order of the scenario.
     pub flows: Vec<BuiltFlow>,
+    /// Its workloads, in the order of the scenario; their flows come behind those that have names.
+    pub workloads: Vec<JobWorkload>,
     /// Its links.
     pub links: Vec<JobLink>,
     /// Where the kernel is not quite what the scenario says.
     pub notes: Vec<String>,
+}
+
+/// A workload of a job.
+#[derive(Clone, Debug)]
+pub struct JobWorkload {
+    /// What it is called.
+    pub built: BuiltWorkload,
+    /// Its flows among the job's.
+    pub flows: Range<usize>,
+    /// Of each: when it starts, its bytes, and how long it takes in an empty network without slow start.
+    pub begun: Vec<(Time, u64, Time)>,
 }
 
 /// A link of a job.
@@ -61,13 +78,6 @@ pub struct JobLink {
 /// Makes the job of one run with `seed`, or says all that stands against it.
 pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
     let mut faults = Vec::new();
-    for (at, workload) in scenario.workloads.iter().enumerate() {
-        faults.push(refused(
-            &format!("workload.{at}"),
-            &format!("workload `{}` cannot be measured", workload.name),
-            "a guest runs named flows only",
-        ));
-    }
     for (at, stream) in scenario.streams.iter().enumerate() {
         faults.push(refused(
             &format!("stream.{at}"),
@@ -87,7 +97,19 @@ pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>>
         Topology::Path(path) => path::lay(&mut layout, path),
         Topology::Graph(graph) => graph::lay(&mut layout, graph),
     };
-    let flows = hosts::attach(&mut layout, &ways);
+    let mut attached = hosts::attach(&mut layout, &ways).into_iter();
+    let mut flows = Vec::with_capacity(scenario.flows.len());
+    for (flow, of) in scenario.flows.iter().zip(&mut attached) {
+        layout.job.flows.push(of.flow(flow));
+        flows.push(of.described.built);
+    }
+    let attached: Vec<_> = attached.collect();
+    let workloads = workloads::add(&mut layout, &attached);
+    if layout.job.flows.len() > MOST_FLOWS {
+        let what = format!("{} flows cannot be measured", layout.job.flows.len());
+        let why = format!("each has a port of its own, of which a guest has {MOST_FLOWS}");
+        layout.faults.push(refused("duration", &what, &why));
+    }
     let parameters = variant::parameters(scenario, &mut layout.faults);
     let Layout {
         mut job,
@@ -110,6 +132,7 @@ pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>>
     Ok(ScenarioJob {
         job,
         flows,
+        workloads,
         links,
         notes,
     })

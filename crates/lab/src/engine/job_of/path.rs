@@ -1,6 +1,6 @@
 //! One bottleneck that all flows share; those of a longer round trip have a delay of their own before it.
 
-use super::layout::{Layout, Row};
+use super::layout::{Layout, Row, parties};
 use super::line::Placed;
 use super::{ns, refused};
 use crate::engine::network_of::{ACCESS_QUEUE_PKTS, BACK_QUEUE_PKTS, base_delay};
@@ -36,8 +36,8 @@ pub(super) fn lay(layout: &mut Layout<'_>, path: &Path) -> Vec<Row> {
     let bottleneck = bottleneck.add(layout, [left, right]);
     let mut detours: BTreeMap<Time, Row> = BTreeMap::new();
     let mut rows = Vec::with_capacity(scenario.flows.len());
-    for flow in &scenario.flows {
-        let extra = extra(flow.rtt.unwrap_or(path.rtt));
+    for party in parties(scenario) {
+        let extra = extra(party.flow.rtt.unwrap_or(path.rtt));
         let mut row = if extra > Time::ZERO {
             detours
                 .entry(extra)
@@ -48,7 +48,7 @@ pub(super) fn lay(layout: &mut Layout<'_>, path: &Path) -> Vec<Row> {
         };
         row.join(&bottleneck);
         if let Some(access) = path.access {
-            row = attached(layout, &row, &flow.name, path, access);
+            row = attached(layout, &row, party.name, path, access);
         }
         rows.push(row);
     }

@@ -1,5 +1,6 @@
 //! Parameters of congestion controls as those of the kernel's modules: one value for all flows of a guest.
 
+use super::layout::{Party, parties};
 use super::refused;
 use crate::registry::Family;
 use crate::scenario::check::Fault;
@@ -19,29 +20,28 @@ const OTHERWISE: &[(&str, &str, Option<&str>)] = &[
 /// The parameters that the flows of `scenario` want, as `module.parameter` and value.
 pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(String, String)> {
     let mut wanted: BTreeMap<String, (String, BTreeMap<String, String>)> = BTreeMap::new();
-    for (at, flow) in scenario.flows.iter().enumerate() {
-        let place = format!("flow.{at}.variant");
+    for Party { name, flow, place } in parties(scenario) {
         // An unknown variant is noted where the flow is described.
         let Ok(about) = flow.variant.about(Family::Variant) else {
             continue;
         };
-        if let Some(name) = &flow.kernel_variant {
+        if let Some(own) = &flow.kernel_variant {
             let has_module = scenario
                 .measure
                 .as_ref()
                 .is_some_and(|measure| measure.module.is_some());
-            if !has_module && !CONGESTION.contains(&name.as_str()) {
-                let what = format!("flow `{}`: `{name}` cannot be measured", flow.name);
+            if !has_module && !CONGESTION.contains(&own.as_str()) {
+                let what = format!("`{name}`: `{own}` cannot be measured");
                 let why = format!(
                     "a guest's kernel has {} and what `measure.module` brings",
                     CONGESTION.join(", ")
                 );
-                faults.push(refused(&format!("flow.{at}.kernel_variant"), &what, &why));
+                faults.push(refused(&format!("{place}.kernel_variant"), &what, &why));
             }
             continue;
         }
         if !CONGESTION.contains(&about.name) {
-            let what = format!("flow `{}`: `{}` cannot be measured", flow.name, about.name);
+            let what = format!("`{name}`: `{}` cannot be measured", about.name);
             faults.push(refused(
                 &place,
                 &what,
@@ -52,22 +52,19 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
         let parameters = match of(flow, about) {
             Ok(parameters) => parameters,
             Err(key) => {
-                let what = format!("flow `{}`: `{key}` as it is cannot be measured", flow.name);
+                let what = format!("`{name}`: `{key}` as it is cannot be measured");
                 let why = format!("the kernel's `{}` has no such parameter", about.name);
-                faults.push(refused(&format!("flow.{at}.params.{key}"), &what, &why));
+                faults.push(refused(&format!("{place}.params.{key}"), &what, &why));
                 continue;
             }
         };
         let (first, known) = wanted
             .entry(about.name.to_owned())
-            .or_insert_with(|| (flow.name.clone(), parameters.clone()));
+            .or_insert_with(|| (name.to_owned(), parameters.clone()));
         if *known != parameters {
-            let what = format!(
-                "flows `{first}` and `{}` have different parameters",
-                flow.name
-            );
+            let what = format!("flows `{first}` and `{name}` have different parameters");
             let why = format!("the kernel has one `{}` for all flows", about.name);
-            faults.push(refused(&format!("flow.{at}.params"), &what, &why));
+            faults.push(refused(&format!("{place}.params"), &what, &why));
         }
     }
     let all = wanted.into_iter().flat_map(|(variant, (_, parameters))| {
