@@ -16,6 +16,7 @@ mod doc;
 mod element;
 #[cfg(target_os = "linux")]
 mod estimate;
+mod fidelity;
 #[cfg(target_os = "linux")]
 mod graph;
 #[cfg(target_os = "linux")]
@@ -95,6 +96,7 @@ enum Command {
     Calibrate(calibrate::Args),
     #[cfg(target_os = "linux")]
     Kernel(kernel::Args),
+    Fidelity(fidelity::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -135,6 +137,7 @@ pub fn main() -> ExitCode {
         Command::Calibrate(args) => calibrate::run(&args),
         #[cfg(target_os = "linux")]
         Command::Kernel(args) => kernel::run(&args),
+        Command::Fidelity(args) => fidelity::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),

@@ -15,6 +15,7 @@ pub mod command;
 pub mod finding;
 pub mod judge;
 pub mod markdown;
+pub mod matrix;
 pub mod mechanism;
 pub mod null_model;
 pub mod page;

@@ -1,0 +1,170 @@
+//! `trammel fidelity`: the simulator against the real kernel over paths of all kinds.
+
+use super::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::engine::kept::KeptRuns;
+use crate::engine::points::{Failure, Watch};
+use crate::engine::run::provenance;
+use crate::engine::simulate::RunTables;
+use crate::engine::{Lacks, machine};
+use crate::fidelity::matrix::{self, Extent, Made, page};
+use crate::run_folder::{RunFolder, RunInfo};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use trammel_core::table::write_json;
+
+/// Measure how close the simulator is to the real kernel, over paths of all kinds
+///
+/// Scenarios are drawn from a seed over the whole range of rates, round trips, buffers, losses, flows, variants and queues; each is run by the
+/// simulator and by the kernel, which `trammel kernel build` makes. An interrupted run with `-o` goes on where it stopped.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 where a target is missed."
+)]
+pub(super) struct Args {
+    /// 16 cells of two phases: about a minute [default]
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// 400 cells of three phases: up to three hours on two cores
+    #[arg(long)]
+    full: bool,
+    /// The seed of the cells: one that was drawn after the last change of the simulator tells most
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Cells to draw, in place of those of --quick or --full
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    cells: Option<u16>,
+    /// Folder to write tables, figures and the report to
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads to use [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows a bar, keeps runs, and passes the interrupt on.
+struct Terminal<'a> {
+    bar: OnceLock<indicatif::ProgressBar>,
+    kept: Option<&'a KeptRuns>,
+    interrupted: &'a AtomicBool,
+}
+
+impl Watch for Terminal<'_> {
+    fn begin(&self, runs: usize) {
+        self.bar.get_or_init(|| progress::bar(runs as u64)).tick();
+    }
+    fn done(&self, key: &str, run: &RunTables) {
+        if let Some(kept) = self.kept {
+            kept.keep(key, run);
+        }
+        self.bar.get().inspect(|bar| bar.inc(1));
+    }
+    fn failed(&self, failure: &Failure) {
+        say(&format!(
+            "error: `{}`, seed {}: {}",
+            failure.point, failure.seed, failure.why
+        ));
+        self.bar.get().inspect(|bar| bar.inc(1));
+    }
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let (started, clock) = (machine::now(), Instant::now());
+    let mut extent = if args.full {
+        Extent::FULL
+    } else {
+        Extent::QUICK
+    };
+    if let Some(cells) = args.cells {
+        extent.cells = cells.into();
+    }
+    // A folder that cannot be written is a fault before the work, not after it.
+    let folder = args.out.as_ref().map(RunFolder::create).transpose()?;
+    let kept = args.out.as_ref().map(|out| matrix::kept(out));
+    let watch = Terminal {
+        bar: OnceLock::new(),
+        kept: kept.as_ref(),
+        interrupted: &interrupted,
+    };
+    let made = matrix::run(
+        extent,
+        args.seed,
+        args.threads.map(usize::from),
+        kept.as_ref(),
+        &watch,
+    )?;
+    if let Some(bar) = watch.bar.get() {
+        bar.finish_and_clear();
+    }
+    if let Some(what) = &made.outcome.lacks {
+        return Err(anyhow::Error::new(Lacks {
+            what: what.clone(),
+            mend: "without the kernel there is nothing to compare with".to_owned(),
+        }));
+    }
+    if let Some(mut out) = folder {
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: "fidelity".to_owned(),
+            seeds: vec![args.seed],
+            machine: machine::facts(),
+            started,
+            wall_s: [("engines".to_owned(), clock.elapsed().as_secs_f64())].into(),
+            interrupted: made.outcome.is_interrupted,
+            ..RunInfo::default()
+        };
+        for table in made.judged.tables().iter().chain(made.outcome.tables()) {
+            out.write_table(table)?;
+        }
+        let mut report = page::render(&made, args.seed);
+        let mut subject = vec![("seed of the cells".to_owned(), args.seed.to_string())];
+        subject.extend(made.outcome.facts.clone());
+        report.provenance = provenance(&info, subject);
+        out.write_page(&report)?;
+        let path = out.finish(&info)?;
+        if let Some(kept) = kept.filter(|_| !made.outcome.is_interrupted) {
+            kept.clear();
+        }
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    show(args, &made)?;
+    Ok(ExitCode::from(code(&made)))
+}
+
+fn show(args: &Args, made: &Made) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        write_json(&made.judged.tables(), &mut out)?;
+        return Ok(());
+    }
+    write!(out, "{}", made.judged.of_targets())?;
+    Ok(())
+}
+
+fn code(made: &Made) -> u8 {
+    let is_met = made
+        .judged
+        .targets
+        .iter()
+        .all(matrix::judge::Target::is_met);
+    if made.outcome.is_interrupted {
+        INTERRUPTED
+    } else if !made.outcome.failures.is_empty() || !is_met {
+        FAILED
+    } else if made.outcome.lacks.is_some() {
+        LACKS
+    } else {
+        DONE
+    }
+}

@@ -1,0 +1,278 @@
+//! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each parameter comes as often.
+
+use super::Extent;
+use crate::scenario::flow::Flow;
+use crate::scenario::model::Scenario;
+use crate::scenario::path::{Direction, Limit, Loss, Queue};
+use crate::scenario::plugin::Plugin;
+use trammel_core::entry::Value;
+use trammel_core::rng::Rng;
+use trammel_core::time::Time;
+use trammel_core::units::Rate;
+
+/// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP, which hangs on a random offset of its peer's clock
+/// (`docs/fidelity.md`).
+pub const VARIANTS: [&str; 15] = [
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+/// Ranges, each drawn by its logarithm: bit/s, seconds, bandwidth-delay products, probability.
+const RATE: (f64, f64) = (2e6, 1e9);
+const RTT: (f64, f64) = (0.002, 0.6);
+const BUFFER: (f64, f64) = (0.2, 4.0);
+const LOSS: (f64, f64) = (1e-5, 1e-2);
+/// The part of cells in which nothing is lost at random, and that with a drop-tail queue.
+const WITHOUT_LOSS: f64 = 0.5;
+const DROPTAIL: f64 = 0.6;
+/// Disciplines of the other queues.
+const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
+/// A queue of fewer packets is none of any link's.
+const LEAST_QUEUE_PKTS: f64 = 8.0;
+/// How long a run is: so many round trips, within these bounds, seconds.
+const ROUND_TRIPS: f64 = 300.0;
+const DURATION: (f64, f64) = (10.0, 120.0);
+/// And never fewer than these.
+const LEAST_ROUND_TRIPS: f64 = 60.0;
+/// The part of a run that is its beginning.
+const WARMUP: f64 = 0.25;
+
+/// A cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its name.
+    pub name: String,
+    /// What is asked of flows in it.
+    pub regime: Regime,
+    /// Its scenario.
+    pub scenario: Scenario,
+}
+
+/// What flows meet in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Regime {
+    /// One flow and its own queue.
+    Alone,
+    /// One flow, and packets are lost at random.
+    Lossy,
+    /// One flow, and a queue that keeps itself short.
+    Managed,
+    /// Flows of one variant.
+    Alike,
+    /// Flows of several.
+    Mixed,
+}
+
+impl Regime {
+    /// All, in the order of columns.
+    pub const ALL: [Regime; 5] = [
+        Regime::Alone,
+        Regime::Lossy,
+        Regime::Managed,
+        Regime::Alike,
+        Regime::Mixed,
+    ];
+
+    /// The words for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Regime::Alone => "one flow, drop-tail",
+            Regime::Lossy => "one flow, random loss",
+            Regime::Managed => "one flow, managed queue",
+            Regime::Alike => "several, one variant",
+            Regime::Mixed => "several variants",
+        }
+    }
+}
+
+/// Draws the cells of `seed`.
+pub fn draw(extent: Extent, seed: u64) -> Vec<Cell> {
+    let strata = |what: &str| latin(extent.cells, seed, what);
+    let (rates, rtts, buffers) = (strata("rate"), strata("rtt"), strata("buffer"));
+    let (losses, queues, counts) = (strata("loss"), strata("queue"), strata("flows"));
+    let firsts = strata("variant");
+    let cell = |at: usize| {
+        let mut others = Rng::new(seed, &format!("fidelity:others:{at}"));
+        let rate = log_of(RATE, rates[at]);
+        let rtt = log_of(RTT, rtts[at]);
+        let packets = rate * rtt / 8.0 / 1500.0;
+        let least = LEAST_QUEUE_PKTS / packets.max(f64::MIN_POSITIVE);
+        let limit = (log_of(BUFFER, buffers[at]).max(least) * packets).floor() as u32;
+        let loss = (losses[at] >= WITHOUT_LOSS)
+            .then(|| log_of(LOSS, (losses[at] - WITHOUT_LOSS) / (1.0 - WITHOUT_LOSS)));
+        let discipline = (queues[at] >= DROPTAIL).then(|| {
+            DISCIPLINES[index(
+                (queues[at] - DROPTAIL) / (1.0 - DROPTAIL),
+                DISCIPLINES.len(),
+            )]
+        });
+        let names = variants(counts[at], firsts[at], &mut others);
+        let is_mixed = names.iter().any(|name| *name != names[0]);
+        let regime = match (names.len(), is_mixed, discipline, loss) {
+            (2.., true, ..) => Regime::Mixed,
+            (2.., false, ..) => Regime::Alike,
+            (_, _, Some(_), _) => Regime::Managed,
+            (_, _, None, Some(_)) => Regime::Lossy,
+            (_, _, None, None) => Regime::Alone,
+        };
+        let bits = extent.most_packets as f64 * 12_000.0;
+        let long = (ROUND_TRIPS * rtt)
+            .clamp(DURATION.0, DURATION.1)
+            .min(bits / rate);
+        let duration = long.max(LEAST_ROUND_TRIPS * rtt).max(2.0);
+        let mut scenario = Scenario::dumbbell()
+            .rate(Rate::from_bps(rate as u64))
+            .rtt(Time::from_secs_f64(rtt))
+            .queue(queue(discipline, limit))
+            .duration(Time::from_secs_f64(duration))
+            .warmup(Time::from_secs_f64(duration * WARMUP))
+            .repeat(extent.phases)
+            .seed(seed.wrapping_add(1000 * at as u64) >> 1)
+            // The kernel's token bucket: the simulator has the same.
+            .path(|path| path.line.burst = Some(2 * (1500 + 14)));
+        if let Some(probability) = loss {
+            scenario = scenario.loss(Loss {
+                model: Plugin::new("bernoulli").with("probability", Value::Float(probability)),
+                direction: Direction::Data,
+            });
+        }
+        for name in names {
+            scenario = scenario.flow(Flow::new(name));
+        }
+        Cell {
+            name: format!("cell-{at:03}"),
+            regime,
+            scenario,
+        }
+    };
+    (0..extent.cells).map(cell).collect()
+}
+
+/// A value of each of `count` ranges of equal size between 0 and 1, in an order of its own.
+fn latin(count: usize, seed: u64, what: &str) -> Vec<f64> {
+    let mut rng = Rng::new(seed, &format!("fidelity:{what}"));
+    let mut places: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        places.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+    places
+        .into_iter()
+        .map(|place| (place as f64 + rng.unit()) / count as f64)
+        .collect()
+}
+
+fn log_of((low, high): (f64, f64), part: f64) -> f64 {
+    low * (high / low).powf(part)
+}
+
+fn index(part: f64, of: usize) -> usize {
+    ((part * of as f64) as usize).min(of - 1)
+}
+
+/// The variants of a cell's flows: four in ten cells have one flow, three a pair of two variants, the others up to eight of one or of several.
+fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
+    let first = VARIANTS[index(first, VARIANTS.len())];
+    let other = |rng: &mut Rng| {
+        let others: Vec<_> = VARIANTS.iter().filter(|name| **name != first).collect();
+        *others[rng.below(others.len() as u64) as usize]
+    };
+    match (count * 10.0) as u32 {
+        0..4 => vec![first],
+        4..7 => vec![first, other(rng)],
+        7 => vec![first; 2],
+        8 => vec![first; 3 + rng.below(6) as usize],
+        _ => {
+            let count = 3 + rng.below(6);
+            let mut all = vec![first];
+            all.extend((1..count).map(|_| other(rng)));
+            all
+        }
+    }
+}
+
+fn queue(discipline: Option<&str>, limit: u32) -> Queue {
+    let limit = Limit::Packets(limit);
+    match discipline {
+        None => Queue::new("droptail").limit(limit),
+        // The kernel's is not gentle, and has weights that are powers of two.
+        Some("red") => {
+            let Limit::Packets(packets) = limit else {
+                unreachable!("it is one of packets")
+            };
+            let (min, max) = (
+                (f64::from(packets) / 6.0).max(2.0),
+                (f64::from(packets) / 2.0).max(5.0),
+            );
+            Queue::new("red")
+                .limit(limit)
+                .param("gentle", Value::Bool(false))
+                .param("weight", Value::Float(1.0 / 512.0))
+                .param("min_threshold", Value::Float(min.floor()))
+                .param("max_threshold", Value::Float(max.floor()))
+        }
+        // Those that keep the delay short have a limit of their own.
+        Some(name) => Queue::new(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_of_every_parameter_comes_once() {
+        let mut all = latin(50, 7, "rate");
+        all.sort_by(f64::total_cmp);
+        for (at, part) in all.iter().enumerate() {
+            assert!((at as f64 / 50.0..(at + 1) as f64 / 50.0).contains(part));
+        }
+    }
+
+    #[test]
+    fn cells_are_sound_and_follow_from_their_seed() {
+        let cells = draw(Extent::FULL, 3);
+        assert_eq!(cells.len(), 400);
+        for cell in &cells {
+            assert_eq!(cell.scenario.check(), Ok(()), "{}", cell.name);
+        }
+        for regime in Regime::ALL {
+            assert!(
+                cells.iter().filter(|cell| cell.regime == regime).count() >= 20,
+                "{regime:?}"
+            );
+        }
+        let again = draw(Extent::FULL, 3);
+        assert!(
+            cells
+                .iter()
+                .zip(&again)
+                .all(|(one, other)| one.scenario == other.scenario)
+        );
+        assert!(cells[0].scenario != draw(Extent::FULL, 4)[0].scenario);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_guest_can_express_every_cell() {
+        for cell in draw(Extent::FULL, 5) {
+            assert_eq!(
+                crate::engine::measure::refusals(&cell.scenario),
+                Vec::new(),
+                "{}",
+                cell.name
+            );
+        }
+    }
+}

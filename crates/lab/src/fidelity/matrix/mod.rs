@@ -1,0 +1,103 @@
+//! The fidelity of the simulator as a number that anyone can compute again: scenarios drawn over the whole range of paths, each in the simulator and in
+//! the real kernel.
+//!
+//! ```text
+//! seed ─ cells (Latin hypercube) ─ run_points: simulate, measure ─ judge: rows of flows, cells, variants by regime ─ page
+//! ```
+//! Beside each error stand that of a null model, which knows the link and no TCP, and how far the kernel itself goes over phases.
+
+pub mod cells;
+pub mod judge;
+pub mod page;
+
+use crate::engine::kept::KeptRuns;
+use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
+use crate::scenario::File;
+use crate::scenario::hash;
+use crate::scenario::model::Engine;
+use crate::scenario::sweep::Point;
+use cells::Cell;
+use judge::Judged;
+use std::path::Path;
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Cells.
+    pub cells: usize,
+    /// Runs of each by each engine, with other starts and losses.
+    pub phases: u32,
+    /// Packets that the bottleneck carries in a run at most.
+    pub most_packets: u64,
+}
+
+impl Extent {
+    /// A minute or two on two cores.
+    pub const QUICK: Extent = Extent {
+        cells: 16,
+        phases: 2,
+        most_packets: 60_000,
+    };
+    /// Up to three hours on two cores.
+    pub const FULL: Extent = Extent {
+        cells: 400,
+        phases: 3,
+        most_packets: 1_500_000,
+    };
+}
+
+/// What a matrix came to.
+#[derive(Debug)]
+pub struct Made {
+    /// The cells, in the order of the file's points.
+    pub cells: Vec<Cell>,
+    /// What the engines gave.
+    pub outcome: Outcome,
+    /// How close they are.
+    pub judged: Judged,
+}
+
+/// Draws the cells of `seed` and runs them.
+pub fn run(
+    extent: Extent,
+    seed: u64,
+    threads: Option<usize>,
+    kept: Option<&KeptRuns>,
+    watch: &dyn Watch,
+) -> anyhow::Result<Made> {
+    let cells = cells::draw(extent, seed);
+    let file = file(&cells);
+    let options = RunOptions {
+        engines: vec![Engine::Simulate, Engine::Measure],
+        threads,
+        known: kept.map(KeptRuns::read).unwrap_or_default(),
+        ..RunOptions::default()
+    };
+    let outcome = run_points(&file, &options, watch)?;
+    let judged = judge::judge(&cells, &outcome);
+    Ok(Made {
+        cells,
+        outcome,
+        judged,
+    })
+}
+
+/// The cells as a file of points.
+fn file(cells: &[Cell]) -> File {
+    let point = |cell: &Cell| Point {
+        id: cell.name.clone(),
+        swept: Vec::new(),
+        hash: hash::of(&cell.scenario),
+        scenario: cell.scenario.clone(),
+    };
+    File {
+        name: "fidelity".to_owned(),
+        text: String::new(),
+        points: cells.iter().map(point).collect(),
+    }
+}
+
+/// Where runs are kept until all are done: beside the run folder.
+pub fn kept(out: &Path) -> KeptRuns {
+    KeptRuns::of(out)
+}
