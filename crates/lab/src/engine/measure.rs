@@ -359,16 +359,21 @@ fn traces(
     if scenario.trace == Tracing::Off {
         return traces;
     }
+    // Looks were taken more often where queues and windows need them; what is told is what was asked for.
+    let is_asked = |at_ns: i64| match scenario.trace {
+        Tracing::Every(interval) => time(at_ns).as_ps() % interval.as_ps().max(1) == 0,
+        Tracing::Off | Tracing::Ack => true,
+    };
     for (trace, flow) in traces.iter_mut().zip(&answer.flows) {
-        trace.samples = Samples::Flow(flow.samples.iter().map(sample).collect());
+        let asked = flow.samples.iter().filter(|sample| is_asked(sample.at_ns));
+        trace.samples = Samples::Flow(asked.map(sample).collect());
     }
     let forward = job.links.iter().filter(|link| link.link.is_forward);
     for (trace, link) in traces.iter_mut().skip(job.flows.len()).zip(forward) {
         if let Some(way) = answer.ways.iter().find(|way| way.at == link.queue) {
-            let samples = way
-                .samples
-                .iter()
-                .map(|(at, packets, bytes)| (time(*at), *packets, u64::from(*bytes)));
+            let asked = way.samples.iter().filter(|(at, ..)| is_asked(*at));
+            let samples =
+                asked.map(|(at, packets, bytes)| (time(*at), *packets, u64::from(*bytes)));
             trace.samples = Samples::Queue(samples.collect());
         }
     }

@@ -149,9 +149,18 @@ fn rhythm(scenario: &Scenario) -> (i64, i64) {
     match scenario.trace {
         Tracing::Off => (step, step),
         Tracing::Ack => (ns(TICK).min(step), step),
-        // Every interval asked for, and bins all the same.
-        Tracing::Every(interval) => (ns(interval).max(1).min(step), ns(interval).max(1).min(step)),
+        // A part of the interval, so that its instants are among those looked at.
+        Tracing::Every(interval) => {
+            let interval = ns(interval).max(1);
+            let part = interval / u64_of(interval).div_ceil(u64_of(step)).cast_signed();
+            (part.max(1), part.max(1))
+        }
     }
+}
+
+/// A span, which is never negative.
+fn u64_of(ns: i64) -> u64 {
+    ns.max(1).cast_unsigned()
 }
 
 /// How often receivers read: when the fastest link can have brought so many bytes that the window is still far.
