@@ -95,9 +95,9 @@ fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
     if (params.float("mark_below") - 0.1).abs() > 1e-9 {
         return Err(("mark_below", "the kernel has 0.1".to_owned()));
     }
-    if !params.bool("derandomize") {
-        let why = "the kernel always spreads drops; give `derandomize = true`";
-        return Err(("derandomize", why.to_owned()));
+    if params.text("dialect") != "linux" {
+        let why = "the kernel's is not the RFC's; give `dialect = \"linux\"`";
+        return Err(("dialect", why.to_owned()));
     }
     if params.text("estimator") != "timestamp" {
         return Err(("estimator", "a guest's takes time stamps".to_owned()));
@@ -209,7 +209,7 @@ mod tests {
             target_us,
             ..
         }) = of(
-            &line(Queue::new("pie").param("derandomize", Value::Bool(true))),
+            &line(Queue::new("pie").param("dialect", Value::Text("linux".to_owned()))),
             1000,
         )
         else {
@@ -231,10 +231,10 @@ mod tests {
     fn what_the_kernel_lacks_is_named() {
         let key = |queue: Queue| of(&line(queue), 100).expect_err("it lacks it").0;
         assert_eq!(key(Queue::new("red")), "gentle");
-        assert_eq!(key(Queue::new("pie")), "derandomize");
-        let spread = Queue::new("pie").param("derandomize", Value::Bool(true));
+        assert_eq!(key(Queue::new("pie")), "dialect");
+        let linux = Queue::new("pie").param("dialect", Value::Text("linux".to_owned()));
         assert_eq!(key(Queue::new("pi")), "");
-        assert_eq!(key(spread.param("alpha", Value::Float(0.13))), "alpha");
+        assert_eq!(key(linux.param("alpha", Value::Float(0.13))), "alpha");
         assert_eq!(key(Queue::new("codel").limit(Limit::Bytes(10))), "limit");
         let red = Queue::new("red").param("gentle", Value::Bool(false));
         assert_eq!(key(red.param("weight", Value::Float(0.003))), "weight");

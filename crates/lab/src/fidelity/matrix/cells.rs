@@ -222,8 +222,8 @@ fn queue(discipline: Option<&str>, limit: u32) -> Queue {
                 .param("min_threshold", Value::Float(min.floor()))
                 .param("max_threshold", Value::Float(max.floor()))
         }
-        // Those that keep the delay short have a limit of their own; the kernel's PIE always spreads its drops.
-        Some("pie") => Queue::new("pie").param("derandomize", Value::Bool(true)),
+        // Those that keep the delay short have a limit of their own; the kernel's PIE is not the RFC's.
+        Some("pie") => Queue::new("pie").param("dialect", Value::Text("linux".to_owned())),
         Some(name) => Queue::new(name),
     }
 }
