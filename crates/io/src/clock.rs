@@ -174,3 +174,16 @@ pub fn pin(processor: usize) -> io::Result<()> {
         .map(drop)
     }
 }
+
+/// The processors that the calling thread may run on.
+pub fn processors() -> Vec<usize> {
+    // SAFETY: all zeroes is the empty set, which the kernel fills as far as it is long; the macro's function reads within it.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        let told = libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
+        let count = libc::CPU_SETSIZE as usize * usize::from(told == 0);
+        (0..count)
+            .filter(|processor| libc::CPU_ISSET(*processor, &set))
+            .collect()
+    }
+}

@@ -1,6 +1,7 @@
 //! What only the first process of a machine does: it mounts its file systems and switches it off. And what a process asks that has to
 //! end with the one that started it.
 
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::sys;
 use std::ffi::CString;
@@ -64,6 +65,17 @@ pub fn fix_addresses(command: &mut Command) -> &mut Command {
     unsafe {
         command.pre_exec(|| {
             sys::check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong)).map(drop)
+        })
+    }
+}
+
+/// Has what `command` starts keep to one processor, where that can be had.
+pub fn keep_to(command: &mut Command, processor: usize) -> &mut Command {
+    // SAFETY: between fork and exec only `sched_setaffinity` is called, which allocates nothing and takes no lock.
+    unsafe {
+        command.pre_exec(move || {
+            let _ = clock::pin(processor);
+            Ok(())
         })
     }
 }

@@ -213,20 +213,32 @@ impl Socket {
     /// Sends a message and gives each answer to `each`, until the kernel says that it is done.
     ///
     /// Notices of groups that come meanwhile are given to `each` too: a follower loses none.
-    pub fn exchange(
+    pub fn exchange(&mut self, message: Message, each: impl FnMut(Received<'_>)) -> io::Result<()> {
+        self.converse(message, libc::NLM_F_ACK, each)
+    }
+
+    /// Sends a message that has one answer, and gives it to `each`: a call less than [`exchange`](Self::exchange).
+    pub fn ask(&mut self, message: Message, each: impl FnMut(Received<'_>)) -> io::Result<()> {
+        self.converse(message, 0, each)
+    }
+
+    /// Sends a message and receives until the kernel consents, or has answered where it is not to `consent`.
+    fn converse(
         &mut self,
         message: Message,
+        consent: libc::c_int,
         mut each: impl FnMut(Received<'_>),
     ) -> io::Result<()> {
         let mut message = message;
         let flags = half_at(&message.bytes, 6).unwrap_or(0);
-        let wanted = flags | (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
+        let wanted = flags | (libc::NLM_F_REQUEST | consent) as u16;
         message.bytes[6..8].copy_from_slice(&wanted.to_ne_bytes());
         let sequence = self.send(message)?;
         loop {
             let Some(len) = self.receive(0)? else {
                 continue;
             };
+            let mut is_answered = false;
             for message in messages(&self.buffer[..len]) {
                 if message.sequence != sequence {
                     if message.sequence == 0 {
@@ -245,6 +257,10 @@ impl Socket {
                     }
                     _ => each(message),
                 }
+                is_answered = consent == 0;
+            }
+            if is_answered {
+                return Ok(());
             }
         }
     }

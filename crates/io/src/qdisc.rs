@@ -392,7 +392,7 @@ impl Namespace {
         let message = Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO)
             .fixed(&header(interface, own, parent));
         let mut counters = None;
-        self.netlink().exchange(message, |received| {
+        self.netlink().ask(message, |received| {
             if received.kind == libc::RTM_NEWQDISC {
                 counters = counters.or_else(|| read(received.payload));
             }

@@ -3,6 +3,7 @@
 use crate::guest::{FAILED, FILES, JOB, MODULES};
 use crate::initramfs::Archive;
 use crate::job::{Answer, Job};
+use crate::processors::Processor;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read};
@@ -170,6 +171,7 @@ struct Guest {
     started: Instant,
     answer: Option<JoinHandle<Vec<u8>>>,
     said: Option<JoinHandle<Vec<u8>>>,
+    _processor: Processor,
 }
 
 impl Guest {
@@ -202,6 +204,10 @@ impl Guest {
         // The machine's memory begins behind its program's, so that where that lies decides what lies beside what, how packets take up pages, and with
         // that when a sender has room.
         machine::fix_addresses(&mut command);
+        let processor = Processor::take();
+        if let Some(number) = processor.number() {
+            machine::keep_to(&mut command, number);
+        }
         let child = command.spawn()?;
         // The writing ends are the guest's alone from here on.
         drop(command);
@@ -210,6 +216,7 @@ impl Guest {
             started: Instant::now(),
             answer: Some(listen(answer, usize::MAX)),
             said: Some(listen(said, SAID_BYTES)),
+            _processor: processor,
         })
     }
 

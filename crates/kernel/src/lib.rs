@@ -18,3 +18,4 @@ pub mod check;
 pub mod guest;
 mod initramfs;
 pub mod job;
+mod processors;

@@ -181,7 +181,6 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                 }
                 Due::End => break 'run,
             }
-            now = monotonic_ns() - START_NS;
         }
         let next = due.peek().map_or(now, |Reverse((at, _))| *at);
         poll.wait(next - now, |token| ready.push(token))?;
@@ -360,8 +359,14 @@ impl<'a> Running<'a> {
             self.is_connected = true;
         }
         while self.left > 0 {
-            match pages.send(sender, self.left) {
-                Ok(bytes) => self.left -= bytes as u64,
+            let offered = self.left.min(WRITE_BYTES as u64);
+            match pages.send(sender, offered) {
+                Ok(bytes) => {
+                    self.left -= bytes as u64;
+                    if (bytes as u64) < offered {
+                        return Ok(());
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => {
                     self.seen.failure = Some(error.to_string());

@@ -25,7 +25,7 @@ use trammel_core::table::write_json;
     after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 where a target is missed."
 )]
 pub(super) struct Args {
-    /// 16 cells of two phases: about a minute [default]
+    /// 16 cells of three phases: about a minute [default]
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// 400 cells of three phases: up to three hours on two cores
@@ -126,6 +126,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         for table in made.judged.tables().iter().chain(made.outcome.tables()) {
             out.write_table(table)?;
+        }
+        for cell in &made.cells {
+            out.write(&format!("cells/{}.toml", cell.name), cell.text.as_bytes())?;
         }
         let mut report = page::render(&made, args.seed);
         let mut subject = vec![("seed of the cells".to_owned(), args.seed.to_string())];

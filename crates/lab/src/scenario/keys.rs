@@ -90,7 +90,7 @@ const LINE_KEYS: [Key; 8] = [
     k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
     k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
     k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes the link counts beside each IP packet"),
-    k("burst", BYTES, Absent, "bytes", "depth of a token bucket, as of Linux's tbf; without it, packets take their time on the wire"),
+    k("burst", BYTES, Absent, "bytes", "depth of a token bucket in each direction, as of Linux's tbf; without it, packets take their time on the wire"),
     k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
     k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
     k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),

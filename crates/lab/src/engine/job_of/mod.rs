@@ -149,10 +149,12 @@ fn rhythm(scenario: &Scenario) -> (i64, i64) {
     match scenario.trace {
         Tracing::Off => (step, step),
         Tracing::Ack => (ns(TICK).min(step), step),
-        // A part of the interval, so that its instants are among those looked at.
+        // A whole part of the interval, so that its instants are among those looked at.
         Tracing::Every(interval) => {
-            let interval = ns(interval).max(1);
-            let part = interval / u64_of(interval).div_ceil(u64_of(step)).cast_signed();
+            let interval = u64_of(ns(interval));
+            let least = interval.div_ceil(u64_of(step));
+            let parts = (least..2 * least).find(|parts| interval.is_multiple_of(*parts));
+            let part = (interval / parts.unwrap_or(1)).cast_signed();
             (part.max(1), part.max(1))
         }
     }

@@ -90,6 +90,7 @@ impl Placed<'_> {
         let mut spec = LinkSpec::wire(&format!("{}:back", self.name), self.delay);
         spec.seed = self.seed;
         spec.rate = Some(line.ack_rate);
+        spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.ack_rate)));
         spec.queue = match self.back_queue {
             BackQueue::Same => queue(line, self.limit_packets)?,
             BackQueue::Host => Queue::DropTail {

@@ -1,14 +1,10 @@
 //! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each parameter comes as often.
 
 use super::Extent;
-use crate::scenario::flow::Flow;
+use crate::scenario::File;
 use crate::scenario::model::Scenario;
-use crate::scenario::path::{Direction, Limit, Loss, Queue};
-use crate::scenario::plugin::Plugin;
-use trammel_core::entry::Value;
+use std::path::Path;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
-use trammel_core::units::Rate;
 
 /// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP, which hangs on a random offset of its peer's clock
 /// (`docs/fidelity.md`).
@@ -41,11 +37,11 @@ const DROPTAIL: f64 = 0.6;
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
 /// A queue of fewer packets is none of any link's.
 const LEAST_QUEUE_PKTS: f64 = 8.0;
-/// How long a run is: so many round trips, within these bounds, seconds.
-const ROUND_TRIPS: f64 = 300.0;
-const DURATION: (f64, f64) = (10.0, 120.0);
-/// And never fewer than these.
+/// How long a run is: so many round trips, unless these are more or fewer packets than an [`Extent`] has.
+const ROUND_TRIPS: f64 = 1000.0;
+/// And never fewer than these, nor longer than an hour.
 const LEAST_ROUND_TRIPS: f64 = 60.0;
+const LONGEST_S: f64 = 3600.0;
 /// The part of a run that is its beginning.
 const WARMUP: f64 = 0.25;
 
@@ -58,6 +54,8 @@ pub struct Cell {
     pub regime: Regime,
     /// Its scenario.
     pub scenario: Scenario,
+    /// The same as a file, which `trammel run` takes.
+    pub text: String,
 }
 
 /// What flows meet in a cell.
@@ -127,34 +125,39 @@ pub fn draw(extent: Extent, seed: u64) -> Vec<Cell> {
             (_, _, None, Some(_)) => Regime::Lossy,
             (_, _, None, None) => Regime::Alone,
         };
-        let bits = extent.most_packets as f64 * 12_000.0;
-        let long = (ROUND_TRIPS * rtt)
-            .clamp(DURATION.0, DURATION.1)
-            .min(bits / rate);
-        let duration = long.max(LEAST_ROUND_TRIPS * rtt).max(2.0);
-        let mut scenario = Scenario::dumbbell()
-            .rate(Rate::from_bps(rate as u64))
-            .rtt(Time::from_secs_f64(rtt))
-            .queue(queue(discipline, limit))
-            .duration(Time::from_secs_f64(duration))
-            .warmup(Time::from_secs_f64(duration * WARMUP))
-            .repeat(extent.phases)
-            .seed(seed.wrapping_add(1000 * at as u64) >> 1)
-            // The kernel's token bucket: the simulator has the same.
-            .path(|path| path.line.burst = Some(2 * (1500 + 14)));
+        let (least, most) = extent.packets;
+        let seconds = |packets: u64| packets as f64 * 12_000.0 / rate;
+        let duration = (ROUND_TRIPS * rtt)
+            .clamp(seconds(least), seconds(most))
+            .clamp(LEAST_ROUND_TRIPS * rtt, LONGEST_S);
+        let name = format!("cell-{at:03}");
+        let mut text = format!(
+            "# A cell of `trammel fidelity --seed {seed}`: {words}.\n\
+             duration = \"{duration:.3} s\"\nwarmup = \"{warmup:.3} s\"\nrepeat = {phases}\nseed = {own}\n\n\
+             [path]\nrate = \"{rate:.0} bit/s\"\nrtt = \"{rtt:.3} ms\"\n\
+             # The kernel's token bucket lets two packets go at once: so does the simulator's.\n\
+             burst = \"{burst} B\"\nqueue = {queue}\n",
+            words = regime.words(),
+            warmup = duration * WARMUP,
+            phases = extent.phases,
+            own = seed.wrapping_add(1000 * at as u64) >> 1,
+            rtt = rtt * 1e3,
+            burst = 2 * (1500 + 14),
+            queue = queue(discipline, limit),
+        );
         if let Some(probability) = loss {
-            scenario = scenario.loss(Loss {
-                model: Plugin::new("bernoulli").with("probability", Value::Float(probability)),
-                direction: Direction::Data,
-            });
+            text +=
+                &format!("loss = {{ model = \"bernoulli\", probability = {probability:.3e} }}\n");
         }
         for name in names {
-            scenario = scenario.flow(Flow::new(name));
+            text += &format!("\n[[flow]]\nvariant = \"{name}\"\n");
         }
+        let mut file = File::parse(&name, &text, Path::new(".")).expect("what is drawn is sound");
         Cell {
-            name: format!("cell-{at:03}"),
+            scenario: file.points.remove(0).scenario,
+            name,
             regime,
-            scenario,
+            text,
         }
     };
     (0..extent.cells).map(cell).collect()
@@ -202,29 +205,20 @@ fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
     }
 }
 
-fn queue(discipline: Option<&str>, limit: u32) -> Queue {
-    let limit = Limit::Packets(limit);
+/// A queue of `discipline`, drop-tail where none is drawn, as a scenario has it.
+fn queue(discipline: Option<&str>, limit: u32) -> String {
     match discipline {
-        None => Queue::new("droptail").limit(limit),
+        None => format!("{{ discipline = \"droptail\", limit = \"{limit} pkts\" }}"),
         // The kernel's is not gentle, and has weights that are powers of two.
-        Some("red") => {
-            let Limit::Packets(packets) = limit else {
-                unreachable!("it is one of packets")
-            };
-            let (min, max) = (
-                (f64::from(packets) / 6.0).max(2.0),
-                (f64::from(packets) / 2.0).max(5.0),
-            );
-            Queue::new("red")
-                .limit(limit)
-                .param("gentle", Value::Bool(false))
-                .param("weight", Value::Float(1.0 / 512.0))
-                .param("min_threshold", Value::Float(min.floor()))
-                .param("max_threshold", Value::Float(max.floor()))
-        }
+        Some("red") => format!(
+            "{{ discipline = \"red\", limit = \"{limit} pkts\", gentle = false, weight = 0.001953125, \
+             min_threshold = {:.0}, max_threshold = {:.0} }}",
+            (f64::from(limit) / 6.0).max(2.0).floor(),
+            (f64::from(limit) / 2.0).max(5.0).floor()
+        ),
         // Those that keep the delay short have a limit of their own; the kernel's PIE is not the RFC's.
-        Some("pie") => Queue::new("pie").param("dialect", Value::Text("linux".to_owned())),
-        Some(name) => Queue::new(name),
+        Some("pie") => "{ discipline = \"pie\", dialect = \"linux\" }".to_owned(),
+        Some(name) => format!("{{ discipline = \"{name}\" }}"),
     }
 }
 

@@ -27,22 +27,22 @@ pub struct Extent {
     pub cells: usize,
     /// Runs of each by each engine, with other starts and losses.
     pub phases: u32,
-    /// Packets that the bottleneck carries in a run at most.
-    pub most_packets: u64,
+    /// Packets that a full bottleneck carries in a run: at least, and at most where that is long enough for its round trip.
+    pub packets: (u64, u64),
 }
 
 impl Extent {
-    /// A minute or two on two cores.
+    /// A minute on two cores.
     pub const QUICK: Extent = Extent {
         cells: 16,
-        phases: 2,
-        most_packets: 60_000,
+        phases: 3,
+        packets: (60_000, 200_000),
     };
     /// Up to three hours on two cores.
     pub const FULL: Extent = Extent {
         cells: 400,
         phases: 3,
-        most_packets: 1_500_000,
+        packets: (400_000, 3_000_000),
     };
 }
 

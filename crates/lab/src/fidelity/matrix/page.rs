@@ -99,7 +99,7 @@ pub fn render(made: &Made, seed: u64) -> Report {
             },
             Section {
                 heading: "The worst".to_owned(),
-                text: "Beside each error stand the null model's, of a full link that is shared equally, and how far the kernel's own phases lie apart, as a part of their mean.".to_owned(),
+                text: "Beside each error stand the null model's, of a full link that is shared equally, and how far the kernel's own phases lie apart, as a part of their mean. Folder `cells` has the scenarios, for `trammel run` and `trammel diverge`.".to_owned(),
                 blocks: vec![view("Worst flows", worst, true)],
             },
             Section {
