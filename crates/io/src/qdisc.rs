@@ -437,7 +437,7 @@ fn read(payload: &[u8]) -> Option<Counters> {
     let place = match kind.as_str() {
         "codel" => Some(7),
         "fq_codel" | "red" => Some(3),
-        "pie" => Some(8),
+        "pie" => Some(9),
         _ => None,
     };
     let mark = |place: usize| number_at(&own, 4 * place);

@@ -487,7 +487,8 @@ impl Receiver {
 
     /// Moves ranges that are in order now out of the gaps' list.
     fn join(&mut self) {
-        let mut joined = 0;
+        let bytes = |range: &Range| u64::from(range.end.wrapping_sub(range.start));
+        let (mut joined, mut payload) = (0, 0);
         for range in &self.gaps {
             if after(range.start, self.rcv_nxt) {
                 break;
@@ -496,16 +497,20 @@ impl Receiver {
                 self.rcv_nxt = range.end;
             }
             joined += 1;
+            payload += bytes(range);
         }
         self.gaps.drain(..joined);
+        if joined > 0 {
+            // What joins takes its share of the memory along.
+            let rest: u64 = self.gaps.iter().map(bytes).sum();
+            let share = u128::from(self.held) * u128::from(payload) / u128::from(payload + rest);
+            self.queued += share as u64;
+            self.held -= share as u64;
+            self.is_head_last = false;
+        }
         if let Some(fin) = self.fin {
             // The FIN itself is taken by the state machine.
             self.rcv_nxt = earlier(self.rcv_nxt, fin);
-        }
-        if self.gaps.is_empty() {
-            self.queued += self.held;
-            self.is_head_last &= self.held == 0;
-            self.held = 0;
         }
         let next = self.rcv_nxt;
         self.sacks.retain(|block| after(block.start, next));

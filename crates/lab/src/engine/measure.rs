@@ -335,8 +335,9 @@ fn link_seen(
     }
 }
 
-/// What all packets together waited until `until`, and were on the wire: mean occupancy times time (Little 1961). A bucket that has tokens lets a
-/// packet go at once, where a wire takes its time: that is added for packets that found nothing before them, which are as many as the link was idle.
+/// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where the scenario has a wire, they were on it too: the
+/// kernel's bucket lets a packet go at once while it has tokens, so that is added for packets that found nothing before them, which are as many as the
+/// link was idle.
 fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) -> u64 {
     let bits = link.link.capacity_bits(Time::ZERO, until);
     let ns = until.as_ps() as f64 / 1e3;
@@ -344,7 +345,12 @@ fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) ->
         return 0;
     }
     let busy = (counts.sent_bytes as f64 * 8.0 / bits).min(1.0);
-    (occupancy * ns + (1.0 - busy) * busy * ns) as u64
+    let on_wire = if link.link.is_bucket {
+        0.0
+    } else {
+        (1.0 - busy) * busy
+    };
+    ((occupancy + on_wire) * ns) as u64
 }
 
 /// What the scenario asks to trace, or short curves of everything.
@@ -361,7 +367,7 @@ fn traces(
     }
     // Looks were taken more often where queues and windows need them; what is told is what was asked for.
     let is_asked = |at_ns: i64| match scenario.trace {
-        Tracing::Every(interval) => time(at_ns).as_ps() % interval.as_ps().max(1) == 0,
+        Tracing::Every(interval) => time(at_ns).as_ps().is_multiple_of(interval.as_ps().max(1)),
         Tracing::Off | Tracing::Ack => true,
     };
     for (trace, flow) in traces.iter_mut().zip(&answer.flows) {

@@ -297,11 +297,15 @@ fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
     let (now, warm) = (seen.now, seen.warm);
     let bits = |from: Time| link.capacity_bits(from, span.end);
     let seconds = |from: Time| (span.end - from).as_secs_f64();
-    // Counters hold the time in the queue and on the wire; the latter is known from the rate.
+    // Counters hold the time in the queue and on the wire; the latter is known from the rate, and nothing in a token bucket.
     let delay_us = |from: Time, before: &LinkCounters, packets: u64| {
         let bytes = (now.sent_bytes - before.sent_bytes) as f64;
         let sent = (now.sent_pkts - before.sent_pkts).max(1) as f64;
-        let on_wire_us = bytes / sent * 8e6 * seconds(from) / bits(from);
+        let on_wire_us = if link.is_bucket {
+            0.0
+        } else {
+            bytes / sent * 8e6 * seconds(from) / bits(from)
+        };
         let wait_us = (now.wait_ns - before.wait_ns) as f64 / 1e3;
         (packets > 0).then(|| (wait_us / packets as f64 - on_wire_us).max(0.0))
     };

@@ -36,6 +36,11 @@ pub struct Line {
 }
 
 impl Line {
+    /// Whether it is a token bucket in data direction: a rate that changes has packets on the wire all the same.
+    pub fn is_bucket(&self) -> bool {
+        self.burst.is_some() && self.schedule.is_empty() && self.trace.is_none()
+    }
+
     /// A line of `rate` in both directions with a droptail queue of one bdp.
     pub fn new(rate: Rate) -> Line {
         Line {

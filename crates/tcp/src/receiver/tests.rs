@@ -62,3 +62,30 @@ fn the_round_trip_falls_at_once_and_rises_by_an_eighth() {
     receiver.rtt_sample(99_000);
     assert_eq!(receiver.rtt_eighths, 8 * 99_000);
 }
+
+#[test]
+fn what_joins_the_stream_frees_its_memory_while_other_gaps_stay_open() {
+    let mut receiver = receiver();
+    let full = receiver.space();
+    let take_at = |receiver: &mut Receiver, number: u32| {
+        let segment = Segment {
+            seq: number * MSS,
+            len: MSS,
+            ..Segment::default()
+        };
+        receiver.on_data(Time::from_us(200_000), &segment, true);
+    };
+    // Segments 0 and 31 are lost: thirty wait behind the first gap, as many behind the second.
+    for number in (1..31).chain(32..62) {
+        take_at(&mut receiver, number);
+    }
+    let held = receiver.held;
+    assert!(held > 60 * u64::from(MSS));
+    take_at(&mut receiver, 0);
+    assert_eq!(receiver.rcv_nxt, 31 * MSS);
+    assert_eq!(receiver.held, held - held / 2, "half of it still waits");
+    take_at(&mut receiver, 31);
+    assert_eq!(receiver.held, 0);
+    assert_eq!(receiver.space(), receiver.window_of(receiver.buffer));
+    assert!(receiver.space() >= full);
+}

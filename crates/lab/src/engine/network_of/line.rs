@@ -48,6 +48,7 @@ impl Placed<'_> {
     ) -> anyhow::Result<(usize, usize)> {
         let spec = self.forward()?;
         let (rate, schedule) = (spec.rate.unwrap_or(self.line.rate), spec.schedule.clone());
+        let is_bucket = self.line.is_bucket();
         let there = network.add_link(spec);
         links.push(BuiltLink {
             index: there,
@@ -55,6 +56,7 @@ impl Placed<'_> {
             rate,
             schedule,
             is_forward: true,
+            is_bucket,
         });
         let spec = self.backward()?;
         let name = spec.name.clone();
@@ -65,6 +67,7 @@ impl Placed<'_> {
             rate: self.line.ack_rate,
             schedule: None,
             is_forward: false,
+            is_bucket: self.line.burst.is_some(),
         });
         Ok((there, back))
     }

@@ -84,6 +84,8 @@ pub struct BuiltLink {
     pub schedule: Option<RateSchedule>,
     /// Whether it is the data direction of a bottleneck, to be shown first.
     pub is_forward: bool,
+    /// Whether it is a token bucket: packets take no time on its wire.
+    pub is_bucket: bool,
 }
 
 impl BuiltLink {

@@ -48,6 +48,7 @@ pub(super) fn add(
             rate,
             schedule: None,
             is_forward,
+            is_bucket: false,
         });
     }
     Ok((vec![out, down], vec![up, home]))
