@@ -361,9 +361,16 @@ fn many_flows_at_once_are_measured() {
     assert!(sent.count() > 250);
 }
 
-/// The quick matrix is run whole by `trammel fidelity --quick`; this one is to find what breaks it.
+/// What the quick set of seed 1 is to reach wherever it is run: kernel and simulator repeat themselves, so these follow from the sources. Errors of single
+/// flows are those of chaotic pairs in three short runs; `--full` judges them.
+const QUICK: [(&str, f64); 3] = [
+    ("skill against the null model, median", 0.8),
+    ("error of a flow's share in mixed pairs, median", 0.05),
+    ("error of the mean queueing delay, median", 0.1),
+];
+
 #[test]
-fn a_few_cells_are_drawn_run_and_judged_the_same_each_time() {
+fn the_quick_set_of_cells_is_judged_and_a_few_come_out_the_same_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
@@ -373,18 +380,18 @@ fn a_few_cells_are_drawn_run_and_judged_the_same_each_time() {
             .current_dir(folder.path());
         command.output().unwrap()
     };
-    let first = run(&["--cells", "4", "--seed", "1", "--json"]);
-    if first.status.code() == Some(3) {
-        println!("skipped: {}", said(&first).trim());
+    let quick = run(&["--quick", "--seed", "1", "--json"]);
+    if quick.status.code() == Some(3) {
+        println!("skipped: {}", said(&quick).trim());
         return;
     }
-    // A target may be missed by four cells.
+    // A target may be missed by so few cells.
     assert!(
-        matches!(first.status.code(), Some(0 | 1)),
+        matches!(quick.status.code(), Some(0 | 1)),
         "{}",
-        said(&first)
+        said(&quick)
     );
-    let tables: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let tables: Value = serde_json::from_slice(&quick.stdout).unwrap();
     let flows = tables["tables"]["fidelity_flows"].as_array().unwrap();
     assert!(flows.len() >= 4);
     for row in flows {
@@ -392,7 +399,13 @@ fn a_few_cells_are_drawn_run_and_judged_the_same_each_time() {
         let error = number("simulated_mbps") / number("linux_vt_mbps") - 1.0;
         assert!((number("error") - error).abs() < 1e-6, "{row}");
     }
-    assert_eq!(tables["tables"]["targets"].as_array().unwrap().len(), 5);
+    let targets = tables["tables"]["targets"].as_array().unwrap();
+    assert_eq!(targets.len(), 5);
+    for (name, bound) in QUICK {
+        let target = targets.iter().find(|row| row["target"] == name).unwrap();
+        assert!(target["met"] == "yes" && target["bound"] == bound, "{target}");
+    }
+    let first = run(&["--cells", "4", "--seed", "1", "--json"]);
     let again = run(&["--cells", "4", "--seed", "1", "--json", "-o", "out"]);
     assert_eq!(first.stdout, again.stdout);
     assert!(folder.path().join("out/report.html").exists());

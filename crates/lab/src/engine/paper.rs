@@ -192,8 +192,11 @@ pub fn reproduce(
         is_interrupted: false,
     };
     let mut runs = 0;
+    let experiments = paper.spec.experiments.iter().enumerate();
+    let chosen = experiments.filter(|(_, one)| choice.is_full || !one.needs_full);
+    let chosen: Vec<usize> = chosen.map(|(at, _)| at).collect();
     // Every scenario is read before the first is run.
-    for experiment in &paper.spec.experiments {
+    for experiment in chosen.iter().map(|at| &paper.spec.experiments[*at]) {
         if let Some(wanted) = &experiment.streams {
             runs += streams::count(wanted, choice);
         }
@@ -213,7 +216,7 @@ pub fn reproduce(
     };
     // The experiments that the machine cannot do, by what it lacks.
     let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
-    for at in 0..paper.spec.experiments.len() {
+    for at in chosen {
         let id = &paper.spec.experiments[at].id;
         watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
         let done = match experiment::run(paper, at, choice, &watch) {

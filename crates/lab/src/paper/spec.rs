@@ -87,6 +87,8 @@ pub struct Experiment {
     pub quick: Vec<(String, Value)>,
     /// Keys that are set with `--full`.
     pub full: Vec<(String, Value)>,
+    /// Whether it runs with `--full` only.
+    pub needs_full: bool,
     /// Which cells it gives.
     pub answers: Vec<Answer>,
 }

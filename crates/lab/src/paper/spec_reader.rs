@@ -59,6 +59,7 @@ const EXPERIMENT: &[&str] = &[
     "set",
     "quick",
     "full",
+    "kernel",
     "answer",
 ];
 const ANSWER: &[&str] = &[
@@ -126,6 +127,11 @@ pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
             .map(|r| plot_reader::plot(&r))
             .collect(),
     };
+    let of_kernel = reader
+        .each("experiment", "`experiment`", EXPERIMENT)
+        .zip(&spec.experiments)
+        .filter_map(|(r, simulated)| in_kernel(&r, simulated));
+    let of_kernel: Vec<_> = of_kernel.collect();
     if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {
         reader.fault(
             &reader.span,
@@ -164,6 +170,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
             );
         }
     }
+    let mut spec = spec;
+    spec.experiments.extend(of_kernel);
     let list = problems.into_inner();
     if list.is_empty() {
         Ok(spec)
@@ -223,11 +231,38 @@ fn experiment(r: &Reader<'_>) -> Experiment {
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),
+        needs_full: false,
         answers: r
             .each("answer", "`answer`", ANSWER)
             .filter_map(|one| answer(&one, is_judged))
             .collect(),
     }
+}
+
+/// The same experiment in the kernel's own TCP, where `kernel` asks for it: a column beside that no verdict is about.
+fn in_kernel(r: &Reader<'_>, simulated: &Experiment) -> Option<Experiment> {
+    let entry = r.entry("kernel")?;
+    let own = Reader::new(
+        r.problems,
+        &entry.node,
+        "`kernel`",
+        &["set", "quick", "full"],
+    );
+    let together = |one: &[(String, Value)], key| [one.to_vec(), own.settings(key)].concat();
+    let answers = simulated.answers.iter().cloned().map(|answer| Answer {
+        is_judged: false,
+        ..answer
+    });
+    Some(Experiment {
+        id: format!("{}-kernel", simulated.id),
+        label: Label::LinuxVt,
+        set: together(&simulated.set, "set"),
+        quick: own.settings("quick"),
+        full: together(&simulated.full, "full"),
+        needs_full: own.entry("quick").is_none(),
+        answers: answers.collect(),
+        ..simulated.clone()
+    })
 }
 
 fn estimated(r: &Reader<'_>, is_measured: bool) -> Estimated {
@@ -630,6 +665,28 @@ mod tests {
         assert!(matches!(&answer.rows, Names::Each(each) if each[0].0 == "reno"));
         assert!(matches!(&answer.columns, Names::Swept(key, names)
             if key == "path.rtt" && names == &["x", "y"]));
+    }
+
+    #[test]
+    fn an_experiment_may_be_done_in_the_kernel_too() {
+        let text = format!(
+            "{HEAD}[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nset = {{ repeat = 3 }}\nquick = {{ repeat = 2 }}\n\
+             kernel = {{ set = {{ 'path.overhead' = '14 B' }} }}\n\
+             [[experiment.answer]]\ntable = '1'\nrows = 'r'\ncolumns = 'c'\nvalue = 'reno.share'\n\
+             [[experiment]]\nid = 'b'\nscenario = 'b.toml'\nkernel = {{ quick = {{ repeat = 1 }} }}\n"
+        );
+        let spec = Spec::parse("paper.toml", &text).unwrap();
+        let ids: Vec<&str> = spec.experiments.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "a-kernel", "b-kernel"]);
+        let [a, b] = ["a-kernel", "b-kernel"].map(|id| spec.experiment(id).unwrap());
+        assert_eq!((a.label, a.needs_full), (Label::LinuxVt, true));
+        let keys: Vec<&str> = a.set.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["repeat", "path.overhead"]);
+        assert!(a.quick.is_empty() && !a.answers[0].is_judged);
+        assert!(!b.needs_full && b.quick.len() == 1);
+        let text = text.replace("path.overhead' = '14 B'", "repeat' = 1 }, st = { a = 1");
+        let shown = Spec::parse("paper.toml", &text).unwrap_err().to_string();
+        assert!(shown.contains("`kernel` has no key `st`"), "{shown}");
     }
 
     #[test]
