@@ -360,6 +360,7 @@ pub static MEASURE: Section = Section {
     keys: &[
         k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack"),
         k("source", Text, See("the package linux-source-6.12"), "", "a source tree of Linux to build the kernel from"),
+        k("kernels", Names, Absent, "", "source trees, of each of which a kernel is built and measured: a sweep over `measure.source`"),
         k("module", Text, Absent, "", "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"),
         k("sysctls", Names, Absent, "", "variables of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
         k("parameters", Names, Absent, "", "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"),

@@ -8,7 +8,7 @@ use super::faults::Context;
 use super::hash;
 use super::model::Scenario;
 use super::parse;
-use super::sweep_axes::{Axis, matrix_axis, sweep_axes};
+use super::sweep_axes::{Axis, kernels_axis, matrix_axis, sweep_axes};
 use super::sweep_edit::set;
 use super::tree::{Node, Value};
 use trammel_core::units::{Dimension, Quantity};
@@ -78,6 +78,9 @@ pub(super) fn expand_with<T>(
         }
         if let Some(sweep) = top.get("sweep") {
             sweep_axes(cx, &sweep.node, &mut axes);
+        }
+        if let Some(measure) = top.get("measure") {
+            axes.extend(kernels_axis(cx, &measure.node));
         }
     }
     name_columns(&mut axes);

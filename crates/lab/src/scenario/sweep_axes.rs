@@ -161,6 +161,23 @@ fn values(cx: &Context<'_>, key: &str, node: &Node) -> Option<Vec<Node>> {
     None
 }
 
+/// The trees of `kernels` in `[measure]`.
+pub(super) fn kernels_axis(cx: &Context<'_>, measure: &Node) -> Option<Axis> {
+    const KEY: &str = "measure.source";
+    let measure = measure.as_table()?;
+    let kernels = measure.get("kernels")?;
+    if let Some(source) = measure.get("source") {
+        let help = "leave one of them out";
+        let what = "`source` and `kernels` both say which kernel is measured";
+        cx.fault(&source.node.span, what, "`kernels` is given too", help);
+    }
+    let rows = values(cx, KEY, &kernels.node)?;
+    Some(Axis {
+        columns: vec![column(KEY, &kernels.span)],
+        rows: rows.into_iter().map(|node| vec![node]).collect(),
+    })
+}
+
 /// The pairs of `[matrix]`; adds the two flows to `base` where it has fewer.
 pub(super) fn matrix_axis(cx: &Context<'_>, node: &Node, base: &mut Node) -> Option<Axis> {
     let r = Reader::new(cx, &MATRIX, node);
@@ -227,4 +244,30 @@ pub(super) fn matrix_axis(cx: &Context<'_>, node: &Node, base: &mut Node) -> Opt
         column("flow.1.variant", "variant_b"),
     ];
     Some(Axis { columns, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::File;
+    use std::path::Path;
+
+    #[test]
+    fn kernels_are_an_axis_of_sources() {
+        let parse = |measure: &str| {
+            let text = format!(
+                "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n[measure]\n{measure}\n"
+            );
+            File::parse("t", &text, Path::new("."))
+        };
+        let file = parse("kernels = ['.', '..']").unwrap();
+        let source = |at: usize| file.points[at].scenario.measure.clone().unwrap().source;
+        assert_eq!(file.points.len(), 2);
+        assert_ne!(source(0), source(1));
+        let both = parse("source = '.'\nkernels = ['.']")
+            .unwrap_err()
+            .to_string();
+        assert!(both.contains("both say which kernel"), "{both}");
+        let none = parse("kernels = []").unwrap_err().to_string();
+        assert!(none.contains("is empty"), "{none}");
+    }
 }

@@ -404,16 +404,20 @@ impl Draw {
             self.used.insert(".predict".to_owned());
         }
         if self.chance(0.03) {
-            let of_linux = ["source", "module", "sysctls", "parameters"];
-            let mut table = self.table(&MEASURE, &of_linux, 0.5);
+            // What they name is only looked for; this test builds no kernel.
+            let of_linux = [
+                ("source", "\".\""),
+                ("kernels", "[\".\"]"),
+                ("module", "\".\""),
+                ("sysctls", "[\"net.ipv4.tcp_reordering=5\"]"),
+                ("parameters", "[\"tcp_cubic.hystart=0\"]"),
+            ];
+            let mut table = self.table(&MEASURE, &of_linux.map(|(key, _)| key), 0.5);
             if self.chance(0.7) {
-                // What they name is only looked for; this test builds no kernel.
-                for (key, value) in of_linux.iter().zip([
-                    "\".\"",
-                    "\".\"",
-                    "[\"net.ipv4.tcp_reordering=5\"]",
-                    "[\"tcp_cubic.hystart=0\"]",
-                ]) {
+                // One tree or several.
+                let without = usize::from(self.chance(0.5));
+                let all = of_linux.into_iter().enumerate();
+                for (_, (key, value)) in all.filter(|(at, _)| *at != without) {
                     self.set(&mut table, &MEASURE, key, value.to_owned());
                 }
                 self.set(&mut table, &MEASURE, "kernel", quoted("linux"));
