@@ -55,6 +55,11 @@ const RULES: &[Rule] = &[
         &["thiserror"],
     ),
     ("trammel-bench", &["trammel-core"], &["thiserror"]),
+    (
+        "trammel-packetdrill",
+        &["trammel-core", "trammel-tcp"],
+        &["thiserror"],
+    ),
     ("trammel-netfpga", &["trammel-core"], &["thiserror"]),
     ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),
     (
@@ -122,6 +127,7 @@ const PURE: &[&str] = &[
     "trammel-cost",
     "trammel-bench",
     "trammel-netfpga",
+    "trammel-packetdrill",
 ];
 
 /// Crates that open the door to the machine, at whatever depth they hide.
