@@ -238,6 +238,17 @@ impl Receiver {
     /// The handshake is over: what the application reads counts from here.
     pub(crate) fn established(&mut self, now_us: u64) {
         self.space_us = now_us;
+        self.last_data_us = now_us;
+    }
+
+    /// When data last came, µs; when the handshake ended where none did.
+    pub(crate) fn last_data_us(&self) -> u64 {
+        self.last_data_us
+    }
+
+    /// The largest segment seen, payload bytes.
+    pub(crate) fn largest_segment(&self) -> u32 {
+        self.rcv_mss
     }
 
     /// Payload that `memory` bytes of buffer can hold.

@@ -15,12 +15,14 @@
 //! | `transmit` | what to send next: retransmissions, new data, probes, ACKs |
 //! | `timeout` | retransmission, tail loss probe, reordering and persist timers |
 //! | `rtt` | round-trip time and timeout |
+//! | `info` | what a connection tells of itself |
 
 mod ack;
 mod burst;
 #[cfg(debug_assertions)]
 mod check;
 mod handshake;
+mod info;
 mod loss;
 mod recovery;
 mod rtt;
@@ -33,6 +35,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{SackBlock, Segment};
 use crate::stack::Stack;
 use crate::windowed::Windowed;
+pub use info::Info;
 use loss::Rack;
 use rtt::Rtt;
 use timeout::Pending;
@@ -430,6 +433,11 @@ impl Connection {
             self.receiver.after_read();
         }
         bytes
+    }
+
+    /// Whether the application can write no more: it has closed its side, or the connection is over.
+    pub fn is_writing_over(&self) -> bool {
+        self.app.closed || self.fin_sent || self.state == State::Closed
     }
 
     /// Closes the application's side as soon as all that was written has been sent, also before the

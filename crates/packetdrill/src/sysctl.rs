@@ -1,0 +1,185 @@
+//! The kernel's settings that scripts change, and what each of them is in [`Stack`].
+//!
+//! A name that is not in the table skips the script: what it asks for would silently not be so.
+
+use crate::setup::Settings;
+use trammel_tcp::stack::{LossDetection, Stack};
+
+/// What a setting changes here.
+enum Effect {
+    /// Nothing that a script sees; the row says why.
+    None,
+    /// A field of the stack.
+    Number(fn(&mut Stack, u64)),
+    /// Something else; an error says which values are known.
+    Text(fn(&mut Settings, &str) -> Result<(), String>),
+}
+
+/// Name after `net.ipv4.`, and effect.
+const TABLE: &[(&str, Effect)] = &[
+    ("tcp_congestion_control", Effect::Text(congestion_control)),
+    (
+        "tcp_dsack",
+        Effect::Number(|stack, on| stack.dsack = on != 0),
+    ),
+    (
+        "tcp_early_retrans",
+        // 0 turns tail loss probes off; 3 and 4 have them (1 and 2 were about early retransmit).
+        Effect::Number(|stack, value| stack.tail_loss_probe = value >= 3),
+    ),
+    ("tcp_ecn", Effect::Text(ecn)),
+    // Accurate ECN is not offered.
+    ("tcp_ecn_option", Effect::None),
+    // Linux ignores it since 4.15.
+    ("tcp_fack", Effect::None),
+    // Scripts that use fast open are skipped.
+    ("tcp_fastopen", Effect::None),
+    // Scripts that use fast open are skipped.
+    ("tcp_fastopen_key", Effect::None),
+    ("tcp_frto", Effect::Number(|stack, on| stack.frto = on != 0)),
+    // Segments are compared as the bytes that they carry.
+    ("tcp_min_tso_segs", Effect::None),
+    // Scripts that poll are skipped.
+    ("tcp_notsent_lowat", Effect::None),
+    // Without `fq` nothing is paced.
+    ("tcp_pacing_ca_ratio", Effect::None),
+    // Without `fq` nothing is paced.
+    ("tcp_pacing_ss_ratio", Effect::None),
+    ("tcp_recovery", Effect::Text(recovery)),
+    (
+        "tcp_reordering",
+        Effect::Number(|stack, segments| stack.reordering = segments.clamp(1, 300) as u32),
+    ),
+    ("tcp_rmem", Effect::Text(receive_memory)),
+    ("tcp_sack", Effect::Number(|stack, on| stack.sack = on != 0)),
+    (
+        "tcp_slow_start_after_idle",
+        Effect::Number(|stack, on| stack.slow_start_after_idle = on != 0),
+    ),
+    // A SYN is given up after six repetitions, as it is anyway.
+    ("tcp_synack_retries", Effect::None),
+    // No queue of half-open connections overflows.
+    ("tcp_syncookies", Effect::None),
+    // A SYN is given up after six repetitions, as it is anyway.
+    ("tcp_syn_retries", Effect::None),
+    (
+        "tcp_timestamps",
+        Effect::Number(|stack, on| stack.timestamps = on != 0),
+    ),
+    // Segments are compared as the bytes that they carry.
+    ("tcp_tso_win_divisor", Effect::None),
+    (
+        "tcp_window_scaling",
+        Effect::Number(|stack, on| stack.window_scaling = on != 0),
+    ),
+    ("tcp_wmem", Effect::Text(send_memory)),
+];
+
+/// Sets `name` to `value`; an error says why that cannot be.
+pub(crate) fn set(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
+    let name = name.replace('/', ".");
+    let unknown = || format!("the sysctl `{name}`");
+    let short = name.strip_prefix("net.ipv4.").ok_or_else(unknown)?;
+    let (_, effect) = TABLE
+        .iter()
+        .find(|(known, _)| *known == short)
+        .ok_or_else(unknown)?;
+    let of_value = |what: String| format!("`{name}={value}`{what}");
+    match effect {
+        Effect::None => Ok(()),
+        Effect::Number(set) => {
+            let value = value
+                .trim()
+                .parse()
+                .map_err(|_| of_value(", which is no number".into()))?;
+            set(&mut settings.stack, value);
+            Ok(())
+        }
+        Effect::Text(set) => set(settings, value.trim()).map_err(of_value),
+    }
+}
+
+fn congestion_control(settings: &mut Settings, name: &str) -> Result<(), String> {
+    settings.congestion_control = trammel_tcp::cc::find(name)
+        .ok_or_else(|| ", which is no variant here".to_owned())?
+        .about
+        .name;
+    Ok(())
+}
+
+/// 0: never; 1: asked for and granted; 2: granted.
+fn ecn(settings: &mut Settings, value: &str) -> Result<(), String> {
+    (settings.asks_for_ecn, settings.grants_ecn) = match value {
+        "0" => (false, false),
+        "1" => (true, true),
+        "2" => (false, true),
+        _ => return Err(": accurate ECN".to_owned()),
+    };
+    Ok(())
+}
+
+/// Bit 0 is RACK; the others vary its reordering window.
+fn recovery(settings: &mut Settings, value: &str) -> Result<(), String> {
+    settings.stack.detection = match value {
+        "0" => LossDetection::DupThresh,
+        "1" => LossDetection::Rack,
+        _ => return Err(": a reordering window of RACK's that is not modelled".to_owned()),
+    };
+    Ok(())
+}
+
+/// The least, the first and the largest size of a buffer.
+fn memory(value: &str) -> Result<[u64; 3], String> {
+    let sizes = value.split_whitespace().map(str::parse::<u64>);
+    let sizes = sizes.collect::<Result<Vec<_>, _>>().unwrap_or_default();
+    sizes
+        .try_into()
+        .map_err(|_| ", which is not three numbers".to_owned())
+}
+
+fn receive_memory(settings: &mut Settings, value: &str) -> Result<(), String> {
+    let [_, first, largest] = memory(value)?;
+    settings.stack.receive_buffer = first;
+    // The window scale serves the larger of this and `net.core.rmem_max`, which the stack takes to be twice
+    // as much and the scripts leave below it.
+    settings.stack.max_receive_buffer = largest / 2;
+    Ok(())
+}
+
+fn send_memory(settings: &mut Settings, value: &str) -> Result<(), String> {
+    let [_, first, largest] = memory(value)?;
+    settings.send_buffer = (first, largest);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_changes_the_stack() {
+        let mut settings = Settings::default();
+        let mut set = |name: &str, value: &str| set(&mut settings, name, value);
+        set("net.ipv4.tcp_timestamps", "0").unwrap();
+        set("net/ipv4/tcp_ecn", "2").unwrap();
+        set("net.ipv4.tcp_rmem", "4096 540000 15728640").unwrap();
+        for (name, value, why) in [
+            ("net.ipv4.tcp_dance", "1", "the sysctl `net.ipv4.tcp_dance`"),
+            ("net.core.somaxconn", "1", "the sysctl `net.core.somaxconn`"),
+            (
+                "net.ipv4.tcp_sack",
+                "on",
+                "`net.ipv4.tcp_sack=on`, which is no number",
+            ),
+            (
+                "net.ipv4.tcp_ecn",
+                "3",
+                "`net.ipv4.tcp_ecn=3`: accurate ECN",
+            ),
+        ] {
+            assert_eq!(set(name, value), Err(why.to_owned()));
+        }
+        assert!(!settings.stack.timestamps && settings.grants_ecn && !settings.asks_for_ecn);
+        assert_eq!(settings.stack.receive_buffer, 540_000);
+    }
+}
