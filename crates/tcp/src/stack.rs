@@ -109,6 +109,9 @@ pub struct Stack {
     pub nagle: bool,
     /// Upper bound of the congestion window, segments.
     pub cwnd_clamp: u32,
+    /// Pace whatever the variant: at twice the rate of the window in slow start, at 1.2 times afterwards, as
+    /// Linux's `fq` queue does (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+    pub pacing: bool,
     /// TSO and GRO: several segments in one pass through the stack.
     pub offload: bool,
 }
@@ -147,6 +150,7 @@ impl Stack {
             slow_start_after_idle: true,
             nagle: false,
             cwnd_clamp: u32::MAX,
+            pacing: false,
             offload: false,
         }
     }

@@ -229,16 +229,40 @@ fn a_blind_syn_is_challenged_and_harmless() {
 
 #[test]
 fn data_with_an_impossible_ack_is_not_taken() {
-    let mut pair = established();
-    for wrong in [1, 1 << 30, 1 << 31] {
-        let mark = pair.mark();
+    // An ACK of what was never sent is answered by the RFC and not by Linux; an ACK of too long ago by both.
+    for (stack, answers) in [(Stack::linux_6(), [0, 0, 1]), (Stack::rfc(), [1, 1, 1])] {
+        let mut pair = Pair::established(&stack);
+        for (wrong, answers) in [1, 1 << 30, 3 << 30].into_iter().zip(answers) {
+            let mark = pair.mark();
+            let mut data = pair.forge(CLIENT);
+            data.len = 100;
+            data.ts_val = data.ts_val.wrapping_add(1000);
+            data.ack = pair.end[SERVER].tp().snd_nxt.wrapping_add(wrong);
+            pair.inject(SERVER, data);
+            assert_eq!(pair.delivered(SERVER), 0, "{wrong}");
+            let sent = pair.sent_since(mark, SERVER);
+            assert_eq!(sent.len(), answers, "{}: {wrong}", stack.name);
+        }
+        // Nor is its timestamp: what comes with an older one is no duplicate of long ago.
         let mut data = pair.forge(CLIENT);
         data.len = 100;
-        data.ack = pair.end[SERVER].tp().snd_nxt.wrapping_add(wrong);
         pair.inject(SERVER, data);
-        assert_eq!(pair.delivered(SERVER), 0, "{wrong}");
-        assert_eq!(pair.sent_since(mark, SERVER).len(), 1, "it is challenged");
+        assert_eq!(pair.delivered(SERVER), 100);
     }
+}
+
+#[test]
+fn a_reset_of_ours_carries_timestamps_and_an_answer_to_strangers_does_not() {
+    let mut pair = established();
+    let mark = pair.mark();
+    pair.abort(CLIENT);
+    let sent = pair.sent_since(mark, CLIENT);
+    assert!(sent[0].segment.flags.has(Flags::RST) && sent[0].segment.options.timestamps);
+    let mark = pair.mark();
+    let stray = pair.forge(SERVER);
+    pair.inject(CLIENT, stray);
+    let sent = pair.sent_since(mark, CLIENT);
+    assert!(sent[0].segment.flags.has(Flags::RST) && !sent[0].segment.options.timestamps);
 }
 
 #[test]

@@ -352,6 +352,34 @@ fn rack_finds_a_loss_that_two_duplicates_follow_by_its_timer() {
 }
 
 #[test]
+fn losses_found_by_racks_timer_leave_one_for_each_segment_delivered() {
+    // The last but one of ten arrives: eight are found lost at once, and one may go.
+    let mut pair = burst(&plain(Stack::linux_6()), 10, &[0, 1, 2, 3, 4, 5, 6, 7, 9]);
+    pair.run_ms(1);
+    let mark = pair.mark();
+    pair.run_ms(29);
+    assert_eq!(pair.data_since(mark, CLIENT).len(), 1);
+    assert_eq!(pair.end[CLIENT].tp().ca_state, CaState::Recovery);
+}
+
+#[test]
+fn a_degree_of_reordering_reaches_to_the_end_of_what_was_sacked() {
+    // The ninth of ten comes first: the others are up to eight segments late.
+    let mut pair = at_window(&plain(Stack::linux_6()), 10);
+    pair.filter(|sent| {
+        let late = sent.from == CLIENT && sent.data_count < 8;
+        if late {
+            Fate::Late(Time::from_ms(1))
+        } else {
+            Fate::Pass
+        }
+    });
+    pair.write(CLIENT, 9 * 1448);
+    pair.run_until_acked(SECOND);
+    assert_eq!(pair.end[CLIENT].info(pair.now).reordering, 9);
+}
+
+#[test]
 fn rack_finds_lost_retransmissions_without_a_timeout() {
     let mut pair = at_window(&plain(Stack::linux_6()), 10);
     let mut seen = 0;

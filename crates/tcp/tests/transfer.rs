@@ -167,6 +167,66 @@ fn nagle_holds_small_segments_back_while_data_is_out() {
 }
 
 #[test]
+fn a_cork_holds_back_what_fills_no_segment_until_it_is_drawn() {
+    let mut pair = Pair::established(&Stack::linux_6());
+    let mark = pair.mark();
+    pair.end[CLIENT].set_cork(true);
+    pair.write(CLIENT, 1448 + 100);
+    assert_eq!(pair.data_since(mark, CLIENT).len(), 1);
+    pair.run_ms(100);
+    pair.write(CLIENT, 100);
+    assert_eq!(pair.data_since(mark, CLIENT).len(), 1);
+    pair.end[CLIENT].set_cork(false);
+    pair.pump(CLIENT);
+    let sent = pair.data_since(mark, CLIENT);
+    assert_eq!((sent.len(), sent[1].segment.len), (2, 200));
+}
+
+#[test]
+fn what_more_was_promised_for_waits_for_it_and_not_for_ever() {
+    let mut pair = Pair::established(&Stack {
+        hz: 0,
+        ..Stack::linux_6()
+    });
+    let mark = pair.mark();
+    pair.end[CLIENT].write_more(40);
+    pair.pump(CLIENT);
+    assert!(pair.data_since(mark, CLIENT).is_empty());
+    pair.write(CLIENT, 60);
+    assert_eq!(pair.data_since(mark, CLIENT)[0].segment.len, 100);
+    pair.run_ms(100);
+
+    let (mark, promised) = (pair.mark(), pair.now);
+    pair.end[CLIENT].write_more(40);
+    pair.pump(CLIENT);
+    let rto = pair.end[CLIENT].rto();
+    pair.run_ms(1000);
+    let sent = pair.data_since(mark, CLIENT);
+    assert_eq!((sent.len(), sent[0].segment.len), (1, 40));
+    assert_eq!(sent[0].time - promised, rto);
+}
+
+#[test]
+fn pacing_by_the_stack_spreads_a_window_whatever_the_variant() {
+    let [mut paced, mut plain] = [true, false].map(|pacing| {
+        Pair::established(&Stack {
+            pacing,
+            ..Stack::linux_6()
+        })
+    });
+    let mut most_at_once = |pair: &mut Pair| {
+        pair.write(CLIENT, 400_000);
+        pair.run_until_acked(Time::from_secs(2));
+        let data = pair.data_since(0, CLIENT);
+        let at = |time| data.iter().filter(|sent| sent.time == time).count();
+        // The first window leaves as it is.
+        data[10..].iter().map(|sent| at(sent.time)).max()
+    };
+    assert_eq!(most_at_once(&mut paced), Some(1));
+    assert!(most_at_once(&mut plain) > Some(1));
+}
+
+#[test]
 fn nagle_lets_full_segments_and_the_last_one_of_all_go() {
     let mut stack = Stack::linux_6();
     stack.nagle = true;

@@ -1,10 +1,11 @@
 //! What an ACK acknowledges: cumulative and selective, round-trip samples, delivery-rate samples.
 
-use super::Connection;
+use super::{Connection, State};
 use crate::cc::{AckFlags, AckSample, CaState, RateSample};
 use crate::scoreboard::mark;
 use crate::segment::{Flags, SackBlock, Segment};
 use crate::seq::{after, before, later};
+use crate::stack::AckPolicy;
 use trammel_core::time::Time;
 
 /// Window of the minimum-RTT filter, ms (`tcp_min_rtt_wlen`).
@@ -48,11 +49,15 @@ impl Connection {
         self.counters.acks_received += 1;
         let ack = segment.ack;
         let una = self.tp.snd_una;
-        //= rfc5961 §5.2
-        //# The ACK value is considered acceptable only if it is in the range of
-        //# ((SND.UNA - MAX.SND.WND) <= SEG.ACK <= SND.NXT).
-        if after(ack, self.tp.snd_nxt) || before(ack, una.wrapping_sub(self.max_window)) {
-            self.challenge();
+        if !self.is_possible_ack(ack) {
+            // RFC 9293 §3.10.7.4 answers an ACK of what was never sent; Linux, while the connection is open,
+            // drops it in silence.
+            let is_dropped = after(ack, self.tp.snd_nxt)
+                && self.state == State::Established
+                && self.stack.ack_policy == AckPolicy::Linux;
+            if !is_dropped {
+                self.challenge();
+            }
             return false;
         }
         self.rate.acked_sacked = 0;
@@ -145,6 +150,16 @@ impl Connection {
             self.want_retransmit = true;
         }
         true
+    }
+
+    //= rfc5961 §5.2
+    //# The ACK value is considered acceptable only if it is in the range of
+    //# ((SND.UNA - MAX.SND.WND) <= SEG.ACK <= SND.NXT).
+    /// Whether the peer may have sent this acknowledgement.
+    #[inline]
+    pub(super) fn is_possible_ack(&self, ack: u32) -> bool {
+        let oldest = self.tp.snd_una.wrapping_sub(self.max_window);
+        !after(ack, self.tp.snd_nxt) && !before(ack, oldest)
     }
 
     /// RFC 9293 §3.10.7.4: a newer segment's window counts. Returns whether it changed.
@@ -493,11 +508,7 @@ impl Connection {
             self.note_reordering(low);
         } else if highest_before == self.board.head() && highest_before > 0 {
             // All that was SACKed is acknowledged as well; the hole lay below it.
-            let metric = self
-                .tp
-                .snd_una
-                .wrapping_sub(low)
-                .saturating_sub(self.tp.mss);
+            let metric = self.tp.snd_una.wrapping_sub(low);
             if metric > self.reordering.saturating_mul(self.tp.mss) {
                 self.reordering = metric.div_ceil(self.tp.mss).min(300);
             }

@@ -1,6 +1,6 @@
 //! Opening and closing: the state machine of RFC 9293 §3.10, with RFC 5961's caution about resets.
 
-use super::{Connection, Failure, State};
+use super::{Connection, Failure, Reset, State};
 use crate::cc::{CaEvent, CaState};
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Options, Segment};
@@ -33,7 +33,11 @@ impl Connection {
     /// The application gives up: the peer is told by a reset.
     pub fn abort(&mut self) {
         if self.is_synchronised() || self.state == State::SynReceived {
-            self.want_reset = Some((self.acceptable_seq(), Some(self.receiver.rcv_nxt)));
+            self.want_reset = Some(Reset {
+                seq: self.acceptable_seq(),
+                ack: Some(self.receiver.rcv_nxt),
+                is_ours: true,
+            });
             self.want_other = true;
         }
         self.state = State::Closed;
@@ -149,6 +153,7 @@ impl Connection {
         self.backoff = 0;
         self.disarm();
         self.cc.init(&mut self.tp);
+        self.tp.pacing |= self.stack.pacing;
         self.want_new = true;
     }
 
@@ -164,8 +169,12 @@ impl Connection {
 
     /// RFC 9293 §3.10.7.1: whatever comes where there is no connection is answered by a reset.
     fn refuse(&mut self, segment: &Segment) {
-        if let Some(reset) = segment.refusal() {
-            self.want_reset = Some(reset);
+        if let Some((seq, ack)) = segment.refusal() {
+            self.want_reset = Some(Reset {
+                seq,
+                ack,
+                is_ours: false,
+            });
             self.want_other = true;
         }
     }

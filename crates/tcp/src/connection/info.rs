@@ -54,11 +54,4 @@ impl Connection {
             last_data_sent: since(self.tp.lsndtime_us),
         }
     }
-
-    /// Turns Nagle's algorithm on or off (RFC 9293 §3.7.4; `TCP_NODELAY`). What it held back goes at once
-    /// where it is turned off.
-    pub fn set_nagle(&mut self, nagle: bool) {
-        self.stack.nagle = nagle;
-        self.want_new |= !nagle;
-    }
 }

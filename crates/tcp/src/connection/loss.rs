@@ -358,7 +358,7 @@ impl Connection {
         let top = self
             .board
             .get(self.highest_sacked.min(self.board.tail()) - 1)
-            .seq;
+            .end;
         if !after(top, low) {
             return;
         }

@@ -123,6 +123,22 @@ struct Application {
     closed: bool,
     /// Reading is immediate.
     auto_read: bool,
+    /// Only full segments are sent.
+    is_corked: bool,
+    /// The last write said that more follows.
+    has_more: bool,
+    /// What is held back goes now.
+    pushes: bool,
+}
+
+/// A reset to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    seq: u32,
+    /// What it acknowledges.
+    ack: Option<u32>,
+    /// It ends a connection of ours, whose options it carries, and answers no segment.
+    is_ours: bool,
 }
 
 /// One end of a connection.
@@ -268,8 +284,7 @@ pub struct Connection {
 
     // What poll_transmit has still to look at.
     want_syn: bool,
-    /// Sequence number of a reset, and what it acknowledges.
-    want_reset: Option<(u32, Option<u32>)>,
+    want_reset: Option<Reset>,
     want_retransmit: bool,
     /// The first lost segment goes at once, whatever the window says.
     must_resend: bool,
@@ -394,7 +409,30 @@ impl Connection {
             return;
         }
         self.app.written = self.app.written.saturating_add(bytes);
+        self.app.has_more = false;
         self.want_new = true;
+    }
+
+    /// As [`write`](Connection::write) of an application that says that more follows (`MSG_MORE`): what does
+    /// not fill a segment waits for the next write or ACK, a retransmission timeout at most.
+    pub fn write_more(&mut self, bytes: u64) {
+        self.write(bytes);
+        self.app.has_more = true;
+    }
+
+    /// Sends full segments only until it is called with false (`TCP_CORK`); what does not fill one waits a
+    /// retransmission timeout at most.
+    pub fn set_cork(&mut self, cork: bool) {
+        self.app.is_corked = cork;
+        self.want_new |= !cork;
+    }
+
+    /// Turns Nagle's algorithm on or off (RFC 9293 §3.7.4; `TCP_NODELAY`). What is held back goes at once
+    /// where it is turned off, a cork notwithstanding.
+    pub fn set_nagle(&mut self, nagle: bool) {
+        self.stack.nagle = nagle;
+        self.app.pushes |= !nagle;
+        self.want_new |= !nagle;
     }
 
     /// Makes the application a source without end.
@@ -616,8 +654,11 @@ impl Connection {
 
     #[inline]
     fn note_timestamp(&mut self, segment: &Segment) {
-        // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed.
-        if !crate::seq::after(segment.seq, self.receiver.rcv_wup) {
+        // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed; and none whose ACK
+        // cannot be true, of which nothing counts.
+        if !crate::seq::after(segment.seq, self.receiver.rcv_wup)
+            && self.is_possible_ack(segment.ack)
+        {
             self.receiver.ts_recent = segment.ts_val;
         }
         self.tp.rcv_tsval = segment.ts_val;

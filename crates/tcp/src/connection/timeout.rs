@@ -163,6 +163,12 @@ impl Connection {
                     if self.tp.ca_state != CaState::Recovery {
                         let mut news = super::ack::AckNews::default();
                         self.alert(now, &mut news, false);
+                        if self.tp.ca_state == CaState::Recovery && !self.owns_window {
+                            // The window comes down from the first retransmission on: without it all that
+                            // is lost would leave at once.
+                            news.delivered = 1;
+                            self.reduce_window(&news, 0);
+                        }
                     }
                     self.want_retransmit = true;
                     self.want_new = true;

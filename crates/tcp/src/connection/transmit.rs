@@ -1,6 +1,6 @@
 //! What to send next: resets and SYNs, retransmissions, new data, probes, ACKs, in this order.
 
-use super::{Connection, State};
+use super::{Connection, Reset, State};
 use crate::cc::{CaEvent, CaState};
 use crate::scoreboard::{Sent, mark};
 use crate::segment::{Ecn, Flags, Options, Segment};
@@ -50,6 +50,7 @@ impl Connection {
                 return true;
             }
             self.want_new = false;
+            (self.app.has_more, self.app.pushes) = (false, false);
             self.end_burst(now);
         }
         if self.receiver.now {
@@ -63,8 +64,8 @@ impl Connection {
     /// What is seldom sent: resets, SYNs, probes, and the ACK before a change of marking.
     #[cold]
     fn transmit_other(&mut self, now: Time, out: &mut Segment) -> bool {
-        if let Some((seq, ack)) = self.want_reset.take() {
-            *out = Segment::reset(seq, ack);
+        if let Some(reset) = self.want_reset.take() {
+            *out = self.reset(now, reset);
             return true;
         }
         if self.want_syn {
@@ -90,6 +91,18 @@ impl Connection {
         }
         self.want_other = false;
         false
+    }
+
+    fn reset(&self, now: Time, reset: Reset) -> Segment {
+        let mut segment = Segment::reset(reset.seq, reset.ack);
+        //= rfc7323 §5.2
+        //# If an <RST> is being generated because of a user abort, […] the Timestamps option SHOULD be included
+        if reset.is_ours && self.ts_ok {
+            segment.options.timestamps = true;
+            segment.ts_val = self.timestamp(now);
+            segment.ts_ecr = self.receiver.ts_recent;
+        }
+        segment
     }
 
     pub(super) fn is_synchronised(&self) -> bool {
@@ -192,7 +205,7 @@ impl Connection {
         let prior = self.pacing_until_ns;
         let start = prior.max(now_ns);
         self.pacing_until_ns = start;
-        let rate = self.tp.pacing_rate;
+        let rate = self.pacing_rate();
         if rate != u64::MAX && rate > 0 && self.counters.data_segments_sent >= UNPACED_SEGMENTS {
             let mut gap = u64::from(bytes) * 1_000_000_000 / rate;
             // A late timer is made good, by half of the gap at most.
@@ -364,7 +377,7 @@ impl Connection {
         };
         let fin = wants_fin && u64::from(len) == unsent;
         let end = self.tp.snd_nxt.wrapping_add(len);
-        if len < self.full_payload() && !fin && self.stack.nagle && !self.board.is_empty() {
+        if len < self.full_payload() && !fin && self.holds_back_partial(now) {
             return false;
         }
         if u64::from(end.wrapping_sub(self.tp.snd_una)) > self.stack.send_buffer
@@ -378,6 +391,20 @@ impl Connection {
         }
         self.send_new(now, len, fin, out);
         true
+    }
+
+    /// Whether a segment that is not full has to wait: for more to be written, or by Nagle's algorithm for
+    /// what is outstanding to be acknowledged.
+    fn holds_back_partial(&mut self, now: Time) -> bool {
+        let nothing_out = self.board.is_empty();
+        if (self.app.is_corked || self.app.has_more) && !self.app.pushes {
+            // Not for ever: where no ACK will come, the persist timer sends it.
+            if nothing_out && self.pending != super::timeout::Pending::Persist {
+                self.arm_persist(now);
+            }
+            return true;
+        }
+        self.stack.nagle && !nothing_out
     }
 
     fn send_new(&mut self, now: Time, len: u32, fin: bool, segment: &mut Segment) {
