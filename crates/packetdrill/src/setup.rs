@@ -82,7 +82,7 @@ fn command(
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let unknown = || format!("the command `{}`", words.join(" "));
     match (name, arguments.as_slice()) {
-        ("sysctl", assignments) | ("set_sysctls.py", assignments) => {
+        ("sysctl" | "set_sysctls.py", assignments) => {
             for assignment in assignments.iter().filter(|word| !word.starts_with('-')) {
                 let (name, value) = assignment.split_once('=').ok_or_else(unknown)?;
                 let name = name.strip_prefix("/proc/sys/").unwrap_or(name);
@@ -95,9 +95,17 @@ fn command(
         ("ip", ["tcp_metrics", "flush", ..])
         | ("tc", ["qdisc", "add" | "replace", "dev", _, "root", "pfifo"])
         | ("ethtool", ["-K", _, ..]) => Ok(()),
+        ("tc", ["qdisc", "add" | "replace", "dev", _, "root", "fq"]) => {
+            // What it paces are super-segments, each as a whole.
+            settings.stack.pacing = true;
+            settings.stack.offload = true;
+            Ok(())
+        }
         _ if name.starts_with("sysctl_restore_") => Ok(()),
-        _ if name.ends_with(".sh") && arguments.is_empty() && depth > 0 => {
-            let text = files(first).ok_or_else(|| format!("`{first}`, which cannot be read"))?;
+        _ if first.contains('/') && arguments.is_empty() && depth > 0 => {
+            // A file of commands, by its path.
+            let text = files(first)
+                .ok_or_else(|| format!("the commands in `{first}`, which cannot be read"))?;
             statements(settings, &text, files, depth - 1)
         }
         _ => Err(unknown()),
@@ -189,10 +197,13 @@ mod tests {
         for (text, what) in [
             ("rm -r /x", "the command `rm -r /x`"),
             (
-                "tc qdisc replace dev tun0 root fq",
-                "the command `tc qdisc replace dev tun0 root fq`",
+                "tc qdisc replace dev tun0 root pfifo limit 0",
+                "the command `tc qdisc replace dev tun0 root pfifo limit 0`",
             ),
-            ("../none.sh", "`../none.sh`, which cannot be read"),
+            (
+                "../none.sh",
+                "the commands in `../none.sh`, which cannot be read",
+            ),
             (
                 "sysctl -q net.ipv4.tcp_sack=$((1+1))",
                 "the substitution `$((1+1)`",

@@ -134,6 +134,8 @@ fn binary(left: i64, sign: &str, right: i64) -> Result<Value, Fault> {
         "+" => left.checked_add(right),
         "-" => left.checked_sub(right),
         "*" => left.checked_mul(right),
+        "&" => Some(left & right),
+        "|" => Some(left | right),
         "%" => remainder(),
         _ => remainder().and_then(|rest| left.checked_sub(rest)?.checked_div(right)),
     })

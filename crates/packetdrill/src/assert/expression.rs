@@ -17,7 +17,7 @@ pub(super) enum Expression {
     Apply(String, Vec<Expression>),
     Negative(Box<Expression>),
     Not(Box<Expression>),
-    /// `+ - * // %`.
+    /// `+ - * // % & |`.
     Binary(Box<Expression>, &'static str, Box<Expression>),
     /// `a < b <= c`.
     Chain(Box<Expression>, Vec<(&'static str, Expression)>),
@@ -36,7 +36,9 @@ impl Expression {
                 }
             }
             Expression::Tuple(parts) | Expression::Apply(_, parts) => {
-                parts.iter().for_each(|part| part.names(into));
+                for part in parts {
+                    part.names(into);
+                }
             }
             Expression::Negative(part) | Expression::Not(part) => part.names(into),
             Expression::Binary(left, _, right)
@@ -47,7 +49,9 @@ impl Expression {
             }
             Expression::Chain(first, rest) => {
                 first.names(into);
-                rest.iter().for_each(|(_, part)| part.names(into));
+                for (_, part) in rest {
+                    part.names(into);
+                }
             }
         }
     }
@@ -134,16 +138,32 @@ impl Parser<'_> {
     }
 
     fn chain(&mut self) -> Result<Expression, String> {
-        let first = self.sum()?;
+        let first = self.bits()?;
         let mut rest = Vec::new();
         while let Some(sign) = self.eat_sign(&["==", "!=", "<=", ">=", "<", ">"]) {
-            rest.push((sign, self.sum()?));
+            rest.push((sign, self.bits()?));
         }
         Ok(if rest.is_empty() {
             first
         } else {
             Expression::Chain(Box::new(first), rest)
         })
+    }
+
+    fn bits(&mut self) -> Result<Expression, String> {
+        let mut left = self.common_bits()?;
+        while let Some(sign) = self.eat_sign(&["|"]) {
+            left = Expression::Binary(Box::new(left), sign, Box::new(self.common_bits()?));
+        }
+        Ok(left)
+    }
+
+    fn common_bits(&mut self) -> Result<Expression, String> {
+        let mut left = self.sum()?;
+        while let Some(sign) = self.eat_sign(&["&"]) {
+            left = Expression::Binary(Box::new(left), sign, Box::new(self.sum()?));
+        }
+        Ok(left)
     }
 
     fn sum(&mut self) -> Result<Expression, String> {

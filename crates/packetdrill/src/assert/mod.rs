@@ -226,6 +226,7 @@ mod tests {
             "cwnd = 8; cwnd += 2\nassert cwnd == tcpi_snd_cwnd, 'cwnd=%d; %d' % (cwnd, 1)",
             "assert tcpi_snd_cwnd == 10 or nothing_known # never looked at",
             "assert 7 // 2 == 3 and -7 // 2 == -4 and -7 % 3 == 2 and 2 + 3 * 4 == 14",
+            "assert 6 & 3 == 2 and 4 | 1 == 5 and 1 | 6 & 3 == 3",
             "assert (2 + 3) * 4 == 20 and abs(tcpi_rtt) == 1 and max(1, 5, 3) == 5",
             "assert 1 < 2 \\\n  < 3; print(tcpi_snd_cwnd)",
         ] {

@@ -11,7 +11,8 @@ pub(super) enum Token {
 
 /// Signs, those of two characters first.
 const SIGNS: &[&str] = &[
-    "//", "==", "!=", "<=", ">=", "+=", "-=", "+", "-", "*", "%", "(", ")", ",", "<", ">", "=",
+    "//", "==", "!=", "<=", ">=", "+=", "-=", "+", "-", "*", "%", "&", "|", "(", ")", ",", "<",
+    ">", "=",
 ];
 
 /// The words of `text`; an error says what is none.

@@ -205,23 +205,24 @@ fn bytes(call: &Call) -> Result<u64, Stop> {
     lengths.sum()
 }
 
-/// Refuses flags that change what a call does.
-fn refuse_flags(call: &Call) -> Result<(), Stop> {
+/// Whether the flags say that more follows; flags that change what else a call does are refused.
+fn says_more(call: &Call) -> Result<bool, Stop> {
     let index = match call.name.as_str() {
         "sendmsg" => 2,
         "send" | "sendto" | "recv" | "recvfrom" => 3,
-        _ => return Ok(()),
+        _ => return Ok(false),
     };
     let flags = words(argument(call, index)?);
-    match flags.iter().find(|flag| **flag != "MSG_NOSIGNAL") {
+    let known = |flag: &&&str| !matches!(**flag, "MSG_NOSIGNAL" | "MSG_MORE");
+    match flags.iter().find(known) {
         Some(flag) => Err(skip(format!("the flag `{flag}`"))),
-        None => Ok(()),
+        None => Ok(flags.contains(&"MSG_MORE")),
     }
 }
 
 fn write(runner: &mut Runner<'_>, call: &Call) -> Outcome {
     let fd = descriptor(call)?;
-    refuse_flags(call)?;
+    let says_more = says_more(call)?;
     let socket = runner.socket(fd)?;
     let limit = socket.send_buffer;
     let is_nonblocking = socket.is_nonblocking;
@@ -249,14 +250,18 @@ fn write(runner: &mut Runner<'_>, call: &Call) -> Outcome {
         // How much a buffer holds depends on the sizes of the kernel's own records.
         return Err(skip("a send buffer that overflows".to_owned()));
     }
-    connection.write(bytes);
+    if says_more {
+        connection.write_more(bytes);
+    } else {
+        connection.write(bytes);
+    }
     runner.host.drain(end);
     Ok(Value(bytes as i64))
 }
 
 fn read(runner: &mut Runner<'_>, call: &Call) -> Outcome {
     let fd = descriptor(call)?;
-    refuse_flags(call)?;
+    says_more(call)?;
     let socket = runner.socket(fd)?;
     let is_over = socket.is_shut_for_reading;
     let is_nonblocking = socket.is_nonblocking;

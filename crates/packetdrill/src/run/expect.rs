@@ -68,6 +68,9 @@ impl Expected<'_> {
         wire: &mut Wire,
         mss: u32,
     ) -> Result<(), &'static str> {
+        if self.line.flags.has(Flags::SYN) && sent.segment.flags.has(Flags::SYN) {
+            wire.name_sequence(self.line.seq);
+        }
         let is = wire.outbound(&sent.segment);
         let left = self.line.len - self.met;
         let is_last = self.is_strict || is.len == left;

@@ -187,8 +187,11 @@ impl<'a> Runner<'a> {
         let unknown = || format!("the option `--{name}={value}`");
         match (name, value) {
             // Addresses and ports are nobody's here.
-            ("local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip", _)
-            | ("bind_port" | "connect_port", _)
+            (
+                "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
+                | "connect_port",
+                _,
+            )
             | ("ip_version", "ipv4") => {}
             ("strict_segments", "") => self.is_strict = true,
             ("mtu", _) => {
@@ -394,7 +397,10 @@ impl<'a> Runner<'a> {
 
     /// Lets time pass until the call that blocks has returned.
     fn finish_pending(&mut self) -> Result<(), (Place, Stop)> {
-        while let Some(pending) = &self.pending {
+        loop {
+            let Some(pending) = &self.pending else {
+                return Ok(());
+            };
             let (call, place, due) = (pending.call, pending.place, pending.due);
             let next = self.host.next_timer();
             if next > due.latest() {
@@ -404,7 +410,6 @@ impl<'a> Runner<'a> {
             }
             self.run_until(next)?;
         }
-        Ok(())
     }
 
     fn check(&mut self, block: &[Statement]) -> Result<(), (Place, Stop)> {
@@ -436,11 +441,12 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Opens a descriptor: the one that the script expects, or the lowest that is free.
+    /// Opens a descriptor. The script's are names, which a later call may take again; where it expects none
+    /// it is the lowest that is free.
     fn open(&mut self, wanted: Option<i64>, socket: Socket) -> i64 {
-        let is_free = |fd: &i64| *fd >= 0 && !self.sockets.contains_key(fd);
-        let fd = wanted.filter(is_free);
-        let fd = fd.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3));
+        let is_free = |fd: &i64| !self.sockets.contains_key(fd);
+        let wanted = wanted.filter(|fd| *fd >= 0);
+        let fd = wanted.unwrap_or_else(|| (3..1 << 20).find(is_free).unwrap_or(3));
         self.sockets.insert(fd, socket);
         fd
     }

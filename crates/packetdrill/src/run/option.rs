@@ -5,17 +5,16 @@ use super::{Runner, Stop};
 use crate::script::Expr;
 use trammel_tcp::connection::Failure;
 
+type Set = fn(&mut Runner<'_>, i64, &Expr) -> Result<(), Stop>;
+type Get = fn(&mut Runner<'_>, i64) -> u64;
+
 /// A socket option: level, name, what setting it does, what getting it gives.
 struct Entry {
     level: &'static str,
     name: &'static str,
-    set: fn(&mut Runner<'_>, i64, &Expr) -> Result<(), Stop>,
-    get: Option<fn(&mut Runner<'_>, i64) -> u64>,
-}
-
-/// What an option does that changes nothing here.
-fn ignore(_: &mut Runner<'_>, _: i64, _: &Expr) -> Result<(), Stop> {
-    Ok(())
+    /// Nothing where it changes nothing here.
+    set: Option<Set>,
+    get: Option<Get>,
 }
 
 /// The options that are known. Addresses, routes and the type of service change nothing in virtual time.
@@ -23,48 +22,48 @@ const OPTIONS: &[Entry] = &[
     Entry {
         level: "SOL_IP",
         name: "IP_FREEBIND",
-        set: ignore,
+        set: None,
         get: None,
     },
     Entry {
         level: "SOL_IP",
         name: "IP_MTU_DISCOVER",
-        set: ignore,
+        set: None,
         get: None,
     },
     Entry {
         level: "SOL_IP",
         name: "IP_TOS",
-        set: ignore,
+        set: None,
         get: None,
     },
     Entry {
         level: "SOL_SOCKET",
         name: "SO_ERROR",
-        set: read_only,
+        set: Some(read_only),
         get: Some(error),
     },
     Entry {
         level: "SOL_SOCKET",
         name: "SO_LINGER",
-        set: linger,
+        set: Some(linger),
         get: None,
     },
     Entry {
         level: "SOL_SOCKET",
         name: "SO_REUSEADDR",
-        set: ignore,
+        set: None,
         get: None,
     },
     Entry {
         level: "SOL_SOCKET",
         name: "SO_SNDBUF",
-        set: |runner, fd, value| {
+        set: Some(|runner, fd, value| {
             // The kernel doubles it, to have room for its own records.
             let bytes = number(value)?;
             runner.socket(fd)?.send_buffer = Some(2 * bytes);
             Ok(())
-        },
+        }),
         get: Some(|runner, fd| {
             let default = runner.settings.send_buffer.0;
             runner.sockets[&fd].send_buffer.unwrap_or(default)
@@ -73,19 +72,33 @@ const OPTIONS: &[Entry] = &[
     Entry {
         level: "SOL_TCP",
         name: "TCP_CONGESTION",
-        set: congestion,
+        set: Some(congestion),
+        get: None,
+    },
+    Entry {
+        level: "SOL_TCP",
+        name: "TCP_CORK",
+        set: Some(|runner, fd, value| {
+            let is_corked = number(value)? != 0;
+            let Role::Connected(end) = runner.socket(fd)?.role else {
+                return Err(skip("`TCP_CORK` of a socket that is not connected"));
+            };
+            runner.host.ends[end].connection.set_cork(is_corked);
+            runner.host.drain(end);
+            Ok(())
+        }),
         get: None,
     },
     Entry {
         level: "SOL_TCP",
         name: "TCP_MAXSEG",
-        set: |runner, fd, value| {
+        set: Some(|runner, fd, value| {
             let mss = number(value)?;
             let mss =
                 u16::try_from(mss).map_err(|_| skip("a segment size of more than 16 bits"))?;
             before_connection(runner.socket(fd)?, "TCP_MAXSEG")?.mss = Some(mss);
             Ok(())
-        },
+        }),
         get: Some(|runner, fd| match runner.sockets[&fd].role {
             Role::Connected(end) => u64::from(runner.host.ends[end].connection.tp().mss),
             _ => runner.sockets[&fd].mss.map_or(536, u64::from),
@@ -94,7 +107,7 @@ const OPTIONS: &[Entry] = &[
     Entry {
         level: "SOL_TCP",
         name: "TCP_NODELAY",
-        set: |runner, fd, value| {
+        set: Some(|runner, fd, value| {
             let nagle = number(value)? == 0;
             let socket = runner.socket(fd)?;
             socket.nagle = nagle;
@@ -103,7 +116,7 @@ const OPTIONS: &[Entry] = &[
                 runner.host.drain(end);
             }
             Ok(())
-        },
+        }),
         get: Some(|runner, fd| u64::from(!runner.sockets[&fd].nagle)),
     },
 ];
@@ -205,7 +218,10 @@ pub(super) fn set(
     name: &Expr,
     value: &Expr,
 ) -> Result<(), Stop> {
-    (find(level, name)?.set)(runner, fd, value)
+    match find(level, name)?.set {
+        Some(set) => set(runner, fd, value),
+        None => Ok(()),
+    }
 }
 
 /// `getsockopt`: the value.

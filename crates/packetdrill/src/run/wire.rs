@@ -1,6 +1,7 @@
 //! Between a script's notation and our segments: sequence numbers, timestamps, the layout of options.
 //!
-//! Sequence numbers in a script are relative to the initial ones; only the SYN that arrives brings its own.
+//! Sequence numbers in a script are relative to the initial ones; only SYNs bring their own, and what
+//! acknowledges a SYN in another counts from it.
 //! Our timestamps are whatever our clock says: the first value that a script expects fixes what it calls by
 //! that name, so that an echo of it can be given back to us.
 
@@ -12,6 +13,8 @@ use trammel_tcp::segment::{Ecn, Flags, Options, SackBlock, Segment};
 pub(super) struct Wire {
     /// Our initial sequence number.
     pub(super) local: u32,
+    /// What the script calls our initial sequence number.
+    local_name: u32,
     /// The script's initial sequence number.
     remote: u32,
     /// Our timestamp values: what the script calls them, and what they are.
@@ -45,7 +48,9 @@ impl Wire {
             ..Segment::default()
         };
         if line.flags.has(Flags::ACK) {
-            segment.ack = self.local.wrapping_add(line.ack.unwrap_or(0));
+            let name = if is_syn { self.local_name } else { 0 };
+            let ack = line.ack.unwrap_or(0).wrapping_sub(name);
+            segment.ack = self.local.wrapping_add(ack);
         }
         for option in line.options.iter().flatten() {
             self.inbound_option(option, &mut segment);
@@ -58,7 +63,7 @@ impl Wire {
             TcpOption::Nop | TcpOption::Eol => {}
             TcpOption::Mss(mss) => segment.mss = *mss,
             TcpOption::WindowScale(shift) => {
-                segment.options.wscale_plus_1 = shift.saturating_add(1)
+                segment.options.wscale_plus_1 = shift.saturating_add(1);
             }
             TcpOption::SackPermitted => segment.options.sack_permitted = true,
             TcpOption::Sack(blocks) => {
@@ -82,12 +87,20 @@ impl Wire {
     /// One of our segments in the script's notation.
     pub(super) fn outbound(&self, segment: &Segment) -> SegmentLine {
         let has_ack = segment.flags.has(Flags::ACK);
+        let (local_name, remote) = if segment.flags.has(Flags::SYN) {
+            (self.local_name, 0)
+        } else {
+            (0, self.remote)
+        };
         SegmentLine {
             ecn: (segment.ecn != Ecn::NotEct).then_some(segment.ecn),
             flags: segment.flags,
-            seq: segment.seq.wrapping_sub(self.local),
+            seq: segment
+                .seq
+                .wrapping_sub(self.local)
+                .wrapping_add(local_name),
             len: segment.len,
-            ack: has_ack.then(|| segment.ack.wrapping_sub(self.remote)),
+            ack: has_ack.then(|| segment.ack.wrapping_sub(remote)),
             window: Some(segment.window),
             options: Some(self.layout(segment)),
         }
@@ -137,6 +150,11 @@ impl Wire {
         }
     }
 
+    /// The script calls our initial sequence number `name`.
+    pub(super) fn name_sequence(&mut self, name: u32) {
+        self.local_name = name;
+    }
+
     /// Whether the script has named no timestamp of ours yet.
     pub(super) fn is_unnamed(&self) -> bool {
         self.stamps.is_empty()
@@ -184,6 +202,19 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(wire.outbound(&ours).to_string(), ". 3:3(0) ack 11 win 0");
+        wire.name_sequence(40);
+        let ours = Segment {
+            seq: 7000,
+            ack: 501,
+            flags: Flags::SYN.with(Flags::ACK),
+            ..Segment::default()
+        };
+        assert_eq!(
+            wire.outbound(&ours).to_string(),
+            "S. 40:40(0) ack 501 win 0"
+        );
+        let syn = wire.inbound(&line("0 < S. 500:500(0) ack 41 win 9"));
+        assert_eq!(syn.ack, 7001);
     }
 
     #[test]
