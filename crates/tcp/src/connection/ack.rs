@@ -332,6 +332,8 @@ impl Connection {
             if sent.is(mark::RETRANS) {
                 sent.marks &= !mark::RETRANS;
                 self.tp.retrans_out -= 1;
+                // Where it is still held for lost it may go again.
+                self.retransmit_hint = self.retransmit_hint.min(index);
             }
         }
         true
