@@ -139,6 +139,9 @@ fn memory(value: &str) -> Result<[u64; 3], String> {
 
 fn receive_memory(settings: &mut Settings, value: &str) -> Result<(), String> {
     let [_, first, largest] = memory(value)?;
+    if !(4096..=1 << 30).contains(&first) || !(first..=1 << 30).contains(&largest) {
+        return Err(", which are no sizes between 4 KiB and 1 GiB that rise".to_owned());
+    }
     settings.stack.receive_buffer = first;
     // The window scale serves the larger of this and `net.core.rmem_max`, which the stack takes to be twice
     // as much and the scripts leave below it.

@@ -197,12 +197,14 @@ fn bytes(call: &Call) -> Result<u64, Stop> {
     };
     let lengths = vector.iter().map(|part| match part {
         Expr::Struct(fields) => match fields.as_slice() {
-            [_, Expr::Int(bytes)] => u64::try_from(*bytes).map_err(|_| unknown()),
+            [_, Expr::Int(bytes)] => u32::try_from(*bytes).map(u64::from).map_err(|_| unknown()),
             _ => Err(unknown()),
         },
         _ => Err(unknown()),
     });
-    lengths.sum()
+    lengths
+        .into_iter()
+        .try_fold(0_u64, |sum, bytes| Ok(sum.saturating_add(bytes?)))
 }
 
 /// Whether the flags say that more follows; flags that change what else a call does are refused.

@@ -196,7 +196,9 @@ impl<'a> Runner<'a> {
             ("strict_segments", "") => self.is_strict = true,
             ("mtu", _) => {
                 let mtu: u16 = value.parse().map_err(|_| unknown())?;
-                self.settings.stack.mss = mtu.checked_sub(40).ok_or_else(unknown)?;
+                // RFC 791 §3.1: any link carries 576 bytes.
+                let mtu = Some(mtu).filter(|mtu| *mtu >= 576).ok_or_else(unknown)?;
+                self.settings.stack.mss = mtu - 40;
             }
             ("tcp_ts_tick_usecs", "0") => self.stamps = Stamps::Names,
             ("tcp_ts_tick_usecs", "1000") => self.stamps = Stamps::Milliseconds,

@@ -94,8 +94,12 @@ const OPTIONS: &[Entry] = &[
         name: "TCP_MAXSEG",
         set: Some(|runner, fd, value| {
             let mss = number(value)?;
+            // What Linux allows.
+            let mss = u16::try_from(mss)
+                .ok()
+                .filter(|mss| (88..=32_767).contains(mss));
             let mss =
-                u16::try_from(mss).map_err(|_| skip("a segment size of more than 16 bits"))?;
+                mss.ok_or_else(|| skip("a segment size that is not between 88 and 32,767"))?;
             before_connection(runner.socket(fd)?, "TCP_MAXSEG")?.mss = Some(mss);
             Ok(())
         }),

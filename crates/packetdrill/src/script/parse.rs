@@ -42,7 +42,12 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, ReadError> {
     } else if cursor.eat("%{") {
         Action::Code(cursor.until("}%")?.to_owned())
     } else if cursor.eat("<") {
-        Action::Inject(segment::line(cursor)?)
+        let line = segment::line(cursor)?;
+        if line.window.is_none() {
+            let what = "a segment that arrives without its window; add one, as `win 65535`";
+            return Err(cursor.malformed(what));
+        }
+        Action::Inject(line)
     } else if cursor.eat(">") {
         Action::Expect(segment::line(cursor)?)
     } else {
