@@ -80,6 +80,11 @@ pub struct Stack {
     pub max_rto: Time,
     /// Timeout of a SYN.
     pub initial_rto: Time,
+    /// Timeouts of a SYN that are not doubled, beside the six that are (`tcp_syn_linear_timeouts`, Linux since 6.5).
+    pub syn_linear_timeouts: u32,
+    /// How much older than the last a segment's timestamp may be and still be taken, ticks of the peer's clock (Linux's
+    /// `TCP_PAWS_WINDOW`; RFC 7323 §5.3: none).
+    pub paws_window: u32,
     /// Whether the smoothed RTT and its variance follow Linux (Sarolahti and Kuznetsov 2002 §3) rather
     /// than RFC 6298 to the letter.
     pub linux_rtt: bool,
@@ -136,6 +141,8 @@ impl Stack {
             min_rto: Time::from_ms(200),
             max_rto: Time::from_secs(120),
             initial_rto: Time::from_secs(1),
+            syn_linear_timeouts: 4,
+            paws_window: 1,
             linux_rtt: true,
             hz: 1000,
             byte_counting: true,
@@ -165,6 +172,7 @@ impl Stack {
             tail_loss_probe: false,
             frto: false,
             initial_rto: Time::from_secs(3),
+            syn_linear_timeouts: 0,
             byte_counting: false,
             random_timestamps: false,
             compress_sack: false,
@@ -186,6 +194,8 @@ impl Stack {
             undo: false,
             min_rto: Time::from_secs(1),
             max_rto: Time::from_secs(60),
+            syn_linear_timeouts: 0,
+            paws_window: 0,
             linux_rtt: false,
             hz: 0,
             slow_start_per_ack: 1,

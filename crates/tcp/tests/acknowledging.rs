@@ -345,7 +345,8 @@ fn a_segment_with_an_old_timestamp_is_dropped_and_answered() {
     let delivered = pair.delivered(SERVER);
     let mut old = pair.forge(CLIENT);
     old.len = 500;
-    old.ts_val = old.ts_val.wrapping_sub(1);
+    // One tick of the clock may be the reordering of two segments; Linux lets it pass.
+    old.ts_val = old.ts_val.wrapping_sub(2);
     let mark = pair.mark();
     pair.inject(SERVER, old);
     assert_eq!(pair.delivered(SERVER), delivered);
@@ -355,7 +356,7 @@ fn a_segment_with_an_old_timestamp_is_dropped_and_answered() {
     assert_eq!(
         pair.delivered(SERVER),
         delivered + 500,
-        "the same with a stamp of now is taken"
+        "the same with a stamp of the tick before is taken"
     );
 }
 

@@ -150,8 +150,10 @@ fn sack_is_used_only_where_both_ends_offer_it() {
 
 #[test]
 fn a_lost_syn_is_repeated_after_one_two_and_four_seconds_and_the_window_is_one() {
-    let mut stack = Stack::linux_6();
-    stack.hz = 0;
+    let stack = without(|stack| {
+        stack.hz = 0;
+        stack.syn_linear_timeouts = 0;
+    });
     let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
     pair.filter(|sent| {
         if sent.from == CLIENT && sent.count < 3 {
@@ -223,8 +225,22 @@ fn a_lost_third_segment_is_made_good_by_data() {
 }
 
 #[test]
+fn the_first_timeouts_of_a_syn_are_not_doubled_and_come_on_top_of_those_that_are() {
+    let stack = without(|stack| stack.hz = 0);
+    let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
+    pair.filter(|_| Fate::Drop);
+    pair.connect();
+    pair.run_for(Time::from_secs(1000));
+    let syns = pair.sent_since(0, CLIENT);
+    let syns: Vec<_> = syns.iter().map(|sent| sent.time.as_ms() / 1000).collect();
+    assert_eq!(syns, [1, 2, 3, 4, 5, 6, 8, 12, 20, 36, 68]);
+    assert_eq!(pair.end[CLIENT].failure(), Some(Failure::TimedOut));
+}
+
+#[test]
 fn nobody_answers_a_syn_seven_times_and_it_is_given_up() {
-    let mut pair = Pair::closed([&Stack::linux_6(); 2], ["reno"; 2], 10);
+    let stack = without(|stack| stack.syn_linear_timeouts = 0);
+    let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
     pair.filter(|_| Fate::Drop);
     pair.connect();
     pair.run_for(Time::from_secs(1000));

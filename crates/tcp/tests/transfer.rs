@@ -4,7 +4,7 @@ mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER, stream_near_the_wrap, variant};
 use trammel_core::time::Time;
-use trammel_tcp::connection::{Connection, State};
+use trammel_tcp::connection::{Connection, Failure, State};
 use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::{AckPolicy, Stack};
 
@@ -283,6 +283,27 @@ fn a_closed_window_is_probed_ever_more_slowly_and_opens_again() {
     }
     read += u64::from(pair.read(SERVER, u32::MAX));
     assert_eq!(read, 100_000);
+}
+
+#[test]
+fn a_closed_window_is_probed_for_hours_while_the_peer_answers_and_given_up_when_it_does_not() {
+    let mut pair = Pair::established(&small_receiver(20_000));
+    pair.end[SERVER].set_auto_read(false);
+    pair.write(CLIENT, 100_000);
+    pair.run_for(Time::from_secs(3 * 3600));
+    assert_eq!(pair.end[CLIENT].failure(), None);
+    assert_eq!(pair.end[CLIENT].info(pair.now).probes, 0);
+    pair.filter(|sent| {
+        if sent.from == SERVER {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    let mark = pair.mark();
+    pair.run_for(Time::from_secs(3600));
+    assert_eq!(pair.end[CLIENT].failure(), Some(Failure::TimedOut));
+    assert_eq!(pair.sent_since(mark, CLIENT).len(), 15);
 }
 
 #[test]

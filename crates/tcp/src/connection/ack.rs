@@ -78,6 +78,7 @@ impl Connection {
         if news.advanced {
             self.retransmits = 0;
         }
+        self.unanswered_probes = 0;
         if self.board.is_empty() {
             // Nothing was outstanding: at most a probe of a closed window is answered.
             self.tp.snd_una = ack;

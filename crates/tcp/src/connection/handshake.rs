@@ -247,7 +247,10 @@ impl Connection {
         //# If there is a Timestamps option in the arriving segment, SEG.TSval < TS.Recent, […] drop
         let stale = self.ts_ok
             && segment.options.timestamps
-            && before(segment.ts_val, self.receiver.ts_recent)
+            && before(
+                segment.ts_val.wrapping_add(self.stack.paws_window),
+                self.receiver.ts_recent,
+            )
             && !segment.flags.has(Flags::RST);
         let outside =
             after(segment.seq, self.receiver.right_edge()) || before(end, self.receiver.rcv_wup);

@@ -38,7 +38,7 @@ impl Connection {
         let since = |us: u64| Time::from_us(now.as_us().saturating_sub(us));
         Info {
             retransmits: self.retransmits,
-            probes: self.probes,
+            probes: self.unanswered_probes,
             backoff: self.backoff.max(self.probes),
             timestamps: self.ts_ok,
             sack: self.sack_ok,

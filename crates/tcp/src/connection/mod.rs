@@ -276,6 +276,8 @@ pub struct Connection {
     backoff: u32,
     retransmits: u32,
     probes: u32,
+    /// Of which so many were not answered.
+    unanswered_probes: u32,
     pacing_until_ns: u64,
     pacing_timer: Time,
 
@@ -372,6 +374,7 @@ impl Connection {
             backoff: 0,
             retransmits: 0,
             probes: 0,
+            unanswered_probes: 0,
             pacing_until_ns: 0,
             pacing_timer: Time::MAX,
             want_syn: false,
@@ -655,8 +658,9 @@ impl Connection {
     #[inline]
     fn note_timestamp(&mut self, segment: &Segment) {
         // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed; and none whose ACK
-        // cannot be true, of which nothing counts.
+        // cannot be true, of which nothing counts. One that came late does not set the clock back.
         if !crate::seq::after(segment.seq, self.receiver.rcv_wup)
+            && !crate::seq::before(segment.ts_val, self.receiver.ts_recent)
             && self.is_possible_ack(segment.ack)
         {
             self.receiver.ts_recent = segment.ts_val;

@@ -145,8 +145,17 @@ impl Connection {
     }
 
     pub(super) fn arm_syn(&mut self, now: Time) {
-        let delay = self.stack.initial_rto.as_us() << self.retransmits.min(16);
+        let doublings = self.retransmits.saturating_sub(self.syn_linear_timeouts());
+        let delay = self.stack.initial_rto.as_us() << doublings.min(16);
         self.arm(now, Pending::Retransmission, delay);
+    }
+
+    /// Timeouts of our SYN that are not doubled. Those of an answer to a SYN all are.
+    fn syn_linear_timeouts(&self) -> u32 {
+        match self.state {
+            State::SynSent => self.stack.syn_linear_timeouts,
+            _ => 0,
+        }
     }
 
     /// The transmit timer is due.
@@ -181,6 +190,14 @@ impl Connection {
             Pending::TailLossProbe => self.on_probe_timer(now),
             Pending::Persist => {
                 if self.board.is_empty() && self.unsent() > 0 {
+                    //= rfc9293 §3.8.6.1
+                    //# As long as the receiving TCP peer continues to send acknowledgments in response to
+                    //# the probe segments, the sending TCP peer MUST allow the connection to stay open
+                    if self.unanswered_probes >= MAX_RETRANSMITS {
+                        self.fail(Failure::TimedOut);
+                        return;
+                    }
+                    self.unanswered_probes += 1;
                     self.probes += 1;
                     self.force_probe = true;
                     self.want_other = true;
@@ -195,7 +212,7 @@ impl Connection {
         match self.state {
             State::SynSent | State::SynReceived => {
                 self.retransmits += 1;
-                if self.retransmits > MAX_SYN_RETRANSMITS {
+                if self.retransmits > MAX_SYN_RETRANSMITS + self.syn_linear_timeouts() {
                     self.fail(Failure::TimedOut);
                 } else {
                     self.want_syn = true;
