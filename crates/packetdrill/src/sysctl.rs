@@ -60,6 +60,10 @@ const TABLE: &[(&str, Effect)] = &[
     ("tcp_synack_retries", Effect::None),
     // No queue of half-open connections overflows.
     ("tcp_syncookies", Effect::None),
+    (
+        "tcp_syn_linear_timeouts",
+        Effect::Number(|stack, count| stack.syn_linear_timeouts = count.min(255) as u32),
+    ),
     // A SYN is given up after six repetitions, as it is anyway.
     ("tcp_syn_retries", Effect::None),
     (
