@@ -113,9 +113,13 @@ impl Machine {
     /// Gives guests a module of the kernel, which they load as they start.
     pub fn add_module(&mut self, module: &Path) -> io::Result<()> {
         let name = module.file_name().unwrap_or_default().to_string_lossy();
-        self.files
-            .push((format!("{MODULES}/{name}"), fs::read(module)?));
+        self.add_file(&format!("{MODULES}/{name}"), fs::read(module)?);
         Ok(())
+    }
+
+    /// Gives guests a file, which may be executed, at an absolute path.
+    pub fn add_file(&mut self, path: &str, bytes: Vec<u8>) {
+        self.files.push((path.to_owned(), bytes));
     }
 
     /// The kernel.
@@ -139,18 +143,32 @@ impl Machine {
     }
 
     /// All files of a guest with `job`, as its kernel unpacks them.
-    fn archive(&self, job: &Job) -> io::Result<OwnedFd> {
+    fn archive(&self, job: &[u8]) -> io::Result<OwnedFd> {
         let mut archive = Archive::new();
         for (path, bytes) in &self.files {
             archive.program(path, bytes);
         }
-        archive.plain(JOB, &serde_json::to_vec(job)?);
+        archive.plain(JOB, job);
         machine::in_memory("guest", &archive.finish())
     }
 
     /// Does `job` in a guest of its own, and waits for its answer.
     pub fn run(&self, job: &Job, limits: &Limits<'_>) -> Result<Answer, Error> {
-        let mut guest = Guest::start(self, job, limits).map_err(Error::NotStarted)?;
+        let text = serde_json::to_vec(job).map_err(|why| Error::NotStarted(why.into()))?;
+        self.ask(&text, job.seed, &job.parameters, limits)
+    }
+
+    /// Gives a guest of its own `job`, which its first process finds at [`JOB`], and reads the line of JSON that it answers. `seed` is that of the
+    /// machine's randomness, `parameters` are those of its kernel.
+    pub fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        job: &[u8],
+        seed: u64,
+        parameters: &[(String, String)],
+        limits: &Limits<'_>,
+    ) -> Result<T, Error> {
+        let mut guest =
+            Guest::start(self, job, seed, parameters, limits).map_err(Error::NotStarted)?;
         let status = guest.wait(limits)?;
         let (answer, said) = guest.heard();
         let line = answer.trim();
@@ -175,7 +193,13 @@ struct Guest {
 }
 
 impl Guest {
-    fn start(machine: &Machine, job: &Job, limits: &Limits<'_>) -> io::Result<Guest> {
+    fn start(
+        machine: &Machine,
+        job: &[u8],
+        seed: u64,
+        parameters: &[(String, String)],
+        limits: &Limits<'_>,
+    ) -> io::Result<Guest> {
         let files = machine.archive(job)?;
         let (answer, writer) = io::pipe()?;
         let (said, console) = io::pipe()?;
@@ -184,10 +208,10 @@ impl Guest {
         command
             .arg(format!("mem={memory}M"))
             .args(["time-travel=inf-cpu", "time-travel-start=0"])
-            .arg(format!("detrand={}", job.seed))
+            .arg(format!("detrand={seed}"))
             // Some are looked at as the machine starts only.
             .args(
-                job.parameters
+                parameters
                     .iter()
                     .map(|(name, value)| format!("{name}={value}")),
             )

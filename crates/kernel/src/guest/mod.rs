@@ -1,4 +1,6 @@
-//! The first process of a guest: it builds the job's network, runs its flows, answers, and switches the machine off.
+//! The first process of a guest: it does the job, answers, and switches the machine off.
+//!
+//! That of this crate builds the job's network and runs its flows ([`main`]); any other work is done by [`first_process`].
 //!
 //! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a guest has.
 
@@ -23,10 +25,16 @@ const ANSWER: &str = "/dev/ttyS0";
 pub const FAILED: &str = "!";
 
 /// What a guest may fail with: it is told, and there is nobody to handle it.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// What the program does.
+/// What the program does: it builds the job's network and runs its flows.
 pub fn main() -> ExitCode {
+    first_process(|| Ok(serde_json::to_string(&work()?)?))
+}
+
+/// What a program does that is the first process of guests: there it answers with the line that `work` makes, or says why there is none; on the
+/// host it says what files it needs.
+pub fn first_process(work: impl FnOnce() -> Result<String>) -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(FILES) {
         return match files() {
             Ok(()) => ExitCode::SUCCESS,
@@ -40,10 +48,8 @@ pub fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    let answer = match work() {
-        Ok(answer) => serde_json::to_string(&answer).unwrap_or_else(|why| format!("{FAILED}{why}")),
-        Err(why) => format!("{FAILED}{why}"),
-    };
+    let answer = mount().and_then(|()| work());
+    let answer = answer.unwrap_or_else(|why| format!("{FAILED}{why}"));
     if let Err(why) = File::options().write(true).open(ANSWER).and_then(|mut to| {
         to.write_all(answer.as_bytes())?;
         to.write_all(b"\n")
@@ -53,6 +59,19 @@ pub fn main() -> ExitCode {
     let why = machine::power_off();
     let _ = writeln!(std::io::stderr(), "not switched off: {why}");
     ExitCode::FAILURE
+}
+
+/// What programs expect of a machine.
+fn mount() -> Result<()> {
+    for (kind, at) in [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("devtmpfs", "/dev"),
+        ("tmpfs", "/run"),
+    ] {
+        machine::mount(kind, at)?;
+    }
+    Ok(())
 }
 
 /// Writes the files that are mapped.
@@ -69,14 +88,6 @@ fn files() -> std::io::Result<()> {
 }
 
 fn work() -> Result<Answer> {
-    for (kind, at) in [
-        ("proc", "/proc"),
-        ("sysfs", "/sys"),
-        ("devtmpfs", "/dev"),
-        ("tmpfs", "/run"),
-    ] {
-        machine::mount(kind, at)?;
-    }
     let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
     if let Ok(modules) = fs::read_dir(MODULES) {
         for module in modules {
