@@ -9,6 +9,7 @@
 //! ```
 //! let script = "
 //!    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+//!   +0 bind(3, ..., ...) = 0
 //!   +0 listen(3, 1) = 0
 //!   +0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK>
 //!   +0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK>

@@ -26,7 +26,7 @@ type Handler = fn(&mut Runner<'_>, &Call) -> Outcome;
 
 const CALLS: &[(&str, Handler)] = &[
     ("accept", accept),
-    ("bind", |runner, call| known(runner, call)),
+    ("bind", bind),
     ("close", close),
     ("connect", connect),
     ("fcntl", fcntl),
@@ -93,9 +93,8 @@ fn words(value: &Expr) -> Vec<&str> {
     }
 }
 
-/// A call that needs its socket and changes nothing.
-fn known(runner: &mut Runner<'_>, call: &Call) -> Outcome {
-    runner.socket(descriptor(call)?)?;
+fn bind(runner: &mut Runner<'_>, call: &Call) -> Outcome {
+    runner.socket(descriptor(call)?)?.is_bound = true;
     Ok(Value(0))
 }
 
@@ -111,7 +110,12 @@ fn socket(runner: &mut Runner<'_>, call: &Call) -> Outcome {
 }
 
 fn listen(runner: &mut Runner<'_>, call: &Call) -> Outcome {
-    runner.socket(descriptor(call)?)?.role = Role::Listening;
+    let socket = runner.socket(descriptor(call)?)?;
+    if !socket.is_bound {
+        // The kernel would choose a port, and what arrives is for the one that the script binds.
+        return Err(skip("`listen` without `bind`".to_owned()));
+    }
+    socket.role = Role::Listening;
     Ok(Value(0))
 }
 
@@ -381,14 +385,10 @@ fn ioctl(runner: &mut Runner<'_>, call: &Call) -> Outcome {
         return Ok(Error("EINVAL"));
     };
     let connection = &runner.host.ends[end].connection;
-    let tp = connection.tp();
-    let value = match request.as_str() {
-        "SIOCINQ" | "FIONREAD" => u64::from(connection.readable()),
-        "SIOCOUTQ" => connection.unsent() + u64::from(tp.snd_nxt.wrapping_sub(tp.snd_una)),
-        "SIOCOUTQNSD" => connection.unsent(),
-        _ => return Err(skip(format!("`ioctl` with `{request}`"))),
-    };
-    give_back(call, 2, value)
+    match request.as_str() {
+        "SIOCINQ" | "FIONREAD" => give_back(call, 2, connection.readable().into()),
+        _ => Err(skip(format!("`ioctl` with `{request}`"))),
+    }
 }
 
 fn setsockopt(runner: &mut Runner<'_>, call: &Call) -> Outcome {

@@ -30,7 +30,7 @@ use host::{EPOCH, Host};
 use socket::{Role, Socket};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
-use trammel_tcp::connection::Failure as TcpFailure;
+use trammel_tcp::connection::{Failure as TcpFailure, State};
 
 /// How far an event may be off where the script does not say (`--tolerance_usecs`).
 const TOLERANCE: Time = Time::from_ms(4);
@@ -290,8 +290,21 @@ impl<'a> Runner<'a> {
         if self.host.ends.is_empty() {
             return Err(Stop::Skip("a segment for no connection".to_owned()));
         }
+        if line.len > 0 && self.nobody_reads() {
+            return Err(Stop::Skip("data that nobody will read".to_owned()));
+        }
         self.host.deliver(line);
         Ok(())
+    }
+
+    /// Whether the last connection is half closed and its other half has no reader: a kernel resets it when
+    /// more data comes.
+    fn nobody_reads(&self) -> bool {
+        let end = self.host.ends.len() - 1;
+        let state = self.host.ends[end].connection.state();
+        let reads =
+            |socket: &Socket| socket.role == Role::Connected(end) && !socket.is_shut_for_reading;
+        matches!(state, State::FinWait1 | State::FinWait2) && !self.sockets.values().any(reads)
     }
 
     /// Expects a segment. The place of a call that failed meanwhile comes with its failure.
@@ -415,7 +428,15 @@ impl<'a> Runner<'a> {
     }
 
     fn check(&mut self, block: &[Statement]) -> Result<(), (Place, Stop)> {
+        let last = Role::Connected(self.host.ends.len().saturating_sub(1));
+        let is_open = self.sockets.values().any(|socket| socket.role == last);
         for statement in block {
+            if !is_open {
+                // They are read by a descriptor.
+                let expected = format!("an open connection for `{}`", statement.text);
+                let got = "none".to_owned();
+                return Err((statement.place, Stop::Fail { expected, got }));
+            }
             let now = self.host.now;
             let connection = self.host.ends.last().map(|end| &end.connection);
             let lookup = |name: &str| info::value(name, connection, now);

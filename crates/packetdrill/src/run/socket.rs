@@ -22,6 +22,8 @@ pub(super) enum Role {
 #[derive(Clone, Debug)]
 pub(super) struct Socket {
     pub(super) role: Role,
+    /// It has the port that what arrives is for.
+    pub(super) is_bound: bool,
     /// Calls return at once (`O_NONBLOCK`).
     pub(super) is_nonblocking: bool,
     /// Nothing more is read (`SHUT_RD`).
@@ -44,6 +46,7 @@ impl Socket {
     pub(super) fn new(settings: &Settings) -> Socket {
         Socket {
             role: Role::Fresh,
+            is_bound: false,
             is_nonblocking: false,
             is_shut_for_reading: false,
             mss: None,

@@ -34,6 +34,8 @@ pub(super) fn call(cursor: &mut Cursor<'_>) -> Result<Call, ReadError> {
     if cursor.eat("(") {
         // What the error is called by people.
         cursor.until(")")?;
+    } else if errno.is_some() {
+        return Err(cursor.expected("what the error says, in brackets"));
     }
     Ok(Call {
         name: name.to_owned(),
