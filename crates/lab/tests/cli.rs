@@ -130,6 +130,7 @@ fn every_command_helps_with_an_example() {
         "sweep",
         "paper",
         "calibrate",
+        "packetdrill",
         "check",
         "graph",
         "list",

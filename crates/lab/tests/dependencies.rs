@@ -88,6 +88,7 @@ const RULES: &[Rule] = &[
             "trammel-core",
             "trammel-tcp",
             "trammel-netsim",
+            "trammel-packetdrill",
             "trammel-packet",
             "trammel-cost",
             "trammel-router",

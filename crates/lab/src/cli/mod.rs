@@ -28,6 +28,7 @@ mod list;
 mod log;
 mod man;
 mod options;
+mod packetdrill;
 mod paper;
 mod place;
 pub mod progress;
@@ -97,6 +98,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     Kernel(kernel::Args),
     Fidelity(fidelity::Args),
+    Packetdrill(packetdrill::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
@@ -138,6 +140,7 @@ pub fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Kernel(args) => kernel::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
+        Command::Packetdrill(args) => packetdrill::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
