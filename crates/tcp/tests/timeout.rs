@@ -6,6 +6,7 @@ use harness::{CLIENT, Fate, Pair, SERVER, Sent};
 use trammel_core::time::Time;
 use trammel_tcp::cc::CaState;
 use trammel_tcp::connection::Failure;
+use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::{AckPolicy, Stack};
 
 const SECOND: Time = Time::from_secs(1);
@@ -206,6 +207,23 @@ fn a_probe_prefers_new_data() {
     assert_eq!(pair.end[CLIENT].counters().tail_loss_probes, 1);
     pair.run_until_acked(SECOND);
     assert_eq!(pair.end[CLIENT].counters().timeouts, 0);
+}
+
+#[test]
+fn a_fin_that_the_window_holds_back_is_new_data_to_a_probe() {
+    let mut pair = at_window(&linux(), 4);
+    pair.drop_data(CLIENT, &[0, 1, 2, 3]);
+    let mark = pair.mark();
+    pair.write(CLIENT, 4 * 1448);
+    pair.close(CLIENT);
+    pair.run_ms(45);
+    let sent = pair.sent_since(mark, CLIENT);
+    let fins: Vec<_> = sent
+        .iter()
+        .map(|sent| (sent.segment.len, sent.segment.flags.has(Flags::FIN)))
+        .collect();
+    assert_eq!(fins[..4], [(1448, false); 4]);
+    assert_eq!(fins[4], (0, true));
 }
 
 #[test]

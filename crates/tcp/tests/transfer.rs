@@ -214,7 +214,7 @@ fn pacing_by_the_stack_spreads_a_window_whatever_the_variant() {
             ..Stack::linux_6()
         })
     });
-    let mut most_at_once = |pair: &mut Pair| {
+    let most_at_once = |pair: &mut Pair| {
         pair.write(CLIENT, 400_000);
         pair.run_until_acked(Time::from_secs(2));
         let data = pair.data_since(0, CLIENT);

@@ -561,8 +561,8 @@ impl Connection {
         let unsent = self.unsent();
         let len = unsent.min(u64::from(self.full_payload())) as u32;
         let end = self.tp.snd_nxt.wrapping_add(len);
-        if len > 0 && self.may_send_data() && !after(end, self.window_end()) {
-            let fin = self.app.closed && !self.fin_sent && u64::from(len) == unsent;
+        let fin = self.app.closed && !self.fin_sent && u64::from(len) == unsent;
+        if (len > 0 || fin) && self.may_send_data() && !after(end, self.window_end()) {
             self.send_new(now, len, fin, out);
             self.sent_in_burst = 0;
         } else {
