@@ -403,7 +403,10 @@ fn the_quick_set_of_cells_is_judged_and_a_few_come_out_the_same_each_time() {
     assert_eq!(targets.len(), 5);
     for (name, bound) in QUICK {
         let target = targets.iter().find(|row| row["target"] == name).unwrap();
-        assert!(target["met"] == "yes" && target["bound"] == bound, "{target}");
+        assert!(
+            target["met"] == "yes" && target["bound"] == bound,
+            "{target}"
+        );
     }
     let first = run(&["--cells", "4", "--seed", "1", "--json"]);
     let again = run(&["--cells", "4", "--seed", "1", "--json", "-o", "out"]);
