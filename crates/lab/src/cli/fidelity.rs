@@ -1,18 +1,14 @@
 //! `trammel fidelity`: the simulator against the real kernel over paths of all kinds.
 
-use super::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
-use crate::engine::kept::KeptRuns;
-use crate::engine::points::{Failure, Watch};
+use super::{DONE, FAILED, INTERRUPTED, LACKS, say};
 use crate::engine::run::provenance;
-use crate::engine::simulate::RunTables;
 use crate::engine::{Lacks, machine};
 use crate::fidelity::matrix::{self, Extent, Made, page};
+use crate::fidelity::terminal::Terminal;
 use crate::run_folder::{RunFolder, RunInfo};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use trammel_core::table::write_json;
 
@@ -48,35 +44,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Shows a bar, keeps runs, and passes the interrupt on.
-struct Terminal<'a> {
-    bar: OnceLock<indicatif::ProgressBar>,
-    kept: Option<&'a KeptRuns>,
-    interrupted: &'a AtomicBool,
-}
-
-impl Watch for Terminal<'_> {
-    fn begin(&self, runs: usize) {
-        self.bar.get_or_init(|| progress::bar(runs as u64)).tick();
-    }
-    fn done(&self, key: &str, run: &RunTables) {
-        if let Some(kept) = self.kept {
-            kept.keep(key, run);
-        }
-        self.bar.get().inspect(|bar| bar.inc(1));
-    }
-    fn failed(&self, failure: &Failure) {
-        say(&format!(
-            "error: `{}`, seed {}: {}",
-            failure.point, failure.seed, failure.why
-        ));
-        self.bar.get().inspect(|bar| bar.inc(1));
-    }
-    fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
-    }
-}
-
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let interrupted = super::options::interrupted()?;
     let (started, clock) = (machine::now(), Instant::now());
@@ -90,22 +57,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     // A folder that cannot be written is a fault before the work, not after it.
     let folder = args.out.as_ref().map(RunFolder::create).transpose()?;
-    let kept = args.out.as_ref().map(|out| matrix::kept(out));
-    let watch = Terminal {
-        bar: OnceLock::new(),
-        kept: kept.as_ref(),
-        interrupted: &interrupted,
-    };
+    let watch = Terminal::new(args.out.as_deref(), &interrupted);
     let made = matrix::run(
         extent,
         args.seed,
         args.threads.map(usize::from),
-        kept.as_ref(),
+        &watch.known(),
         &watch,
     )?;
-    if let Some(bar) = watch.bar.get() {
-        bar.finish_and_clear();
-    }
+    watch.clear();
     if let Some(what) = &made.outcome.lacks {
         return Err(anyhow::Error::new(Lacks {
             what: what.clone(),
@@ -136,8 +96,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         report.provenance = provenance(&info, subject);
         out.write_page(&report)?;
         let path = out.finish(&info)?;
-        if let Some(kept) = kept.filter(|_| !made.outcome.is_interrupted) {
-            kept.clear();
+        if !made.outcome.is_interrupted {
+            watch.forget();
         }
         say(&format!("{}", path.join("report.html").display()));
     }

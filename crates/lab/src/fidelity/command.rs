@@ -1,14 +1,17 @@
 //! `trammel paper linux-6.12`: makes the study, shows it, writes the run folder and the document.
 
-use super::{KEY, Options, Outcome, Watch, run};
-use crate::cli::{DONE, FAILED, INTERRUPTED, progress, say};
+use super::terminal::Terminal;
+use super::{KEY, Options, Outcome, run};
+use crate::cli::{DONE, FAILED, INTERRUPTED, say};
+use crate::engine::run::provenance;
+use crate::engine::{Lacks, machine};
 use crate::run_folder::{RunFolder, RunInfo};
-use indicatif::ProgressBar;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 use trammel_core::table::write_json;
 
 /// What the command asks for.
@@ -24,26 +27,6 @@ pub struct Job {
     pub json: bool,
     /// Set when the user interrupts: the runs at hand are finished and what was done is kept.
     pub interrupted: Arc<AtomicBool>,
-}
-
-/// A progress bar on the terminal; passes the interrupt on.
-struct Terminal<'a> {
-    bar: OnceLock<ProgressBar>,
-    interrupted: &'a AtomicBool,
-}
-
-impl Watch for Terminal<'_> {
-    fn begin(&self, runs: usize) {
-        self.bar.get_or_init(|| progress::bar(runs as u64));
-    }
-    fn done(&self) {
-        if let Some(bar) = self.bar.get() {
-            bar.inc(1);
-        }
-    }
-    fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
-    }
 }
 
 /// Does `job`; fails where a miss has no mechanism.
@@ -62,7 +45,7 @@ pub fn execute(job: &Job) -> anyhow::Result<ExitCode> {
 pub fn code(outcome: &Outcome) -> u8 {
     if outcome.is_interrupted {
         INTERRUPTED
-    } else if outcome.misses_unexplained.is_empty() {
+    } else if outcome.misses_unexplained.is_empty() && outcome.failures.is_empty() {
         DONE
     } else {
         FAILED
@@ -71,20 +54,34 @@ pub fn code(outcome: &Outcome) -> u8 {
 
 /// Makes the study, writes what `job` asks to be written, and says what is not explained.
 pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
-    let terminal = Terminal {
-        bar: OnceLock::new(),
-        interrupted: &job.interrupted,
-    };
+    let (started, clock) = (machine::now(), Instant::now());
     // A folder that cannot be written is a fault before the work, not after it.
     let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
-    let begun = std::time::Instant::now();
-    let outcome = run(&job.options, &terminal)?;
-    let wall_s = begun.elapsed().as_secs_f64();
-    if let Some(bar) = terminal.bar.get() {
-        bar.finish_and_clear();
+    let terminal = Terminal::new(job.out.as_deref(), &job.interrupted);
+    let mut outcome = run(&job.options, &terminal.known(), &terminal)?;
+    terminal.clear();
+    if let Some(what) = &outcome.lacks {
+        return Err(anyhow::Error::new(Lacks {
+            what: what.clone(),
+            mend: "without the kernel there is nothing to compare with".to_owned(),
+        }));
     }
     if let Some(folder) = folder {
-        write_folder(folder, &outcome, wall_s)?;
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: KEY.to_owned(),
+            machine: machine::facts(),
+            started,
+            wall_s: [("engines".to_owned(), clock.elapsed().as_secs_f64())].into(),
+            interrupted: outcome.is_interrupted,
+            ..RunInfo::default()
+        };
+        outcome.report.provenance = provenance(&info, outcome.facts.clone());
+        write_folder(folder, &outcome, &info)?;
+        if !outcome.is_interrupted {
+            terminal.forget();
+        }
     }
     if outcome.is_interrupted {
         let (all, whole) = outcome.cases;
@@ -97,7 +94,7 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
         ));
     }
     match &job.document {
-        Some(document) if outcome.is_interrupted => say(&format!(
+        Some(document) if outcome.is_interrupted || !outcome.failures.is_empty() => say(&format!(
             "note: `{}` is left as it was, since a part of the study is no study; run it to the end",
             document.display()
         )),
@@ -120,20 +117,13 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn write_folder(mut folder: RunFolder, outcome: &Outcome, wall_s: f64) -> anyhow::Result<()> {
+fn write_folder(mut folder: RunFolder, outcome: &Outcome, info: &RunInfo) -> anyhow::Result<()> {
     for table in &outcome.tables {
         folder.write_table(table)?;
     }
     folder.write_page(&outcome.report)?;
     folder.write("fidelity.md", outcome.markdown.as_bytes())?;
-    folder.finish(&RunInfo {
-        command: std::env::args().collect(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: KEY.to_owned(),
-        wall_s: [("study".to_owned(), wall_s)].into(),
-        interrupted: outcome.is_interrupted,
-        ..RunInfo::default()
-    })?;
+    folder.finish(info)?;
     Ok(())
 }
 

@@ -2,38 +2,31 @@
 
 use super::finding::{Finding, Metric, Rule, Spread};
 use super::null_model;
-use super::plan::{Case, Kernel, SETTLED_S};
-use super::simulate::Made;
-use super::trace::{Stamp, Summary, cwnd_rms, summarise};
+use super::plan::{Case, Compared};
+use super::runs::{Made, SETTLED_S, Sides};
+use super::trace::{Summary, cwnd_at, cwnd_rms};
 
-/// The findings of `case`, whose jobs came to `runs`.
-pub fn judge(case: &Case, runs: &[Vec<Made>]) -> Vec<Finding> {
-    match &case.kernel {
-        Kernel::Traces(traces) if case.jobs.len() == 1 => of_traces(case, traces, &runs[0]),
-        Kernel::Traces(traces) => of_seeds(case, traces, runs),
-        Kernel::Ensemble(members) => {
-            let spans: Vec<_> = members[0].iter().map(|member| member.span_s).collect();
-            let flow_of = |flow: usize| -> Vec<Summary> {
-                members.iter().map(|run| run[flow].summary).collect()
-            };
-            (0..spans.len())
-                .flat_map(|flow| of_ensemble(case, &spans, flow, &flow_of(flow), runs))
-                .collect()
-        }
+/// The findings of `case`, whose runs came to `sides`.
+pub fn judge(case: &Case, sides: &Sides) -> Vec<Finding> {
+    let flows = 0..sides.kernel[0].len();
+    match case.compared {
+        Compared::Traces => flows
+            .flat_map(|flow| of_traces(case, &sides.kernel[0], &sides.ours[0], flow))
+            .collect(),
+        Compared::Range => of_range(case, sides),
+        Compared::Means => flows
+            .flat_map(|flow| of_ensemble(case, sides, flow))
+            .collect(),
     }
 }
 
-fn spans(traces: &[Vec<Stamp>]) -> Vec<(f64, f64)> {
-    let time = |stamp: Option<&Stamp>| stamp.map_or(0.0, |stamp| stamp.time_s);
-    traces
-        .iter()
-        .map(|trace| (time(trace.first()), time(trace.last())))
-        .collect()
+fn spans(run: &[Made]) -> Vec<(f64, f64)> {
+    run.iter().map(|made| made.span_s).collect()
 }
 
 /// What all findings of one flow of a case share.
 fn blank(case: &Case, flow: usize, goodput_mbps: f64) -> Finding {
-    let flows = &case.jobs[0].flows;
+    let flows = &case.kernel[0].flows;
     Finding {
         set: case.set,
         variant: case.variant.clone(),
@@ -72,55 +65,47 @@ const MEAN_METRICS: [Metric; 4] = [
 pub const WINDOW_EXCEPTED: [&str; 3] = ["bbr", "cdg", "lp"];
 
 /// Without random loss: trace against trace.
-fn of_traces(case: &Case, traces: &[Vec<Stamp>], made: &[Made]) -> Vec<Finding> {
-    let spans = spans(traces);
-    let rtt_ms = case.path.rtt.as_secs_f64() * 1e3;
+fn of_traces(case: &Case, theirs: &[Made], ours: &[Made], flow: usize) -> Vec<Finding> {
+    let spans = spans(theirs);
     let counts = case.variant != "dctcp";
-    let mut findings = Vec::new();
-    for (flow, (theirs, ours)) in traces.iter().zip(made).enumerate() {
-        let from_s = spans[flow].0 + SETTLED_S;
-        let Some(kernel) = summarise(theirs, from_s, rtt_ms) else {
-            continue;
-        };
-        let null = null_model::predict(&case.path, &spans, flow);
-        for metric in PLAIN_METRICS {
-            findings.push(Finding {
-                metric,
-                kernel: Spread::one(value(&kernel, metric)),
-                ours: Spread::one(value(&ours.summary, metric)),
-                null: value(&null, metric),
-                rule: Rule::Near(metric.allowed(value(&kernel, metric))),
-                is_target: counts,
-                ..blank(case, flow, kernel.goodput_mbps)
-            });
-        }
-        let windows = ours.trace.iter().map(|stamp| stamp.cwnd_pkts);
-        let rms = cwnd_rms(theirs, windows, from_s).unwrap_or(f64::INFINITY);
-        let flat = std::iter::repeat(null.cwnd_pkts);
-        findings.push(Finding {
-            metric: Metric::WindowRms,
-            ours: Spread::one(rms),
-            null: cwnd_rms(theirs, flat, from_s).unwrap_or(f64::INFINITY),
-            rule: Rule::Near(Metric::WindowRms.allowed(0.0)),
-            is_target: counts && !WINDOW_EXCEPTED.contains(&case.variant.as_str()),
-            ..blank(case, flow, kernel.goodput_mbps)
-        });
-    }
-    findings
+    let null = null_model::predict(&case.path, &spans, flow);
+    let (theirs, ours) = (&theirs[flow], &ours[flow]);
+    let kernel = theirs.summary;
+    let plain = PLAIN_METRICS.map(|metric| Finding {
+        metric,
+        kernel: Spread::one(value(&kernel, metric)),
+        ours: Spread::one(value(&ours.summary, metric)),
+        null: value(&null, metric),
+        rule: Rule::Near(metric.allowed(value(&kernel, metric))),
+        is_target: counts,
+        ..blank(case, flow, kernel.goodput_mbps)
+    });
+    let from_s = spans[flow].0 + SETTLED_S;
+    let rms_of = |rms: Option<f64>| rms.unwrap_or(f64::INFINITY);
+    let window = Finding {
+        metric: Metric::WindowRms,
+        ours: Spread::one(rms_of(cwnd_rms(
+            &theirs.trace,
+            cwnd_at(&ours.trace),
+            from_s,
+        ))),
+        null: rms_of(cwnd_rms(&theirs.trace, |_| Some(null.cwnd_pkts), from_s)),
+        rule: Rule::Near(Metric::WindowRms.allowed(0.0)),
+        is_target: counts && !WINDOW_EXCEPTED.contains(&case.variant.as_str()),
+        ..blank(case, flow, kernel.goodput_mbps)
+    };
+    plain.into_iter().chain([window]).collect()
 }
 
 /// Random loss and one run of the kernel: it must look like one of ours.
-fn of_seeds(case: &Case, traces: &[Vec<Stamp>], runs: &[Vec<Made>]) -> Vec<Finding> {
-    let spans = spans(traces);
-    let rtt_ms = case.path.rtt.as_secs_f64() * 1e3;
-    let Some(kernel) = summarise(&traces[0], spans[0].0 + SETTLED_S, rtt_ms) else {
-        return Vec::new();
-    };
-    let null = null_model::predict(&case.path, &spans, 0);
+fn of_range(case: &Case, sides: &Sides) -> Vec<Finding> {
+    let theirs = &sides.kernel[0];
+    let kernel = theirs[0].summary;
+    let null = null_model::predict(&case.path, &spans(theirs), 0);
     let finding = |metric| Finding {
         metric,
         kernel: Spread::one(value(&kernel, metric)),
-        ours: spread(runs, 0, metric),
+        ours: spread(&sides.ours, 0, metric),
         null: value(&null, metric),
         rule: Rule::Inside,
         is_target: metric == Metric::Goodput,
@@ -130,16 +115,10 @@ fn of_seeds(case: &Case, traces: &[Vec<Stamp>], runs: &[Vec<Made>]) -> Vec<Findi
 }
 
 /// Many runs on both sides: mean against mean, with the kernel's interval.
-fn of_ensemble(
-    case: &Case,
-    spans: &[(f64, f64)],
-    flow: usize,
-    members: &[Summary],
-    runs: &[Vec<Made>],
-) -> Vec<Finding> {
-    let null = null_model::predict(&case.path, spans, flow);
+fn of_ensemble(case: &Case, sides: &Sides, flow: usize) -> Vec<Finding> {
+    let null = null_model::predict(&case.path, &spans(&sides.kernel[0]), flow);
     let finding = |metric| {
-        let values: Vec<f64> = members.iter().map(|member| value(member, metric)).collect();
+        let values = values(&sides.kernel, flow, metric);
         let kernel = Spread::of(&values).expect("an ensemble has members");
         let kernel = kernel.with_alike(&values, metric);
         let bound = match (case.set, metric) {
@@ -151,7 +130,7 @@ fn of_ensemble(
             metric,
             rule: Rule::Near(bound.max(kernel.half_ci.unwrap_or(0.0))),
             kernel,
-            ours: spread(runs, flow, metric),
+            ours: spread(&sides.ours, flow, metric),
             null: value(&null, metric),
             is_target: match case.set {
                 "e6" => metric == Metric::Goodput,
@@ -159,24 +138,23 @@ fn of_ensemble(
                 "e7" => metric == Metric::Goodput && flow == 1,
                 _ => metric != Metric::Window || !WINDOW_EXCEPTED.contains(&case.variant.as_str()),
             },
-            ..blank(case, flow, mean_goodput(members))
+            ..blank(case, flow, mean(&sides.kernel, flow))
         }
     };
     MEAN_METRICS.map(finding).to_vec()
 }
 
-fn mean_goodput(members: &[Summary]) -> f64 {
-    members
-        .iter()
-        .map(|member| member.goodput_mbps)
-        .sum::<f64>()
-        / members.len() as f64
+/// The mean goodput of flow `flow`, Mbit/s.
+fn mean(runs: &[Vec<Made>], flow: usize) -> f64 {
+    spread(runs, flow, Metric::Goodput).mean
+}
+
+fn values(runs: &[Vec<Made>], flow: usize, metric: Metric) -> Vec<f64> {
+    runs.iter()
+        .map(|run| value(&run[flow].summary, metric))
+        .collect()
 }
 
 fn spread(runs: &[Vec<Made>], flow: usize, metric: Metric) -> Spread {
-    let values: Vec<f64> = runs
-        .iter()
-        .map(|run| value(&run[flow].summary, metric))
-        .collect();
-    Spread::of(&values).expect("a case has runs")
+    Spread::of(&values(runs, flow, metric)).expect("a case has runs")
 }

@@ -1,10 +1,11 @@
 //! The study as a report: the answer, the targets, windows drawn over each other, every finding.
 
+use super::Study;
 use super::finding::{Finding, Metric, Spread};
-use super::plan::{Case, Kernel};
+use super::plan::Case;
+use super::runs::Sides;
 use super::tables;
 use super::trace::Stamp;
-use super::{Runs, Study};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::label::Label;
@@ -15,7 +16,7 @@ use trammel_core::table::Table;
 const DRAWN: usize = 10;
 
 /// The report of `study`, with curves of the runs `made`.
-pub fn render(study: &Study<'_>, made: &[(&Case, Runs)]) -> Report {
+pub fn render(study: &Study<'_>, made: &[(&Case, Sides)]) -> Report {
     let main: Vec<_> = study
         .targets
         .iter()
@@ -110,16 +111,13 @@ fn targets(study: &Study<'_>) -> Section {
 }
 
 /// Windows over time, the kernel's and ours, for each variant of `e2`.
-fn windows(made: &[(&Case, Runs)]) -> Section {
+fn windows(made: &[(&Case, Sides)]) -> Section {
     let points = |trace: &[Stamp]| -> Vec<(f64, f64)> {
         let drawn = trace.iter().step_by(DRAWN);
         drawn.map(|stamp| (stamp.time_s, stamp.cwnd_pkts)).collect()
     };
     let mut blocks = Vec::new();
-    for (case, runs) in made.iter().filter(|(case, _)| case.set == "e2") {
-        let Kernel::Traces(traces) = &case.kernel else {
-            continue;
-        };
+    for (case, sides) in made.iter().filter(|(case, _)| case.set == "e2") {
         let variant = &case.variant;
         let axes = (Axis::linear("time", "s"), Axis::linear("cwnd", "packets"));
         let line = |name: &str, trace: &[Stamp], label, colour| {
@@ -127,8 +125,13 @@ fn windows(made: &[(&Case, Runs)]) -> Section {
             series.labelled(label).coloured(colour)
         };
         let figure = Figure::new(&format!("e2-{variant}"), variant, axes.0, axes.1)
-            .with(line("kernel", &traces[0], Label::LinuxVt, 0))
-            .with(line("simulated", &runs[0][0].trace, Label::Simulated, 1))
+            .with(line("kernel", &sides.kernel[0][0].trace, Label::LinuxVt, 0))
+            .with(line(
+                "simulated",
+                &sides.ours[0][0].trace,
+                Label::Simulated,
+                1,
+            ))
             .grouped("e2");
         blocks.push(Block::Figure(figure));
     }

@@ -58,6 +58,10 @@ pub fn targets(findings: &[Finding]) -> Vec<Target> {
             .iter()
             .filter(|finding| finding.set == set && finding.is_target)
             .collect();
+        // A quick study leaves sets out.
+        if of_set.is_empty() {
+            continue;
+        }
         let mut metrics: Vec<Metric> = of_set.iter().map(|finding| finding.metric).collect();
         metrics.sort_unstable();
         metrics.dedup();
@@ -86,8 +90,10 @@ pub fn targets(findings: &[Finding]) -> Vec<Target> {
         findings.iter().filter(single),
     ));
     for (set, _) in SETS {
-        let of_set = findings.iter().filter(|finding| finding.set == set);
-        targets.push(skill(set, false, of_set));
+        let of_set = || findings.iter().filter(|finding| finding.set == set);
+        if of_set().next().is_some() {
+            targets.push(skill(set, false, of_set()));
+        }
     }
     targets
 }

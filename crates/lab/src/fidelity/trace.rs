@@ -3,6 +3,8 @@
 //!
 //! Means are taken over the stamps, which lie at equal distances, from a first stamp on.
 
+use std::collections::BTreeMap;
+
 /// The sender at one stamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stamp {
@@ -45,18 +47,32 @@ pub fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Summary> 
     })
 }
 
-/// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean.
-pub fn cwnd_rms(theirs: &[Stamp], ours: impl Iterator<Item = f64>, from_s: f64) -> Option<f64> {
-    let pairs = theirs.iter().map(|stamp| stamp.cwnd_pkts).zip(ours);
+/// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean; `ours` gives the window at
+/// a stamp's time, and where it has none the stamp is passed over.
+pub fn cwnd_rms(
+    theirs: &[Stamp],
+    ours: impl Fn(&Stamp) -> Option<f64>,
+    from_s: f64,
+) -> Option<f64> {
     let (mut squares, mut sum, mut count) = (0.0, 0.0, 0.0);
-    for (stamp, (theirs, ours)) in theirs.iter().zip(pairs) {
-        if stamp.time_s >= from_s {
-            squares += (ours - theirs).powi(2);
-            sum += theirs;
+    for stamp in theirs.iter().filter(|stamp| stamp.time_s >= from_s) {
+        if let Some(ours) = ours(stamp) {
+            squares += (ours - stamp.cwnd_pkts).powi(2);
+            sum += stamp.cwnd_pkts;
             count += 1.0;
         }
     }
     (sum > 0.0).then(|| (squares / count).sqrt() / (sum / count))
+}
+
+/// The window of `trace` at the time of another's stamp: both lie on one grid, to some microseconds.
+pub fn cwnd_at(trace: &[Stamp]) -> impl Fn(&Stamp) -> Option<f64> {
+    let key = |stamp: &Stamp| (stamp.time_s * 1e3).round() as u64;
+    let windows: BTreeMap<u64, f64> = trace
+        .iter()
+        .map(|stamp| (key(stamp), stamp.cwnd_pkts))
+        .collect();
+    move |stamp| windows.get(&key(stamp)).copied()
 }
 
 #[cfg(test)]
@@ -87,16 +103,24 @@ mod tests {
     fn too_little_to_sum_up_is_nothing() {
         assert_eq!(summarise(&stamps(&[10.0]), 0.0, 50.0), None);
         assert_eq!(summarise(&stamps(&[10.0, 20.0]), 9.0, 50.0), None);
-        assert_eq!(cwnd_rms(&stamps(&[10.0]), [10.0].into_iter(), 9.0), None);
+        assert_eq!(cwnd_rms(&stamps(&[10.0]), |_| Some(10.0), 9.0), None);
     }
 
     #[test]
     fn a_constant_offset_is_its_own_rms() {
         let theirs = stamps(&[999.0, 90.0, 110.0]);
-        let ours = [0.0, 100.0, 120.0];
-        let rms = cwnd_rms(&theirs, ours.into_iter(), 6.0).unwrap();
+        let ours = stamps(&[0.0, 100.0, 120.0]);
+        let rms = cwnd_rms(&theirs, cwnd_at(&ours), 6.0).unwrap();
         assert!((rms - 0.1).abs() < 1e-12, "10 packets of 100 on average");
-        let same = theirs.iter().map(|stamp| stamp.cwnd_pkts);
-        assert_eq!(cwnd_rms(&theirs, same, 5.0), Some(0.0));
+        assert_eq!(cwnd_rms(&theirs, cwnd_at(&theirs), 5.0), Some(0.0));
+    }
+
+    #[test]
+    fn windows_are_compared_at_the_same_times() {
+        let theirs = stamps(&[10.0, 20.0, 30.0]);
+        // The other began a stamp later, and its clock is a microsecond behind.
+        let mut later = theirs[1..].to_vec();
+        later.iter_mut().for_each(|stamp| stamp.time_s += 1e-6);
+        assert_eq!(cwnd_rms(&theirs, cwnd_at(&later), 0.0), Some(0.0));
     }
 }

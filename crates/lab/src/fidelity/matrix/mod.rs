@@ -10,15 +10,15 @@ pub mod cells;
 pub mod judge;
 pub mod page;
 
-use crate::engine::kept::KeptRuns;
 use crate::engine::points::{Outcome, RunOptions, Watch, run_points};
+use crate::engine::simulate::RunTables;
 use crate::scenario::File;
 use crate::scenario::hash;
 use crate::scenario::model::Engine;
 use crate::scenario::sweep::Point;
 use cells::Cell;
 use judge::Judged;
-use std::path::Path;
+use std::collections::BTreeMap;
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,12 @@ pub struct Made {
     pub judged: Judged,
 }
 
-/// Draws the cells of `seed` and runs them.
+/// Draws the cells of `seed` and runs them, but those runs that are `known`.
 pub fn run(
     extent: Extent,
     seed: u64,
     threads: Option<usize>,
-    kept: Option<&KeptRuns>,
+    known: &BTreeMap<String, RunTables>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Made> {
     let cells = cells::draw(extent, seed);
@@ -70,7 +70,7 @@ pub fn run(
     let options = RunOptions {
         engines: vec![Engine::Simulate, Engine::Measure],
         threads,
-        known: kept.map(KeptRuns::read).unwrap_or_default(),
+        known: known.clone(),
         ..RunOptions::default()
     };
     let outcome = run_points(&file, &options, watch)?;
@@ -95,9 +95,4 @@ fn file(cells: &[Cell]) -> File {
         text: String::new(),
         points: cells.iter().map(point).collect(),
     }
-}
-
-/// Where runs are kept until all are done: beside the run folder.
-pub fn kept(out: &Path) -> KeptRuns {
-    KeptRuns::of(out)
 }
