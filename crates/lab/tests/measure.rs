@@ -467,6 +467,34 @@ fn family(of: u32) -> BTreeSet<u32> {
 }
 
 #[test]
+#[ignore = "long: five minutes of kernel and simulator"]
+fn the_study_of_linux_runs_live() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        let command = command
+            .args(["paper", "linux-6.12", "-o", "out"])
+            .args(args);
+        command.current_dir(folder.path()).output().unwrap()
+    };
+    let output = study(&["--json"]);
+    if output.status.code() == Some(3) {
+        println!("skipped: {}", said(&output).trim());
+        return;
+    }
+    // A miss that nobody has explained ends it with 1.
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let tables: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let targets = tables["tables"]["fidelity_targets"].as_array().unwrap();
+    let skill = targets
+        .iter()
+        .find(|row| row["target"] == "median skill of goodput" && row["is_main"] == true)
+        .unwrap();
+    assert!(skill["reached"].as_f64() > Some(0.8), "{skill}");
+    assert!(folder.path().join("out/report.html").exists());
+}
+
+#[test]
 fn nothing_is_left_of_a_run_that_is_interrupted_or_killed() {
     let lab = Lab::new(&format!(
         "duration = '100000 s'\n{PATH}[[flow]]\nvariant = 'reno'\n"

@@ -22,7 +22,7 @@ pub enum Pace {
 }
 
 /// The sender at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// When.
     pub time: Time,

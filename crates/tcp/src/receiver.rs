@@ -37,7 +37,7 @@ const COMPRESSION_NS: u64 = 1_000_000;
 /// Slack of the compression timer, ns (`tcp_comp_sack_slack_ns`); an otherwise idle host uses all of it.
 const COMPRESSION_SLACK_NS: u64 = 100_000;
 /// Descriptor and headroom of a network buffer, bytes (measured on veth).
-const DESCRIPTOR_BYTES: u64 = 960;
+const DESCRIPTOR_BYTES: u64 = 832;
 /// Page fragments in a buffer at most.
 const FRAGMENTS: u32 = 17;
 /// SACK blocks that a header with timestamps has room for beside a duplicate's.

@@ -158,3 +158,86 @@ fn values(runs: &[Vec<Made>], flow: usize, metric: Metric) -> Vec<f64> {
 fn spread(runs: &[Vec<Made>], flow: usize, metric: Metric) -> Spread {
     Spread::of(&values(runs, flow, metric)).expect("a case has runs")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{self, Extent};
+    use super::super::trace::Stamp;
+    use super::*;
+
+    fn case(set: &str) -> Case {
+        plan::cases(Extent::FULL, |of, variant| of == set && variant == "reno").remove(0)
+    }
+
+    fn made(goodput_mbps: f64) -> Made {
+        let stamp = |at: u32| Stamp {
+            time_s: f64::from(at),
+            cwnd_pkts: 100.0,
+            ..Stamp::default()
+        };
+        Made {
+            summary: Summary {
+                goodput_mbps,
+                ..Summary::default()
+            },
+            trace: (0..30).map(stamp).collect(),
+            span_s: (0.0, 29.0),
+        }
+    }
+
+    fn of(findings: &[Finding], metric: Metric) -> &Finding {
+        findings
+            .iter()
+            .find(|finding| finding.metric == metric)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_trace_is_within_its_bounds_or_not() {
+        let sides = |ours| Sides {
+            kernel: vec![vec![made(50.0)]],
+            ours: vec![vec![made(ours)]],
+        };
+        let close = judge(&case("e2"), &sides(51.0));
+        assert!(close.iter().all(Finding::is_within));
+        assert_eq!(of(&close, Metric::WindowRms).ours.mean, 0.0);
+        assert!(of(&close, Metric::Goodput).has_room, "half of the ceiling");
+        let far = judge(&case("e2"), &sides(53.0));
+        assert!(of(&far, Metric::Goodput).is_miss());
+    }
+
+    #[test]
+    fn a_single_run_of_the_kernel_must_lie_in_the_range_of_ours() {
+        let sides = |kernel| Sides {
+            kernel: vec![vec![made(kernel)]],
+            ours: (0..20)
+                .map(|seed| vec![made(80.0 + f64::from(seed))])
+                .collect(),
+        };
+        let of_goodput = |kernel| {
+            let findings = judge(&case("e1"), &sides(kernel));
+            of(&findings, Metric::Goodput).is_within()
+        };
+        assert!(of_goodput(90.0));
+        assert!(!of_goodput(80.0), "below the 5th percentile");
+    }
+
+    #[test]
+    fn means_are_allowed_what_the_kernel_varies_by() {
+        let sides = |spread: f64| Sides {
+            kernel: [40.0 - spread, 40.0, 40.0 + spread]
+                .map(|mbps| vec![made(mbps)])
+                .to_vec(),
+            ours: vec![vec![made(46.0)]; 3],
+        };
+        let goodput = |spread| {
+            let findings = judge(&case("e6"), &sides(spread));
+            of(&findings, Metric::Goodput).clone()
+        };
+        assert!(goodput(0.1).is_miss(), "15 % off, and 10 % are allowed");
+        assert!(
+            goodput(4.0).is_within(),
+            "the interval of three such runs is wider"
+        );
+    }
+}

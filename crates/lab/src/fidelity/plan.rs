@@ -29,7 +29,7 @@ impl Extent {
     };
     /// Half an hour on two cores.
     pub const FULL: Extent = Extent {
-        long_fat_seeds: 100,
+        long_fat_seeds: 20,
         phases: 8,
         lossy_seeds: 20,
         pairs: 10,
@@ -72,9 +72,12 @@ const CLOSE: Time = Time::from_ms(10);
 const WIDE: Time = Time::from_ms(100);
 const WIDEST: Time = Time::from_ms(500);
 
+/// How the case of a variant is made.
+type CaseOf = fn(&str, Extent) -> Case;
+
 /// The cases of `extent`; `is_wanted` chooses by set and variant.
 pub fn cases(extent: Extent, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<Case> {
-    let sets: [(_, fn(&str, Extent) -> Case); 6] = [
+    let sets: [(&str, CaseOf); 6] = [
         ("e1", long_fat),
         ("e3", two),
         ("e3-phases", two_over_phases),

@@ -146,7 +146,12 @@ fn made_of(case: &Case, run: &Run, traces: &[PointTrace]) -> Option<Vec<Made>> {
                 Samples::Flow(samples) if trace.trace.entity == name => Some(samples),
                 _ => None,
             })?;
-            made_from(case, samples.iter().map(stamp).collect())
+            // Before the handshake is over there is nothing to compare.
+            let stamps = samples
+                .iter()
+                .filter(|sample| sample.srtt_us > 0)
+                .map(stamp);
+            made_from(case, stamps.collect())
         })
         .collect()
 }
@@ -179,5 +184,58 @@ fn stamp(sample: &Sample) -> Stamp {
         srtt_ms: f64::from(sample.srtt_us) / 1e3,
         retrans_pkts: sample.retransmissions as f64,
         acked_bytes: sample.bytes_acked as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{self, Extent};
+    use super::*;
+    use crate::engine::trace_of::EntityTrace;
+    use crate::report::label::Label;
+    use trammel_core::time::Time;
+
+    #[test]
+    fn runs_that_are_the_same_are_made_once() {
+        let of_pairs = |set: &str, variant: &str| set.starts_with("e3") && variant == "reno";
+        let cases = plan::cases(Extent::QUICK, of_pairs);
+        let (file, places) = file(&cases, |case| &case.kernel).unwrap();
+        assert_eq!(places.len(), 3, "a trace and two phases");
+        assert_eq!(file.points.len(), 2, "the first phase is the trace");
+        assert_eq!(places[0], places[1]);
+    }
+
+    #[test]
+    fn a_flow_is_summed_up_from_its_first_stamp_with_a_round_trip() {
+        let case = &plan::cases(Extent::QUICK, |set, variant| {
+            set == "e2" && variant == "reno"
+        })[0];
+        let sample = |at: u64| Sample {
+            time: Time::from_ms(1000 * at),
+            cwnd: 10,
+            srtt_us: if at == 0 { 0 } else { 51_000 },
+            bytes_acked: 1_000_000 * at,
+            ..Sample::default()
+        };
+        let trace = |samples| PointTrace {
+            at: 0,
+            repeat: 0,
+            label: Label::Simulated,
+            trace: EntityTrace {
+                entity: setting::name(0),
+                samples: Samples::Flow(samples),
+            },
+        };
+        let run = &case.ours[0];
+        let made = made_of(case, run, &[trace((0..=3).map(sample).collect())]).unwrap();
+        assert_eq!(made[0].span_s, (1.0, 3.0));
+        assert_eq!(made[0].trace.len(), 3);
+        assert_eq!(made[0].summary.goodput_mbps, 12.0);
+        assert_eq!(made[0].summary.queue_ms, 1.0);
+        assert!(
+            made_of(case, run, &[]).is_none(),
+            "a run that failed has no trace"
+        );
+        assert!(made_of(case, run, &[trace(vec![sample(1)])]).is_none());
     }
 }

@@ -120,7 +120,9 @@ mod tests {
         let theirs = stamps(&[10.0, 20.0, 30.0]);
         // The other began a stamp later, and its clock is a microsecond behind.
         let mut later = theirs[1..].to_vec();
-        later.iter_mut().for_each(|stamp| stamp.time_s += 1e-6);
+        for stamp in &mut later {
+            stamp.time_s += 1e-6;
+        }
         assert_eq!(cwnd_rms(&theirs, cwnd_at(&later), 0.0), Some(0.0));
     }
 }

@@ -175,8 +175,10 @@ pub(super) fn stacks(
         server.max_receive_buffer = server.receive_buffer;
     } else {
         let needed = (8 * in_flight_bytes(scenario, ways)).min(LARGEST_BUFFER);
-        server.receive_buffer = server.receive_buffer.max(needed);
-        server.max_receive_buffer = server.max_receive_buffer.max(needed);
+        // All of it at once: auto-tuning follows the rhythm of the reader, which is no part of a path.
+        let most = server.receive_buffer.max(server.max_receive_buffer);
+        server.receive_buffer = most.max(needed);
+        server.max_receive_buffer = server.receive_buffer;
     }
     Ok((client, server))
 }
