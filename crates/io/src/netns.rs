@@ -336,6 +336,28 @@ pub fn remove_stale() -> usize {
     removed
 }
 
+/// Gives a process that is not root's a user namespace of its own, where it may make network namespaces; what root starts keeps its rights. To be
+/// called while the process has one thread.
+pub fn own_user() -> Result<()> {
+    // SAFETY: no pointers.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    if user == 0 {
+        return Ok(());
+    }
+    let of = Error::of("make a user namespace", "", RIGHT);
+    // SAFETY: no pointers.
+    sys::check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }).map_err(of)?;
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {user} 1")),
+        ("gid_map", format!("0 {group} 1")),
+    ] {
+        let of = Error::of("name the users of a user namespace", "", RIGHT);
+        fs::write(Path::new("/proc/self").join(file), text).map_err(of)?;
+    }
+    Ok(())
+}
+
 /// Connects two namespaces by a pair of interfaces, both up.
 pub fn veth(a: &Namespace, a_name: &str, b: &Namespace, b_name: &str) -> Result<()> {
     for name in [a_name, b_name] {

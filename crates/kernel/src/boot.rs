@@ -6,8 +6,9 @@ use crate::job::{Answer, Job};
 use crate::processors::Processor;
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
@@ -167,29 +168,42 @@ impl Machine {
         parameters: &[(String, String)],
         limits: &Limits<'_>,
     ) -> Result<T, Error> {
-        let mut guest =
-            Guest::start(self, job, seed, parameters, limits).map_err(Error::NotStarted)?;
-        let status = guest.wait(limits)?;
-        let (answer, said) = guest.heard();
-        let line = answer.trim();
-        if let Some(why) = line.strip_prefix(FAILED) {
-            return Err(Error::Failed(why.to_owned()));
-        }
-        serde_json::from_str(line).map_err(|_| Error::Died {
-            status,
-            said: last_lines(&said),
-        })
+        Guest::start(self, job, seed, parameters, limits)
+            .map_err(Error::NotStarted)?
+            .answer(limits)
     }
 }
 
-/// A guest at work; it ends when this does.
+/// Has `program`, called by `name`, do `job` on this host, which it finds at its standard input and answers at its standard output. It ends when
+/// this process does.
+pub fn on_host<T: serde::de::DeserializeOwned>(
+    program: &Path,
+    name: &str,
+    job: &Job,
+    limits: &Limits<'_>,
+) -> Result<T, Error> {
+    let text = serde_json::to_vec(job).map_err(|why| Error::NotStarted(why.into()))?;
+    let start = || {
+        let (answer, writer) = io::pipe()?;
+        let (said, console) = io::pipe()?;
+        let mut job = fs::File::from(machine::in_memory("job", &text)?);
+        job.rewind()?;
+        let mut command = Command::new(program);
+        command.arg0(name).stdin(job).stdout(writer).stderr(console);
+        machine::die_with_parent(&mut command);
+        Guest::of(command, answer, said, None)
+    };
+    start().map_err(Error::NotStarted)?.answer(limits)
+}
+
+/// A guest at work, or what does its work on the host; it ends when this does.
 #[derive(Debug)]
 struct Guest {
     child: Child,
     started: Instant,
     answer: Option<JoinHandle<Vec<u8>>>,
     said: Option<JoinHandle<Vec<u8>>>,
-    _processor: Processor,
+    _processor: Option<Processor>,
 }
 
 impl Guest {
@@ -232,6 +246,16 @@ impl Guest {
         if let Some(number) = processor.number() {
             machine::keep_to(&mut command, number);
         }
+        Guest::of(command, answer, said, Some(processor))
+    }
+
+    /// Starts `command`, which writes to the other ends of both pipes.
+    fn of(
+        mut command: Command,
+        answer: io::PipeReader,
+        said: io::PipeReader,
+        processor: Option<Processor>,
+    ) -> io::Result<Guest> {
         let child = command.spawn()?;
         // The writing ends are the guest's alone from here on.
         drop(command);
@@ -241,6 +265,20 @@ impl Guest {
             answer: Some(listen(answer, usize::MAX)),
             said: Some(listen(said, SAID_BYTES)),
             _processor: processor,
+        })
+    }
+
+    /// Waits for what it answers.
+    fn answer<T: serde::de::DeserializeOwned>(mut self, limits: &Limits<'_>) -> Result<T, Error> {
+        let status = self.wait(limits)?;
+        let (answer, said) = self.heard();
+        let line = answer.trim();
+        if let Some(why) = line.strip_prefix(FAILED) {
+            return Err(Error::Failed(why.to_owned()));
+        }
+        serde_json::from_str(line).map_err(|_| Error::Died {
+            status,
+            said: last_lines(&said),
         })
     }
 

@@ -14,6 +14,8 @@ pub mod engine;
 pub mod fidelity;
 #[cfg(target_os = "linux")]
 pub mod forwarding;
+#[cfg(target_os = "linux")]
+pub mod host;
 pub mod machines;
 pub mod paper;
 pub mod placement;

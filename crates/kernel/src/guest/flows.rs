@@ -6,19 +6,16 @@
 
 use super::Result;
 use super::network::{Network, address};
-use crate::job::{Answer, Counts, Flow, FlowSeen, Job, QueueCounts, Sample, WaySeen};
+use super::queues::Queues;
+use crate::job::{Answer, Counts, Flow, FlowSeen, Job, Sample, WaySeen};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use trammel_io::clock::{monotonic_ns, sleep_until};
 use trammel_io::poll::{Interest, Poll};
-use trammel_io::qdisc::{Counters, Kind};
 use trammel_io::tcp::{self, Options, Pages, TcpInfo};
 
-/// Flows start so long after the machine, whatever it took to build the network: at a whole second, so that the kernel's ticks are where they
-/// always are.
-const START_NS: i64 = 10_000_000_000;
 /// From one reading of a receiver to the next at least.
 const READ_NS: i64 = 1_000_000;
 /// Bytes below which the kernel sends an ACK for every second segment whether they were read or not (`__tcp_ack_snd_check`); more than come between
@@ -91,8 +88,13 @@ struct Running<'a> {
     seen: FlowSeen,
 }
 
-/// Does `job` over its network.
-pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
+/// Does `job` over its network, from the instant `start_ns` of the monotonic clock on.
+pub(crate) fn run(
+    job: &Job,
+    network: &Network,
+    queues: &mut dyn Queues,
+    start_ns: i64,
+) -> Result<Answer> {
     let pages = Pages::new(WRITE_BYTES)?;
     let mut poll = Poll::new()?;
     let mut flows = Vec::with_capacity(job.flows.len());
@@ -115,7 +117,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
         ways.extend((0..2).filter(|end| wire.ways[*end].queue.is_some()).map(of));
     }
     let mut due = plan(job);
-    sleep_until(START_NS);
+    sleep_until(start_ns);
     let (mut ready, mut now) = (Vec::new(), 0);
     'run: loop {
         while let Some(Reverse((at, _))) = due.peek()
@@ -127,8 +129,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
             match what {
                 Due::Change(wire, end, number) => {
                     let bucket = job.wires[wire].ways[end].changes[number].1;
-                    network.hosts[job.wires[wire].ends[end]]
-                        .change_qdisc_of(network.interfaces[wire][end], &Kind::Tbf(bucket))?;
+                    queues.change((wire, end), bucket)?;
                 }
                 Due::Start(flow) => {
                     if flows[flow].spec.is_brief {
@@ -156,11 +157,8 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                     for way in &mut ways {
                         let (wire, end) = way.at;
                         if job.wires[wire].ways[end].is_watched {
-                            let host = &network.hosts[job.wires[wire].ends[end]];
-                            let counters =
-                                host.qdisc_counters(network.interfaces[wire][end], false)?;
-                            way.samples
-                                .push((at, counters.waiting, counters.waiting_bytes));
+                            let (packets, bytes) = queues.waiting(way.at)?;
+                            way.samples.push((at, packets, bytes));
                         }
                     }
                     due.push(Reverse((at + job.queue_ns, what)));
@@ -176,7 +174,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
                         flow.seen.warm = Some(flow.count(now)?);
                     }
                     for way in &mut ways {
-                        way.warm = Some(queue_counts(job, network, way.at)?);
+                        way.warm = Some(queues.counts(way.at)?);
                     }
                 }
                 Due::End => break 'run,
@@ -184,7 +182,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
         }
         let next = due.peek().map_or(now, |Reverse((at, _))| *at);
         poll.wait(next - now, |token| ready.push(token))?;
-        now = monotonic_ns() - START_NS;
+        now = monotonic_ns() - start_ns;
         for token in ready.drain(..) {
             let flow = &mut flows[(token / PARTIES) as usize];
             match token % PARTIES {
@@ -200,7 +198,7 @@ pub(super) fn run(job: &Job, network: &Network) -> Result<Answer> {
         }
     }
     for way in &mut ways {
-        way.end = queue_counts(job, network, way.at)?;
+        way.end = queues.counts(way.at)?;
     }
     Ok(Answer {
         flows: flows.into_iter().map(|flow| flow.seen).collect(),
@@ -240,30 +238,6 @@ fn plan(job: &Job) -> BinaryHeap<Reverse<(i64, Due)>> {
     }
     due.extend(job.warmup_ns.map(|at| (at, Due::Warm)));
     due.into_iter().map(Reverse).collect()
-}
-
-fn counters(job: &Job, network: &Network, (wire, end): (usize, usize)) -> io::Result<Counters> {
-    let host = &network.hosts[job.wires[wire].ends[end]];
-    let own = host.qdisc_counters(network.interfaces[wire][end], false)?;
-    if job.wires[wire].ways[end].inner.is_none() {
-        return Ok(own);
-    }
-    // What is dropped is told by the outer one too, what is marked by the inner one only.
-    let inner = host.qdisc_counters(network.interfaces[wire][end], true)?;
-    Ok(Counters {
-        marks: inner.marks,
-        ..own
-    })
-}
-
-fn queue_counts(job: &Job, network: &Network, at: (usize, usize)) -> io::Result<QueueCounts> {
-    let counters = counters(job, network, at)?;
-    Ok(QueueCounts {
-        sent: counters.sent,
-        sent_bytes: counters.sent_bytes,
-        drops: counters.drops,
-        marks: counters.marks,
-    })
 }
 
 impl<'a> Running<'a> {
@@ -353,7 +327,8 @@ impl<'a> Running<'a> {
         };
         if !self.is_connected {
             if let Some(why) = sender.take_error()? {
-                self.seen.failure = Some(why.to_string());
+                self.seen.failure = failure(&why);
+                self.left = 0;
                 return poll.remove(sender);
             }
             self.is_connected = true;
@@ -369,7 +344,7 @@ impl<'a> Running<'a> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => {
-                    self.seen.failure = Some(error.to_string());
+                    self.seen.failure = failure(&error);
                     self.left = 0;
                 }
             }
@@ -470,6 +445,16 @@ impl<'a> Running<'a> {
         };
         Ok(self.last)
     }
+}
+
+/// What of `error` no flow is to end with. That the kernel gives a connection up after many timeouts, or that its peer has, is what paths do to TCP:
+/// such a flow has what it had until then.
+fn failure(error: &io::Error) -> Option<String> {
+    let is_given_up = matches!(
+        error.kind(),
+        io::ErrorKind::TimedOut | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    );
+    (!is_given_up).then(|| error.to_string())
 }
 
 /// Segments on their way, as the kernel counts them (`tcp_packets_in_flight`).

@@ -4,8 +4,9 @@
 //!
 //! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a guest has.
 
-mod flows;
-mod network;
+pub(crate) mod flows;
+pub(crate) mod network;
+pub(crate) mod queues;
 
 use crate::job::{Answer, Job};
 use std::fs::{self, File};
@@ -21,6 +22,9 @@ pub const JOB: &str = "/job";
 pub const MODULES: &str = "/modules";
 /// Where it leaves its answer.
 const ANSWER: &str = "/dev/ttyS0";
+/// Flows start so long after the machine, whatever it took to build the network: at a whole second, so that the kernel's ticks are where they
+/// always are.
+const START_NS: i64 = 10_000_000_000;
 /// What the line of an answer that is none begins with.
 pub const FAILED: &str = "!";
 
@@ -98,9 +102,13 @@ fn work() -> Result<Answer> {
     }
     // A flow has three sockets, a host its namespace.
     machine::allow_files(1024 + 4 * (job.flows.len() + job.hosts.len()) as u64)?;
-    let network = network::Network::build(&job)?;
+    let network = network::Network::build(&job, None)?;
     clock::wake_on_time();
     // From here on, all that the kernel draws follows from the seed, whatever was drawn before.
     fs::write("/dev/urandom", job.seed.to_string())?;
-    flows::run(&job, &network)
+    let mut queues = queues::OfKernel {
+        job: &job,
+        network: &network,
+    };
+    flows::run(&job, &network, &mut queues, START_NS)
 }

@@ -1,6 +1,7 @@
 //! A job's hosts as namespaces, its wires as pairs of interfaces, with addresses, routes and queues.
 
 use super::Result;
+use crate::host::Cable;
 use crate::job::{Job, Wire};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -15,39 +16,28 @@ const OFFLOADS: [&str; 3] = ["tso", "gso", "gro"];
 
 /// The network.
 #[derive(Debug)]
-pub(super) struct Network {
-    pub(super) hosts: Vec<Namespace>,
+pub(crate) struct Network {
+    pub(crate) hosts: Vec<Namespace>,
     /// The numbers of the interfaces at the ends of each wire.
-    pub(super) interfaces: Vec<[u32; 2]>,
+    pub(crate) interfaces: Vec<[u32; 2]>,
 }
 
 /// The interface of a host at a wire.
-pub(super) fn name(wire: usize) -> String {
+pub(crate) fn name(wire: usize) -> String {
     format!("w{wire}")
 }
 
 /// The address of an end of a wire.
-pub(super) fn address(wire: usize, end: usize) -> Ipv4Addr {
+pub(crate) fn address(wire: usize, end: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, (wire >> 8) as u8, wire as u8, 1 + end as u8)
 }
 
 impl Network {
-    pub(super) fn build(job: &Job) -> Result<Network> {
-        for (variable, value) in &job.sysctls {
-            write(&Path::new("/proc/sys").join(variable), value)?;
-        }
-        // They were given to the kernel as it started, which says nothing of one that it does not know.
-        for (parameter, _) in &job.parameters {
-            let (module, name) = parameter
-                .split_once('.')
-                .ok_or_else(|| format!("`{parameter}` is no MODULE.PARAMETER"))?;
-            let path = Path::new("/sys/module")
-                .join(module)
-                .join("parameters")
-                .join(name);
-            if !path.exists() {
-                return Err(format!("this kernel has no parameter `{parameter}`").into());
-            }
+    /// The network of `job`. Where there is an emulator, it stands in its cables with an interface to each of their ends, and no queue is the
+    /// kernel's; without one, the machine is the job's alone, and its variables are set too.
+    pub(crate) fn build(job: &Job, emulator: Option<(&Namespace, &[Cable])>) -> Result<Network> {
+        if emulator.is_none() {
+            set_machine(job)?;
         }
         let mut hosts = Vec::with_capacity(job.hosts.len());
         for host in &job.hosts {
@@ -60,7 +50,14 @@ impl Network {
         }
         let mut interfaces = Vec::with_capacity(job.wires.len());
         for (number, wire) in job.wires.iter().enumerate() {
-            interfaces.push(lay(&hosts, number, wire)?);
+            let cable = emulator.and_then(|(namespace, cables)| {
+                let cable = cables.iter().find(|cable| cable.wire == number)?;
+                Some((namespace, cable))
+            });
+            interfaces.push(lay(&hosts, number, wire, cable)?);
+            if emulator.is_none() {
+                queue(&hosts, number, wire)?;
+            }
         }
         for route in &job.routes {
             let (host, by) = (&hosts[route.host], &job.wires[route.by]);
@@ -77,11 +74,50 @@ impl Network {
     }
 }
 
+/// Sets variables of the whole machine, and looks whether it has the parameters.
+fn set_machine(job: &Job) -> Result<()> {
+    for (variable, value) in &job.sysctls {
+        write(&Path::new("/proc/sys").join(variable), value)?;
+    }
+    // They were given to the kernel as it started, which says nothing of one that it does not know.
+    for (parameter, _) in &job.parameters {
+        let (module, name) = parameter
+            .split_once('.')
+            .ok_or_else(|| format!("`{parameter}` is no MODULE.PARAMETER"))?;
+        let path = Path::new("/sys/module")
+            .join(module)
+            .join("parameters")
+            .join(name);
+        if !path.exists() {
+            return Err(format!("this kernel has no parameter `{parameter}`").into());
+        }
+    }
+    Ok(())
+}
+
 /// Lays a wire; says the numbers of its interfaces.
-fn lay(hosts: &[Namespace], number: usize, wire: &Wire) -> Result<[u32; 2]> {
+fn lay(
+    hosts: &[Namespace],
+    number: usize,
+    wire: &Wire,
+    cable: Option<(&Namespace, &Cable)>,
+) -> Result<[u32; 2]> {
     let name = name(number);
     let ends = wire.ends.map(|host| &hosts[host]);
-    veth(ends[0], &name, ends[1], &name)?;
+    match cable {
+        Some((emulator, cable)) => {
+            for (at, end) in ends.iter().enumerate() {
+                let inner = cable.interface(at);
+                veth(end, &name, emulator, &inner)?;
+                emulator.set_mtu(&inner, wire.mtu)?;
+                for interface in [(*end, &name), (emulator, &inner)] {
+                    // Checksums too: the emulator takes frames as they are.
+                    interface.0.set_offloads(interface.1, false)?;
+                }
+            }
+        }
+        None => veth(ends[0], &name, ends[1], &name)?,
+    }
     let mut links = Vec::new();
     for (at, end) in ends.iter().enumerate() {
         end.set_mtu(&name, wire.mtu)?;
@@ -103,15 +139,22 @@ fn lay(hosts: &[Namespace], number: usize, wire: &Wire) -> Result<[u32; 2]> {
             &other.to_string(),
             mac.ok_or("a wire without an address")?,
         )?;
-        let way = &wire.ways[at];
-        if let Some(kind) = &way.queue {
-            end.set_qdisc(&name, kind)?;
-        }
-        if let Some(kind) = &way.inner {
-            end.set_inner_qdisc(&name, kind)?;
-        }
     }
     Ok([links[0].index, links[1].index])
+}
+
+/// Gives the ends of a wire their queues.
+fn queue(hosts: &[Namespace], number: usize, wire: &Wire) -> Result<()> {
+    let name = name(number);
+    for (host, way) in wire.ends.iter().zip(&wire.ways) {
+        if let Some(kind) = &way.queue {
+            hosts[*host].set_qdisc(&name, kind)?;
+        }
+        if let Some(kind) = &way.inner {
+            hosts[*host].set_inner_qdisc(&name, kind)?;
+        }
+    }
+    Ok(())
 }
 
 fn write(path: &Path, value: &str) -> Result<()> {

@@ -113,8 +113,13 @@ pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     trammel_io::clock::wake_on_time();
     #[cfg(target_os = "linux")]
-    if let Some(program) = called_as().and_then(|name| crate::router::tools::find(&name)) {
-        return program();
+    if let Some(name) = called_as() {
+        if name == crate::host::NAME {
+            return crate::host::main();
+        }
+        if let Some(program) = crate::router::tools::find(&name) {
+            return program();
+        }
     }
     let outcome = match Cli::parse().command {
         Command::Run(args) => run::run(&args),

@@ -1,11 +1,13 @@
-//! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name.
+//! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name; or the host's own.
 
 use super::points::{RunOptions, run_key};
 use super::simulate::RunTables;
-use super::{Lacks, measure};
-use crate::scenario::model::{Engine, Kernel, Measure, Scenario};
+use super::{Lacks, host, measure};
+use crate::report::label::Label;
+use crate::scenario::model::{Engine, Kernel, Scenario};
 use crate::scenario::{File, hash};
 use anyhow::{Context, bail};
+use host::Host;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
@@ -22,6 +24,8 @@ type Chosen = (Option<String>, Option<String>);
 #[derive(Debug)]
 pub(super) struct Instrument {
     ready: BTreeMap<Chosen, Ready>,
+    /// The host's own, where a point asks for it.
+    host: Option<Host>,
 }
 
 /// A kernel that is ready to boot.
@@ -44,20 +48,13 @@ pub(super) fn instrument(
     if !options.engines.contains(&Engine::Measure) {
         return Ok(None);
     }
-    let is_of_host = |measure: &Measure| measure.kernel == Kernel::Host;
-    if file
-        .points
-        .iter()
-        .any(|point| point.scenario.measure.as_ref().is_some_and(is_of_host))
-    {
-        let what = "`kernel = \"host\"` arrives in a later version; `kernel = \"linux\"` measures";
-        notes.push(what.to_owned());
-        *lacks = Some(what.to_owned());
-        return Ok(None);
-    }
     // Faults of all points are told before the first is run.
     for point in &file.points {
-        let faults = measure::refusals(&point.scenario);
+        let faults = if is_of_host(&point.scenario) {
+            host::refusals(&point.scenario)
+        } else {
+            measure::refusals(&point.scenario)
+        };
         if !faults.is_empty() {
             bail!("{}: {}", file.name, measure::told(&faults));
         }
@@ -79,6 +76,21 @@ pub(super) fn instrument(
     }
 }
 
+/// What measured numbers of `scenario` are called.
+pub(super) fn label(scenario: &Scenario) -> Label {
+    if is_of_host(scenario) {
+        Label::Measured
+    } else {
+        Label::LinuxVt
+    }
+}
+
+/// Whether the host's own TCP is measured.
+fn is_of_host(scenario: &Scenario) -> bool {
+    let wanted = scenario.measure.as_ref();
+    wanted.is_some_and(|measure| measure.kernel == Kernel::Host)
+}
+
 fn chosen(scenario: &Scenario) -> Chosen {
     let measure = scenario.measure.clone().unwrap_or_default();
     (measure.source, measure.module)
@@ -87,14 +99,29 @@ fn chosen(scenario: &Scenario) -> Chosen {
 impl Instrument {
     fn of(file: &File) -> anyhow::Result<Instrument> {
         let mut ready = BTreeMap::new();
-        for point in &file.points {
+        let mut of_host = file.points.iter().map(|point| &point.scenario);
+        let host = if of_host.any(is_of_host) {
+            Some(Host::find(file)?)
+        } else {
+            None
+        };
+        for point in file
+            .points
+            .iter()
+            .filter(|point| !is_of_host(&point.scenario))
+        {
             let chosen = chosen(&point.scenario);
             if let Entry::Vacant(place) = ready.entry(chosen) {
                 let one = Ready::find(place.key())?;
                 place.insert(one);
             }
         }
-        Ok(Instrument { ready })
+        Ok(Instrument { ready, host })
+    }
+
+    /// Where numbers that were measured on the host are worth little.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.host.as_ref().map_or_else(Vec::new, Host::warnings)
     }
 
     fn ready(&self, scenario: &Scenario) -> &Ready {
@@ -104,7 +131,11 @@ impl Instrument {
     /// The name of the run of `scenario` with `seed`, by all that decides its numbers.
     pub(super) fn key(&self, scenario: &Scenario, seed: u64) -> String {
         let run = run_key(scenario, seed);
-        hash::digest(&(run, &scenario.measure, &self.ready(scenario).identity))
+        let identity = match self.host.as_ref().filter(|_| is_of_host(scenario)) {
+            Some(host) => host.identity(),
+            None => &self.ready(scenario).identity,
+        };
+        hash::digest(&(run, &scenario.measure, identity))
     }
 
     /// Runs `scenario` once with `seed`.
@@ -115,6 +146,9 @@ impl Instrument {
         curves: bool,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
+        if let Some(host) = self.host.as_ref().filter(|_| is_of_host(scenario)) {
+            return host.measure(scenario, seed, curves, interrupted);
+        }
         measure::measure(
             &self.ready(scenario).machine,
             scenario,
@@ -130,6 +164,7 @@ impl Instrument {
         for ready in self.ready.values() {
             facts.push(("kernel".to_owned(), ready.about.clone()));
         }
+        facts.extend(self.host.iter().flat_map(Host::facts));
         for measure in file
             .points
             .iter()

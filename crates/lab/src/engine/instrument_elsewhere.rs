@@ -2,6 +2,7 @@
 
 use super::points::RunOptions;
 use super::simulate::RunTables;
+use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::model::{Engine, Scenario};
 
@@ -23,7 +24,16 @@ pub(super) fn instrument(
     Ok(None)
 }
 
+/// What measured numbers would be called.
+pub(super) fn label(_: &Scenario) -> Label {
+    Label::LinuxVt
+}
+
 impl Instrument {
+    pub(super) fn warnings(&self) -> Vec<String> {
+        match *self {}
+    }
+
     pub(super) fn facts(&self, _: &File) -> Vec<(String, String)> {
         match *self {}
     }

@@ -108,8 +108,8 @@ fn limits<'a>(
     }
 }
 
-/// The tables of a run from what its guest has answered.
-fn tables(
+/// The tables of a run from what was answered.
+pub(super) fn tables(
     scenario: &Scenario,
     job: &ScenarioJob,
     answer: &Answer,

@@ -6,6 +6,8 @@ pub mod columns;
 pub mod compare;
 pub mod comparison;
 pub mod harm;
+#[cfg(target_os = "linux")]
+mod host;
 #[cfg_attr(not(target_os = "linux"), path = "instrument_elsewhere.rs")]
 pub(crate) mod instrument;
 #[cfg(target_os = "linux")]

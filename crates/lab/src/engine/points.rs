@@ -8,7 +8,7 @@ use super::Lacks;
 use super::columns::{self, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
 use super::comparison::{Published, comparison};
 use super::harm;
-use super::instrument::{Instrument, instrument};
+use super::instrument::{Instrument, instrument, label};
 use super::predict::{Prediction, predict};
 use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
@@ -203,16 +203,17 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     }
     let mut all = Vec::new();
     if options.engines.contains(&Engine::Simulate) {
-        all.extend(jobs(file, options.curves, Label::Simulated, &run_key));
+        all.extend(jobs(file, options.curves, &|_| Label::Simulated, &run_key));
     }
     if let Some(instrument) = &instrument {
         let key = |scenario: &Scenario, seed| instrument.key(scenario, seed);
-        all.extend(jobs(file, options.curves, Label::LinuxVt, &key));
+        all.extend(jobs(file, options.curves, &label, &key));
     }
     let jobs = all;
     let made = in_pool(options.threads, || {
         make(&jobs, options, instrument.as_ref(), watch)
     })?;
+    notes.extend(instrument.iter().flat_map(Instrument::warnings));
     let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
     let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
     let (mut failures, mut is_interrupted, mut done) = (Vec::new(), false, 0);
@@ -246,7 +247,7 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     for (at, repeat, label, run) in &mut runs {
         let scenario = &file.points[*at].scenario;
         let key = |scenario: &Scenario, seed| match (*label, &instrument) {
-            (Label::LinuxVt, Some(instrument)) => instrument.key(scenario, seed),
+            (Label::LinuxVt | Label::Measured, Some(instrument)) => instrument.key(scenario, seed),
             _ => run_key(scenario, seed),
         };
         add_harm(scenario, *repeat, run, &alone, &key);
@@ -317,7 +318,12 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
 type KeyOf<'a> = &'a dyn Fn(&Scenario, u64) -> String;
 
 /// The runs of a file by one engine, in the order of points and repeats.
-fn jobs<'a>(file: &'a File, curves: bool, label: Label, run_key: KeyOf<'_>) -> Vec<Job<'a>> {
+fn jobs<'a>(
+    file: &'a File,
+    curves: bool,
+    label: &dyn Fn(&Scenario) -> Label,
+    run_key: KeyOf<'_>,
+) -> Vec<Job<'a>> {
     let shown = if curves {
         shown_points(file)
     } else {
@@ -327,6 +333,7 @@ fn jobs<'a>(file: &'a File, curves: bool, label: Label, run_key: KeyOf<'_>) -> V
     let mut alone = BTreeSet::new();
     for (at, point) in file.points.iter().enumerate() {
         let scenario = &point.scenario;
+        let label = label(scenario);
         for repeat in 0..scenario.repeat {
             let seed = scenario.seed + u64::from(repeat);
             jobs.push(Job {
@@ -428,7 +435,7 @@ fn make(
             let captures = options.captures.as_deref().filter(|_| job.repeat == 0);
             let captures = captures.map(|folder| (folder, job.point));
             match instrument {
-                Some(instrument) if job.label == Label::LinuxVt => {
+                Some(instrument) if job.label != Label::Simulated => {
                     let stop = || watch.is_interrupted();
                     instrument.measure(&job.scenario, job.seed(), job.curves, &stop)
                 }
@@ -461,7 +468,16 @@ fn make(
         }
         Made::Failed { why, lacks }
     };
-    jobs.par_iter().with_max_len(1).map(make).collect()
+    // What goes by the clock on the wall has the machine for itself, when all else is done.
+    let is_alone = |job: &Job<'_>| job.label == Label::Measured;
+    let made: Vec<Option<Made>> = jobs
+        .par_iter()
+        .with_max_len(1)
+        .map(|job| (!is_alone(job)).then(|| make(job)))
+        .collect();
+    let made = jobs.iter().zip(made);
+    made.map(|(job, made)| made.unwrap_or_else(|| make(job)))
+        .collect()
 }
 
 /// What a panic said.

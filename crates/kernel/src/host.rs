@@ -1,0 +1,116 @@
+//! A job with the host's own TCP, by the clock on the wall: the same namespaces, addresses, routes and flows as in a guest.
+//!
+//! Few hosts have netem, and many programs run beside; so rates, queues, delays and losses are not the kernel's here: an emulator stands in the
+//! wires that have any, in a namespace of its own.
+//!
+//! ```text
+//! sender ─ wire ─ router ── w0a [emulator: queue, rate, delay, loss] w0b ── middle ─ wire ─ router ─ wire ─ receiver
+//! ```
+
+use crate::guest::flows;
+use crate::guest::network::Network;
+use crate::job::{Answer, Job};
+use trammel_io::clock::monotonic_ns;
+use trammel_io::netns::Namespace;
+
+pub use crate::guest::Result;
+pub use crate::guest::queues::Queues;
+
+/// From the network's being there to the first flow.
+const BEFORE_NS: i64 = 100_000_000;
+
+/// A wire that an emulator stands in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// The wire.
+    pub wire: usize,
+    /// The ways that packets pass here which enter at its first end, and at its second, in their order: wire and end of each.
+    pub ways: [Vec<(usize, usize)>; 2],
+}
+
+impl Cable {
+    /// The emulator's interface towards an end of the wire.
+    pub fn interface(&self, end: usize) -> String {
+        format!("w{}{}", self.wire, ["a", "b"][end])
+    }
+}
+
+/// Where the emulator stands. Of a line, whose queue is before its first wire and whose losses are before its second, it does both at once.
+pub fn cables(job: &Job) -> Vec<Cable> {
+    let mut cables = Vec::new();
+    let mut wire = 0;
+    while wire < job.wires.len() {
+        let is_line = is_line(job, wire);
+        if is_line || job.wires[wire].ways.iter().any(|way| way.queue.is_some()) {
+            let next = wire + usize::from(is_line);
+            let mut ways = [vec![(wire, 0)], vec![(next, 1)]];
+            if is_line {
+                ways[0].push((next, 0));
+                ways[1].push((wire, 1));
+            }
+            cables.push(Cable { wire, ways });
+        }
+        wire += 1 + usize::from(is_line);
+    }
+    cables
+}
+
+/// Whether packets that pass the wire all pass the next one too, and one of the two has a queue.
+fn is_line(job: &Job, wire: usize) -> bool {
+    let Some([first, second]) = job.wires.get(wire..wire + 2) else {
+        return false;
+    };
+    let middle = first.ends[1];
+    let wires = job.wires.iter().filter(|wire| wire.ends.contains(&middle));
+    let mut ways = first.ways.iter().chain(&second.ways);
+    second.ends[0] == middle && wires.count() == 2 && ways.any(|way| way.queue.is_some())
+}
+
+/// Does `job` with an emulator in namespace `emulator`; `begin` starts it once its interfaces are there.
+pub fn run<Q: Queues>(
+    job: &Job,
+    emulator: &Namespace,
+    begin: impl FnOnce(&[Cable]) -> Result<Q>,
+) -> Result<(Answer, Q)> {
+    let cables = cables(job);
+    let network = Network::build(job, Some((emulator, &cables)))?;
+    let mut queues = begin(&cables)?;
+    let answer = flows::run(job, &network, &mut queues, monotonic_ns() + BEFORE_NS)?;
+    Ok((answer, queues))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Way, Wire};
+    use trammel_io::qdisc::Kind;
+
+    #[test]
+    fn the_two_wires_of_a_line_have_one_emulator() {
+        let queue = || Way {
+            queue: Some(Kind::Pfifo { limit: 1 }),
+            ..Way::default()
+        };
+        let wire = |ends: [usize; 2], ways: [Way; 2]| Wire {
+            ends,
+            mtu: 1500,
+            offload: false,
+            ways,
+        };
+        let plain = Way::default;
+        let job = Job {
+            wires: vec![
+                wire([0, 1], [queue(), plain()]),
+                wire([1, 2], [plain(), queue()]),
+                wire([3, 0], [queue(), queue()]),
+                wire([2, 4], [plain(), plain()]),
+            ],
+            ..Job::default()
+        };
+        let cables = cables(&job);
+        assert_eq!(cables.len(), 2);
+        assert_eq!(cables[0].ways, [[(0, 0), (1, 0)], [(1, 1), (0, 1)]]);
+        assert_eq!(cables[1].ways, [[(2, 0)], [(2, 1)]]);
+        assert_eq!(cables[1].interface(1), "w2b");
+    }
+}
