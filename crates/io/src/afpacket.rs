@@ -142,7 +142,7 @@ impl AfPacket {
 }
 
 /// Has an interface take frames to others as long as the socket is open.
-fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
+pub(crate) fn see_all(socket: &OwnedFd, index: u32) -> io::Result<()> {
     let membership = libc::packet_mreq {
         mr_ifindex: index.cast_signed(),
         mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
@@ -166,7 +166,7 @@ pub(crate) fn promiscuous(name: &str, index: u32) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-fn bind(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
+pub(crate) fn bind(socket: &OwnedFd, index: u32, protocol: u16) -> io::Result<()> {
     // SAFETY: all zeroes is a `sockaddr_ll`.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;

@@ -8,6 +8,7 @@
 pub mod afpacket;
 pub mod afxdp;
 pub mod bpf;
+pub mod capture;
 pub mod clock;
 mod configure;
 pub mod cutting;

@@ -336,6 +336,14 @@ fn header(interface: u32, handle: u32, parent: u32) -> Vec<u8> {
     words(&[0, interface, handle, parent, 0])
 }
 
+/// `ets` with one band, which is strict: `TCA_ETS_NBANDS`, `TCA_ETS_NSTRICT`.
+fn one_band(message: Message) -> Message {
+    // Disciplines as young as this one want it said that there are attributes within.
+    message.nested(TCA_OPTIONS | libc::NLA_F_NESTED as u16, |inner| {
+        inner.attribute(1, &[1]).attribute(2, &[1])
+    })
+}
+
 /// The handle `major:`.
 fn handle(major: u16) -> u32 {
     u32::from(major) << 16
@@ -348,20 +356,42 @@ impl Namespace {
     }
 
     /// Puts a discipline into the one that is the root, with handle `2:`.
+    ///
+    /// RED has a band of `ets` around it: a token bucket only peeks into what it holds, so RED would never learn that it is empty, and its average
+    /// would not decay while nothing waits; `ets` takes out what it is asked to show.
     pub fn set_inner_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
-        self.put_qdisc(interface, kind, handle(1) | 1, handle(2))
+        let mut parent = handle(1) | 1;
+        if matches!(kind, Kind::Red(_)) {
+            self.put(interface, "ets", (parent, handle(3)), one_band)?;
+            parent = handle(3) | 1;
+        }
+        self.put_qdisc(interface, kind, parent, handle(2))
     }
 
     fn put_qdisc(&self, interface: &str, kind: &Kind, parent: u32, own: u32) -> Result<()> {
-        let what = format!("queue by `{}` at", kind.name());
+        self.put(interface, kind.name(), (parent, own), |message| {
+            kind.options(message)
+        })
+    }
+
+    fn put(
+        &self,
+        interface: &str,
+        name: &str,
+        (parent, own): (u32, u32),
+        options: impl FnOnce(Message) -> Message,
+    ) -> Result<()> {
+        let what = format!("queue by `{name}` at");
         let index = self.link(interface)?.index;
         let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
         let message = Message::new(libc::RTM_NEWQDISC, flags)
             .fixed(&header(index, own, parent))
-            .text(TCA_KIND, kind.name());
-        self.netlink()
-            .request(kind.options(message))
-            .map_err(Error::of(&what, interface, "CAP_NET_ADMIN"))
+            .text(TCA_KIND, name);
+        self.netlink().request(options(message)).map_err(Error::of(
+            &what,
+            interface,
+            "CAP_NET_ADMIN",
+        ))
     }
 
     /// Changes the options of the root discipline, and keeps what waits in it.
@@ -384,8 +414,9 @@ impl Namespace {
 
     /// What the kernel counts of the root discipline of interface number `interface`, or of the one in it.
     pub fn qdisc_counters(&self, interface: u32, is_inner: bool) -> io::Result<Counters> {
+        // Without a parent, the handle alone tells.
         let (own, parent) = if is_inner {
-            (handle(2), handle(1) | 1)
+            (handle(2), 0)
         } else {
             (handle(1), ROOT)
         };

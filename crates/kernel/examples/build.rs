@@ -1,8 +1,9 @@
-//! Builds the pinned kernel, or one of a tree: `build [TREE]`.
+//! Builds the pinned kernel, or one of a tree: `build [TREE]`. The exit code is 3 where the machine lacks its source or a tool.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
-use trammel_kernel::build::{Source, Watch, Wish, build, usual_cache};
+use std::process::ExitCode;
+use trammel_kernel::build::{Error, Source, Watch, Wish, build, usual_cache};
 
 struct Told;
 impl Watch for Told {
@@ -16,7 +17,25 @@ impl Watch for Told {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// The exit code where the machine lacks something.
+const LACKS: u8 = 3;
+
+fn main() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            println!("{why}");
+            let lacks = matches!(why.downcast_ref(), Some(Error::Lacks { .. }));
+            if lacks {
+                ExitCode::from(LACKS)
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn work() -> Result<(), Box<dyn std::error::Error>> {
     let source = match std::env::args_os().nth(1) {
         Some(tree) => Source::Tree(tree.into()),
         None => Source::pinned()?,

@@ -54,13 +54,14 @@ pub fn check(
         time: TIME,
         interrupted,
     };
-    let tries: [(&'static str, Try); 6] = [
+    let tries: [(&'static str, Try); 7] = [
         ("a guest boots", &boots),
         ("100 virtual seconds pass", &passes),
         ("every congestion control is there", &congestion),
         ("every queue is there", &queues),
         ("two runs are the same to the last byte", &repeats),
         ("and a third one while all processors are busy", &busy),
+        ("nothing is left of a guest", &leaves_nothing),
     ];
     let mut is_well = true;
     for (what, attempt) in tries {
@@ -176,6 +177,80 @@ fn busy(machine: &Machine, limits: &Limits<'_>) -> Result<String, Error> {
         again
     })?;
     same(&first, &again)
+}
+
+fn leaves_nothing(machine: &Machine, limits: &Limits<'_>) -> Result<String, Error> {
+    let before = surroundings();
+    machine.run(&job(bucket(), &["reno"], 1), limits)?;
+    // And of one that is stopped in the middle.
+    let short = Limits {
+        time: Duration::ZERO,
+        ..*limits
+    };
+    match machine.run(&job(bucket(), &["reno"], 1), &short) {
+        Err(Error::TooLong(_)) => {}
+        Err(other) => return Err(other),
+        Ok(_) => return Err(Error::Failed("it took no time at all".to_owned())),
+    }
+    let after = surroundings();
+    for (what, (then, now)) in PLACES
+        .iter()
+        .map(|(what, _)| what)
+        .zip(before.iter().zip(&after))
+    {
+        if then != now {
+            return Err(Error::Failed(format!(
+                "{what} differ: {now}, before {then}"
+            )));
+        }
+    }
+    let all: Vec<&str> = PLACES.iter().map(|(what, _)| *what).collect();
+    Ok(format!("{} are as before", all.join(", ")))
+}
+
+/// How a place that a guest could leave something at looks.
+type Look = fn() -> String;
+/// Where a guest could leave something.
+const PLACES: [(&str, Look); 4] = [
+    ("processes", children),
+    ("mounts", || {
+        std::fs::read_to_string("/proc/self/mounts").unwrap_or_default()
+    }),
+    ("interfaces", || names("/sys/class/net")),
+    ("files of the temporary folder", || {
+        names(&std::env::temp_dir().to_string_lossy())
+    }),
+];
+
+fn surroundings() -> Vec<String> {
+    PLACES.iter().map(|(_, look)| look()).collect()
+}
+
+/// The processes that this one has started.
+fn children() -> String {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    let of = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.ok()?.path().join("children")).ok()
+    };
+    tasks.filter_map(of).collect()
+}
+
+/// The names of a folder's files that guests have made, or of all of a folder of the kernel's.
+fn names(folder: &str) -> String {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| folder.starts_with("/sys") || is_of_guest(name))
+        .collect();
+    names.sort();
+    names.join(" ")
+}
+
+/// Whether a file is named as a machine in user mode names those that hold its memory and its state.
+fn is_of_guest(name: &str) -> bool {
+    ["vm_file-", ".uml", "uml"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 /// Whether two answers are one.

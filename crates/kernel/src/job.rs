@@ -6,6 +6,9 @@
 use serde::{Deserialize, Serialize};
 use trammel_io::qdisc::{Kind, Tbf};
 
+/// The port of the first flow; the others follow.
+pub const FIRST_PORT: usize = 5000;
+
 /// What a guest does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -30,6 +33,8 @@ pub struct Job {
     pub routes: Vec<Route>,
     /// The flows.
     pub flows: Vec<Flow>,
+    /// Where frames are captured: wires and which of their ends.
+    pub captures: Vec<(usize, usize)>,
     /// Parameters of modules: `tcp_cubic.hystart` and a value.
     pub parameters: Vec<(String, String)>,
     /// Variables of the whole machine below `/proc/sys`: `net/ipv4/tcp_mem`.
@@ -118,6 +123,30 @@ pub struct Answer {
     pub flows: Vec<FlowSeen>,
     /// Of each end of each wire that has a queue.
     pub ways: Vec<WaySeen>,
+    /// Of each place that was to be captured.
+    pub captures: Vec<Captured>,
+}
+
+/// What passed an end of a wire.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// The wire, and which of its ends.
+    pub at: (usize, usize),
+    /// The IPv4 packets, in their order.
+    pub frames: Vec<Frame>,
+    /// How many were not captured because they came too fast.
+    pub missed: u64,
+}
+
+/// A packet that was captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// When, from the start.
+    pub at_ns: i64,
+    /// Whether the host sent it.
+    pub is_outgoing: bool,
+    /// Its first bytes from the IP header on, TCP's whole header among them, in hexadecimal digits.
+    pub header: String,
 }
 
 /// What was seen of a flow.

@@ -10,6 +10,8 @@ pub mod beside;
 pub mod calibrate;
 pub mod cli;
 pub mod compare;
+#[cfg(target_os = "linux")]
+pub mod diverge;
 pub mod engine;
 pub mod fidelity;
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ pub mod flow;
 pub mod link;
 pub mod network;
 pub mod packet;
-mod pcapng;
+pub mod pcapng;
 mod ring;
 pub mod stream;
 pub mod trace;

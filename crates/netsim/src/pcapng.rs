@@ -15,7 +15,7 @@
 use crate::packet::{Course, Packet};
 use std::io::{self, Write};
 use trammel_core::time::Time;
-use trammel_tcp::segment::Ecn;
+use trammel_tcp::segment::{Ecn, Segment};
 use trammel_tcp::wire::{LONGEST_HEADER, write_header};
 
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
@@ -145,6 +145,30 @@ impl Capture {
     }
 }
 
+/// Writes the segments of one flow to `out`, each with its time and whether it goes from the client to the server.
+pub fn write_segments(
+    name: &str,
+    segments: impl Iterator<Item = (Time, bool, Segment)>,
+    out: Box<dyn Write + Send>,
+) -> io::Result<()> {
+    let mut capture = Capture::new(&[(0, name)], out);
+    let (mut last, mut count) = (Time::ZERO, 0);
+    for (at, is_forward, segment) in segments {
+        let packet = Packet {
+            segment,
+            course: if is_forward {
+                Course::Forward
+            } else {
+                Course::Backward
+            },
+            ..Packet::default()
+        };
+        capture.record(at, 0, &packet, 0);
+        (last, count) = (at, count + 1);
+    }
+    capture.finish(last, &[(count, 0)])
+}
+
 fn pad(body: &mut Vec<u8>) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
@@ -253,7 +277,7 @@ fn checksum(bytes: &[u8], more: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_tcp::segment::{Flags, Options, SackBlock, Segment};
+    use trammel_tcp::segment::{Flags, Options, SackBlock};
 
     fn packet(segment: Segment, course: Course) -> Packet {
         Packet {

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 use trammel_io::machine;
 
 /// The kernel's own changes, under its licence.
@@ -62,6 +63,29 @@ pub struct Built {
     pub version: String,
     /// The first digits of the hash of all that decides it.
     pub hash: String,
+}
+
+impl Built {
+    /// What it was made of, for a report; the last one is when, in seconds since 1970, where the file system tells.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![
+            ("kernel's configuration", digest(config::TEXT)),
+            ("kernel's patch", digest(PATCH)),
+        ];
+        let built = fs::metadata(&self.kernel).and_then(|about| about.modified());
+        let since = built.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        facts.extend(since.map(|since| ("kernel built", since.as_secs().to_string())));
+        facts
+    }
+}
+
+/// The first digits of a text's hash.
+fn digest(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text)[..8])
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whoever wants to know how a build goes on.
@@ -217,10 +241,7 @@ fn hash(wish: &Wish) -> Result<String, Error> {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
-    Ok(hash.finalize()[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hexadecimal(&hash.finalize()[..8]))
 }
 
 /// Whether the disk has room for a build that was not begun before.

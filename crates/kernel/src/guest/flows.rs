@@ -5,9 +5,10 @@
 //! One whose window is small is woken, and one that is to read slowly reads as it is told.
 
 use super::Result;
+use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};
 use super::queues::Queues;
-use crate::job::{Answer, Counts, Flow, FlowSeen, Job, Sample, WaySeen};
+use crate::job::{Answer, Counts, FIRST_PORT, Flow, FlowSeen, Job, Sample, WaySeen};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -23,8 +24,6 @@ const READ_NS: i64 = 1_000_000;
 const LOW_WATER: i32 = 16 << 20;
 /// Bytes of a call that writes.
 const WRITE_BYTES: usize = 1 << 20;
-/// The port of the first flow; the others follow.
-const FIRST_PORT: usize = 5000;
 /// `SOF_…` of a token: what it is of.
 const PARTIES: u64 = 3;
 
@@ -45,6 +44,8 @@ enum Due {
     LookAtQueues,
     /// The flows are.
     LookAtFlows,
+    /// Captures are emptied.
+    Drain,
     /// All is counted.
     Warm,
     /// It is over.
@@ -116,7 +117,11 @@ pub(crate) fn run(
         };
         ways.extend((0..2).filter(|end| wire.ways[*end].queue.is_some()).map(of));
     }
+    let mut captures = Captures::begin(job, network, start_ns)?;
     let mut due = plan(job);
+    if !captures.is_empty() {
+        due.push(Reverse((0, Due::Drain)));
+    }
     sleep_until(start_ns);
     let (mut ready, mut now) = (Vec::new(), 0);
     'run: loop {
@@ -169,6 +174,10 @@ pub(crate) fn run(
                     }
                     due.push(Reverse((at + job.sample_ns, what)));
                 }
+                Due::Drain => {
+                    captures.drain();
+                    due.push(Reverse((at + DRAIN_NS, what)));
+                }
                 Due::Warm => {
                     for flow in flows.iter_mut().filter(|flow| flow.is_counted()) {
                         flow.seen.warm = Some(flow.count(now)?);
@@ -203,6 +212,7 @@ pub(crate) fn run(
     Ok(Answer {
         flows: flows.into_iter().map(|flow| flow.seen).collect(),
         ways,
+        captures: captures.end()?,
     })
 }
 

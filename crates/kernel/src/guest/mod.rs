@@ -4,6 +4,7 @@
 //!
 //! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a guest has.
 
+mod captures;
 pub(crate) mod flows;
 pub(crate) mod network;
 pub(crate) mod queues;

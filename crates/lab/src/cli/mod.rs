@@ -11,6 +11,8 @@ mod check;
 mod compare;
 mod completions;
 mod decode;
+#[cfg(target_os = "linux")]
+mod diverge;
 mod doc;
 #[cfg(target_os = "linux")]
 mod element;
@@ -98,6 +100,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Kernel(kernel::Args),
     Fidelity(fidelity::Args),
+    #[cfg(target_os = "linux")]
+    Diverge(diverge::Args),
     Packetdrill(packetdrill::Args),
     Check(check::Args),
     List(list::Args),
@@ -145,6 +149,8 @@ pub fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Kernel(args) => kernel::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Diverge(args) => diverge::run(&args),
         Command::Packetdrill(args) => packetdrill::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),

@@ -8,7 +8,7 @@ use crate::host::{self, Answered, Load};
 use crate::scenario::File;
 use crate::scenario::check::Fault;
 use crate::scenario::model::Scenario;
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -117,10 +117,7 @@ impl Host {
         curves: bool,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
-        let job = match job_of(scenario, seed) {
-            Ok(job) => job,
-            Err(faults) => bail!(measure::told(&faults)),
-        };
+        let job = measure::job(scenario, seed)?;
         let answered = self.ask(&job, scenario, interrupted)?;
         let mut loads = self.loads.lock().unwrap_or_else(PoisonError::into_inner);
         loads.push((answered.load, answered.missed));

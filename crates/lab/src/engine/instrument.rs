@@ -1,5 +1,6 @@
 //! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name; or the host's own.
 
+use super::machine::date;
 use super::points::{RunOptions, run_key};
 use super::simulate::RunTables;
 use super::{Lacks, host, measure};
@@ -17,6 +18,9 @@ use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 /// The program of guests.
 const GUEST: &str = "trammel-guest";
 
+/// The fact that is an instant.
+const BUILT: &str = "kernel built";
+
 /// What tells a kernel from another in a file: the source and the module.
 type Chosen = (Option<String>, Option<String>);
 
@@ -30,12 +34,14 @@ pub(super) struct Instrument {
 
 /// A kernel that is ready to boot.
 #[derive(Debug)]
-struct Ready {
-    machine: Machine,
+pub(crate) struct Ready {
+    pub(crate) machine: Machine,
     /// What tells it from others, its guest's program included.
     identity: String,
     /// Of whom it is.
-    about: String,
+    pub(crate) about: String,
+    /// What it was made of.
+    facts: Vec<(String, String)>,
 }
 
 /// The kernels that the file's points are measured with; nothing where they are not, or where one is missing, which is noted.
@@ -163,6 +169,7 @@ impl Instrument {
         let mut facts = Vec::new();
         for ready in self.ready.values() {
             facts.push(("kernel".to_owned(), ready.about.clone()));
+            facts.extend(ready.facts.iter().cloned());
         }
         facts.extend(self.host.iter().flat_map(Host::facts));
         for measure in file
@@ -187,6 +194,11 @@ impl Instrument {
 }
 
 impl Ready {
+    /// The kernel that `scenario` is measured with in virtual time.
+    pub(crate) fn of(scenario: &Scenario) -> anyhow::Result<Ready> {
+        Ready::find(&chosen(scenario))
+    }
+
     fn find((source, module): &Chosen) -> anyhow::Result<Ready> {
         let wish = wish(source.as_deref().map(Path::new))?;
         let built = built(&wish)?;
@@ -201,10 +213,15 @@ impl Ready {
             about = format!("{about} with `{file}`");
         }
         let identity = machine.identity()?;
+        let facts = built.facts().into_iter().map(|(what, value)| {
+            let seconds = value.parse().ok().filter(|_| what == BUILT);
+            (what.to_owned(), seconds.map_or(value, date))
+        });
         Ok(Ready {
             machine,
             identity,
             about,
+            facts: facts.collect(),
         })
     }
 }

@@ -26,6 +26,8 @@ use trammel_tcp::connection::Counters;
 
 /// Memory of a guest beside what its packets take.
 const MEMORY_MIB: u64 = 512;
+/// Memory for what is captured at a place, until it is answered.
+const CAPTURE_MIB: u64 = 300;
 /// The most that a guest may take.
 const MOST_MEMORY_MIB: u64 = 4096;
 /// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps of it included.
@@ -54,12 +56,27 @@ pub fn measure(
     curves: bool,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<RunTables> {
-    let job = match job_of(scenario, seed) {
-        Ok(job) => job,
-        Err(faults) => bail!(told(&faults)),
-    };
-    let answer = machine.run(&job.job, &limits(scenario, &job, interrupted))?;
+    let job = job(scenario, seed)?;
+    let answer = ask(machine, scenario, &job, interrupted)?;
     tables(scenario, &job, &answer, curves)
+}
+
+/// The job of `scenario`, whose refusals are an error.
+pub(crate) fn job(scenario: &Scenario, seed: u64) -> anyhow::Result<ScenarioJob> {
+    match job_of(scenario, seed) {
+        Ok(job) => Ok(job),
+        Err(faults) => bail!(told(&faults)),
+    }
+}
+
+/// Has a guest of `machine` do the job of `scenario`.
+pub(crate) fn ask(
+    machine: &Machine,
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<Answer> {
+    Ok(machine.run(&job.job, &limits(scenario, job, interrupted))?)
 }
 
 /// Faults as a message.
@@ -99,7 +116,8 @@ fn limits<'a>(
     };
     // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
     let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
-    let memory_mib = MEMORY_MIB + ((2 * held * PACKET_BYTES) >> 20);
+    let captures = CAPTURE_MIB * job.job.captures.len() as u64;
+    let memory_mib = MEMORY_MIB + captures + ((2 * held * PACKET_BYTES) >> 20);
     let wire = PACKET_TIME.as_secs_f64() * packets(scenario.duration).min(1e9);
     Limits {
         memory_mib: memory_mib.min(MOST_MEMORY_MIB),

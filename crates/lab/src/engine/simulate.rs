@@ -12,7 +12,8 @@ use super::workloads;
 use crate::scenario::model::{Scenario, Tracing};
 use std::path::Path;
 use trammel_core::table::{Cell, Table};
-use trammel_netsim::trace::Pace;
+use trammel_netsim::network::Passed;
+use trammel_netsim::trace::{Pace, Sample};
 
 /// The rows of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,6 +107,19 @@ pub fn simulate_and_capture(
         run.traces.extend(workloads::traces(workloads(), warmup));
     }
     Ok(run)
+}
+
+/// All segments at the sender of flow number `flow` of `scenario`, and its state at each ACK.
+pub fn sender(
+    scenario: &Scenario,
+    seed: u64,
+    flow: usize,
+) -> anyhow::Result<(Vec<Passed>, Vec<Sample>)> {
+    let mut built = network_of(scenario, seed, Pace::EveryAck)?;
+    built.network.watch_sender(flow);
+    built.network.run_until(scenario.duration);
+    let samples = built.network.flow_trace(flow).samples.clone();
+    Ok((built.network.take_passed(), samples))
 }
 
 fn stream_row(

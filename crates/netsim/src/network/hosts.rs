@@ -162,6 +162,7 @@ impl Network {
         let is_foreseen = self.links[first].is_foreseen();
         let (links, now) = (&mut self.links, self.now);
         let mut earlier = false;
+        let watched = &mut self.watched;
         while connection.wants_to_transmit() {
             // Segments are written where they will lie in the pipe.
             let link = &mut links[last];
@@ -174,6 +175,9 @@ impl Network {
             packet.course = course;
             packet.wire_bytes = wire_bytes;
             packet.hop = hop;
+            if let Some(watched) = watched {
+                watched.note(now, packet, Course::Forward);
+            }
             if !is_foreseen {
                 let packet = *packet;
                 earlier |= link.accept(now, &packet);

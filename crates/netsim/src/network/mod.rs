@@ -10,6 +10,7 @@ pub(crate) mod reader;
 mod seldom;
 mod stretch;
 mod transit;
+mod watch;
 
 use crate::flow::Flow;
 use crate::link::Link;
@@ -26,6 +27,7 @@ use trammel_core::events::EventQueue;
 use trammel_core::histogram::Histogram;
 use trammel_core::slots::Slots;
 use trammel_core::time::Time;
+pub use watch::Passed;
 
 /// Things that happen seldom: everything but packets and the timers of connections.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +102,7 @@ pub struct Network {
     queues: Vec<QueueTrace>,
     captures: Vec<Capture>,
     is_capturing: bool,
+    watched: Option<Box<watch::Watched>>,
     /// Packets handed to a host.
     delivered: u64,
     standstill: audit::Standstill,
@@ -138,6 +141,7 @@ impl Network {
             queues: Vec::new(),
             captures: Vec::new(),
             is_capturing: false,
+            watched: None,
             delivered: 0,
             standstill: audit::Standstill::default(),
         }

@@ -4,7 +4,7 @@ use super::gather::{Timer, catch_up, note_first};
 use super::stretch::{Route, Target};
 use super::{Network, SharedMedium};
 use crate::link::Link;
-use crate::packet::Packet;
+use crate::packet::{Course, Packet};
 use trammel_core::time::Time;
 
 impl Network {
@@ -185,6 +185,10 @@ impl Network {
 
     #[cold]
     pub(super) fn record(&mut self, link: usize, packet: &Packet) {
+        let (_, target) = self.routes.target(packet);
+        if let (Some(watched), Target::Host { .. }) = (&mut self.watched, target) {
+            watched.note(self.now, packet, Course::Backward);
+        }
         self.gather(link);
         self.links[link].settle(self.now);
         let dropped = self.links[link].counters().dropped_pkts();

@@ -1,0 +1,115 @@
+//! `trammel diverge`: where the simulator and the real kernel part.
+
+use super::{DONE, FAILED, INTERRUPTED, out, print, say};
+use crate::diverge::{Wish, compare, save, show};
+use crate::scenario::File;
+use anyhow::bail;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use trammel_core::time::Time;
+use trammel_core::units::{Dimension, Quantity};
+
+/// Find the first segment that the simulator and the real kernel send differently, and which mechanism it is
+///
+/// Both run the same path and lose the same packets. What a sender sends is compared segment by segment: its data, and when it is sent.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, both captures are written, from a second before they part, and divergence.json.\n\nExit codes:\n  0    alike to the end\n  1    they part\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
+)]
+pub(super) struct Args {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// The point to run, of a scenario with a sweep [default: the first]
+    #[arg(long, value_name = "POINT")]
+    point: Option<String>,
+    /// The flow to look at [default: the first]
+    #[arg(long, value_name = "NAME")]
+    flow: Option<String>,
+    /// What is taken for the same time [default: 1 ms and four packets on the slowest line]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    tolerance: Option<Time>,
+    /// When to stop [default: the scenario's duration]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Time>,
+    /// The seed of both, in place of the file's
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Folder to write the captures to
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write what was found to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
+    if (0.0..=1e6).contains(&quantity.value) {
+        return Ok(Time::from_secs_f64(quantity.value));
+    }
+    Err("it must be from 0 to 1,000,000 s".to_owned())
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let wish = wish(args)?;
+    let is_interrupted = || interrupted.load(Ordering::SeqCst);
+    let compared = match compare(&wish, &is_interrupted) {
+        Err(_) if is_interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
+        compared => compared?,
+    };
+    if let Some(folder) = &args.out {
+        save(&compared, folder)?;
+        let text = format!("{:#}\n", show::json(&compared));
+        std::fs::write(folder.join("divergence.json"), text)?;
+        say(&format!("{}", folder.display()));
+    }
+    if args.json {
+        print(&format!("{:#}", show::json(&compared)))?;
+    } else {
+        out(show::text(&compared).trim_end())?;
+    }
+    let code = if compared.parting.is_some() {
+        FAILED
+    } else {
+        DONE
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// What the arguments ask for.
+fn wish(args: &Args) -> anyhow::Result<Wish> {
+    let file = File::read(&args.scenario)?;
+    let names = |all: &mut dyn Iterator<Item = &str>| {
+        let quoted: Vec<_> = all.map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
+    let point = match &args.point {
+        None => file.points.first(),
+        Some(wanted) => file.points.iter().find(|point| point.id == *wanted),
+    };
+    let Some(point) = point else {
+        let all = names(&mut file.points.iter().map(|point| point.id.as_str()));
+        bail!("{}: there is no such point; it has {all}", file.name);
+    };
+    let scenario = &point.scenario;
+    let flow = match &args.flow {
+        None => 0,
+        Some(wanted) => match scenario.flows.iter().position(|flow| flow.name == *wanted) {
+            Some(flow) => flow,
+            None => {
+                let all = names(&mut scenario.flows.iter().map(|flow| flow.name.as_str()));
+                bail!("{}: there is no flow `{wanted}`; it has {all}", file.name);
+            }
+        },
+    };
+    Ok(Wish {
+        scenario: scenario.clone(),
+        flow,
+        tolerance: args.tolerance,
+        until: args.until.filter(|until| *until > Time::ZERO),
+        seed: args.seed.unwrap_or(scenario.seed),
+    })
+}
