@@ -131,6 +131,7 @@ fn every_command_helps_with_an_example() {
         "paper",
         "calibrate",
         "packetdrill",
+        "diverge",
         "check",
         "graph",
         "list",

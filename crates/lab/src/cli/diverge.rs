@@ -15,7 +15,7 @@ use trammel_core::units::{Dimension, Quantity};
 /// Both run the same path and lose the same packets. What a sender sends is compared segment by segment: its data, and when it is sent.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, both captures are written, from a second before they part, and divergence.json.\n\nExit codes:\n  0    alike to the end\n  1    they part\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
+    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, both captures are written, from a second before they part, and divergence.json.\n\nExit codes:\n  0    alike to the end\n  1    they part\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
 )]
 pub(super) struct Args {
     /// The scenario file

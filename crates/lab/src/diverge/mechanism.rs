@@ -350,9 +350,9 @@ mod tests {
     /// What is found where the last events of both are what they part at.
     fn found(ours: &[Event], theirs: &[Event]) -> String {
         let places = [ours, theirs].map(|events| events.len().checked_sub(1));
-        let at = [ours, theirs].iter().filter_map(|events| events.last());
+        let last = |events: &[Event]| events.last().map(|event| event.at);
         let parting = Parting {
-            at: at.map(|event| event.at).min().unwrap(),
+            at: last(ours).min(last(theirs)).unwrap(),
             number: 0,
             places,
         };

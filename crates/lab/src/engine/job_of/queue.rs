@@ -112,6 +112,9 @@ fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
     })
 }
 
+/// Averages and thresholds in bytes, in parts of the weight, are below this (`red_check_params`).
+const AVERAGES: f64 = (1_u64 << 31) as f64;
+
 fn red(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result<Red, Refusal> {
     if params.bool("gentle") {
         let why = "the kernel's RED is not gentle; give `gentle = false`".to_owned();
@@ -126,6 +129,14 @@ fn red(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result
         return Err(("weight", why));
     }
     let weight_log = weight_log.round() as u8;
+    let highest = params.float("max_threshold") * one;
+    if highest * f64::from(weight_log).exp2() >= AVERAGES {
+        let why = format!(
+            "the kernel counts averages in 32 bits: at this weight, at most {} packets",
+            (AVERAGES / f64::from(weight_log).exp2() / one).floor()
+        );
+        return Err(("max_threshold", why));
+    }
     let mean = match params.bytes("mean_packet") {
         0 => one,
         bytes => bytes as f64,

@@ -33,6 +33,8 @@ const LOSS: (f64, f64) = (1e-5, 1e-2);
 /// The part of cells in which nothing is lost at random, and that with a drop-tail queue.
 const WITHOUT_LOSS: f64 = 0.5;
 const DROPTAIL: f64 = 0.6;
+/// Packets of the highest upper threshold of a RED whose weight is 2⁻⁹: the kernel counts averages in 32 bits of bytes and their parts.
+const RED_MOST: f64 = 2700.0;
 /// Disciplines of the other queues.
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
 /// A queue of fewer packets is none of any link's.
@@ -213,8 +215,8 @@ fn queue(discipline: Option<&str>, limit: u32) -> String {
         Some("red") => format!(
             "{{ discipline = \"red\", limit = \"{limit} pkts\", gentle = false, weight = 0.001953125, \
              min_threshold = {:.0}, max_threshold = {:.0} }}",
-            (f64::from(limit) / 6.0).max(2.0).floor(),
-            (f64::from(limit) / 2.0).max(5.0).floor()
+            (f64::from(limit) / 6.0).clamp(2.0, RED_MOST / 3.0).floor(),
+            (f64::from(limit) / 2.0).clamp(5.0, RED_MOST).floor()
         ),
         // Those that keep the delay short have a limit of their own; the kernel's PIE is not the RFC's.
         Some("pie") => "{ discipline = \"pie\", dialect = \"linux\" }".to_owned(),
