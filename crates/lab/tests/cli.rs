@@ -59,17 +59,6 @@ fn an_absent_file_is_a_usage_error() {
 }
 
 #[test]
-fn what_is_to_come_is_refused_in_one_line() {
-    let (_folder, path) = file(&format!(
-        "engines = ['measure']\n{CLEAN}[measure]\nkernel = 'host'\n"
-    ));
-    let output = trammel(&["run", &path]);
-    assert_eq!(code(&output), Some(3));
-    assert!(stderr(&output).contains("`kernel = \"host\"` arrives in a later version"));
-    assert_eq!(stderr(&output).lines().count(), 1);
-}
-
-#[test]
 fn check_writes_points_as_json_on_standard_output_only() {
     let (_folder, path) = file(&format!("{CLEAN}[sweep]\n'path.rtt' = ['1 ms', '2 ms']\n"));
     let output = trammel(&["check", "--json", &path]);

@@ -36,7 +36,7 @@ pub(super) fn walk(sides: [&[Event]; 2], tolerance: Time, until: Time) -> (usize
                     && ours.at.max(theirs.at) - ours.at.min(theirs.at) <= tolerance
             }
             (Some(one), None) | (None, Some(one)) => {
-                if one.at > last {
+                if one.at >= last {
                     return (number, None);
                 }
                 false
