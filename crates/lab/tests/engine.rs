@@ -282,15 +282,6 @@ fn a_scenario_without_traffic_says_so() {
 }
 
 #[test]
-fn measuring_is_left_out_and_the_others_run() {
-    let (_dir, scenario, out) = folder(&format!("{TWO}[measure]\nkernel = 'host'\n"));
-    let output = trammel(&["run", &scenario, "-o", &out]);
-    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("`kernel = \"host\"` arrives in a later version"));
-    assert!(files(Path::new(&out)).contains_key("flows.csv"));
-}
-
-#[test]
 fn json_is_the_same_rows_on_standard_output_alone() {
     let (_dir, scenario, _) = folder(TWO);
     let output = trammel(&["run", &scenario, "--json"]);
