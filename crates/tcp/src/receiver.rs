@@ -12,7 +12,8 @@
 //! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap grew,
 //! 3. when the last gap has been filled,
 //! 4. for the first three segments above a gap; then compressed to one per twentieth of a round trip, at
-//!    most a millisecond (and 0.1 ms of slack), or per 44 segments,
+//!    most a millisecond (and 0.1 ms of slack), or per 44 segments, or until the timer of 5. fires, which
+//!    an ACK that leaves earlier does not stop,
 //! 5. otherwise by a timer that adapts to the arrivals between 40 and 200 ms,
 //! 6. when the application has read, if more than a segment waits or the window doubled.
 
@@ -42,6 +43,8 @@ const DESCRIPTOR_BYTES: u64 = 832;
 const FRAGMENTS: u32 = 17;
 /// SACK blocks that a header with timestamps has room for beside a duplicate's.
 const BLOCKS_EXPECTED: usize = 2;
+/// SACK blocks that are remembered: as many as a header without timestamps has room for.
+const BLOCKS_REMEMBERED: usize = 4;
 /// Interrupt moderation: packets that come within this time are handed up together, ns.
 const BATCH_NS: u64 = 50_000;
 /// Largest super-segment that GRO makes, bytes.
@@ -101,6 +104,8 @@ pub(crate) struct Receiver {
     pub(crate) now: bool,
     /// When the delayed ACK is due.
     pub(crate) delayed: Time,
+    /// When the kernel's timer of the last delayed ACK fires: an ACK that leaves earlier does not stop it.
+    delack: Time,
     /// When the compressed ACK is due.
     pub(crate) compressed_due: Time,
     compressed: u32,
@@ -163,7 +168,7 @@ impl Receiver {
             copied: 0,
             wscale,
             gaps: Vec::with_capacity(64),
-            sacks: Vec::with_capacity(5),
+            sacks: Vec::with_capacity(BLOCKS_REMEMBERED),
             duplicate: None,
             last_echo: 0,
             ts_recent: 0,
@@ -180,6 +185,7 @@ impl Receiver {
             owed: false,
             now: false,
             delayed: Time::MAX,
+            delack: Time::ZERO,
             compressed_due: Time::MAX,
             compressed: 0,
             duplicates: 0,
@@ -441,7 +447,7 @@ impl Receiver {
                     self.duplicate = Some(SackBlock { start, end });
                 }
                 // RFC 2883 §4: the block that holds the duplicate comes next.
-                self.report_first(old);
+                self.report(start, end);
                 return;
             }
             merged.start = earlier(merged.start, old.start);
@@ -460,16 +466,27 @@ impl Receiver {
             // Neighbours share buffers of about a dozen segments.
             self.held += u64::from(bytes) + DESCRIPTOR_BYTES / 12;
         }
-        self.report_first(merged);
+        self.report(start, end);
     }
 
-    /// The block of the newest segment goes first; blocks that it swallowed go (RFC 2018 §4).
-    fn report_first(&mut self, range: Range) {
-        let Range { start, end } = range;
-        self.sacks
-            .retain(|block| before(block.end, start) || after(block.start, end));
-        self.sacks.insert(0, SackBlock { start, end });
-        self.sacks.truncate(4);
+    /// The newest segment's block goes first (RFC 2018 §4). What is remembered are the blocks last
+    /// reported, as Linux does, not the ranges held: a segment beside a range that has fallen out of them
+    /// is reported alone.
+    fn report(&mut self, start: u32, end: u32) {
+        let mut newest = SackBlock { start, end };
+        // First with the block it touches, then with those that are one with it now.
+        if let Some(at) = self.sacks.iter().position(|block| touch(*block, newest)) {
+            newest = union(self.sacks.remove(at), newest);
+        }
+        self.sacks.retain(|block| {
+            let joins = touch(*block, newest);
+            if joins {
+                newest = union(*block, newest);
+            }
+            !joins
+        });
+        self.sacks.truncate(BLOCKS_REMEMBERED - 1);
+        self.sacks.insert(0, newest);
     }
 
     /// Whether the ACK that is held back for compression must leave before `segment` changes the SACK
@@ -483,11 +500,11 @@ impl Receiver {
         if !after(segment.seq, self.rcv_nxt) || self.gaps.is_empty() {
             return false;
         }
-        let end = segment.seq.wrapping_add(segment.len);
-        let touched = self
-            .sacks
-            .iter()
-            .position(|block| !after(segment.seq, block.end) && !before(end, block.start));
+        let newest = SackBlock {
+            start: segment.seq,
+            end: segment.seq.wrapping_add(segment.len),
+        };
+        let touched = self.sacks.iter().position(|block| touch(*block, newest));
         touched.unwrap_or(self.sacks.len()) >= BLOCKS_EXPECTED
     }
 
@@ -576,7 +593,13 @@ impl Receiver {
         self.compressed += 1;
         if self.compressed_due == Time::MAX {
             let hold = (self.rtt_eighths * 125 / 20).min(COMPRESSION_NS);
-            self.compressed_due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
+            let due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
+            // A timer that is left of a delayed ACK sends what is held back, too.
+            self.compressed_due = if self.delack > now {
+                due.min(self.delack)
+            } else {
+                due
+            };
         }
     }
 
@@ -588,9 +611,11 @@ impl Receiver {
         } else if self.delayed <= now + Time::from_us(ato / 4) {
             // About to expire anyway.
             self.now = true;
+            return;
         } else {
             self.delayed = self.delayed.min(due);
         }
+        self.delack = self.delayed;
     }
 
     /// Lets the application read up to `most` bytes. Returns the bytes read.
@@ -785,6 +810,19 @@ impl Receiver {
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {
         self.duplicate.is_some() || !self.sacks.is_empty()
+    }
+}
+
+/// Whether two blocks overlap or adjoin.
+fn touch(one: SackBlock, other: SackBlock) -> bool {
+    !after(one.start, other.end) && !after(other.start, one.end)
+}
+
+/// The range from the first byte of two blocks to the last.
+fn union(one: SackBlock, other: SackBlock) -> SackBlock {
+    SackBlock {
+        start: earlier(one.start, other.start),
+        end: later(one.end, other.end),
     }
 }
 

@@ -162,7 +162,7 @@ impl Connection {
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.on_segment_listening(segment),
-            State::SynSent => self.on_segment_syn_sent(segment),
+            State::SynSent => self.on_segment_syn_sent(now, segment),
             _ => self.on_segment_open(now, segment),
         }
     }
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    fn on_segment_syn_sent(&mut self, segment: &Segment) {
+    fn on_segment_syn_sent(&mut self, now: Time, segment: &Segment) {
         let acks = segment.flags.has(Flags::ACK);
         if acks && segment.ack != self.iss.wrapping_add(1) {
             return self.refuse(segment);
@@ -212,8 +212,9 @@ impl Connection {
             let agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
             self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
             self.establish();
-            self.receiver.owed = true;
-            self.receiver.now = true;
+            // On its own, as the kernel does it: the application learns of the connection after that.
+            self.extra_ack = Some(self.pure_ack(now));
+            self.want_other = true;
         } else {
             // Simultaneous open.
             self.state = State::SynReceived;

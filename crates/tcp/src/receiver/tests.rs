@@ -1,4 +1,4 @@
-//! How the receive buffer follows the application, beside figures of Linux 6.12.
+//! How the receive buffer follows the application, beside figures of Linux 6.12, and which blocks it reports.
 
 use super::*;
 
@@ -22,6 +22,83 @@ fn take(receiver: &mut Receiver, time_us: u64, segments: u32) {
         };
         receiver.on_data(Time::from_us(time_us), &segment, false);
     }
+}
+
+/// The segment of that number comes.
+fn take_at(receiver: &mut Receiver, number: u32) {
+    take_then(receiver, 200_000, number);
+}
+
+/// The segment of that number comes at that time.
+fn take_then(receiver: &mut Receiver, time_us: u64, number: u32) {
+    let segment = Segment {
+        seq: number * MSS,
+        len: MSS,
+        ..Segment::default()
+    };
+    receiver.on_data(Time::from_us(time_us), &segment, true);
+}
+
+/// What is owed leaves.
+fn acknowledge(receiver: &mut Receiver) {
+    receiver.advertise();
+    receiver.acknowledged();
+}
+
+/// The blocks remembered, in segments.
+fn blocks(receiver: &Receiver) -> Vec<(u32, u32)> {
+    let blocks = receiver.sacks.iter();
+    blocks.map(|b| (b.start / MSS, b.end / MSS)).collect()
+}
+
+#[test]
+fn a_range_that_fell_out_of_the_blocks_is_not_reported_with_its_neighbour() {
+    let mut receiver = receiver();
+    for number in [1, 3, 5, 7, 9] {
+        take_at(&mut receiver, number);
+    }
+    assert_eq!(blocks(&receiver), [(9, 10), (7, 8), (5, 6), (3, 4)]);
+    // Between the range forgotten and the oldest remembered: the latter grows and comes first.
+    take_at(&mut receiver, 2);
+    assert_eq!(blocks(&receiver), [(2, 4), (9, 10), (7, 8), (5, 6)]);
+    // Two that become one leave room for the next.
+    take_at(&mut receiver, 8);
+    assert_eq!(blocks(&receiver), [(7, 10), (2, 4), (5, 6)]);
+    // Beside what is forgotten alone.
+    for number in [12, 14, 16, 10] {
+        take_at(&mut receiver, number);
+    }
+    assert_eq!(blocks(&receiver), [(7, 11), (16, 17), (14, 15), (12, 13)]);
+    take_at(&mut receiver, 4);
+    assert_eq!(blocks(&receiver), [(4, 5), (7, 11), (16, 17), (14, 15)]);
+    // Nothing but what was held is taken as held.
+    take_at(&mut receiver, 0);
+    assert_eq!(receiver.rcv_nxt, 6 * MSS);
+    assert_eq!(blocks(&receiver), [(7, 11), (16, 17), (14, 15)]);
+}
+
+#[test]
+fn a_delayed_ack_s_timer_sends_what_compression_holds_back() {
+    let mut receiver = receiver();
+    // No quick ACKs.
+    receiver.interactive = true;
+    take_then(&mut receiver, 200_000, 0);
+    let timer = Time::from_us(241_000);
+    assert_eq!(receiver.delayed, timer);
+    // Above a gap three are acknowledged at once, which does not stop the timer; the fourth is held back.
+    for number in 2..5 {
+        take_then(&mut receiver, 240_500, number);
+        assert!(receiver.now);
+        acknowledge(&mut receiver);
+    }
+    assert_eq!(receiver.delayed, Time::MAX);
+    take_then(&mut receiver, 240_600, 5);
+    assert_eq!((receiver.now, receiver.compressed_due), (false, timer));
+    // It fires once.
+    acknowledge(&mut receiver);
+    take_then(&mut receiver, 241_500, 6);
+    let own = Time::from_us(241_500) + Time::from_ns(COMPRESSION_NS + COMPRESSION_SLACK_NS);
+    assert_eq!(receiver.compressed_due, own);
 }
 
 #[test]
@@ -67,14 +144,6 @@ fn the_round_trip_falls_at_once_and_rises_by_an_eighth() {
 fn what_joins_the_stream_frees_its_memory_while_other_gaps_stay_open() {
     let mut receiver = receiver();
     let full = receiver.space();
-    let take_at = |receiver: &mut Receiver, number: u32| {
-        let segment = Segment {
-            seq: number * MSS,
-            len: MSS,
-            ..Segment::default()
-        };
-        receiver.on_data(Time::from_us(200_000), &segment, true);
-    };
     // Segments 0 and 31 are lost: thirty wait behind the first gap, as many behind the second.
     for number in (1..31).chain(32..62) {
         take_at(&mut receiver, number);
