@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use trammel_core::entry::Value;
 use trammel_io::qdisc::{Kind, Loss};
 use trammel_kernel::job::{Answer, Captured};
-use trammel_tcp::segment::Flags;
 
 /// Captures before and behind the losses of a link.
 #[derive(Debug)]
@@ -85,8 +84,7 @@ fn at(answer: &Answer, place: (usize, usize)) -> &Captured {
         .expect("what was asked for was captured")
 }
 
-/// The packets that came to `before` and not to `behind`, by their numbers; the last ones may still be on their way. The kernel's client answers a
-/// SYN-ACK at once where the simulator's does with its first data, so that answer has no number.
+/// The packets that came to `before` and not to `behind`, by their numbers; the last ones may still be on their way.
 fn missing(before: &Captured, behind: &Captured) -> Vec<f64> {
     let incoming = |of: &Captured| {
         let frames = of.frames.iter().filter(|frame| !frame.is_outgoing);
@@ -94,21 +92,14 @@ fn missing(before: &Captured, behind: &Captured) -> Vec<f64> {
     };
     let key = |packet: &Packet| (packet.ports, packet.identification, packet.segment.seq);
     let (before, behind) = (incoming(before), incoming(behind));
-    let (mut came, mut lost, mut number) = (behind.iter().peekable(), Vec::new(), 0_u32);
-    let mut answered = BTreeSet::new();
-    for packet in &before {
-        let segment = &packet.segment;
-        let is_first = !segment.flags.has(Flags::SYN) && answered.insert(packet.ports);
-        // A client's port is beyond those of servers.
-        let is_client = packet.ports[0] > packet.ports[1];
-        let is_numbered = !(is_first && is_client && segment.seq_len() == 0);
-        number += u32::from(is_numbered);
+    let (mut came, mut lost) = (behind.iter().peekable(), Vec::new());
+    for (number, packet) in (1_u32..).zip(&before) {
         match came.peek() {
             Some(next) if key(next) == key(packet) => {
                 came.next();
             }
-            Some(_) if is_numbered => lost.push(f64::from(number)),
-            Some(_) | None => {}
+            Some(_) => lost.push(f64::from(number)),
+            None => {}
         }
     }
     lost

@@ -123,7 +123,7 @@ impl Run {
         if path.loss > 0.0 {
             let _ = writeln!(
                 text,
-                "loss = {{ model = \"bernoulli\", probability = {:e} }}",
+                "loss = {{ model = \"netem\", probability = {:e} }}",
                 path.loss
             );
         }

@@ -7,6 +7,7 @@ use crate::engine::network_of::{BuiltLink, schedule};
 use crate::registry::Family;
 use crate::scenario::check::Fault;
 use crate::scenario::path::{Direction, Jitter, Line};
+use trammel_core::loss::netem;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
@@ -206,7 +207,8 @@ impl Placed<'_> {
                 keeps_order: jitter > Time::ZERO,
                 limit: ON_THE_WAY,
                 loss,
-                seed: Rng::new(layout.seed, &format!("link:{name}:guest")).below(u64::MAX),
+                // That of the simulated link, so that losses of netem's kind are the same ones.
+                seed: netem::seed(&mut Rng::new(layout.seed, &format!("link:{name}:loss"))),
             })),
             ..Way::default()
         }
@@ -222,13 +224,13 @@ impl Placed<'_> {
         let params = loss.model.params(Family::Loss).map_err(|why| ("", why))?;
         let about = loss.model.about(Family::Loss).map_err(|why| ("", why))?;
         match about.name {
-            "bernoulli" => Ok(Loss::Independent(params.float("probability"))),
+            "bernoulli" | "netem" => Ok(Loss::Independent(params.float("probability"))),
             "gilbert-elliott" => Ok(Loss::GilbertElliott(
                 ["p", "r", "loss_bad", "loss_good"].map(|key| params.float(key)),
             )),
             name => {
                 let why = format!(
-                    "the kernel's netem has no loss that is `{name}`; it has `bernoulli` and `gilbert-elliott`"
+                    "the kernel's netem has no loss that is `{name}`; it has `bernoulli`, `netem` and `gilbert-elliott`"
                 );
                 Err(("", why))
             }
