@@ -1,4 +1,7 @@
-//! A dumbbell in a guest, by hand: `dumbbell KERNEL GUEST MBIT RTT_MS PACKETS SECONDS VARIANT…`.
+//! A dumbbell in a guest, by hand: `guest_dumbbell KERNEL GUEST MBIT RTT_MS PACKETS SECONDS VARIANT… [MODULE.ko…]`.
+//!
+//! KERNEL is one of `trammel kernel build`, or any other User-Mode Linux with the modules that it needs beside: one without virtual time, such as that
+//! of Debian's package `user-mode-linux`, runs by the clock on the wall.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;
@@ -8,7 +11,9 @@ use trammel_kernel::boot::{Limits, Machine};
 use trammel_kernel::job::{Flow, Host, Job, Route, Way, Wire};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (modules, args): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|word| Path::new(word).extension().is_some_and(|end| end == "ko"));
     let number = |n: usize| args[n].parse::<f64>();
     let (mbit, rtt_ms, packets, seconds) = (number(2)?, number(3)?, number(4)?, number(5)?);
     let wire = |ends, ways| Wire {
@@ -93,7 +98,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ],
         ..Job::default()
     };
-    let machine = Machine::new(Path::new(&args[0]), Path::new(&args[1]))?;
+    let mut machine = Machine::new(Path::new(&args[0]), Path::new(&args[1]))?;
+    for module in modules {
+        machine.add_module(Path::new(&module))?;
+    }
     let started = Instant::now();
     let limits = Limits {
         memory_mib: 3000,

@@ -95,8 +95,12 @@ fn files() -> std::io::Result<()> {
 fn work() -> Result<Answer> {
     let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
     if let Ok(modules) = fs::read_dir(MODULES) {
-        for module in modules {
-            let path = module?.path();
+        // By their names, so that two runs are the same.
+        let mut paths = modules
+            .map(|module| Ok(module?.path()))
+            .collect::<Result<Vec<_>>>()?;
+        paths.sort();
+        for path in paths {
             machine::load_module(&path)
                 .map_err(|why| format!("`{}` is not loaded: {why}", path.display()))?;
         }
