@@ -149,11 +149,17 @@ fn decoded(folder: &Path, log: &str) -> u64 {
 
 /// Waits until ITGDec finds so many packets in a log; servers write as they like.
 fn has(folder: &Path, log: &str, packets: u64) {
+    comes_to(folder, log, packets);
+    assert_eq!(decoded(folder, log), packets, "{log}");
+}
+
+/// Whether ITGDec finds so many packets in a log before long.
+fn comes_to(folder: &Path, log: &str, packets: u64) -> bool {
     let until = Instant::now() + LONG;
     while decoded(folder, log) < packets && Instant::now() < until {
         std::thread::sleep(LOOK);
     }
-    assert_eq!(decoded(folder, log), packets, "{log}");
+    decoded(folder, log) == packets
 }
 
 /// Packets of all flows of a receiver.
@@ -185,10 +191,18 @@ fn the_original_logs_to_our_server() {
         // What a sender wishes, of the original and of ours.
         let receiver = Running::start(&host, here, "ITGRecv", "");
         wait_for(&host, 9000);
-        let line = format!("-a 127.0.0.1 -C 1000 -c 100 -z 70 -X 127.0.0.1 {way} -x wished{way}");
-        Running::start(&host, here, "ITGSend", &line).wait();
-        has(here, &format!("logs/wished{way}"), 70);
-        let line = line.replace("-x wished", "-x by_ours");
+        let line = |log: &str| {
+            format!("-a 127.0.0.1 -C 1000 -c 100 -z 70 -X 127.0.0.1 {way} -x {log}{way}")
+        };
+        // On a busy machine the original's receiver ends a flow before it has read its last packet, now and then: then it is asked again.
+        let is_whole = ["wished", "wished_again", "wished_at_last"]
+            .iter()
+            .any(|log| {
+                Running::start(&host, here, "ITGSend", &line(log)).wait();
+                comes_to(here, &format!("logs/{log}{way}"), 70)
+            });
+        assert!(is_whole, "{way}");
+        let line = line("by_ours");
         let out = trammel(&host, here, &["send", "--itg", &line]);
         assert_eq!(out.status.code(), Some(0), "{out:?}");
         has(here, &format!("logs/by_ours{way}"), 70);
