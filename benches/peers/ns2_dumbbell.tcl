@@ -9,9 +9,9 @@
 #
 # Optional: loss=<probability of each data packet behind the bottleneck>, seed=<of the losses>,
 # starts_s=<one for each flow, with commas>, window=<packets>, initial_window=<packets>, abc=<the sysctl
-# tcp_abc: 1 as ns-2 ships it, 0 as Linux 2.6.22 does>, trace_s=<interval of lines `trace <s> <cwnd> …`>.
+# tcp_abc: 0 as Linux 2.6.22 has it, 1 as ns-2 ships it>, trace_s=<interval of lines `trace <s> <cwnd> …`>.
 
-array set option {loss 0 seed 1 starts_s "" window 10000000 initial_window 10 abc 1 trace_s 0}
+array set option {loss 0 seed 1 starts_s "" window 10000000 initial_window 10 abc 0 trace_s 0}
 foreach word $argv {
     lassign [split $word =] key value
     set option($key) $value
@@ -86,9 +86,9 @@ foreach name $names {
     $sim at $start "$source start"
     lappend agents $sender
 }
-# Each of these writes a whole int over a byte; the second mends what the first spoils.
-[lindex $agents 0] set_ca_default_param linux sysctl_tcp_abc $option(abc)
+# Each of these writes a whole int over a byte, and tcp_abc lies behind tcp_max_burst: it goes last.
 [lindex $agents 0] set_ca_default_param linux tcp_max_burst 3
+[lindex $agents 0] set_ca_default_param linux sysctl_tcp_abc $option(abc)
 
 proc trace {} {
     global sim agents option

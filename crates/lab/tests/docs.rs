@@ -17,6 +17,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/fidelity.md",
     "docs/forwarding.md",
     "docs/kernel.md",
+    "docs/linux-6.12.md",
     "docs/linux-2.6.md",
     "docs/netfpga.md",
     "docs/packetdrill.md",

@@ -6,8 +6,9 @@ use crate::engine::{Lacks, machine};
 use crate::fidelity::matrix::{self, Extent, Made, page};
 use crate::fidelity::terminal::Terminal;
 use crate::run_folder::{RunFolder, RunInfo};
+use anyhow::Context;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use trammel_core::table::write_json;
@@ -33,6 +34,9 @@ pub(super) struct Args {
     /// Cells to draw, in place of those of --quick or --full
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     cells: Option<u16>,
+    /// A source tree of Linux whose kernel is compared with, in place of the package's
+    #[arg(long, value_name = "TREE")]
+    source: Option<PathBuf>,
     /// Folder to write tables, figures and the report to
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -55,12 +59,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(cells) = args.cells {
         extent.cells = cells.into();
     }
+    let source = args.source.as_deref().map(tree).transpose()?;
     // A folder that cannot be written is a fault before the work, not after it.
     let folder = args.out.as_ref().map(RunFolder::create).transpose()?;
     let watch = Terminal::new(args.out.as_deref(), &interrupted);
     let made = matrix::run(
         extent,
         args.seed,
+        source.as_deref(),
         args.threads.map(usize::from),
         &watch.known(),
         &watch,
@@ -105,6 +111,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code(&made)))
 }
 
+/// The place of a tree, wherever a cell's file lies.
+fn tree(path: &Path) -> anyhow::Result<String> {
+    let whole = path
+        .canonicalize()
+        .with_context(|| format!("`{}`", path.display()))?;
+    let text = whole
+        .to_str()
+        .context("a path that is not UTF-8 cannot stand in a scenario")?;
+    Ok(text.to_owned())
+}
+
 fn show(args: &Args, made: &Made) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -112,6 +129,7 @@ fn show(args: &Args, made: &Made) -> anyhow::Result<()> {
         return Ok(());
     }
     write!(out, "{}", made.judged.of_targets())?;
+    writeln!(out, "{}", page::itself(&made.judged.own))?;
     Ok(())
 }
 

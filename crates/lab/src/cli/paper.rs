@@ -38,7 +38,7 @@ pub(super) struct Args {
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
-    /// With `linux-6.12`: write the study to docs/fidelity.md
+    /// With `linux-6.12`: write the study to docs/linux-6.12.md
     #[arg(long)]
     write_docs: bool,
 }
@@ -63,7 +63,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
                 threads,
             },
             out: args.out,
-            document: args.write_docs.then(|| "docs/fidelity.md".into()),
+            document: args.write_docs.then(|| "docs/linux-6.12.md".into()),
             json: args.json,
             interrupted,
         });

@@ -122,7 +122,7 @@ fn write_folder(mut folder: RunFolder, outcome: &Outcome, info: &RunInfo) -> any
         folder.write_table(table)?;
     }
     folder.write_page(&outcome.report)?;
-    folder.write("fidelity.md", outcome.markdown.as_bytes())?;
+    folder.write("linux-6.12.md", outcome.markdown.as_bytes())?;
     folder.finish(info)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `docs/fidelity.md`: every target, every variant, every miss with its mechanism.
+//! `docs/linux-6.12.md`: every target, every variant, every miss with its mechanism.
 
 use super::Study;
 use super::finding::{Finding, Metric, Rule, Spread};

@@ -3,7 +3,7 @@
 //! ```text
 //! plan ─ runs (kernel in guests, simulator) ─ judge ─ findings ─ targets
 //! papers/linux-6.12/mechanisms.toml ───────────────────┘
-//!                                      tables · page (report) · markdown (docs/fidelity.md)
+//!                                      tables · page (report) · markdown (docs/linux-6.12.md)
 //! ```
 //!
 //! Traces meet traces where nothing is random; where something is, ensembles meet ensembles. Beside every
@@ -58,7 +58,7 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// The page.
     pub report: Report,
-    /// `docs/fidelity.md`.
+    /// `docs/linux-6.12.md`.
     pub markdown: String,
     /// Misses without a mechanism: the study fails with any.
     pub misses_unexplained: Vec<String>,

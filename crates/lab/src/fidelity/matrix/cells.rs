@@ -7,7 +7,7 @@ use std::path::Path;
 use trammel_core::rng::Rng;
 
 /// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP, which hangs on a random offset of its peer's clock
-/// (`docs/fidelity.md`).
+/// (`docs/linux-6.12.md`).
 pub const VARIANTS: [&str; 15] = [
     "bbr",
     "bic",
@@ -97,8 +97,8 @@ impl Regime {
     }
 }
 
-/// Draws the cells of `seed`.
-pub fn draw(extent: Extent, seed: u64) -> Vec<Cell> {
+/// Draws the cells of `seed`, to be measured with the kernel of the tree `source`, or the package's.
+pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
     let strata = |what: &str| latin(extent.cells, seed, what);
     let (rates, rtts, buffers) = (strata("rate"), strata("rtt"), strata("buffer"));
     let (losses, queues, counts) = (strata("loss"), strata("queue"), strata("flows"));
@@ -148,11 +148,13 @@ pub fn draw(extent: Extent, seed: u64) -> Vec<Cell> {
             queue = queue(discipline, limit),
         );
         if let Some(probability) = loss {
-            text +=
-                &format!("loss = {{ model = \"bernoulli\", probability = {probability:.3e} }}\n");
+            text += &format!("loss = {{ model = \"netem\", probability = {probability:.3e} }}\n");
         }
         for name in names {
             text += &format!("\n[[flow]]\nvariant = \"{name}\"\n");
+        }
+        if let Some(tree) = source {
+            text += &format!("\n[measure]\nsource = {tree:?}\n");
         }
         let mut file = File::parse(&name, &text, Path::new(".")).expect("what is drawn is sound");
         Cell {
@@ -239,7 +241,7 @@ mod tests {
 
     #[test]
     fn cells_are_sound_and_follow_from_their_seed() {
-        let cells = draw(Extent::FULL, 3);
+        let cells = draw(Extent::FULL, 3, None);
         assert_eq!(cells.len(), 400);
         for cell in &cells {
             assert_eq!(cell.scenario.check(), Ok(()), "{}", cell.name);
@@ -250,20 +252,25 @@ mod tests {
                 "{regime:?}"
             );
         }
-        let again = draw(Extent::FULL, 3);
+        let again = draw(Extent::FULL, 3, None);
         assert!(
             cells
                 .iter()
                 .zip(&again)
                 .all(|(one, other)| one.scenario == other.scenario)
         );
-        assert!(cells[0].scenario != draw(Extent::FULL, 4)[0].scenario);
+        assert!(cells[0].scenario != draw(Extent::FULL, 4, None)[0].scenario);
+        // Another kernel measures the same cells.
+        let tree = env!("CARGO_MANIFEST_DIR");
+        let other = draw(Extent::QUICK, 3, Some(tree));
+        let source = |cell: &Cell| cell.scenario.measure.clone()?.source;
+        assert_eq!(source(&other[0]).as_deref(), Some(tree));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_guest_can_express_every_cell() {
-        for cell in draw(Extent::FULL, 5) {
+        for cell in draw(Extent::FULL, 5, None) {
             assert_eq!(
                 crate::engine::measure::refusals(&cell.scenario),
                 Vec::new(),

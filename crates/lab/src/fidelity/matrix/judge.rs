@@ -23,6 +23,8 @@ pub struct Judged {
     pub queues: Vec<QueueRow>,
     /// What is to be reached, and what was.
     pub targets: Vec<Target>,
+    /// How far two phases of the kernel's lie apart, for each pair of phases of each flow that counts, of their mean.
+    pub own: Vec<f64>,
 }
 
 /// A flow of a cell, means over the phases.
@@ -138,7 +140,7 @@ pub fn judge(cells: &[Cell], outcome: &Outcome) -> Judged {
         );
         means.extend(row.float("mean").map(|mean| (key, mean)));
     }
-    let (mut flows, mut queues) = (Vec::new(), Vec::new());
+    let (mut flows, mut queues, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for cell in cells {
         let at = cell.name.as_str();
         let mean = |engine: &str, flow: &str| {
@@ -170,6 +172,10 @@ pub fn judge(cells: &[Cell], outcome: &Outcome) -> Judged {
                     (low.min(*one), high.max(*one))
                 });
             let shares = || Some((simulated / total("simulate")?, kernel / total("linux_vt")?));
+            let counts = count > 1 || kernel < NEAR_CEILING * ceiling;
+            if counts {
+                own.extend(apart(of_phases));
+            }
             flows.push(FlowRow {
                 cell: cell.name.clone(),
                 regime: cell.regime,
@@ -184,7 +190,7 @@ pub fn judge(cells: &[Cell], outcome: &Outcome) -> Judged {
                     0.0
                 },
                 shares: (count == 2 && names[0] != names[1]).then(shares).flatten(),
-                counts: count > 1 || kernel < NEAR_CEILING * ceiling,
+                counts,
             });
         }
         let queue = |engine: &str| {
@@ -205,7 +211,21 @@ pub fn judge(cells: &[Cell], outcome: &Outcome) -> Judged {
         flows,
         queues,
         targets,
+        own,
     }
+}
+
+/// How far each pair lies apart, of its mean.
+fn apart(all: &[f64]) -> Vec<f64> {
+    let pairs = all
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
+    let of_mean = |(one, other): (&f64, &f64)| {
+        let mean = (one + other) / 2.0;
+        (mean > 0.0).then(|| (one - other).abs() / mean)
+    };
+    pairs.filter_map(of_mean).collect()
 }
 
 fn targets(flows: &[FlowRow], queues: &[QueueRow]) -> Vec<Target> {
@@ -368,7 +388,8 @@ impl Judged {
         let mut table = Table::with("fidelity_variants", &columns);
         for variant in VARIANTS {
             for regime in Regime::ALL {
-                let errors = self.errors(variant, regime);
+                let those = self.those(variant, regime);
+                let errors: Vec<f64> = those.map(|row| row.error().abs()).collect();
                 if errors.is_empty() {
                     continue;
                 }
@@ -385,13 +406,10 @@ impl Judged {
         table
     }
 
-    /// Errors of a variant's flows in a regime, without their signs.
-    pub fn errors(&self, variant: &str, regime: Regime) -> Vec<f64> {
-        let those = self
-            .flows
-            .iter()
-            .filter(|row| row.variant == variant && row.regime == regime);
-        those.map(|row| row.error().abs()).collect()
+    /// A variant's flows in a regime.
+    pub fn those(&self, variant: &str, regime: Regime) -> impl Iterator<Item = &FlowRow> {
+        let is_one = move |row: &&FlowRow| row.variant == variant && row.regime == regime;
+        self.flows.iter().filter(is_one)
     }
 }
 
@@ -425,6 +443,12 @@ mod tests {
             (row(1.0, 0.0, 5.0).error(), row(0.0, 0.0, 5.0).error()),
             (1.0, 0.0)
         );
+    }
+
+    #[test]
+    fn pairs_of_phases_are_held_against_their_means() {
+        assert_eq!(apart(&[1.0, 3.0, 1.0]), [1.0, 0.0, 1.0]);
+        assert!(apart(&[2.0]).is_empty() && apart(&[0.0, 0.0]).is_empty());
     }
 
     #[test]

@@ -57,15 +57,16 @@ pub struct Made {
     pub judged: Judged,
 }
 
-/// Draws the cells of `seed` and runs them, but those runs that are `known`.
+/// Draws the cells of `seed` and runs them, but those runs that are `known`; the kernel is of the tree `source`, or the package's.
 pub fn run(
     extent: Extent,
     seed: u64,
+    source: Option<&str>,
     threads: Option<usize>,
     known: &BTreeMap<String, RunTables>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Made> {
-    let cells = cells::draw(extent, seed);
+    let cells = cells::draw(extent, seed, source);
     let file = file(&cells);
     let options = RunOptions {
         engines: vec![Engine::Simulate, Engine::Measure],

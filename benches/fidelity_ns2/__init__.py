@@ -1,0 +1,1 @@
+"""ns-2 on the cells of `trammel fidelity`, beside the kernel and the simulator."""
