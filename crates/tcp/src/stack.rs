@@ -82,6 +82,9 @@ pub struct Stack {
     pub initial_rto: Time,
     /// Timeouts of a SYN that are not doubled, beside the six that are (`tcp_syn_linear_timeouts`, Linux since 6.5).
     pub syn_linear_timeouts: u32,
+    /// SYNs that may be sent again without the window starting at one segment (RFC 5681 §3.1: none; Linux since 3.1: one, for its timeout
+    /// of a second is shorter than some paths).
+    pub spare_syns: u32,
     /// How much older than the last a segment's timestamp may be and still be taken, ticks of the peer's clock (Linux's
     /// `TCP_PAWS_WINDOW`; RFC 7323 §5.3: none).
     pub paws_window: u32,
@@ -142,6 +145,7 @@ impl Stack {
             max_rto: Time::from_secs(120),
             initial_rto: Time::from_secs(1),
             syn_linear_timeouts: 4,
+            spare_syns: 1,
             paws_window: 1,
             linux_rtt: true,
             hz: 1000,
@@ -173,6 +177,7 @@ impl Stack {
             frto: false,
             initial_rto: Time::from_secs(3),
             syn_linear_timeouts: 0,
+            spare_syns: 0,
             byte_counting: false,
             random_timestamps: false,
             compress_sack: false,
@@ -195,6 +200,7 @@ impl Stack {
             min_rto: Time::from_secs(1),
             max_rto: Time::from_secs(60),
             syn_linear_timeouts: 0,
+            spare_syns: 0,
             paws_window: 0,
             linux_rtt: false,
             hz: 0,

@@ -171,8 +171,40 @@ fn a_lost_syn_is_repeated_after_one_two_and_four_seconds_and_the_window_is_one()
         .collect();
     assert_eq!(syns[..4], [1_000, 2_000, 4_000, 8_000]);
     assert_eq!(pair.cwnd(), 1);
-    // Of a SYN sent more than once no round trip is known.
+    // Timestamps tell the round trip of a SYN that was sent more than once.
+    assert_eq!(pair.end[CLIENT].tp().srtt_us >> 3, 20_000);
+}
+
+#[test]
+fn without_timestamps_no_round_trip_is_known_of_a_syn_sent_twice() {
+    let stack = without(|stack| stack.timestamps = false);
+    let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
+    pair.filter(|sent| {
+        if sent.from == CLIENT && sent.count < 1 {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    pair.connect();
+    pair.finish_handshake();
     assert_eq!(pair.end[CLIENT].tp().srtt_us, 0);
+    // One SYN may be lost, by Linux.
+    assert_eq!(pair.cwnd(), 10);
+}
+
+#[test]
+fn a_round_trip_beyond_the_first_timeout_leaves_the_window_alone() {
+    // 3 s: the SYN is sent at 1, 2 and 3 s again, and the first is what is answered.
+    for (timestamps, window) in [(true, 10), (false, 1)] {
+        let stack = without(|stack| stack.timestamps = timestamps);
+        let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 1_500);
+        pair.connect();
+        pair.finish_handshake();
+        assert_eq!(pair.cwnd(), window);
+        let rtt_us = if timestamps { 3_000_000 } else { 0 };
+        assert_eq!(pair.end[CLIENT].tp().srtt_us >> 3, rtt_us);
+    }
 }
 
 #[test]

@@ -127,7 +127,8 @@ impl Connection {
         self.snd_wl1 = segment.seq;
     }
 
-    fn establish(&mut self) {
+    /// `segment` acknowledges our SYN.
+    fn establish(&mut self, segment: &Segment) {
         self.state = State::Established;
         self.receiver.established(self.tp.now_us);
         self.tp.snd_una = self.iss.wrapping_add(1);
@@ -139,15 +140,30 @@ impl Connection {
         self.tp.delivered = 1;
         self.tp.delivered_mstamp_us = self.tp.now_us;
         self.tp.first_tx_mstamp_us = self.tp.now_us;
-        if self.retransmits == 0 {
-            let rtt = (self.tp.now_us - self.syn_sent_us).max(1);
-            self.min_rtt.reset(self.tp.now_us / 1000, rtt);
-            self.tp.min_rtt_us = rtt as u32;
-            self.rtt.sample(&mut self.tp, &self.stack, rtt as u32);
+        let echo = (self.ts_ok && segment.ts_ecr != 0).then(|| self.sent_at_ms(segment.ts_ecr));
+        let first_ms = (self.syn_sent_us / 1000) as u32;
+        let rtt_us = if self.retransmits == 0 {
+            Some(self.tp.now_us - self.syn_sent_us)
         } else {
-            // RFC 5681 §3.1: after a lost SYN the window starts with one segment.
-            self.tp.snd_cwnd = 1;
+            // RFC 7323 §4.1: with timestamps even a retransmission gives a sample.
+            let now_ms = (self.tp.now_us / 1000) as u32;
+            echo.map(|sent_ms| 1000 * u64::from(now_ms.wrapping_sub(sent_ms).max(1)))
+        };
+        if let Some(rtt_us) = rtt_us {
+            let rtt_us = rtt_us.clamp(1, u64::from(u32::MAX));
+            self.min_rtt.reset(self.tp.now_us / 1000, rtt_us);
+            self.tp.min_rtt_us = rtt_us as u32;
+            self.rtt.sample(&mut self.tp, &self.stack, rtt_us as u32);
+        }
+        if self.retransmits > 0 {
             self.rtt.after_lost_syn(&self.stack);
+        }
+        //= rfc5681 §3.1
+        //# if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly transmitted
+        //# SYN MUST be one segment consisting of at most SMSS bytes.
+        // Where the first one is what is answered, none was lost.
+        if self.retransmits > self.stack.spare_syns && echo != Some(first_ms) {
+            self.tp.snd_cwnd = 1;
         }
         self.retransmits = 0;
         self.backoff = 0;
@@ -211,7 +227,7 @@ impl Connection {
         if acks {
             let agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
             self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
-            self.establish();
+            self.establish(segment);
             // On its own, as the kernel does it: the application learns of the connection after that.
             self.extra_ack = Some(self.pure_ack(now));
             self.want_other = true;
@@ -234,7 +250,7 @@ impl Connection {
         {
             if segment.flags.has(Flags::ACK) && segment.ack == self.iss.wrapping_add(1) {
                 // Simultaneous open (RFC 9293 §3.5, figure 7); the window of a SYN is not scaled.
-                self.establish();
+                self.establish(segment);
                 self.snd_wnd = u32::from(segment.window);
             } else {
                 // A repeated SYN is answered as the first one was, and ours may be lost.
@@ -286,7 +302,7 @@ impl Connection {
             if segment.ack != self.iss.wrapping_add(1) {
                 return self.refuse(segment);
             }
-            self.establish();
+            self.establish(segment);
             self.snd_wnd = u32::from(segment.window) << self.snd_wscale;
             self.snd_wl1 = segment.seq;
         }

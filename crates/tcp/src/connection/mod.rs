@@ -669,7 +669,7 @@ impl Connection {
         self.tp.rcv_tsecr = if segment.ts_ecr == 0 {
             0
         } else {
-            segment.ts_ecr.wrapping_sub(self.ts_offset())
+            self.sent_at_ms(segment.ts_ecr)
         };
     }
 
@@ -702,6 +702,11 @@ impl Connection {
     fn timestamp(&self, now: Time) -> u32 {
         // Never 0, which means "no echo" on a SYN.
         (now.as_ms() as u32).wrapping_add(self.ts_offset())
+    }
+    /// When the segment left whose timestamp comes back, in milliseconds.
+    #[inline]
+    fn sent_at_ms(&self, echo: u32) -> u32 {
+        echo.wrapping_sub(self.ts_offset())
     }
     #[inline]
     fn ts_offset(&self) -> u32 {
