@@ -123,7 +123,7 @@ fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
     }
     if flow.stack != Preset::Linux6 {
         let note = format!(
-            "stack `{}` is approximated: the kernel is what it is, with the variables set that come closest (no RACK, tail loss probes or F-RTO, initial window {})",
+            "stack `{}` is approximated: the kernel is what it is, with the variables set that come closest (no RACK, tail loss probes or F-RTO, initial window {}); windows still grow by segments and not by ACKs, the variants are today's, and PRR and undo stay",
             flow.stack.name(),
             described.stacks.0.initial_window
         );
@@ -165,7 +165,14 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
     [
         ("tcp_sack", flag(stack.sack, 1)),
         ("tcp_dsack", flag(stack.dsack, 1)),
-        ("tcp_timestamps", flag(stack.timestamps, 1)),
+        // 2: without an offset that is drawn for each connection, by which LP's arithmetic of delays stands or falls.
+        (
+            "tcp_timestamps",
+            flag(
+                stack.timestamps,
+                if stack.random_timestamps { 1 } else { 2 },
+            ),
+        ),
         ("tcp_window_scaling", flag(stack.window_scaling, 1)),
         ("tcp_ecn", flag(stack.ecn, 1)),
         // What is asked for is to stay.
@@ -185,7 +192,8 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
         // One flow is not to learn from another.
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", receive),
-        ("tcp_wmem", "4096 131072 134217728".to_owned()),
+        // A packet takes 2 kB of it, SACKed ones too: never what binds, at 1 Gbit/s and a second of round trip either.
+        ("tcp_wmem", "4096 131072 1073741824".to_owned()),
     ]
     .map(|(name, value)| (format!("ipv4/{name}"), value))
     .to_vec()
