@@ -112,7 +112,7 @@ pub fn run(
         targets: &targets,
         mechanisms: &mechanisms,
         gaps: &gaps,
-        e1_seeds: extent.long_fat_seeds,
+        extent,
     };
     let mut report = page::render(&study, &done);
     if is_interrupted {
@@ -158,6 +158,6 @@ pub struct Study<'a> {
     pub mechanisms: &'a Mechanisms,
     /// What lacks an explanation or a miss.
     pub gaps: &'a Gaps,
-    /// Seeds of `e1`.
-    pub e1_seeds: u64,
+    /// How much was run.
+    pub extent: Extent,
 }
