@@ -17,10 +17,13 @@
 //! 5. otherwise by a timer that adapts to the arrivals between 40 and 200 ms,
 //! 6. when the application has read, if more than a segment waits or the window doubled.
 
+mod blocks;
+
 use crate::segment::{Flags, SackBlock, Segment};
 use crate::seq::{after, before, earlier, later};
 use crate::stack::{AckPolicy, Stack};
 use crate::timer::jiffies_after;
+use blocks::Blocks;
 use trammel_core::time::Time;
 
 /// Quick ACKs at the start of a connection and after an irregularity.
@@ -43,8 +46,6 @@ const DESCRIPTOR_BYTES: u64 = 832;
 const FRAGMENTS: u32 = 17;
 /// SACK blocks that a header with timestamps has room for beside a duplicate's.
 const BLOCKS_EXPECTED: usize = 2;
-/// SACK blocks that are remembered: as many as a header without timestamps has room for.
-const BLOCKS_REMEMBERED: usize = 4;
 /// Interrupt moderation: packets that come within this time are handed up together, ns.
 const BATCH_NS: u64 = 50_000;
 /// Largest super-segment that GRO makes, bytes.
@@ -74,8 +75,8 @@ pub(crate) struct Receiver {
     pub(crate) wscale: u8,
     /// Ranges received above `rcv_nxt`, in order, apart from each other.
     gaps: Vec<Range>,
-    /// Blocks to report, the most recent first.
-    sacks: Vec<SackBlock>,
+    /// Blocks to report.
+    sacks: Blocks,
     /// A duplicate to report with the next ACK.
     duplicate: Option<SackBlock>,
     /// Our timestamp that the peer last echoed.
@@ -168,7 +169,7 @@ impl Receiver {
             copied: 0,
             wscale,
             gaps: Vec::with_capacity(64),
-            sacks: Vec::with_capacity(BLOCKS_REMEMBERED),
+            sacks: Blocks::new(),
             duplicate: None,
             last_echo: 0,
             ts_recent: 0,
@@ -447,7 +448,7 @@ impl Receiver {
                     self.duplicate = Some(SackBlock { start, end });
                 }
                 // RFC 2883 §4: the block that holds the duplicate comes next.
-                self.report(start, end);
+                self.sacks.report(SackBlock { start, end });
                 return;
             }
             merged.start = earlier(merged.start, old.start);
@@ -466,27 +467,7 @@ impl Receiver {
             // Neighbours share buffers of about a dozen segments.
             self.held += u64::from(bytes) + DESCRIPTOR_BYTES / 12;
         }
-        self.report(start, end);
-    }
-
-    /// The newest segment's block goes first (RFC 2018 §4). What is remembered are the blocks last
-    /// reported, as Linux does, not the ranges held: a segment beside a range that has fallen out of them
-    /// is reported alone.
-    fn report(&mut self, start: u32, end: u32) {
-        let mut newest = SackBlock { start, end };
-        // First with the block it touches, then with those that are one with it now.
-        if let Some(at) = self.sacks.iter().position(|block| touch(*block, newest)) {
-            newest = union(self.sacks.remove(at), newest);
-        }
-        self.sacks.retain(|block| {
-            let joins = touch(*block, newest);
-            if joins {
-                newest = union(*block, newest);
-            }
-            !joins
-        });
-        self.sacks.truncate(BLOCKS_REMEMBERED - 1);
-        self.sacks.insert(0, newest);
+        self.sacks.report(SackBlock { start, end });
     }
 
     /// Whether the ACK that is held back for compression must leave before `segment` changes the SACK
@@ -504,7 +485,7 @@ impl Receiver {
             start: segment.seq,
             end: segment.seq.wrapping_add(segment.len),
         };
-        let touched = self.sacks.iter().position(|block| touch(*block, newest));
+        let touched = self.sacks.touched(newest);
         touched.unwrap_or(self.sacks.len()) >= BLOCKS_EXPECTED
     }
 
@@ -540,8 +521,7 @@ impl Receiver {
             // The FIN itself is taken by the state machine.
             self.rcv_nxt = earlier(self.rcv_nxt, fin);
         }
-        let next = self.rcv_nxt;
-        self.sacks.retain(|block| after(block.start, next));
+        self.sacks.forget_before(self.rcv_nxt);
     }
 
     /// Whether to acknowledge at once, or when.
@@ -786,12 +766,7 @@ impl Receiver {
     /// The SACK blocks of the next ACK: a duplicate first, then the newest, `room` at most.
     pub(crate) fn sack_blocks(&mut self, room: usize, blocks: &mut [SackBlock; 4]) -> u8 {
         let mut used = 0;
-        for block in self
-            .duplicate
-            .take()
-            .into_iter()
-            .chain(self.sacks.iter().copied())
-        {
+        for block in self.duplicate.take().into_iter().chain(self.sacks.iter()) {
             if used == room {
                 break;
             }
@@ -810,19 +785,6 @@ impl Receiver {
     #[inline]
     pub(crate) fn has_sack(&self) -> bool {
         self.duplicate.is_some() || !self.sacks.is_empty()
-    }
-}
-
-/// Whether two blocks overlap or adjoin.
-fn touch(one: SackBlock, other: SackBlock) -> bool {
-    !after(one.start, other.end) && !after(other.start, one.end)
-}
-
-/// The range from the first byte of two blocks to the last.
-fn union(one: SackBlock, other: SackBlock) -> SackBlock {
-    SackBlock {
-        start: earlier(one.start, other.start),
-        end: later(one.end, other.end),
     }
 }
 

@@ -26,6 +26,17 @@ fn between(client: &Stack, server: &Stack) -> Pair {
     pair
 }
 
+/// What `from` sends first is lost, so many segments.
+fn lose_first(pair: &mut Pair, from: usize, segments: usize) {
+    pair.filter(move |sent| {
+        if sent.from == from && sent.count < segments {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+}
+
 fn largest_payload(pair: &Pair) -> u32 {
     pair.log
         .iter()
@@ -155,13 +166,7 @@ fn a_lost_syn_is_repeated_after_one_two_and_four_seconds_and_the_window_is_one()
         stack.syn_linear_timeouts = 0;
     });
     let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
-    pair.filter(|sent| {
-        if sent.from == CLIENT && sent.count < 3 {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    lose_first(&mut pair, CLIENT, 3);
     pair.connect();
     pair.finish_handshake();
     let syns: Vec<_> = pair
@@ -179,13 +184,7 @@ fn a_lost_syn_is_repeated_after_one_two_and_four_seconds_and_the_window_is_one()
 fn without_timestamps_no_round_trip_is_known_of_a_syn_sent_twice() {
     let stack = without(|stack| stack.timestamps = false);
     let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
-    pair.filter(|sent| {
-        if sent.from == CLIENT && sent.count < 1 {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    lose_first(&mut pair, CLIENT, 1);
     pair.connect();
     pair.finish_handshake();
     assert_eq!(pair.end[CLIENT].tp().srtt_us, 0);
@@ -210,13 +209,7 @@ fn a_round_trip_beyond_the_first_timeout_leaves_the_window_alone() {
 #[test]
 fn after_a_lost_syn_the_rfc_begins_data_with_three_seconds() {
     let mut pair = Pair::closed([&Stack::rfc(); 2], ["reno"; 2], 10);
-    pair.filter(|sent| {
-        if sent.from == CLIENT && sent.count < 1 {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    lose_first(&mut pair, CLIENT, 1);
     pair.connect();
     pair.finish_handshake();
     assert_eq!(pair.end[CLIENT].rto(), Time::from_secs(3));
@@ -225,13 +218,7 @@ fn after_a_lost_syn_the_rfc_begins_data_with_three_seconds() {
 #[test]
 fn a_lost_answer_is_repeated() {
     let mut pair = Pair::closed([&Stack::linux_6(); 2], ["reno"; 2], 10);
-    pair.filter(|sent| {
-        if sent.from == SERVER && sent.count < 1 {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    lose_first(&mut pair, SERVER, 1);
     pair.connect();
     pair.finish_handshake();
     assert!(pair.now > Time::from_ms(2_000));

@@ -6,7 +6,7 @@ use crate::engine::{Lacks, machine};
 use crate::fidelity::matrix::{self, Extent, Made, page};
 use crate::fidelity::terminal::Terminal;
 use crate::run_folder::{RunFolder, RunInfo};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -113,9 +113,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The place of a tree, wherever a cell's file lies.
 fn tree(path: &Path) -> anyhow::Result<String> {
-    let whole = path
-        .canonicalize()
-        .with_context(|| format!("`{}`", path.display()))?;
+    let whole = path.canonicalize().map_err(|why| {
+        anyhow!(
+            "`{}`: {why}; `--source` takes the folder of a source tree of Linux",
+            path.display()
+        )
+    })?;
     let text = whole
         .to_str()
         .context("a path that is not UTF-8 cannot stand in a scenario")?;

@@ -1,3 +1,5 @@
+//! Simulated devices under test: what they lose, delay and repeat.
+
 use super::course::{Course, Flow as Offered};
 use super::*;
 use crate::forwarding::bench::Bench as Workbench;
