@@ -11,10 +11,10 @@
 //! 1. when more than a full segment is unacknowledged and the window need not shrink,
 //! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap grew,
 //! 3. when the last gap has been filled,
-//! 4. for the first three segments above a gap; then compressed to one per twentieth of a round trip, at
-//!    most a millisecond (and 0.1 ms of slack), or per 44 segments, or until the timer of 5. fires, which
+//! 4. for the first three segments above a gap; then compressed to one per twentieth of the shortest round trip
+//!    known, at most a millisecond (and 0.1 ms of slack), or per 44 segments, or until the timer of 5. fires, which
 //!    an ACK that leaves earlier does not stop,
-//! 5. otherwise by a timer that adapts to the arrivals between 40 and 200 ms,
+//! 5. otherwise by a timer that adapts to the arrivals, from 40 ms to a round trip, and 200 ms at most,
 //! 6. when the application has read, if more than a segment waits or the window doubled.
 
 mod blocks;
@@ -52,6 +52,15 @@ const BATCH_NS: u64 = 50_000;
 const BATCH_BYTES: u32 = 65_536;
 /// Bytes of a page.
 const PAGE: u32 = 4096;
+
+/// The longest that `stack` delays an ACK, µs: a tick less than the peer's least timeout, if that is Linux's too (`tcp_delack_max`).
+fn longest_delay_us(stack: &Stack) -> u64 {
+    let tick_us = match stack.hz {
+        0 => 0,
+        hz => 1_000_000 / u64::from(hz),
+    };
+    ATO_MAX_US.min(stack.min_rto.as_us().saturating_sub(tick_us))
+}
 
 /// A range of bytes received out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +106,11 @@ pub(crate) struct Receiver {
     pub(crate) interactive: bool,
     /// Adaptive delayed-ACK time, µs; 0 before the first data.
     ato_us: u64,
+    /// What the connection knows of the path: smoothed round trip (0 before any sample) and timeout, µs.
+    srtt_us: u64,
+    rto_us: u64,
+    /// The longest that an ACK may be delayed, µs.
+    ato_max_us: u64,
     /// When data last came, µs.
     last_data_us: u64,
     /// An ACK is owed.
@@ -182,6 +196,9 @@ impl Receiver {
             quick: 0,
             interactive: false,
             ato_us: 0,
+            srtt_us: 0,
+            rto_us: stack.initial_rto.as_us(),
+            ato_max_us: longest_delay_us(stack),
             last_data_us: 0,
             owed: false,
             now: false,
@@ -246,6 +263,11 @@ impl Receiver {
     pub(crate) fn established(&mut self, now_us: u64) {
         self.space_us = now_us;
         self.last_data_us = now_us;
+    }
+
+    /// The connection's estimate of the path: smoothed round trip and timeout, µs.
+    pub(crate) fn learn_path(&mut self, srtt_us: u64, rto_us: u64) {
+        (self.srtt_us, self.rto_us) = (srtt_us, rto_us);
     }
 
     /// When data last came, µs; when the handshake ended where none did.
@@ -394,8 +416,9 @@ impl Receiver {
             if gap <= ATO_MIN_US / 2 {
                 self.ato_us = self.ato_us / 2 + ATO_MIN_US / 2;
             } else if gap < self.ato_us {
-                self.ato_us = (self.ato_us / 2 + gap).min(ATO_MAX_US);
-            } else if gap > ATO_MAX_US {
+                self.ato_us = (self.ato_us / 2 + gap).min(self.rto_us).min(ATO_MAX_US);
+            } else if gap > self.rto_us {
+                // The sender has been silent for so long that it starts anew.
                 self.quicken(MAX_QUICK_ACKS);
             }
         }
@@ -572,7 +595,7 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_due == Time::MAX {
-            let hold = (self.rtt_eighths * 125 / 20).min(COMPRESSION_NS);
+            let hold = (self.least_round_trip_us() * 1000 / 20).min(COMPRESSION_NS);
             let due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
             // A timer that is left of a delayed ACK sends what is held back, too.
             self.compressed_due = if self.delack > now {
@@ -583,8 +606,29 @@ impl Receiver {
         }
     }
 
+    /// How long an ACK is delayed: no longer than the round trip, as far as that is known.
+    fn delay_us(&self) -> u64 {
+        let round_trip = match self.srtt_us {
+            0 => ATO_MAX_US,
+            srtt => srtt.max(ATO_MIN_US),
+        };
+        self.ato_us
+            .max(ATO_MIN_US)
+            .min(round_trip)
+            .min(self.ato_max_us)
+    }
+
+    /// The round trip as the data's rhythm shows it or as the connection's own segments do, whichever is shorter, µs.
+    fn least_round_trip_us(&self) -> u64 {
+        let seen = self.rtt_eighths >> 3;
+        match self.srtt_us {
+            0 => seen,
+            srtt => seen.min(srtt),
+        }
+    }
+
     fn arm_delayed(&mut self, now: Time) {
-        let ato = self.ato_us.clamp(ATO_MIN_US, ATO_MAX_US);
+        let ato = self.delay_us();
         let due = jiffies_after(now, ato, self.hz);
         if self.delayed == Time::MAX {
             self.delayed = due;
@@ -738,7 +782,7 @@ impl Receiver {
             self.interactive = false;
             self.ato_us = ATO_MIN_US;
         } else {
-            self.ato_us = (self.ato_us * 2).clamp(ATO_MIN_US, ATO_MAX_US);
+            self.ato_us = (self.ato_us * 2).min(self.rto_us);
         }
         self.now = true;
     }

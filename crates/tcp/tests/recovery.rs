@@ -417,3 +417,16 @@ fn without_rack_a_lost_retransmission_takes_a_timeout() {
     pair.run_until_acked(Time::from_secs(5));
     assert_eq!(pair.end[CLIENT].counters().timeouts, 1);
 }
+
+#[test]
+fn a_retransmission_is_not_lost_for_what_left_at_the_same_instant() {
+    // All ACKs of a burst come at one instant: the first two let new segments out, the third the retransmission.
+    let mut pair = burst(&plain(Stack::linux_6()), 40, &[1]);
+    pair.write(CLIENT, 40 * u64::from(pair.end[CLIENT].tp().mss));
+    pair.run_until_acked(Time::from_secs(10));
+    let twice: Vec<_> = transmissions(&pair)
+        .into_iter()
+        .filter(|times| *times > 1)
+        .collect();
+    assert_eq!(twice, [2], "one segment, sent twice");
+}

@@ -159,9 +159,10 @@ fn a_probe_repairs_a_lost_tail_without_a_timeout_and_reduces_the_window() {
         ),
         (1, 0, 1)
     );
-    // Armed by the ACKs of the nine: two round trips and the delayed-ACK allowance of a lone segment.
+    // Armed by the ACKs of the nine: two round trips and the delayed-ACK allowance of a lone segment. ACKs of one
+    // instant are taken in a microsecond apart, which the mean round trip shows.
     let probe = pair.data_since(mark, CLIENT)[0].time - start;
-    assert_eq!(probe, Time::from_ms(20 + 220), "{probe}");
+    assert_eq!(probe, Time::from_us(20_000 + 220_003), "{probe}");
     // What is acknowledged beyond the probe shows that the tail was lost.
     pair.write(CLIENT, 1448);
     pair.run_until_acked(SECOND);
@@ -182,7 +183,7 @@ fn a_probe_after_two_round_trips_finds_a_lost_tail_by_sack() {
     let mark = pair.mark();
     pair.run_until_acked(SECOND);
     let probe = pair.data_since(mark, CLIENT)[0];
-    assert_eq!(probe.time - start, Time::from_ms(20 + 40 + 2));
+    assert_eq!(probe.time - start, Time::from_us(20_000 + 40_003 + 2_000));
     let counters = *pair.end[CLIENT].counters();
     assert_eq!(
         (

@@ -544,8 +544,15 @@ impl Connection {
                 .min(MIN_RTT_WINDOW_MS, self.tp.now_us / 1000, us);
         }
         self.tp.min_rtt_us = self.min_rtt.get() as u32;
-        self.rtt.sample(&mut self.tp, &self.stack, rtt as u32);
+        self.sample_rtt(rtt as u32);
         self.backoff = 0;
+    }
+
+    /// Feeds the estimator of the timeout, and tells the receiver, whose delayed ACKs follow it.
+    pub(super) fn sample_rtt(&mut self, rtt_us: u32) {
+        self.rtt.sample(&mut self.tp, &self.stack, rtt_us);
+        self.receiver
+            .learn_path(u64::from(self.tp.srtt_us >> 3), self.rtt.rto_us);
     }
 
     /// Segment `index` is delivered: it may end the rate sample (draft-ietf-ccwg-bbr, "UpdateRateSample").

@@ -11,7 +11,7 @@ impl Connection {
     /// Opens the connection: a SYN will be sent.
     pub fn connect(&mut self, now: Time) {
         debug_assert_eq!(self.state, State::Closed);
-        self.tp.now_us = now.as_us();
+        self.read_clock(now);
         self.state = State::SynSent;
         self.want_syn = true;
         self.want_other = true;
@@ -153,7 +153,7 @@ impl Connection {
             let rtt_us = rtt_us.clamp(1, u64::from(u32::MAX));
             self.min_rtt.reset(self.tp.now_us / 1000, rtt_us);
             self.tp.min_rtt_us = rtt_us as u32;
-            self.rtt.sample(&mut self.tp, &self.stack, rtt_us as u32);
+            self.sample_rtt(rtt_us as u32);
         }
         if self.retransmits > 0 {
             self.rtt.after_lost_syn(&self.stack);

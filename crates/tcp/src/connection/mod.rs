@@ -238,6 +238,9 @@ pub struct Connection {
     /// Most segments outstanding since the window was last used in full.
     cwnd_used: u32,
     cwnd_stamp_us: u64,
+    /// When a segment last came, and how many before it at that instant.
+    came_at: Time,
+    came_before: u64,
     syn_sent_us: u64,
     peer_scales: bool,
 
@@ -350,6 +353,8 @@ impl Connection {
             cwnd_usage_seq: iss,
             cwnd_used: 0,
             cwnd_stamp_us: 0,
+            came_at: Time::MAX,
+            came_before: 0,
             syn_sent_us: 0,
             peer_scales: false,
             high_seq: iss,
@@ -577,7 +582,7 @@ impl Connection {
     /// A timer is due: to be called once [`next_timer`](Connection::next_timer) is reached, earlier does no
     /// harm.
     pub fn on_timer(&mut self, now: Time) {
-        self.tp.now_us = now.as_us();
+        self.read_clock(now);
         if self.receiver.delayed <= now {
             self.receiver.delayed = Time::MAX;
             if self.receiver.owed {
@@ -603,6 +608,25 @@ impl Connection {
         self.check_sometimes();
     }
 
+    /// The connection's clock, which never goes back.
+    #[inline]
+    fn read_clock(&mut self, now: Time) {
+        self.tp.now_us = self.tp.now_us.max(now.as_us());
+    }
+
+    /// For a segment that comes. Those of one instant, as a token bucket lets them through, are taken in a microsecond apart, as by any
+    /// processor: else what answers the second would seem to RACK to have left with what answers the first.
+    #[inline]
+    fn read_clock_anew(&mut self, now: Time) {
+        self.came_before = if now == self.came_at {
+            self.came_before + 1
+        } else {
+            0
+        };
+        self.came_at = now;
+        self.tp.now_us = self.tp.now_us.max(now.as_us() + self.came_before);
+    }
+
     /// Takes in a segment at `now`. Time must not run backwards from call to call.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
@@ -613,7 +637,7 @@ impl Connection {
 
     #[inline]
     fn take(&mut self, now: Time, segment: &Segment) {
-        self.tp.now_us = now.as_us();
+        self.read_clock_anew(now);
         if self.state != State::Established || !self.is_expected(segment) {
             return self.on_segment_slowly(now, segment);
         }

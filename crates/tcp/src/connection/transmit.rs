@@ -35,7 +35,7 @@ impl Connection {
         if !self.wants_to_transmit() {
             return false;
         }
-        self.tp.now_us = now.as_us();
+        self.read_clock(now);
         if self.want_other && self.transmit_other(now, out) {
             return true;
         }

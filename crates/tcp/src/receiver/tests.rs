@@ -158,3 +158,53 @@ fn what_joins_the_stream_frees_its_memory_while_other_gaps_stay_open() {
     assert_eq!(receiver.space(), receiver.window_of(receiver.buffer));
     assert!(receiver.space() >= full);
 }
+
+/// A receiver that has used up its quick ACKs, with a path of `srtt_ms` and that much of a timeout.
+fn settled(srtt_ms: u64, rto_ms: u64) -> Receiver {
+    let mut receiver = receiver();
+    receiver.learn_path(srtt_ms * 1000, rto_ms * 1000);
+    take_then(&mut receiver, 160_000, 0);
+    // A cap that grows asks for quick ACKs, too.
+    receiver.ssthresh = receiver.clamp as u32;
+    receiver.quick = 0;
+    acknowledge(&mut receiver);
+    receiver
+}
+
+#[test]
+fn only_a_silence_beyond_the_timeout_brings_quick_acks_back() {
+    // Over a satellite, windows come 500 ms apart: the sender does not start anew for that.
+    for (gap_ms, rto_ms, is_quick) in [(500, 1341, false), (1342, 1341, true), (260, 250, true)] {
+        let mut receiver = settled(447, rto_ms);
+        take_then(&mut receiver, 160_000 + gap_ms * 1000, 1);
+        assert_eq!(receiver.quick > 0, is_quick, "{gap_ms} of {rto_ms} ms");
+    }
+}
+
+#[test]
+fn an_ack_is_delayed_by_a_round_trip_at_most() {
+    // Segments 50 ms apart have it expect the next after up to 100 ms.
+    for (srtt_ms, hold_ms) in [(10, 40), (70, 70), (447, 100)] {
+        let mut receiver = settled(srtt_ms, 1341);
+        receiver.ato_us = 100_000;
+        assert_eq!(receiver.delay_us(), hold_ms * 1000, "{srtt_ms} ms");
+    }
+    // Linux holds no ACK for as long as its own least timeout.
+    let mut receiver = settled(447, 1341);
+    receiver.ato_us = 400_000;
+    assert_eq!(receiver.delay_us(), 199_000);
+}
+
+#[test]
+fn compression_follows_the_shorter_round_trip() {
+    // A queue of 8 ms lies in the data's round trip, and not in the handshake's.
+    let mut receiver = settled(2, 202);
+    for (number, time_us) in [(2, 200_000), (3, 200_700), (4, 201_400), (5, 202_100)] {
+        take_then(&mut receiver, time_us, number);
+        if receiver.now {
+            acknowledge(&mut receiver);
+        }
+    }
+    let due = Time::from_us(202_100) + Time::from_ns(100_000 + COMPRESSION_SLACK_NS);
+    assert_eq!(receiver.compressed_due, due);
+}
