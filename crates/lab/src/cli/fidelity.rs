@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// 16 cells of three phases: about a minute [default]
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// 400 cells of three phases: up to three hours on two cores
+    /// 400 cells of five phases: up to three hours on two cores
     #[arg(long)]
     full: bool,
     /// The seed of the cells: one that was drawn after the last change of the simulator tells most
