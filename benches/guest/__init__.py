@@ -1,0 +1,1 @@
+"""What a packet costs in a guest of the real kernel."""
