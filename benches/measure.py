@@ -7,6 +7,7 @@ shared. Programs print their results as `key=value` words; the line that begins 
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -51,8 +52,8 @@ def words(line: str) -> dict[str, str]:
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
 
 
-def run(command: Sequence[str | Path]) -> Run:
-    """Runs `command` to its end."""
+def cost(command: Sequence[str | Path]) -> tuple[str, resource.struct_rusage]:
+    """Runs `command` to its end: what it printed, and what it and those it waited for used."""
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
@@ -61,6 +62,12 @@ def run(command: Sequence[str | Path]) -> Run:
         text = out.read()
     if process.returncode != 0:
         raise Failure(f"`{command[0]}` ended with {process.returncode}: {text[-400:].strip()}")
+    return text, usage
+
+
+def run(command: Sequence[str | Path]) -> Run:
+    """Runs `command`, which prints its results, to its end."""
+    text, usage = cost(command)
     results = [words(line) for line in text.splitlines() if line.startswith("run ")]
     if not results:
         raise Failure(f"`{command[0]}` printed no result: {text[-400:].strip()}")

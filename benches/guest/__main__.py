@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from benches.measure import ROOT, Failure, Spread, say, table
+from benches.measure import ROOT, Failure, Spread, cost, say, table
 
 PROGRAM = ROOT / "target" / "release" / "trammel"
 SCENARIO = """\
@@ -37,19 +35,11 @@ start = "0 s"
 SHORT_S = 1
 
 
-def cost(variant: str, seconds: int, folder: Path) -> tuple[float, int]:
+def guest(variant: str, seconds: int, folder: Path) -> tuple[float, int]:
     """Processor time of a run, s, and the data packets that it sent."""
     file, out = folder / f"{seconds}.toml", folder / f"{seconds}"
     file.write_text(SCENARIO.format(seconds=seconds, variant=variant))
-    command = [str(PROGRAM), "run", str(file), "-o", str(out)]
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        text = said.read()
-    if process.returncode != 0:
-        raise Failure(f"`{' '.join(command)}` ended with {process.returncode}: {text[-400:].strip()}")
+    _, usage = cost([PROGRAM, "run", file, "-o", out])
     with (out / "flows.csv").open() as rows:
         packets = sum(int(row["sent_pkts"]) for row in csv.DictReader(rows))
     return usage.ru_utime + usage.ru_stime, packets
@@ -71,8 +61,8 @@ def main() -> int:
     try:
         for turn in range(args.repeats):
             with tempfile.TemporaryDirectory() as folder:
-                short_s, few = cost(args.variant, SHORT_S, Path(folder))
-                long_s, packets = cost(args.variant, args.duration, Path(folder))
+                short_s, few = guest(args.variant, SHORT_S, Path(folder))
+                long_s, packets = guest(args.variant, args.duration, Path(folder))
             beyond_us = (long_s - short_s) * 1e6 / (packets - few)
             rounds.append((short_s, long_s * 1e6 / packets, beyond_us))
             say(f"{turn + 1} of {args.repeats}: {beyond_us:.2f} us a packet")

@@ -1,5 +1,6 @@
 //! How the receive buffer follows the application, beside figures of Linux 6.12, and which blocks it reports.
 
+use super::acknowledge::{COMPRESSION_NS, COMPRESSION_SLACK_NS};
 use super::*;
 
 const MSS: u32 = 1448;
