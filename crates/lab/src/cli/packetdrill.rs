@@ -36,7 +36,15 @@ struct Count {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut count = Count::default();
     for path in &args.paths {
-        for script in scripts(path)? {
+        let scripts = scripts(path)?;
+        if scripts.is_empty() {
+            count.unreadable += 1;
+            say(&format!(
+                "error: `{}` has no script; name a script or a folder with files `*.pkt`",
+                path.display()
+            ));
+        }
+        for script in scripts {
             judge(&script, args.verbose, &mut count)?;
         }
     }

@@ -25,6 +25,12 @@ pub(super) fn script(text: &str) -> Result<Script, ReadError> {
         let event = event(&mut cursor)?;
         script.events.push(event);
     }
+    let is_command = |event: &Event| matches!(event.action, Action::Command(_));
+    if script.events.iter().all(is_command) {
+        return Err(cursor.malformed(
+            "the script has no event, so it tests nothing; begin with `0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3`",
+        ));
+    }
     Ok(script)
 }
 
@@ -122,7 +128,8 @@ mod tests {
 
     #[test]
     fn options_stand_at_the_top_and_commands_may_stand_alone() {
-        let script = script("--mss=1000\n// note\n--strict_segments\n`sysctl -q a=1`").unwrap();
+        let script =
+            script("--mss=1000\n// note\n--strict_segments\n`sysctl -q a=1` 0 %{}%").unwrap();
         let options: Vec<_> = script
             .options
             .iter()
@@ -143,6 +150,8 @@ mod tests {
             ("\n +.5~+.1 %{}%", 2, 6, "ends before it begins"),
             ("write(3) = 1", 1, 1, "expected the time of an event"),
             ("0 < . 1:1001(999) ack 1", 1, 7, "is 1000 bytes long"),
+            ("", 1, 1, "has no event"),
+            ("--mss=1000\n`sysctl -q a=1`\n", 3, 1, "has no event"),
         ] {
             let Err(ReadError::Malformed { place, what: is }) = script(text) else {
                 panic!("{text} was read");
