@@ -1,9 +1,12 @@
-//! Builds the pinned kernel, or one of a tree: `build [TREE]`. The exit code is 3 where the machine lacks its source or a tool.
+//! Builds the pinned kernel, or one of a tree, and boots it once: `build [TREE]`. The exit code is 3 where the machine lacks its source or a tool, or lets no
+//! guest run. The guest is this program itself.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use trammel_kernel::boot::{self, BOOT_TIME, Machine};
 use trammel_kernel::build::{Error, Source, Watch, Wish, build, usual_cache};
+use trammel_kernel::guest::{self, FILES};
 
 struct Told;
 impl Watch for Told {
@@ -21,12 +24,16 @@ impl Watch for Told {
 const LACKS: u8 = 3;
 
 fn main() -> ExitCode {
+    let is_guest = std::process::id() == 1 && std::path::Path::new(guest::JOB).exists();
+    if is_guest || std::env::args().nth(1).as_deref() == Some(FILES) {
+        return guest::main();
+    }
     match work() {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("{why}");
             let lacks = matches!(why.downcast_ref(), Some(Error::Lacks { .. }));
-            if lacks {
+            if lacks || matches!(why.downcast_ref(), Some(boot::Error::Unable { .. })) {
                 ExitCode::from(LACKS)
             } else {
                 ExitCode::FAILURE
@@ -45,6 +52,9 @@ fn work() -> Result<(), Box<dyn std::error::Error>> {
         jobs: std::thread::available_parallelism()?.get(),
         cache: usual_cache().unwrap_or_else(|| PathBuf::from("kernels")),
     };
-    println!("{:?}", build(&wish, &Told)?);
+    let built = build(&wish, &Told)?;
+    println!("{built:?}");
+    Machine::new(&built.kernel, &std::env::current_exe()?)?.try_boot(BOOT_TIME, &|| false)?;
+    println!("a guest boots");
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A guest from its start to its answer: given files and a job in memory, heard by a pipe, and gone with whoever started it.
 
+use crate::cause::Cause;
 use crate::guest::{FAILED, FILES, JOB, MODULES};
 use crate::initramfs::Archive;
 use crate::job::{Answer, Job};
@@ -10,7 +11,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use trammel_io::machine;
@@ -23,12 +24,24 @@ const SAID_LINES: usize = 12;
 const SLICE: Duration = Duration::from_millis(20);
 /// The least memory of a guest.
 const LEAST_MIB: u64 = 256;
+/// A guest that has nothing to do ends in a third of a second; on a machine that is very busy, in this.
+pub const BOOT_TIME: Duration = Duration::from_secs(60);
+/// The virtual time of a guest that has nothing to do.
+const NOTHING_NS: i64 = 1_000_000;
 
 /// Why a guest came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It could not be started.
-    #[error("the kernel's guest does not start: {0}")]
+    /// This machine does not let guests run.
+    #[error("the kernel's guests cannot run here: {cause}{}; {}", detail.as_ref().map_or_else(String::new, |line| format!(" (`{line}`)")), cause.mend())]
+    Unable {
+        /// Why.
+        cause: Cause,
+        /// The line that tells it.
+        detail: Option<String>,
+    },
+    /// What does the work of a guest on the host could not be started.
+    #[error("the process that measures does not start: {0}")]
     NotStarted(#[source] io::Error),
     /// The program that is its first process does not say what it needs.
     #[error("`{}` does not say what files it needs: {why}; it belongs to this program and is to be beside it", .program.display())]
@@ -42,7 +55,7 @@ pub enum Error {
     #[error("the kernel's guest died ({status}); its last words:\n{said}")]
     Died {
         /// How it ended.
-        status: String,
+        status: ExitStatus,
         /// The end of its console.
         said: String,
     },
@@ -168,9 +181,55 @@ impl Machine {
         parameters: &[(String, String)],
         limits: &Limits<'_>,
     ) -> Result<T, Error> {
-        Guest::start(self, job, seed, parameters, limits)
-            .map_err(Error::NotStarted)?
-            .answer(limits)
+        let started = Guest::start(self, job, seed, parameters, limits);
+        let guest = started.map_err(|why| Error::Unable {
+            cause: Cause::of_start(&why),
+            detail: Some(why.to_string()),
+        })?;
+        guest.answer(limits).map_err(|error| match error {
+            Error::Died { status, said } => match Cause::of(status, &said) {
+                (Cause::Unknown, _) => Error::Died { status, said },
+                (cause, detail) => Error::Unable { cause, detail },
+            },
+            other => other,
+        })
+    }
+
+    /// Whether guests of this kernel run on this machine: boots one that has nothing to do, which takes `time` at most.
+    pub fn try_boot(
+        &self,
+        time: Duration,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Error> {
+        let job = Job {
+            duration_ns: NOTHING_NS,
+            sample_ns: NOTHING_NS,
+            queue_ns: NOTHING_NS,
+            read_ns: NOTHING_NS,
+            ..Job::default()
+        };
+        let limits = Limits {
+            memory_mib: LEAST_MIB,
+            time,
+            interrupted,
+        };
+        let (cause, detail) = match self.run(&job, &limits) {
+            Ok(_) => return Ok(()),
+            Err(Error::TooLong(time)) => (
+                Cause::Hangs,
+                format!("stopped after {:.1} s", time.as_secs_f64()),
+            ),
+            Err(Error::Died { status, said }) => {
+                let last = said.lines().last().unwrap_or("without a word");
+                (Cause::Unknown, format!("{status}: {last}"))
+            }
+            Err(Error::Failed(why)) => (Cause::Unknown, why),
+            Err(other) => return Err(other),
+        };
+        Err(Error::Unable {
+            cause,
+            detail: Some(detail),
+        })
     }
 }
 
@@ -283,10 +342,10 @@ impl Guest {
     }
 
     /// Waits for its end; says how it ended.
-    fn wait(&mut self, limits: &Limits<'_>) -> Result<String, Error> {
+    fn wait(&mut self, limits: &Limits<'_>) -> Result<ExitStatus, Error> {
         loop {
             if let Some(status) = self.child.try_wait().map_err(Error::NotStarted)? {
-                return Ok(status.to_string());
+                return Ok(status);
             }
             if (limits.interrupted)() {
                 return Err(Error::Interrupted);
@@ -296,10 +355,7 @@ impl Guest {
             }
             if self.answer.as_ref().is_some_and(JoinHandle::is_finished) {
                 // It has only to switch itself off.
-                return match self.child.wait() {
-                    Ok(status) => Ok(status.to_string()),
-                    Err(error) => Err(Error::NotStarted(error)),
-                };
+                return self.child.wait().map_err(Error::NotStarted);
             }
             std::thread::park_timeout(SLICE);
         }

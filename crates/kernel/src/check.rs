@@ -1,6 +1,6 @@
 //! Whether guests of a kernel run here: each finding says what was tried and how it went.
 
-use crate::boot::{Error, Limits, Machine};
+use crate::boot::{BOOT_TIME, Error, Limits, Machine};
 use crate::job::{Answer, Flow, Host, Job, Route, Way, Wire};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,7 +43,8 @@ pub struct Finding {
     pub came: Result<String, String>,
 }
 
-/// Tries it all, and tells each finding as it is made; those that failed follow from each other less the further up they are.
+/// Tries it all, and tells each finding as it is made; those that failed follow from each other less the further up they are. Where guests cannot run on
+/// this machine at all, that is an error, and nothing else is tried.
 pub fn check(
     machine: &Machine,
     interrupted: &(dyn Fn() -> bool + Sync),
@@ -64,9 +65,10 @@ pub fn check(
         ("nothing is left of a guest", &leaves_nothing),
     ];
     let mut is_well = true;
+    machine.try_boot(BOOT_TIME, interrupted)?;
     for (what, attempt) in tries {
         let came = match attempt(machine, &limits) {
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error @ (Error::Interrupted | Error::Unable { .. })) => return Err(error),
             came => came.map_err(|why| why.to_string()),
         };
         is_well &= came.is_ok();

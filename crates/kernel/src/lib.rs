@@ -16,6 +16,7 @@
 
 pub mod boot;
 pub mod build;
+pub mod cause;
 pub mod check;
 pub mod guest;
 pub mod host;

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use trammel_kernel::boot::{Error, Limits, Machine};
+use trammel_kernel::boot::{BOOT_TIME, Error, Limits, Machine};
 use trammel_kernel::build::{self, Source, Wish};
 use trammel_kernel::job::{Flow, Host, Job, Way, Wire};
 
-/// The kernel of the cache; nothing, with the reason printed, where there is none.
+/// The kernel of the cache; nothing, with the reason printed, where there is none, or where its guests do not run.
 fn kernel() -> Option<PathBuf> {
     let wish = Source::pinned()
         .map_err(|why| why.to_string())
@@ -23,7 +23,16 @@ fn kernel() -> Option<PathBuf> {
         });
     let built = wish.and_then(|wish| build::find(&wish).map_err(|why| why.to_string()));
     match built {
-        Ok(Some(built)) => Some(built.kernel),
+        Ok(Some(built)) => {
+            let machine = Machine::new(&built.kernel, &program()).expect("it says what it needs");
+            match machine.try_boot(BOOT_TIME, &|| false) {
+                Ok(()) => Some(built.kernel),
+                Err(why) => {
+                    println!("skipped: {why}");
+                    None
+                }
+            }
+        }
         Ok(None) => {
             println!("skipped: the kernel is not built; `trammel kernel build` makes it");
             None

@@ -11,6 +11,7 @@
 mod config;
 mod make;
 mod module;
+mod patches;
 mod source;
 mod tools;
 
@@ -18,6 +19,7 @@ pub use module::module;
 pub use source::Source;
 
 use make::Make;
+use patches::PATCHES;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io;
@@ -25,10 +27,6 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use trammel_io::machine;
 
-/// The kernel's own changes, under its licence.
-const PATCH: &str = include_str!("../../gpl/detrand.patch");
-/// What tells a patched file.
-const PATCHED: (&str, &str) = ("drivers/char/random.c", "detrand_on");
 /// What is counted in another form by a later version of this module.
 const RECIPE: &str = "1";
 /// Bytes that a build takes on the disk.
@@ -68,10 +66,9 @@ pub struct Built {
 impl Built {
     /// What it was made of, for a report; the last one is when, in seconds since 1970, where the file system tells.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts = vec![
-            ("kernel's configuration", digest(config::TEXT)),
-            ("kernel's patch", digest(PATCH)),
-        ];
+        let mut facts = vec![("kernel's configuration", digest(config::TEXT))];
+        let patches = PATCHES.iter().map(|patch| digest(patch.text));
+        facts.extend(patches.map(|digest| ("kernel's patch", digest)));
         let built = fs::metadata(&self.kernel).and_then(|about| about.modified());
         let since = built.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         facts.extend(since.map(|since| ("kernel built", since.as_secs().to_string())));
@@ -160,6 +157,11 @@ pub fn usual_cache() -> Option<PathBuf> {
     Some(base.join("trammel/kernel"))
 }
 
+/// The folder in which the kernel of `wish` is kept as `linux`, with its version; it need not be there yet.
+pub fn place(wish: &Wish) -> Result<PathBuf, Error> {
+    Ok(wish.cache.join(hash(wish)?))
+}
+
 /// The kernel of `wish`, where it was built before.
 pub fn find(wish: &Wish) -> Result<Option<Built>, Error> {
     let hash = hash(wish)?;
@@ -197,6 +199,9 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
     }
     let hash = hash(wish)?;
     let tree = work.join("tree");
+    if patches::are_stale(&tree) {
+        wish.source.forget(&tree);
+    }
     wish.source.bring(&tree, watch)?;
     let version = source::version(&tree)?;
     let make = Make {
@@ -206,7 +211,8 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
         watch,
     };
     make.begin()?;
-    patch(&tree, &make)?;
+    patches::apply(&tree, &make)?;
+    set_ticks(&tree)?;
     watch.stage("configuring");
     config::configure(&tree, &make)?;
     watch.stage("compiling");
@@ -231,13 +237,13 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
 /// All that decides a kernel, as 16 hexadecimal digits.
 fn hash(wish: &Wish) -> Result<String, Error> {
     let mut hash = Sha256::new();
-    for part in [
-        RECIPE,
-        config::TEXT,
-        PATCH,
-        &tools::compiler(),
-        &wish.source.identity()?,
-    ] {
+    let (compiler, source) = (tools::compiler(), wish.source.identity()?);
+    let patches = PATCHES.iter().map(|patch| patch.text);
+    for part in [RECIPE, config::TEXT]
+        .into_iter()
+        .chain(patches)
+        .chain([&*compiler, &*source])
+    {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
@@ -263,19 +269,8 @@ fn enough_room(work: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes randomness follow a seed, and ticks as long as a server's.
-fn patch(tree: &Path, make: &Make<'_>) -> Result<(), Error> {
-    let (file, word) = PATCHED;
-    let path = tree.join(file);
-    let text = fs::read_to_string(&path).map_err(at(&path))?;
-    if !text.contains(word) {
-        let patch = make.log.with_file_name("detrand.patch");
-        fs::write(&patch, PATCH).map_err(at(&patch))?;
-        make.command(
-            "patch",
-            &["-p1", "--forward", "-i", &patch.to_string_lossy()],
-        )?;
-    }
+/// Makes ticks as long as a server's.
+fn set_ticks(tree: &Path) -> Result<(), Error> {
     let path = tree.join("arch/um/Kconfig");
     let text = fs::read_to_string(&path).map_err(at(&path))?;
     if let Some(changed) = with_ticks(&text) {

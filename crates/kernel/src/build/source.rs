@@ -49,6 +49,8 @@ const UNUSED: &[&str] = &[
 const LEFT_OUT: &[&str] = &[
     "c", "h", "S", "dts", "dtsi", "rst", "yaml", "json", "txt", "svg",
 ];
+/// What tells which archive was unpacked, beside what came of it.
+const UNPACKED: &str = "unpacked";
 /// The list of what was copied of a tree, beside the copy.
 const COPIED: &str = "copied";
 
@@ -120,6 +122,16 @@ impl Source {
         }
     }
 
+    /// Has the next [`bring`](Source::bring) begin anew in `tree`.
+    pub(super) fn forget(&self, tree: &Path) {
+        let of = match self {
+            Source::Package(_) => UNPACKED,
+            Source::Tree(_) => COPIED,
+        };
+        // Where there is none, there is nothing to forget.
+        let _ = fs::remove_file(tree.with_file_name(of));
+    }
+
     /// Brings the source into `tree`, where what was compiled of it before stays.
     pub(super) fn bring(&self, tree: &Path, watch: &dyn Watch) -> Result<(), Error> {
         match self {
@@ -134,7 +146,7 @@ impl Source {
 
 /// Unpacks an archive, unless that was done.
 fn unpack(archive: &Path, tree: &Path, watch: &dyn Watch) -> Result<(), Error> {
-    let done = tree.with_file_name("unpacked");
+    let done = tree.with_file_name(UNPACKED);
     let stamp = stamp(&fs::metadata(archive).map_err(at(archive))?);
     if fs::read_to_string(&done).is_ok_and(|last| last == stamp) {
         return Ok(());

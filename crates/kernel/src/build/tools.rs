@@ -22,6 +22,15 @@ const HEADER: (&str, &str) = ("/usr/include/stdio.h", "libc6-dev");
 
 /// Names all that is missing at once.
 pub(super) fn missing() -> Result<(), Error> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err(Error::Lacks {
+            what: format!(
+                "guests of the kernel run on x86-64 only, and this is {}",
+                std::env::consts::ARCH
+            ),
+            mend: "measure with `kernel = \"host\"`, or on another machine".to_owned(),
+        });
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has =
         |program: &str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
