@@ -208,7 +208,13 @@ impl AfXdp {
             let Some(packet) = alloc_to_lend(pool) else {
                 break;
             };
-            let Ok(slot) = pool.lend(packet) else { break };
+            let slot = match pool.lend(packet) {
+                Ok(slot) => slot,
+                Err(packet) => {
+                    pool.free(packet);
+                    break;
+                }
+            };
             self.lent[slot as usize] = true;
             self.fill.write(u64::from(slot) * SLOT_BYTES as u64);
             given += 1;
@@ -228,8 +234,7 @@ impl AfXdp {
         }
         for _ in 0..count {
             let (slot, _) = place(self.done.read());
-            self.lent[slot] = false;
-            let packet = pool.reclaim(slot as u32, HEADROOM, 0);
+            let packet = take_back(&mut self.lent, pool, slot, HEADROOM, 0);
             pool.free(packet);
         }
         self.done.release();
@@ -307,6 +312,17 @@ fn is_unbound(socket: &OwnedFd) -> bool {
         )
     };
     matches!(sys::check_size(sent), Err(error) if error.raw_os_error() == Some(libc::ENXIO))
+}
+
+/// A packet of a slot that the kernel had by this device, and no longer has; `pool` is the one that it was lent by.
+#[inline]
+fn take_back(lent: &mut [bool], pool: &mut Pool, slot: usize, offset: usize, len: usize) -> Handle {
+    assert!(
+        std::mem::take(&mut lent[slot]),
+        "the kernel gave back slot {slot}, which it did not have"
+    );
+    // SAFETY: a slot that is in a ring of ours, or whose socket is closed, the kernel writes to no more.
+    unsafe { pool.reclaim(slot as u32, offset, len) }
 }
 
 /// A slot's number and where in it, from an address of the kernel's.
@@ -521,8 +537,7 @@ impl Device for AfXdp {
         for _ in 0..count {
             let frame = self.receive.read();
             let (slot, offset) = place(frame.addr);
-            self.lent[slot] = false;
-            let packet = pool.reclaim(slot as u32, offset, frame.len as usize);
+            let packet = take_back(&mut self.lent, pool, slot, offset, frame.len as usize);
             pool[&packet].set_timestamp(now);
             into.push(packet);
         }
@@ -581,9 +596,12 @@ impl Device for AfXdp {
         // Once the socket is closed the kernel touches no slot any more.
         self.attachment = None;
         self.socket = None;
-        for (slot, is_lent) in self.lent.iter_mut().enumerate() {
-            if std::mem::take(is_lent) {
-                let packet = pool.reclaim(slot as u32, HEADROOM, 0);
+        if self.check(pool).is_err() {
+            return;
+        }
+        for slot in 0..self.lent.len() {
+            if self.lent[slot] {
+                let packet = take_back(&mut self.lent, pool, slot, HEADROOM, 0);
                 pool.free(packet);
             }
         }

@@ -217,8 +217,9 @@ impl Receiver {
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.count = 0;
         for at in 0..self.headers.len() {
-            self.vectors[at].iov_base = self.data[at * self.each..].as_mut_ptr().cast();
-            self.vectors[at].iov_len = self.each;
+            let data = &mut self.data[at * self.each..][..self.each];
+            self.vectors[at].iov_base = data.as_mut_ptr().cast();
+            self.vectors[at].iov_len = data.len();
             let header = &mut self.headers[at].msg_hdr;
             header.msg_iov = &raw mut self.vectors[at];
             header.msg_iovlen = 1;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::sys;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -81,26 +81,43 @@ pub fn keep_to(command: &mut Command, processor: usize) -> &mut Command {
 }
 
 /// Has what `command` starts find `descriptors` open, the first as number 3 and so on.
-pub fn hand_over(command: &mut Command, descriptors: Vec<OwnedFd>) -> &mut Command {
-    /// Above all numbers that are handed over.
-    const HIGH: libc::c_int = 100;
-    let hand = move || {
-        // What has one of the numbers may be needed as another: all go up before they come down.
-        for (at, descriptor) in (0..).zip(&descriptors) {
-            // SAFETY: no pointers.
-            sys::check(unsafe { libc::dup2(descriptor.as_raw_fd(), HIGH + at) })?;
-        }
-        for at in 0..descriptors.len() as libc::c_int {
-            // SAFETY: no pointers; the copies are closed on the way.
-            unsafe {
-                sys::check(libc::dup2(HIGH + at, 3 + at))?;
-                libc::close(HIGH + at);
+///
+/// Until `command` is dropped those numbers are taken in this process too: what the standard library opens to start it, which the
+/// child has as well, then has others.
+pub fn hand_over(command: &mut Command, descriptors: &[OwnedFd]) -> io::Result<()> {
+    const FIRST: libc::c_int = 3;
+    let behind = FIRST + descriptors.len() as libc::c_int;
+    // From numbers that are none of those which they are to have, so that none is overwritten before it was copied.
+    let high: Vec<OwnedFd> = (descriptors.iter())
+        .map(|descriptor| copy_from(descriptor, behind))
+        .collect::<io::Result<_>>()?;
+    let mut held = Vec::new();
+    if let Some(any) = high.first() {
+        loop {
+            let next = copy_from(any, FIRST)?;
+            if next.as_raw_fd() >= behind {
+                break;
             }
+            held.push(next);
+        }
+    }
+    let hand = move || {
+        let _ = &held;
+        for (number, descriptor) in (FIRST..).zip(&high) {
+            // SAFETY: no pointers. What the number was in this process is not the child's to have.
+            sys::check(unsafe { libc::dup2(descriptor.as_raw_fd(), number) })?;
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only `dup2` and `close` are called.
-    unsafe { command.pre_exec(hand) }
+    // SAFETY: between fork and exec only `dup2` is called.
+    unsafe { command.pre_exec(hand) };
+    Ok(())
+}
+
+/// Another descriptor of the same, the first free one from `least` on; closed on `exec`.
+fn copy_from(descriptor: &OwnedFd, least: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    sys::owned(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) })
 }
 
 /// A file in memory that holds `bytes`; who has its descriptor can open it as `/proc/self/fd/N`.
@@ -192,12 +209,59 @@ impl Drop for Group {
 }
 
 /// Takes the lock of a file, which its closing gives back; false where another has it and this is not to wait.
-pub fn lock(file: &impl AsRawFd, waits: bool) -> io::Result<bool> {
+pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
     let how = if waits { 0 } else { libc::LOCK_NB };
     // SAFETY: no pointers.
-    match sys::check(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | how) }) {
+    match sys::check(unsafe { libc::flock(file.as_fd().as_raw_fd(), libc::LOCK_EX | how) }) {
         Ok(_) => Ok(true),
         Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(false),
         Err(why) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn memory() -> OwnedFd {
+        in_memory("text", b"of the first").expect("memory")
+    }
+
+    #[test]
+    fn what_is_handed_over_has_its_number() {
+        let (mut answer, writer) = io::pipe().expect("a pipe");
+        let mut command = Command::new("sh");
+        command.args(["-c", "cat /proc/self/fd/3 >&4"]);
+        hand_over(&mut command, &[memory(), writer.into()]).expect("there are numbers");
+        let ended = command.status().expect("there is a shell");
+        assert!(ended.success());
+        drop(command);
+        let mut came = String::new();
+        answer.read_to_string(&mut came).expect("it is open");
+        assert_eq!(came, "of the first");
+    }
+
+    /// The child tells by a pipe of the standard library's that it could not start the program. Whatever number that pipe has,
+    /// nothing takes its place.
+    #[test]
+    fn what_is_handed_over_hides_no_error() {
+        let (mut answer, writer) = io::pipe().expect("a pipe");
+        let given = [memory(), writer.into()];
+        let mut taken = Vec::new();
+        while taken
+            .last()
+            .is_none_or(|last: &OwnedFd| last.as_raw_fd() < 120)
+        {
+            let mut nothing = Command::new("/nowhere/at/all");
+            hand_over(&mut nothing, &given).expect("there are numbers");
+            let refused = nothing.spawn().expect_err("there is no such program");
+            assert_eq!(refused.kind(), io::ErrorKind::NotFound);
+            taken.push(memory());
+        }
+        drop(given);
+        let mut came = Vec::new();
+        answer.read_to_end(&mut came).expect("it is open");
+        assert!(came.is_empty());
     }
 }

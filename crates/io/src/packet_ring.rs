@@ -8,7 +8,7 @@ use crate::offload::{HEADER_BYTES, Offload};
 use crate::sys::{self, Mapping};
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::addr_of;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -66,7 +66,7 @@ impl Ring {
         };
         sys::set_option(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         Ok(Ring {
-            memory: Mapping::new(socket.as_raw_fd(), blocks * BLOCK_BYTES, 0)?,
+            memory: Mapping::new(socket, blocks * BLOCK_BYTES, 0)?,
             blocks,
             block: 0,
             left: 0,

@@ -2,7 +2,7 @@
 
 use crate::sys;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Descriptors told of by one call.
 const BATCH: usize = 64;
@@ -42,19 +42,19 @@ impl Poll {
     }
 
     /// Waits for `descriptor` too, which is told of by `token`.
-    pub fn add(&self, descriptor: &impl AsRawFd, token: u64, interest: Interest) -> io::Result<()> {
+    pub fn add(&self, descriptor: &impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, descriptor, token, interest)
     }
 
     /// Forgets it.
-    pub fn remove(&self, descriptor: &impl AsRawFd) -> io::Result<()> {
+    pub fn remove(&self, descriptor: &impl AsFd) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, descriptor, 0, Interest::Readable)
     }
 
     fn control(
         &self,
         operation: libc::c_int,
-        descriptor: &impl AsRawFd,
+        descriptor: &impl AsFd,
         token: u64,
         interest: Interest,
     ) -> io::Result<()> {
@@ -71,7 +71,7 @@ impl Poll {
             libc::epoll_ctl(
                 self.fd.as_raw_fd(),
                 operation,
-                descriptor.as_raw_fd(),
+                descriptor.as_fd().as_raw_fd(),
                 &raw mut event,
             )
         })

@@ -110,16 +110,43 @@ pub fn raw(protocol: u8) -> io::Result<UdpSocket> {
 }
 
 /// A stream socket that this process was started with as descriptor `number`, by a descriptor of our own; the
-/// number itself stays open.
+/// number itself stays open. A descriptor that something in this process has opened is refused.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
+    let wrong = |text| io::Error::new(io::ErrorKind::InvalidInput, text);
+    // SAFETY: no pointers.
+    let flags = sys::check(unsafe { libc::fcntl(number, libc::F_GETFD) })?;
+    // What is closed on `exec` did not come by one: it belongs to whoever opened it here.
+    if flags & libc::FD_CLOEXEC != 0 {
+        return Err(wrong(format!(
+            "descriptor {number} is not one that this process was started with"
+        )));
+    }
     // SAFETY: no pointers.
     let copy = sys::check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })?;
     // SAFETY: the kernel has just made it, and nobody else knows of it.
     let copy = unsafe { OwnedFd::from_raw_fd(copy) };
     let kind: libc::c_int = sys::option(&copy, libc::SOL_SOCKET, libc::SO_TYPE)?;
     if kind != libc::SOCK_STREAM {
-        let text = format!("descriptor {number} is no stream socket");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        return Err(wrong(format!("descriptor {number} is no stream socket")));
     }
     Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::stream_pair;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_descriptor_of_this_process_is_not_one_that_it_was_started_with() {
+        let (ours, _theirs) = stream_pair().expect("a pair");
+        let refused = inherited(ours.as_raw_fd()).expect_err("it was opened here");
+        assert!(
+            refused
+                .to_string()
+                .ends_with("is not one that this process was started with")
+        );
+        assert!(inherited(-1).is_err());
+    }
 }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
@@ -66,6 +66,7 @@ plain!(
     libc::sockaddr_ll,
     libc::sockaddr_xdp,
     libc::sockaddr_nl,
+    libc::xdp_desc,
     libc::xdp_umem_reg,
     libc::xdp_mmap_offsets,
     libc::xdp_statistics,
@@ -74,7 +75,7 @@ plain!(
 
 /// Sets a socket's option.
 pub(crate) fn set_option<T: Plain>(
-    fd: &impl AsRawFd,
+    fd: &impl AsFd,
     level: libc::c_int,
     name: libc::c_int,
     value: &T,
@@ -82,7 +83,7 @@ pub(crate) fn set_option<T: Plain>(
     // SAFETY: the pointer and the length are those of `value`.
     check(unsafe {
         libc::setsockopt(
-            fd.as_raw_fd(),
+            fd.as_fd().as_raw_fd(),
             level,
             name,
             std::ptr::from_ref(value).cast(),
@@ -105,7 +106,7 @@ pub(crate) fn bind_to_device(fd: &OwnedFd, interface: &str) -> Result<()> {
 
 /// Reads a socket's option.
 pub(crate) fn option<T: Plain>(
-    fd: &impl AsRawFd,
+    fd: &impl AsFd,
     level: libc::c_int,
     name: libc::c_int,
 ) -> io::Result<T> {
@@ -114,7 +115,7 @@ pub(crate) fn option<T: Plain>(
     // SAFETY: the kernel writes at most `len` bytes; the rest stay zero, which `Plain` allows.
     unsafe {
         check(libc::getsockopt(
-            fd.as_raw_fd(),
+            fd.as_fd().as_raw_fd(),
             level,
             name,
             value.as_mut_ptr().cast(),
@@ -227,7 +228,7 @@ unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `bytes` of `fd` from `offset`, to read and write.
-    pub(crate) fn new(fd: RawFd, bytes: usize, offset: i64) -> io::Result<Mapping> {
+    pub(crate) fn new(fd: &OwnedFd, bytes: usize, offset: i64) -> io::Result<Mapping> {
         // SAFETY: a new mapping where the kernel likes; nothing of ours is replaced.
         let memory = unsafe {
             libc::mmap(
@@ -235,7 +236,7 @@ impl Mapping {
                 bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED | libc::MAP_POPULATE,
-                fd,
+                fd.as_raw_fd(),
                 offset,
             )
         };

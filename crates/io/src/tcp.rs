@@ -248,7 +248,7 @@ fn failed(at: SocketAddr, options: &Options) -> impl Fn(io::Error) -> Error {
 }
 
 /// What the kernel tells of a connection.
-pub fn info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
+pub fn info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO)
 }
 

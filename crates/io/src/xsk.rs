@@ -3,9 +3,9 @@
 //! Each is a circle of entries with a producer's and a consumer's counter; one side is the kernel's. Ours is
 //! kept here and published when a batch is done. Source: Linux's `af_xdp.rst`, `linux/if_xdp.h`.
 
-use crate::sys::Mapping;
+use crate::sys::{Mapping, Plain};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,10 +24,10 @@ pub(crate) struct Queue<T> {
     theirs: u32,
 }
 
-// SAFETY: the pointer is into the mapping, which moves with it.
-unsafe impl<T: Copy> Send for Queue<T> {}
+// SAFETY: the pointer is into the mapping, which moves with it; the entries are integers.
+unsafe impl<T: Plain> Send for Queue<T> {}
 
-impl<T: Copy> Queue<T> {
+impl<T: Plain> Queue<T> {
     /// Maps a ring of `size` entries, a power of two, that the socket has at `page_offset`.
     pub(crate) fn map(
         socket: &OwnedFd,
@@ -37,7 +37,7 @@ impl<T: Copy> Queue<T> {
     ) -> io::Result<Queue<T>> {
         assert!(size.is_power_of_two());
         let bytes = at.desc as usize + size as usize * size_of::<T>();
-        let memory = Mapping::new(socket.as_raw_fd(), bytes, page_offset)?;
+        let memory = Mapping::new(socket, bytes, page_offset)?;
         // Asked for all entries, so that what lies within `size` lies within the mapping.
         memory.at(at.desc as usize, size as usize * size_of::<T>());
         Ok(Queue {
@@ -79,7 +79,8 @@ impl<T: Copy> Queue<T> {
     #[inline]
     pub(crate) fn read(&mut self) -> T {
         debug_assert_ne!(self.ours, self.theirs);
-        // SAFETY: an entry of the ring that the kernel has published and does not write until we give it back.
+        // SAFETY: an entry of the ring, whose bits are a `T` whatever they are; the kernel has published it and does not
+        // write it until we give it back.
         let entry = unsafe { self.entry(self.ours).read() };
         self.ours = self.ours.wrapping_add(1);
         entry

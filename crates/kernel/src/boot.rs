@@ -296,7 +296,7 @@ impl Guest {
             .stdin(Stdio::null())
             .stdout(console.try_clone()?)
             .stderr(console);
-        machine::hand_over(&mut command, vec![files, writer.into()]);
+        machine::hand_over(&mut command, &[files, writer.into()])?;
         machine::die_with_parent(&mut command);
         // The machine's memory begins behind its program's, so that where that lies decides what lies beside what, how packets take up pages, and with
         // that when a sender has room.

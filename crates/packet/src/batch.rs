@@ -81,12 +81,14 @@ impl Packets {
 
     /// Takes the first `count` packets out, in order; the rest move up.
     pub fn drain_front(&mut self, count: usize, mut each: impl FnMut(Handle)) {
-        let count = count.min(self.len);
+        // While they are given away none is here, so that a panic leaves none in two places.
+        let len = std::mem::take(&mut self.len);
+        let count = count.min(len);
         for handle in &mut self.handles[..count] {
             each(handle.take());
         }
-        self.handles[..self.len].rotate_left(count);
-        self.len -= count;
+        self.handles[..len].rotate_left(count);
+        self.len = len - count;
     }
 
     /// Moves the packets whose key is `key` into `into`, which is empty, and closes up the others and their keys; all
@@ -111,7 +113,8 @@ impl Packets {
     #[inline]
     pub fn filter(&mut self, mut keep: impl FnMut(Handle) -> Option<Handle>) {
         let mut kept = 0;
-        for at in 0..self.len {
+        // As in `drain_front`.
+        for at in 0..std::mem::take(&mut self.len) {
             if let Some(packet) = keep(self.handles[at].take()) {
                 self.handles[kept] = packet;
                 kept += 1;

@@ -56,9 +56,51 @@ pub struct SuperPacket {
     pub transport_bytes: u16,
 }
 
-/// A packet. The first cache line has what the common path needs.
+/// What became of a slot's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// Nobody has a handle of it.
+    Free,
+    /// Somebody has; its bytes are in the slot.
+    InUse,
+    /// Somebody has; its bytes outgrew the slot and are in a box.
+    Moved,
+    /// The kernel has the bytes. Nothing here points to them until they come back: a stale handle finds a packet of
+    /// no bytes and no room.
+    Lent,
+}
+
+/// A packet where it stands in its pool. The first cache line has what the common path needs.
+///
+/// It has a pointer into the memory of its pool, so it must stay there. The slice at its end, always an empty one, is
+/// what holds it: the compiler knows no size of the type, and what has no size can be neither moved nor exchanged. A
+/// packet reads as it should:
+///
+/// ```
+/// # use trammel_packet::pool::Pool;
+/// # let (mut a, mut b) = (Pool::new(1, 1), Pool::new(1, 1));
+/// # let ha = a.alloc_with(b"of pool a").expect("room");
+/// # let hb = b.alloc_with(b"of pool b").expect("room");
+/// let (of_a, of_b) = (&mut a[&ha], &mut b[&hb]);
+/// of_a.set_data(of_b.data());
+/// # assert_eq!(a[&ha].data(), b"of pool b");
+/// # (a.free(ha), b.free(hb));
+/// ```
+///
+/// and does not compile where it would take its pointer to another slot, which may be gone before it:
+///
+/// ```compile_fail,E0277
+/// # use trammel_packet::pool::Pool;
+/// # let (mut a, mut b) = (Pool::new(1, 1), Pool::new(1, 1));
+/// # let ha = a.alloc_with(b"of pool a").expect("room");
+/// # let hb = b.alloc_with(b"of pool b").expect("room");
+/// let (of_a, of_b) = (&mut a[&ha], &mut b[&hb]);
+/// std::mem::swap(of_a, of_b);
+/// # (a.free(ha), b.free(hb));
+/// ```
 #[repr(C, align(64))]
-pub struct Packet {
+pub struct Packet<Unsized: ?Sized = [()]> {
     buffer: NonNull<u8>,
     capacity: u32,
     len: u32,
@@ -67,17 +109,23 @@ pub struct Packet {
     timestamp: Timestamp,
     annotations: [u8; SIZE],
     ptype: PacketType,
-    lent: bool,
+    state: State,
     /// A trace number, or 0.
     trace: u16,
     /// Of a super-packet; see [`SuperPacket`].
     segments: SuperPacket,
-    /// The slot's own buffer, while `buffer` is another.
-    own: Option<NonNull<u8>>,
+    /// The slot's own buffer.
+    own: NonNull<u8>,
+    /// Empty; see above.
+    end: Unsized,
 }
 
-impl Packet {
-    pub(crate) fn new(buffer: NonNull<u8>) -> Packet {
+/// A packet as the pool keeps it, and gives it to nobody.
+pub(crate) type Slot = Packet<[(); 0]>;
+
+impl Slot {
+    /// A free slot with a buffer of `SLOT_BYTES` that nothing else reaches while the slot is there and not lent.
+    pub(crate) fn new(buffer: NonNull<u8>) -> Slot {
         Packet {
             buffer,
             capacity: SLOT_BYTES as u32,
@@ -86,57 +134,93 @@ impl Packet {
             timestamp: Timestamp::ZERO,
             annotations: [0; SIZE],
             ptype: PacketType::Host,
-            lent: false,
+            state: State::Free,
             trace: 0,
             segments: SuperPacket::default(),
-            own: None,
+            own: buffer,
+            end: [],
+        }
+    }
+}
+
+impl<Unsized: ?Sized> Packet<Unsized> {
+    /// Drops the box of a packet that outgrew its slot; the bytes are the slot's again.
+    #[cold]
+    #[allow(unsafe_code)]
+    fn drop_box(&mut self) {
+        if self.state == State::Moved {
+            let external =
+                std::ptr::slice_from_raw_parts_mut(self.buffer.as_ptr(), self.capacity as usize);
+            self.take_slot();
+            // SAFETY: in this state `buffer` was a boxed slice of `capacity` bytes that `grow` leaked. Nothing has it
+            // now.
+            drop(unsafe { Box::from_raw(external) });
         }
     }
 
-    /// As new; the buffer is the slot's own.
+    /// The bytes are those of the slot.
+    fn take_slot(&mut self) {
+        self.buffer = self.own;
+        self.capacity = SLOT_BYTES as u32;
+        self.state = State::InUse;
+    }
+}
+
+impl Packet {
+    /// As new, of a slot that was free.
     #[inline]
     pub(crate) fn reset(&mut self) {
+        debug_assert_eq!(self.buffer, self.own);
         self.len = 0;
         self.starts = [HEADROOM as u32, NONE, NONE, NONE];
         self.timestamp = Timestamp::ZERO;
         self.annotations = [0; SIZE];
         self.ptype = PacketType::Host;
-        self.lent = false;
+        self.state = State::InUse;
         self.trace = 0;
         self.segments = SuperPacket::default();
     }
 
-    /// Gives a buffer of its own back.
+    /// Nobody has it from here on; false where nobody had it, or the kernel has.
     #[inline]
-    pub(crate) fn release(&mut self) {
-        if self.own.is_some() {
-            self.release_external();
+    pub(crate) fn release(&mut self) -> bool {
+        if self.state != State::InUse && !self.release_moved() {
+            return false;
         }
+        self.state = State::Free;
+        true
     }
 
     #[cold]
-    #[allow(unsafe_code)]
-    fn release_external(&mut self) {
-        if let Some(own) = self.own.take() {
-            let external =
-                std::ptr::slice_from_raw_parts_mut(self.buffer.as_ptr(), self.capacity as usize);
-            // SAFETY: while `own` is set, `buffer` is a boxed slice of `capacity` bytes that `grow` leaked.
-            drop(unsafe { Box::from_raw(external) });
-            self.buffer = own;
-            self.capacity = SLOT_BYTES as u32;
+    fn release_moved(&mut self) -> bool {
+        let is_moved = self.state == State::Moved;
+        if is_moved {
+            self.drop_box();
+            // Where the data were, a slot has no bytes.
+            self.reset();
         }
+        is_moved
     }
 
-    pub(crate) fn is_external(&self) -> bool {
-        self.own.is_some()
+    pub(crate) fn state(&self) -> State {
+        self.state
     }
 
-    pub(crate) fn is_lent(&self) -> bool {
-        self.lent
+    /// Nothing here points to the slot's bytes from here on.
+    pub(crate) fn lend(&mut self) {
+        debug_assert_eq!(self.state, State::InUse);
+        self.buffer = NonNull::dangling();
+        self.capacity = 0;
+        self.len = 0;
+        self.starts = [0, NONE, NONE, NONE];
+        self.state = State::Lent;
     }
 
-    pub(crate) fn set_lent(&mut self, lent: bool) {
-        self.lent = lent;
+    /// As new, with the bytes that were lent.
+    pub(crate) fn reclaim(&mut self) {
+        debug_assert_eq!(self.state, State::Lent);
+        self.take_slot();
+        self.reset();
     }
 
     /// Says where in the buffer the data lie.
@@ -219,7 +303,7 @@ impl Packet {
     /// Replaces the bytes, with the usual head-room.
     #[inline]
     pub fn set_data(&mut self, data: &[u8]) {
-        if data.len() > self.capacity as usize - HEADROOM {
+        if HEADROOM + data.len() > self.capacity as usize {
             self.grow(HEADROOM, data.len());
         }
         self.starts[DATA] = HEADROOM as u32;
@@ -231,7 +315,7 @@ impl Packet {
     #[inline]
     pub fn push(&mut self, n: usize) -> &mut [u8] {
         if n > self.headroom() {
-            self.grow(n + HEADROOM, self.len());
+            self.grow(n.saturating_add(HEADROOM), self.len());
         }
         self.starts[DATA] -= n as u32;
         self.len += n as u32;
@@ -249,7 +333,7 @@ impl Packet {
     /// Adds `n` bytes of zero at the end.
     pub fn put(&mut self, n: usize) -> &mut [u8] {
         if n > self.tailroom() {
-            self.grow(self.headroom(), self.len() + n);
+            self.grow(self.headroom(), self.len().saturating_add(n));
         }
         let old = self.len();
         self.len += n as u32;
@@ -267,7 +351,7 @@ impl Packet {
     /// Moves the data so that they start `headroom` bytes into the buffer.
     pub fn set_headroom(&mut self, headroom: usize) {
         let len = self.len();
-        if headroom + len > self.capacity as usize {
+        if headroom.saturating_add(len) > self.capacity as usize {
             self.grow(headroom, len);
             return;
         }
@@ -295,17 +379,21 @@ impl Packet {
         }
     }
 
-    /// Moves to a buffer of its own with `headroom` before the data and room for `len` bytes of them.
+    /// Moves to a box with `headroom` before the data and room for `len` bytes of them.
     #[cold]
     #[allow(unsafe_code)]
     fn grow(&mut self, headroom: usize, len: usize) {
-        let capacity = (headroom + len + HEADROOM).next_multiple_of(256);
-        // A count that were cut to 32 bits would be less than what was allocated.
         assert!(
-            u32::try_from(capacity).is_ok(),
-            "a packet has less than 4 GiB"
+            matches!(self.state, State::InUse | State::Moved),
+            "nobody has this packet: it is {:?}",
+            self.state
         );
-        let mut bytes = vec![0_u8; capacity].into_boxed_slice();
+        // A count that were cut to 32 bits would be less than what was allocated.
+        let capacity = (headroom.saturating_add(len).saturating_add(HEADROOM))
+            .checked_next_multiple_of(256)
+            .and_then(|capacity| u32::try_from(capacity).ok())
+            .expect("a packet has less than 4 GiB");
+        let mut bytes = vec![0_u8; capacity as usize].into_boxed_slice();
         // What was pulled off the front comes along, since `Unstrip` may ask for it again.
         let before = (self.starts[DATA] as usize).min(headroom);
         let kept = self.len().min(len);
@@ -313,14 +401,11 @@ impl Packet {
         let source = &self.buffer_mut()[old - before..old + kept];
         bytes[headroom - before..headroom + kept].copy_from_slice(source);
         self.move_marks(old, headroom);
-        let (own, trace, own_capacity) = (self.own.unwrap_or(self.buffer), self.trace, SLOT_BYTES);
-        self.release();
-        debug_assert_eq!(self.capacity as usize, own_capacity);
-        self.own = Some(own);
-        self.trace = trace;
-        self.capacity = capacity as u32;
+        self.drop_box();
+        self.state = State::Moved;
+        self.capacity = capacity;
         self.starts[DATA] = headroom as u32;
-        // SAFETY: a box is never null; `release_external` makes the box again.
+        // SAFETY: a box is never null; `drop_box` makes the box again.
         self.buffer = unsafe { NonNull::new_unchecked(Box::into_raw(bytes).cast()) };
     }
 
@@ -484,7 +569,8 @@ macro_rules! header {
                 #[doc = concat!("Marks the ", $word, " header at `at` from the start of the data.")]
                 #[inline]
                 pub fn $set(&mut self, at: isize) {
-                    let at = self.starts[DATA] as isize + at;
+                    // What wraps is negative: no place of a header.
+                    let at = (self.starts[DATA] as isize).wrapping_add(at);
                     self.starts[$mark] = u32::try_from(at).unwrap_or(NONE);
                 }
 
@@ -517,18 +603,18 @@ header! {
     TRANSPORT has_transport_header transport_header_at set_transport_header clear_transport_header transport_header transport_header_mut "transport";
 }
 
-impl Drop for Packet {
+impl<Unsized: ?Sized> Drop for Packet<Unsized> {
     fn drop(&mut self) {
-        self.release();
+        self.drop_box();
     }
 }
 
-impl fmt::Debug for Packet {
+impl<Unsized: ?Sized> fmt::Debug for Packet<Unsized> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Packet")
             .field("len", &self.len)
             .field("timestamp", &self.timestamp)
-            .field("network", &self.network_header_at())
+            .field("state", &self.state)
             .finish_non_exhaustive()
     }
 }

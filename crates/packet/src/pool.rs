@@ -3,8 +3,12 @@
 //! Slots stand in blocks that never move, so that a block can be shared with the kernel. A slot is 33
 //! cache lines: consecutive packets then lie in different sets of the cache, where a power of two would
 //! put the headers of a whole batch into one.
+//!
+//! A handle is a number. One that is used with another pool finds a wrong packet or none, and never memory that is not
+//! the pool's: a packet cannot leave its slot (see [`Packet`]), and what the kernel may write is out of reach while it is
+//! lent (see [`Pool::lend`]).
 
-use crate::packet::Packet;
+use crate::packet::{Packet, Slot, State};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Index, IndexMut};
 use std::ptr::NonNull;
@@ -109,7 +113,7 @@ impl Drop for Block {
 #[derive(Debug)]
 pub struct Pool {
     /// Every slot, in use or not.
-    packets: Vec<Packet>,
+    packets: Vec<Slot>,
     /// Slots that are free; the last freed is used first, since its lines are still in the cache.
     free: Vec<u32>,
     blocks: Vec<Arc<Block>>,
@@ -147,7 +151,7 @@ impl Pool {
         self.packets.reserve(slots);
         self.free.reserve(first + slots);
         for index in 0..slots {
-            self.packets.push(Packet::new(block.buffer(index)));
+            self.packets.push(Slot::new(block.buffer(index)));
         }
         self.free
             .extend((first..first + slots).rev().map(|slot| slot as u32));
@@ -161,7 +165,7 @@ impl Pool {
             Some(slot) => slot,
             None => self.alloc_new()?,
         };
-        self.packets[slot as usize].reset();
+        self.at(slot).reset();
         Some(Handle(slot))
     }
 
@@ -182,14 +186,26 @@ impl Pool {
         Some(packet)
     }
 
+    #[inline]
+    fn at(&mut self, slot: u32) -> &mut Packet {
+        &mut self.packets[slot as usize]
+    }
+
     /// Gives a packet back.
+    ///
+    /// # Panics
+    /// Where the slot is free already, or lent: the handle is another pool's.
     #[inline]
     #[allow(
         clippy::needless_pass_by_value,
         reason = "giving up the handle is the point"
     )]
     pub fn free(&mut self, packet: Handle) {
-        self.packets[packet.0 as usize].release();
+        assert!(
+            self.at(packet.0).release(),
+            "slot {} is not in use: a handle of another pool",
+            packet.0
+        );
         self.free.push(packet.0);
     }
 
@@ -230,24 +246,36 @@ impl Pool {
 
     /// Lends a packet's slot to the kernel: gives up the handle for the number of its slot, or gives the
     /// handle back where the packet is not in the first block.
+    ///
+    /// Nothing of the pool reaches the bytes of a lent slot, whatever is done with handles. Where it lies, and how long it
+    /// is, has to be asked before.
+    ///
+    /// # Panics
+    /// Where the slot is free, or lent already: the handle is another pool's.
     pub fn lend(&mut self, packet: Handle) -> Result<u32, Handle> {
         let slots = self.first_block().map_or(0, |block| block.slots());
-        let inner = &mut self.packets[packet.0 as usize];
-        if packet.0 as usize >= slots || inner.is_external() {
-            return Err(packet);
+        let inner = self.at(packet.0);
+        match inner.state() {
+            State::Moved => return Err(packet),
+            State::InUse if packet.0 as usize >= slots => return Err(packet),
+            State::InUse => inner.lend(),
+            other => panic!("slot {} is {other:?}: a handle of another pool", packet.0),
         }
-        inner.set_lent(true);
         Ok(packet.0)
     }
 
     /// Takes a lent slot back, with data from `offset` of its buffer.
     ///
+    /// # Safety
+    /// Nobody whom the slot was lent to writes to it any more.
+    ///
     /// # Panics
     /// Where the slot was not lent, or the data do not lie within it.
-    pub fn reclaim(&mut self, slot: u32, offset: usize, len: usize) -> Handle {
-        let packet = &mut self.packets[slot as usize];
-        assert!(packet.is_lent(), "slot {slot} was not lent");
-        packet.reset();
+    #[allow(unsafe_code)]
+    pub unsafe fn reclaim(&mut self, slot: u32, offset: usize, len: usize) -> Handle {
+        let packet = self.at(slot);
+        assert!(packet.state() == State::Lent, "slot {slot} was not lent");
+        packet.reclaim();
         packet.place(offset, len);
         Handle(slot)
     }
@@ -269,6 +297,7 @@ impl IndexMut<&Handle> for Pool {
 }
 
 #[cfg(test)]
+#[allow(unsafe_code)]
 mod tests {
     use super::*;
 
@@ -304,7 +333,8 @@ mod tests {
         let mut pool = Pool::new(4, 4);
         let a = pool.alloc_with(b"lent").expect("room");
         let slot = pool.lend(a).expect("it is in the first block");
-        let a = pool.reclaim(slot, HEADROOM, 4);
+        // SAFETY: it was lent to nobody.
+        let a = unsafe { pool.reclaim(slot, HEADROOM, 4) };
         assert_eq!(pool[&a].data(), b"lent");
         pool.free(a);
     }
@@ -323,6 +353,7 @@ mod tests {
     #[should_panic(expected = "was not lent")]
     fn a_slot_that_was_not_lent_is_refused() {
         let mut pool = Pool::new(1, 1);
-        let _ = pool.reclaim(0, 0, 0);
+        // SAFETY: it was lent to nobody.
+        let _ = unsafe { pool.reclaim(0, 0, 0) };
     }
 }

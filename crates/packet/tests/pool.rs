@@ -2,8 +2,13 @@
 //!
 //! Under Miri this is what looks at every unsafe line of the pool.
 
+#![allow(unsafe_code)]
+
 use proptest::prelude::*;
-use trammel_packet::pool::{Handle, Pool};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use trammel_packet::batch::Packets;
+use trammel_packet::packet::Packet;
+use trammel_packet::pool::{HEADROOM, Handle, Pool, SLOT_BYTES};
 
 /// What is done, to which of the packets in use.
 #[derive(Clone, Debug)]
@@ -127,7 +132,8 @@ fn follow(pool: &mut Pool, all: &mut Vec<(Handle, Model)>, deed: Deed) {
             let (offset, len) = (pool[&handle].offset(), pool[&handle].len());
             match pool.lend(handle) {
                 Ok(slot) => {
-                    let handle = pool.reclaim(slot, offset, len);
+                    // SAFETY: it was lent to nobody.
+                    let handle = unsafe { pool.reclaim(slot, offset, len) };
                     all.push((
                         handle,
                         Model {
@@ -168,4 +174,107 @@ proptest! {
         }
         prop_assert_eq!(pool.in_use(), 0);
     }
+}
+
+/// Two pools of one slot, and a handle of the first.
+fn pools() -> (Pool, Pool, Handle) {
+    let (mut mine, other) = (Pool::new(1, 1), Pool::new(1, 1));
+    let handle = mine.alloc_with(b"mine").expect("room");
+    (mine, other, handle)
+}
+
+#[test]
+fn a_handle_of_another_pool_finds_that_pools_own_packet() {
+    let (mine, mut other, handle) = pools();
+    let its = other.alloc_with(b"other").expect("room");
+    drop(mine);
+    assert_eq!(other[&handle].data(), b"other");
+    other[&handle].push(3000).fill(1);
+    other.free(its);
+    // It is free, and its bytes are those of its slot again.
+    assert!(other[&handle].is_empty());
+    assert_eq!(other[&handle].buffer().len(), SLOT_BYTES);
+}
+
+#[test]
+#[should_panic(expected = "slot 0 is not in use")]
+fn a_slot_that_is_free_is_not_freed_again() {
+    let (_mine, mut other, handle) = pools();
+    other.free(handle);
+}
+
+#[test]
+#[should_panic(expected = "slot 0 is Free")]
+fn a_slot_that_is_free_is_not_lent() {
+    let (_mine, mut other, handle) = pools();
+    let _ = other.lend(handle);
+}
+
+#[test]
+fn nothing_reaches_the_bytes_of_a_lent_slot() {
+    let (_mine, mut other, foreign) = pools();
+    let its = other.alloc_with(b"other").expect("room");
+    let slot = other.lend(its).expect("it is in the first block");
+    let packet = &mut other[&foreign];
+    assert_eq!(
+        (packet.len(), packet.headroom(), packet.tailroom()),
+        (0, 0, 0)
+    );
+    assert!(packet.buffer().is_empty() && packet.before(64).is_empty());
+    packet.pull(64);
+    packet.take(64);
+    packet.set_headroom(0);
+    packet.set_network_header(0);
+    assert!(packet.data_mut().is_empty() && packet.network_header_mut().is_empty());
+    let writes: [fn(&mut Packet); 4] = [
+        |packet| packet.set_data(b""),
+        |packet| _ = packet.push(1),
+        |packet| _ = packet.put(1),
+        |packet| packet.set_headroom(1),
+    ];
+    for write in writes {
+        let done = catch_unwind(AssertUnwindSafe(|| write(&mut other[&foreign])));
+        assert!(done.is_err(), "it is the kernel's");
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| other.free(foreign))).is_err());
+    // SAFETY: it was lent to nobody.
+    let its = unsafe { other.reclaim(slot, HEADROOM, 5) };
+    assert_eq!(other[&its].data(), b"other");
+    other.free(its);
+}
+
+#[test]
+fn lengths_that_no_packet_has_are_refused_and_change_nothing() {
+    let (mut pool, _, handle) = pools();
+    let asks: [fn(&mut Packet); 6] = [
+        |packet| _ = packet.push(usize::MAX),
+        |packet| _ = packet.push(usize::MAX - HEADROOM + 1),
+        |packet| _ = packet.push(u32::MAX as usize),
+        |packet| _ = packet.put(usize::MAX),
+        |packet| _ = packet.put(u32::MAX as usize),
+        |packet| packet.set_headroom(usize::MAX),
+    ];
+    for ask in asks {
+        assert!(catch_unwind(AssertUnwindSafe(|| ask(&mut pool[&handle]))).is_err());
+        assert_eq!(pool[&handle].data(), b"mine");
+        assert_eq!(pool[&handle].headroom(), HEADROOM);
+    }
+    pool[&handle].set_network_header(isize::MAX);
+    assert!(!pool[&handle].has_network_header());
+    pool.free(handle);
+}
+
+#[test]
+fn a_panic_in_the_middle_of_a_batch_leaves_no_packet_in_two_places() {
+    let (mut pool, _, handle) = pools();
+    let mut batch = Packets::new();
+    batch.push(handle);
+    let filtered = catch_unwind(AssertUnwindSafe(|| {
+        batch.filter(|packet| {
+            pool.free(packet);
+            panic!("an element's fault");
+        });
+    }));
+    assert!(filtered.is_err());
+    assert_eq!((batch.len(), pool.in_use()), (0, 0));
 }
