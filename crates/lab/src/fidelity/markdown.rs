@@ -279,7 +279,7 @@ fn ensembles(text: &mut String, findings: &[&Finding]) {
 }
 
 fn misses(text: &mut String, study: &Study<'_>) {
-    text.push_str("\n## Every miss and its mechanism\n\n");
+    text.push_str("\n## Misses and their mechanisms\n\n");
     let misses: Vec<_> = study
         .findings
         .iter()
@@ -289,11 +289,32 @@ fn misses(text: &mut String, study: &Study<'_>) {
         text.push_str("None.\n");
         return;
     }
+    let is_found = |finding: &Finding| study.mechanisms.is_found(&mechanism::key(finding));
+    let open: Vec<String> = misses
+        .iter()
+        .filter(|finding| !is_found(finding))
+        .map(|finding| format!("`{}`", mechanism::key(finding)))
+        .collect();
+    let found = misses.len() - open.len();
+    let _ = write!(
+        text,
+        "Of {} misses the mechanism of {found} is found",
+        misses.len()
+    );
+    if open.is_empty() {
+        text.push_str(".\n\n");
+    } else {
+        let _ = write!(text, ", and not that of {}.\n\n", open.join(", "));
+    }
     text.push_str(
         "| set | variant | flow | metric | kernel | simulated | null | mechanism |\n|---|---|---|---|---|---|---|---|\n",
     );
     for finding in misses {
-        let why = study.mechanisms.of(&mechanism::key(finding));
+        let why = match study.mechanisms.of(&mechanism::key(finding)) {
+            None => "**not explained**".to_owned(),
+            Some(why) if is_found(finding) => why.to_owned(),
+            Some(why) => format!("**Not found.** {why}"),
+        };
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -304,7 +325,7 @@ fn misses(text: &mut String, study: &Study<'_>) {
             number(finding.kernel.mean),
             number(finding.ours.mean),
             number(finding.null),
-            why.unwrap_or("**not explained**"),
+            why,
         );
     }
     if !study.gaps.stale.is_empty() {

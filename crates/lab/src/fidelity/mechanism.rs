@@ -4,6 +4,7 @@
 //! [[mechanism]]
 //! misses = ["e3/htcp/goodput"]            # set/variant/metric
 //! text   = "what in the two systems differs, and how it makes this number differ"
+//! found  = false                          # where that is only what is known, and the mechanism is not
 //! ```
 //!
 //! A miss without a mechanism fails the study; a mechanism without its miss is reported, since it
@@ -17,7 +18,15 @@ use toml_edit::DocumentMut;
 
 /// Explanations by miss.
 #[derive(Clone, Debug, Default)]
-pub struct Mechanisms(BTreeMap<String, String>);
+pub struct Mechanisms(BTreeMap<String, Explanation>);
+
+/// What is known of a miss.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Explanation {
+    words: String,
+    /// Whether that is its mechanism.
+    is_found: bool,
+}
 
 /// Misses and explanations that lack each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,12 +65,17 @@ impl Mechanisms {
         for entry in entries.into_iter().flatten() {
             let text = entry.get("text").and_then(|item| item.as_str());
             let text = text.context("a mechanism without `text`")?;
+            let is_found = entry.get("found").and_then(|item| item.as_bool());
             let misses = entry.get("misses").and_then(|item| item.as_array());
             for miss in misses.context("a mechanism without `misses`")? {
                 let miss = miss.as_str().context("a miss is a text")?.to_owned();
                 // Line ends in the file are for its reader.
                 let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                if mechanisms.insert(miss.clone(), words).is_some() {
+                let explanation = Explanation {
+                    words,
+                    is_found: is_found.unwrap_or(true),
+                };
+                if mechanisms.insert(miss.clone(), explanation).is_some() {
                     bail!("`{miss}` is explained twice");
                 }
             }
@@ -71,7 +85,12 @@ impl Mechanisms {
 
     /// The explanation of the miss `key`.
     pub fn of(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.0.get(key).map(|one| one.words.as_str())
+    }
+
+    /// Whether the mechanism of the miss `key` is found.
+    pub fn is_found(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|one| one.is_found)
     }
 
     /// Compares with the misses among `findings`; `is_judged` says of a set whether its misses count.
@@ -115,6 +134,11 @@ mod tests {
                     misses = [\"e2/reno/queue-delay\", \"e2/bic/goodput\", \"e1/bic/goodput\"]";
         let mechanisms = Mechanisms::parse(text).unwrap();
         assert_eq!(mechanisms.of("e2/reno/queue-delay"), Some("a b"));
+        assert!(mechanisms.is_found("e2/reno/queue-delay"));
+        let open = text.replace("misses =", "found = false\nmisses =");
+        let open = Mechanisms::parse(&open).unwrap();
+        assert_eq!(open.of("e2/reno/queue-delay"), Some("a b"));
+        assert!(!open.is_found("e2/reno/queue-delay") && !open.is_found("e2/nosuch"));
         let gaps = mechanisms.gaps(&[missing("reno"), missing("nv")], |set| set != "e1");
         assert_eq!(gaps.unexplained, ["e2/nv/queue-delay"]);
         assert_eq!(gaps.stale, ["e2/bic/goodput"], "e1 is not judged");
