@@ -1,7 +1,8 @@
 //! Several run folders in one report: every metric of their summaries side by side.
 //!
-//! Rows are matched by engine, point, entity and metric; there is one comparison for each engine, and the
-//! first run is the reference. Runs whose scenarios differ are compared as well, with a warning, because
+//! Rows are matched by engine, swept parameters, entity and metric, whatever their points are called; there is one comparison for each engine, and the
+//! first run is the reference. A parameter that only some runs sweep is none of what is matched: where it has one value it is left out, where it has
+//! several each is a column of its own. Runs whose scenarios differ are compared as well, with a warning, because
 //! that is often the question.
 //!
 //! Where a `summary` names systems (columns `system` and `label`: generators on one machine, the devices of a paper), each is a
@@ -47,6 +48,79 @@ const KEYS: [&str; 6] = ["engine", "point", "model", "entity", "metric", "unit"]
 /// Engine, point, model, entity, metric and unit of a row of `summary`.
 type Key = [String; 6];
 
+/// The columns of a run's `summary` that are swept parameters: those between the point and what a row is of.
+fn swept(run: &Run) -> Vec<&str> {
+    let columns = run.summary.iter().flat_map(Table::columns);
+    let names = columns.map(|column| column.name.as_str());
+    let behind = names.skip_while(|name| *name != "point").skip(1);
+    behind
+        .take_while(|name| !KEYS.contains(name) && !["system", "label"].contains(name))
+        .collect()
+}
+
+/// What tells the points of a run apart, beside its name.
+#[derive(Clone, Debug, Default)]
+struct Parameters<'a> {
+    /// Those that all runs sweep: rows are matched by them.
+    shared: Vec<&'a str>,
+    /// Those of this run alone that have several values: a column for each.
+    own: Vec<&'a str>,
+    /// Whether this run sweeps something that not all do.
+    has_others: bool,
+}
+
+impl<'a> Parameters<'a> {
+    /// Those of each run.
+    fn of(runs: &'a [Run]) -> Vec<Parameters<'a>> {
+        let all: Vec<Vec<&str>> = runs.iter().map(swept).collect();
+        let is_shared = |name: &&str| all.iter().all(|names| names.contains(name));
+        let of_run = |(run, names): (&'a Run, &Vec<&'a str>)| {
+            let (shared, others): (Vec<_>, Vec<_>) = names.iter().copied().partition(is_shared);
+            let has_several = |name: &&str| {
+                let rows = run.summary.iter().flat_map(Table::rows);
+                let values = rows.map(|row| row.get(name).map(ToString::to_string));
+                values.collect::<std::collections::BTreeSet<_>>().len() > 1
+            };
+            Parameters {
+                shared,
+                has_others: !others.is_empty(),
+                own: others.into_iter().filter(has_several).collect(),
+            }
+        };
+        runs.iter().zip(&all).map(of_run).collect()
+    }
+
+    /// By what rows of several runs are one: the shared parameters, or where nobody sweeps any, the point's name.
+    fn matched(&self, is_swept: bool, row: Row<'_>) -> String {
+        if is_swept {
+            named(&self.shared, row)
+        } else {
+            text(row, "point")
+        }
+    }
+
+    /// What a row's point is called.
+    fn point(&self, row: Row<'_>) -> String {
+        match (self.has_others, self.shared.is_empty()) {
+            (false, _) => text(row, "point"),
+            (true, true) => "base".to_owned(),
+            (true, false) => named(&self.shared, row),
+        }
+    }
+}
+
+/// `name=value` of some columns of a row.
+fn named(names: &[&str], row: Row<'_>) -> String {
+    let all = names
+        .iter()
+        .map(|name| format!("{name}={}", text(row, name)));
+    all.collect::<Vec<_>>().join(",")
+}
+
+fn text(row: Row<'_>, name: &str) -> String {
+    row.get(name).map(ToString::to_string).unwrap_or_default()
+}
+
 /// A row of `summary` with the number of each side.
 type Aligned = (Key, Vec<Option<Estimate>>);
 
@@ -60,13 +134,17 @@ struct Side {
 }
 
 impl Side {
-    fn of(run: &Run, row: Row<'_>) -> Side {
-        let cell = |name| row.get(name).map(ToString::to_string).unwrap_or_default();
-        let label = Label::of_engine(&cell("label"));
-        let name = match (cell("system"), label) {
-            (system, _) if system.is_empty() => run.name.clone(),
+    fn of(run: &Run, parameters: &Parameters<'_>, row: Row<'_>) -> Side {
+        let label = Label::of_engine(&text(row, "label"));
+        let run_name = if parameters.own.is_empty() {
+            run.name.clone()
+        } else {
+            format!("{}: {}", run.name, named(&parameters.own, row))
+        };
+        let name = match (text(row, "system"), label) {
+            (system, _) if system.is_empty() => run_name,
             (system, Some(Label::Published)) => system,
-            (system, _) => format!("{}: {system}", run.name),
+            (system, _) => format!("{run_name}: {system}"),
         };
         Side { name, label }
     }
@@ -75,10 +153,10 @@ impl Side {
 /// All sides: of each run in turn, then what was published.
 fn sides(runs: &[Run]) -> Vec<Side> {
     let (mut own, mut published) = (Vec::new(), Vec::new());
-    for run in runs {
+    for (run, parameters) in runs.iter().zip(Parameters::of(runs)) {
         let before = own.len();
         for row in run.summary.iter().flat_map(Table::rows) {
-            let side = Side::of(run, row);
+            let side = Side::of(run, &parameters, row);
             let all = match side.label {
                 Some(Label::Published) => &mut published,
                 _ => &mut own,
@@ -99,20 +177,29 @@ fn sides(runs: &[Run]) -> Vec<Side> {
 
 /// The rows of all runs, in the order in which the first run that has them lists them.
 fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
+    let all = Parameters::of(runs);
+    let is_swept = all
+        .iter()
+        .any(|parameters| parameters.has_others || !parameters.shared.is_empty());
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut rows: Vec<Aligned> = Vec::new();
-    for run in runs {
+    for (run, parameters) in runs.iter().zip(&all) {
         for row in run.summary.iter().flat_map(Table::rows) {
-            let cell = |name| row.get(name).map(ToString::to_string).unwrap_or_default();
-            let key = KEYS.map(cell);
-            let place = *places.entry(key.clone()).or_insert_with(|| {
-                rows.push((key, vec![None; sides.len()]));
-                rows.len() - 1
-            });
-            let side = Side::of(run, row);
+            let key = |point: String| {
+                let mut key = KEYS.map(|name| text(row, name));
+                key[1] = point;
+                key
+            };
+            let place = places
+                .entry(key(parameters.matched(is_swept, row)))
+                .or_insert_with(|| {
+                    rows.push((key(parameters.point(row)), vec![None; sides.len()]));
+                    rows.len() - 1
+                });
+            let side = Side::of(run, parameters, row);
             let at = sides.iter().position(|other| *other == side);
             let Some(at) = at else { continue };
-            rows[place].1[at] = row.float("mean").map(|value| Estimate {
+            rows[*place].1[at] = row.float("mean").map(|value| Estimate {
                 value,
                 interval: row.float("ci_low").zip(row.float("ci_high")),
             });
@@ -336,6 +423,56 @@ mod tests {
         assert_eq!(comparison.rows.len(), 1);
         assert_eq!(comparison.error(&comparison.rows[0], 1), Some(-0.5));
         assert_eq!(table(&runs).columns().len(), KEYS.len() + 3);
+    }
+
+    #[test]
+    fn rows_are_matched_by_parameters_and_not_by_the_names_of_points() {
+        let parent = tempfile::tempdir().unwrap();
+        // Source and rate of each point, and its goodput.
+        let run = |name: &str, swept: &[&'static str], points: &[(&[&str], f64)]| {
+            let mut columns = vec![("engine", Text), ("point", Text)];
+            columns.extend(swept.iter().map(|name| (*name, Text)));
+            columns.extend(["entity", "metric", "unit"].map(|name| (name, Text)));
+            columns.push(("mean", Float));
+            let mut summary = Table::with("summary", &columns);
+            for (values, mean) in points {
+                let id = format!("{name}-{}", values.join("-"));
+                let mut cells: Vec<Cell> = vec!["measure".into(), id.into()];
+                cells.extend(values.iter().map(|value| Cell::from(*value)));
+                cells.extend(["cubic", "goodput", "Mbit/s"].map(Cell::from));
+                cells.push((*mean).into());
+                summary.push(cells).unwrap();
+            }
+            let mut out = RunFolder::create(parent.path().join(name)).unwrap();
+            out.write_table(&summary).unwrap();
+            Run::read(&out.finish(&RunInfo::default()).unwrap()).unwrap()
+        };
+        let numbers = |runs: &[Run]| -> Vec<Vec<Option<f64>>> {
+            align(runs, &sides(runs))
+                .into_iter()
+                .map(|(_, values)| values.into_iter().map(|one| Some(one?.value)).collect())
+                .collect()
+        };
+        let old = run("old", &[], &[(&[], 100.0)]);
+        let new = run("new", &["source"], &[(&["../linux"], 90.0)]);
+        assert_eq!(numbers(&[old.clone(), new]), [[Some(100.0), Some(90.0)]]);
+        let trees = [(&["packaged"][..], 100.0), (&["../linux"], 90.0)];
+        let both = [old, run("both", &["source"], &trees)];
+        let names: Vec<String> = sides(&both).into_iter().map(|side| side.name).collect();
+        assert_eq!(
+            names,
+            ["old", "both: source=packaged", "both: source=../linux"]
+        );
+        assert_eq!(numbers(&both), [[Some(100.0), Some(100.0), Some(90.0)]]);
+        // What both sweep is matched.
+        let rates = [(&["1"][..], 1.0), (&["2"], 2.0)];
+        let few = run("few", &["rate_bps"], &rates);
+        let more = [(&["2", "a"][..], 20.0), (&["1", "a"], 10.0)];
+        let more = run("more", &["rate_bps", "source"], &more);
+        assert_eq!(
+            numbers(&[few, more]),
+            [[Some(1.0), Some(10.0)], [Some(2.0), Some(20.0)]]
+        );
     }
 
     #[test]
