@@ -3,6 +3,7 @@
 use super::{DONE, FAILED, INTERRUPTED, out, print, say};
 use crate::diverge::{Wish, compare, save, show};
 use crate::scenario::File;
+use crate::scenario::model::Engine;
 use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,7 +82,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// What the arguments ask for.
 fn wish(args: &Args) -> anyhow::Result<Wish> {
-    let file = File::read(&args.scenario)?;
+    // What the kernel refuses is told of the one point that is run.
+    let file = File::read_for(&args.scenario, &[Engine::Simulate])?;
     let names = |all: &mut dyn Iterator<Item = &str>| {
         let quoted: Vec<_> = all.map(|name| format!("`{name}`")).collect();
         quoted.join(", ")

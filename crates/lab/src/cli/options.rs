@@ -74,7 +74,7 @@ pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding:
 /// The job of a traffic scenario.
 pub(super) fn traffic(options: &Options, resume: bool) -> anyhow::Result<crate::traffic::run::Job> {
     Ok(crate::traffic::run::Job {
-        file: TrafficFile::read(&options.scenario, options.seed)?,
+        file: TrafficFile::read_for(&options.scenario, options.seed, &asked(options))?,
         engines: asked(options),
         out: options.out.clone(),
         threads: options.threads.map(usize::from),
@@ -86,7 +86,7 @@ pub(super) fn traffic(options: &Options, resume: bool) -> anyhow::Result<crate::
 
 /// Reads the scenario and plans the job.
 pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Job> {
-    let mut file = File::read(&options.scenario)?;
+    let mut file = File::read_for(&options.scenario, &asked(options))?;
     if let Some(seed) = options.seed {
         file.reseed(seed);
     }

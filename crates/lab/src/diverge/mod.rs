@@ -18,6 +18,7 @@ pub use mechanism::{Finding, State};
 pub use walk::Parting;
 
 use crate::engine::{instrument, measure, simulate};
+use crate::scenario::check::told;
 use crate::scenario::model::{Scenario, Tracing};
 use crate::scenario::path::Line;
 use crate::scenario::topology::Topology;
@@ -133,13 +134,13 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     }
     let faults = [measure::refusals(&scenario), losses::refusals(&scenario)].concat();
     if !faults.is_empty() {
-        bail!(measure::told(&faults));
+        bail!(told(&faults));
     }
     let Some(flow) = scenario.flows.get(wish.flow) else {
         bail!("there is no flow to look at; flows of workloads have no names");
     };
     let named = (flow.name.clone(), flow.variant.name.clone());
-    let kernel = instrument::Ready::of(&scenario)?;
+    let kernel = instrument::Ready::of(&scenario, interrupted)?;
     let mut job = measure::job(&scenario, wish.seed)?;
     let taps = Taps::add(&mut job, wish.flow);
     // What is not read takes up memory, by which the kernel's receiver grows its window and answers every segment for longer or shorter.

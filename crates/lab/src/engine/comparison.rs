@@ -1,8 +1,8 @@
 //! `comparison`: every metric that two sources know, side by side with its errors.
 //!
 //! The errors are relative to the published number; where nothing is published, to what the real kernel does; where that is not known either, to
-//! the simulated number. With
-//! a warm-up, models are compared with what came after it, since they describe the steady state.
+//! the simulated number. Where the kernel runs another law than the simulator (`kernel_variant`), their numbers stand side by side and neither is the
+//! other's error. With a warm-up, models are compared with what came after it, since they describe the steady state.
 
 use super::columns::{metric_of, swept, swept_cells};
 use super::workloads;
@@ -69,6 +69,7 @@ pub fn comparison(
             .iter()
             .any(|all| !all.is_empty());
         let late = point.scenario.warmup > Time::ZERO && has_runs;
+        let is_one_law = point.scenario.other_laws().is_empty();
         let models = models(predicted, &point.id, late);
         for (entity, metric, unit) in keys
             .iter()
@@ -99,7 +100,9 @@ pub fn comparison(
                 rows.collect()
             };
             for (model, predicted) in rows {
-                let truth = printed.or(real).or(on_host);
+                // What another law does is no truth of this one.
+                let of_kernel = real.or(on_host).filter(|_| is_one_law);
+                let truth = printed.or(of_kernel);
                 let reference = truth.or(number);
                 let error = |value: Option<f64>| relative_error(value?, reference?);
                 let mut row = lead.clone();
@@ -201,4 +204,46 @@ fn models(predicted: &Table, point: &str, late: bool) -> Vec<(String, String, St
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::flow::Flow;
+    use crate::scenario::model::Scenario;
+
+    /// The numbers of column `name` where `flow` has 20 Mbit/s in the simulator and 10 in the kernel.
+    fn numbers(flow: Flow, name: &str) -> Vec<f64> {
+        let file = File::of(Scenario::dumbbell().flow(flow.name("flow"))).unwrap();
+        let columns = ["engine", "point", "entity", "metric", "unit"];
+        let mut columns: Vec<_> = columns.map(|name| (name, Text)).into();
+        columns.push(("mean", Float));
+        let mut summary = Table::with("summary", &columns);
+        for (label, mean) in [(Label::Simulated, 20.0), (Label::LinuxVt, 10.0)] {
+            let texts = [label.engine(), "base", "flow", "goodput", "Mbit/s"];
+            let cells = texts.iter().map(|text| Cell::from(*text));
+            summary.push(cells.chain([mean.into()]).collect()).unwrap();
+        }
+        let columns = ["point", "model", "flow"].map(|name| (name, Text));
+        let predicted = Table::with("predictions", &columns);
+        let table = comparison(&file, &summary, &predicted, &[]);
+        assert_eq!(table.rows().count(), 1);
+        // A column without a number is left out.
+        table.floats(name).unwrap_or_default()
+    }
+
+    #[test]
+    fn another_law_in_the_kernel_is_no_error_of_the_simulator_s() {
+        let with = |own: &str| {
+            let mut flow = Flow::new("reno");
+            flow.kernel_variant = Some(own.to_owned());
+            flow
+        };
+        assert_eq!(numbers(Flow::new("reno"), "simulated_error"), [1.0]);
+        assert_eq!(numbers(with("reno"), "simulated_error"), [1.0]);
+        assert!(numbers(with("cubic"), "simulated_error").is_empty());
+        // The numbers stand side by side all the same.
+        assert_eq!(numbers(with("cubic"), "linux_vt"), [10.0]);
+        assert_eq!(numbers(with("cubic"), "simulated"), [20.0]);
+    }
 }

@@ -1,13 +1,14 @@
 //! Engine `measure` with the host's own TCP: the same job as a guest's, done by a process of this host over an emulated path.
 
 use super::Lacks;
-use super::job_of::{JobLink, ScenarioJob, job_of};
+use super::job_of::{ScenarioJob, job_of};
 use super::measure;
 use super::simulate::RunTables;
 use crate::host::{self, Answered, Load};
 use crate::scenario::File;
 use crate::scenario::check::Fault;
 use crate::scenario::model::Scenario;
+use crate::scenario::topology::Topology;
 use anyhow::anyhow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -39,14 +40,14 @@ pub(super) fn refusals(scenario: &Scenario) -> Vec<Fault> {
         Err(faults) => return faults,
     };
     let mut faults: Vec<Fault> = Vec::new();
-    for link in &job.links {
+    for (at, link) in job.links.iter().enumerate() {
         let places = [Some(link.queue), link.spoil];
         for (wire, end) in places.into_iter().flatten() {
             let Some((key, why)) = host::refusal(&job.job.wires[wire].ways[end]) else {
                 continue;
             };
             let fault = Fault {
-                place: format!("{}.{key}", place(link)),
+                place: format!("{}.{key}", place(scenario, at)),
                 what: "this cannot be measured on a host".to_owned(),
                 why: why.to_owned(),
                 help: "leave it out, or measure with `kernel = \"linux\"`".to_owned(),
@@ -67,12 +68,11 @@ pub(super) fn refusals(scenario: &Scenario) -> Vec<Fault> {
     faults
 }
 
-/// The table of a scenario that a link is of.
-fn place(link: &JobLink) -> String {
-    let name = &link.link.name;
-    match name.strip_suffix(":back").unwrap_or(name) {
-        "bottleneck" => "path".to_owned(),
-        name => format!("link `{name}`"),
+/// The table of a scenario that one of its links is of, of which each is there with its way back.
+fn place(scenario: &Scenario, at: usize) -> String {
+    match scenario.topology {
+        Topology::Path(_) => "path".to_owned(),
+        Topology::Graph(_) => format!("link.{}", at / 2),
     }
 }
 

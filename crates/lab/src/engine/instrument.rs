@@ -2,9 +2,11 @@
 
 use super::machine::date;
 use super::points::{RunOptions, run_key};
+use super::refusals::refusals;
 use super::simulate::RunTables;
-use super::{Lacks, host, measure};
+use super::{Lacks, guest, host, measure};
 use crate::report::label::Label;
+use crate::scenario::check::told;
 use crate::scenario::model::{Engine, Kernel, Scenario};
 use crate::scenario::{File, hash};
 use anyhow::{Context, bail};
@@ -15,14 +17,14 @@ use std::path::Path;
 use trammel_kernel::boot::Machine;
 use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 
-/// The program of guests.
-const GUEST: &str = "trammel-guest";
-
 /// The fact that is an instant.
 const BUILT: &str = "kernel built";
 
 /// What tells a kernel from another in a file: the source and the module.
 type Chosen = (Option<String>, Option<String>);
+
+/// Whether the user has interrupted.
+pub(crate) type Interrupted<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// The kernels that measure, ready to boot.
 #[derive(Debug)]
@@ -50,28 +52,29 @@ pub(super) fn instrument(
     options: &RunOptions,
     notes: &mut Vec<String>,
     lacks: &mut Option<String>,
+    interrupted: Interrupted<'_>,
 ) -> anyhow::Result<Option<Instrument>> {
     if !options.engines.contains(&Engine::Measure) {
         return Ok(None);
     }
     // Faults of all points are told before the first is run.
     for point in &file.points {
-        let faults = if is_of_host(&point.scenario) {
-            host::refusals(&point.scenario)
-        } else {
-            measure::refusals(&point.scenario)
-        };
+        let scenario = &point.scenario;
+        let faults = refusals(scenario, &[Engine::Measure]);
         if !faults.is_empty() {
-            bail!("{}: {}", file.name, measure::told(&faults));
+            bail!("{}: {}", file.name, told(&faults));
         }
-        for note in measure::notes(&point.scenario) {
+        let job = measure::job(scenario, scenario.seed)?;
+        for note in measure::notes(scenario, &job) {
             if !notes.contains(&note) {
                 notes.push(note);
             }
         }
     }
-    match Instrument::of(file) {
+    match Instrument::of(file, interrupted) {
         Ok(instrument) => Ok(Some(instrument)),
+        // Nothing begins any more, so nothing is missed.
+        Err(_) if interrupted() => Ok(None),
         Err(error) if error.downcast_ref::<Lacks>().is_some() => {
             let what = format!("{error:#}");
             notes.push(what.clone());
@@ -92,7 +95,7 @@ pub(super) fn label(scenario: &Scenario) -> Label {
 }
 
 /// Whether the host's own TCP is measured.
-fn is_of_host(scenario: &Scenario) -> bool {
+pub(super) fn is_of_host(scenario: &Scenario) -> bool {
     let wanted = scenario.measure.as_ref();
     wanted.is_some_and(|measure| measure.kernel == Kernel::Host)
 }
@@ -103,7 +106,7 @@ fn chosen(scenario: &Scenario) -> Chosen {
 }
 
 impl Instrument {
-    fn of(file: &File) -> anyhow::Result<Instrument> {
+    fn of(file: &File, interrupted: Interrupted<'_>) -> anyhow::Result<Instrument> {
         let mut ready = BTreeMap::new();
         let mut of_host = file.points.iter().map(|point| &point.scenario);
         let host = if of_host.any(is_of_host) {
@@ -118,7 +121,7 @@ impl Instrument {
         {
             let chosen = chosen(&point.scenario);
             if let Entry::Vacant(place) = ready.entry(chosen) {
-                let one = Ready::find(place.key())?;
+                let one = Ready::find(place.key(), interrupted)?;
                 place.insert(one);
             }
         }
@@ -195,14 +198,15 @@ impl Instrument {
 
 impl Ready {
     /// The kernel that `scenario` is measured with in virtual time.
-    pub(crate) fn of(scenario: &Scenario) -> anyhow::Result<Ready> {
-        Ready::find(&chosen(scenario))
+    pub(crate) fn of(scenario: &Scenario, interrupted: Interrupted<'_>) -> anyhow::Result<Ready> {
+        Ready::find(&chosen(scenario), interrupted)
     }
 
-    fn find((source, module): &Chosen) -> anyhow::Result<Ready> {
+    fn find((source, module): &Chosen, interrupted: Interrupted<'_>) -> anyhow::Result<Ready> {
         let wish = wish(source.as_deref().map(Path::new))?;
         let built = built(&wish)?;
-        let mut machine = machine(&built)?;
+        let mut machine = guest::machine(&built)?;
+        guest::try_boot(&machine, interrupted)?;
         let mut about = format!("Linux {} ({})", built.version, built.hash);
         if let Some(file) = module {
             let module =
@@ -259,22 +263,6 @@ pub(crate) fn built(wish: &Wish) -> anyhow::Result<Built> {
         let mend = format!("run `trammel kernel build{tree}`, once: some minutes");
         Lacks::error("the kernel that measures is not built yet", &mend)
     })
-}
-
-/// A kernel with the program of its guests, which is beside this one.
-pub(crate) fn machine(built: &Built) -> anyhow::Result<Machine> {
-    let program = std::env::current_exe()?.with_file_name(GUEST);
-    if !program.exists() {
-        let what = format!(
-            "`{}` is missing, the program that runs in guests",
-            program.display()
-        );
-        return Err(Lacks::error(
-            &what,
-            "install it beside `trammel`: both come with the package",
-        ));
-    }
-    Ok(Machine::new(&built.kernel, &program)?)
 }
 
 /// What a machine lacks ends a command with its own exit code.

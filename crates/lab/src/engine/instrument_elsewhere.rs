@@ -15,6 +15,7 @@ pub(super) fn instrument(
     options: &RunOptions,
     notes: &mut Vec<String>,
     lacks: &mut Option<String>,
+    _interrupted: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<Option<Instrument>> {
     if options.engines.contains(&Engine::Measure) {
         let what = "engine `measure` needs Linux; the other engines still run".to_owned();

@@ -3,6 +3,7 @@
 //! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of its samples, each as often as segments were
 //! acknowledged since the sample before; the least is the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
 
+use super::guest;
 use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
 use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, bin};
@@ -10,7 +11,7 @@ use super::rows::{self, Ran, Span};
 use super::simulate::RunTables;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
-use crate::scenario::check::Fault;
+use crate::scenario::check::{Fault, told};
 use crate::scenario::model::{Scenario, Tracing};
 use anyhow::bail;
 use std::time::Duration;
@@ -43,9 +44,14 @@ pub fn refusals(scenario: &Scenario) -> Vec<Fault> {
     job_of(scenario, scenario.seed).err().unwrap_or_default()
 }
 
-/// Where a guest is not quite what `scenario` says.
-pub fn notes(scenario: &Scenario) -> Vec<String> {
-    job_of(scenario, scenario.seed).map_or_else(|_| Vec::new(), |job| job.notes)
+/// Where the kernel is not quite what `scenario` says; `job` is the scenario's.
+pub fn notes(scenario: &Scenario, job: &ScenarioJob) -> Vec<String> {
+    let laws = scenario.other_laws().into_iter().map(|(name, ours, theirs)| {
+        format!(
+            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different laws: their numbers stand side by side, and no error is computed between them"
+        )
+    });
+    job.notes.iter().cloned().chain(laws).collect()
 }
 
 /// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says so.
@@ -76,18 +82,9 @@ pub(crate) fn ask(
     job: &ScenarioJob,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<Answer> {
-    Ok(machine.run(&job.job, &limits(scenario, job, interrupted))?)
-}
-
-/// Faults as a message.
-pub fn told(faults: &[Fault]) -> String {
-    let lines = faults.iter().map(|fault| {
-        format!(
-            "{}: {}: {}; {}",
-            fault.place, fault.what, fault.why, fault.help
-        )
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    machine
+        .run(&job.job, &limits(scenario, job, interrupted))
+        .map_err(guest::unable)
 }
 
 /// What a guest may take of memory and time: what its links can hold and carry.

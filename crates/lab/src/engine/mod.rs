@@ -5,6 +5,8 @@ mod capture;
 pub mod columns;
 pub mod compare;
 pub mod comparison;
+#[cfg(target_os = "linux")]
+pub(crate) mod guest;
 pub mod harm;
 #[cfg(target_os = "linux")]
 mod host;
@@ -22,6 +24,7 @@ pub mod pacing;
 pub mod paper;
 pub mod points;
 pub mod predict;
+pub(crate) mod refusals;
 mod rows;
 pub mod run;
 pub mod simulate;

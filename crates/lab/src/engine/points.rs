@@ -30,6 +30,8 @@ use trammel_core::table::{Cell, Table};
 pub struct RunOptions {
     /// The engines; those that are not built are left out with a note.
     pub engines: Vec<Engine>,
+    /// Whether nothing is run where one of them is missing; else the others run.
+    pub needs_all: bool,
     /// Threads; nothing means one a core.
     pub threads: Option<usize>,
     /// Short curves over time are kept of the first repeat of a few points, for a report.
@@ -197,7 +199,14 @@ enum Made {
 pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyhow::Result<Outcome> {
     let mut notes = Vec::new();
     let mut lacks = None;
-    let instrument = instrument(file, options, &mut notes, &mut lacks)?;
+    let interrupted = || watch.is_interrupted();
+    let instrument = instrument(file, options, &mut notes, &mut lacks, &interrupted)?;
+    if let Some(what) = lacks.as_ref().filter(|_| options.needs_all) {
+        return Err(Lacks::error(
+            what,
+            "without it there is nothing to compare with",
+        ));
+    }
     if options.captures.is_none() && file.captures_packets() {
         notes.push("captures need a folder: give `-o DIR`; `pcap` is left out".to_owned());
     }
@@ -216,7 +225,11 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     notes.extend(instrument.iter().flat_map(Instrument::warnings));
     let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
     let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
-    let (mut failures, mut is_interrupted, mut done) = (Vec::new(), false, 0);
+    // One that comes while a first guest boots leaves out all that was to be measured.
+    let is_unmeasured =
+        options.engines.contains(&Engine::Measure) && instrument.is_none() && lacks.is_none();
+    let (mut failures, mut done) = (Vec::new(), 0);
+    let mut is_interrupted = is_unmeasured && watch.is_interrupted();
     for (job, made) in jobs.iter().zip(made) {
         done += usize::from(matches!(made, Made::Run(_)));
         match made {

@@ -84,6 +84,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         .map(|out| KeptRuns::of(out));
     let options = RunOptions {
         engines: job.engines.clone(),
+        needs_all: false,
         threads: job.threads,
         curves: folder.is_some(),
         known: kept.as_ref().map(KeptRuns::read).unwrap_or_default(),

@@ -123,13 +123,8 @@ pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyh
         });
     }
     let file = file(paper, experiment, choice.is_full)?;
-    let engine = match experiment.label {
-        Label::Predicted => Engine::Predict,
-        Label::LinuxVt => Engine::Measure,
-        _ => Engine::Simulate,
-    };
     let options = RunOptions {
-        engines: vec![engine],
+        engines: vec![engine(experiment)],
         threads: choice.threads,
         ..RunOptions::default()
     };
@@ -172,7 +167,16 @@ pub fn file(paper: &Paper, experiment: &Experiment, is_full: bool) -> anyhow::Re
         &experiment.quick
     };
     let set: Vec<_> = experiment.set.iter().chain(choice).cloned().collect();
-    Ok(File::read_with(&path, &set)?)
+    Ok(File::read_with(&path, &set, &[engine(experiment)])?)
+}
+
+/// The engine that makes the numbers of `experiment`.
+fn engine(experiment: &Experiment) -> Engine {
+    match experiment.label {
+        Label::Predicted => Engine::Predict,
+        Label::LinuxVt => Engine::Measure,
+        _ => Engine::Simulate,
+    }
 }
 
 /// What the experiment gives for the cells of its answers.

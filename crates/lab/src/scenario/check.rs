@@ -26,6 +26,17 @@ pub struct Fault {
     pub help: String,
 }
 
+/// Faults as a message, for scenarios that are of no file.
+pub fn told(faults: &[Fault]) -> String {
+    let lines = faults.iter().map(|fault| {
+        format!(
+            "{}: {}: {}; {}",
+            fault.place, fault.what, fault.why, fault.help
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[derive(Debug, Default)]
 struct Faults(Vec<Fault>);
 

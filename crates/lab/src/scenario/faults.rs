@@ -2,6 +2,7 @@
 
 use super::diagnose::Problem;
 use super::keys_kind::Section;
+use super::model::Engine;
 use super::tree::{Entry, Span};
 use std::cell::RefCell;
 use trammel_core::units::{Dimension, nearest};
@@ -12,6 +13,8 @@ pub(super) struct Context<'a> {
     pub(super) problems: RefCell<Vec<Problem>>,
     /// The folder of the scenario file, for files that it names.
     pub(super) dir: &'a std::path::Path,
+    /// The engines of the command line, in place of the file's.
+    pub(super) engines: &'a [Engine],
     /// The keys that a file of this subject has.
     pub(super) root: &'static Section,
 }

@@ -94,6 +94,14 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The kernel's congestion control, where it is another law than the `variant` that is simulated and predicted: one of another name.
+    pub fn other_law(&self) -> Option<&str> {
+        let own = self.kernel_variant.as_deref()?;
+        let about = self.variant.about(Family::Variant).ok();
+        let name = about.map_or(self.variant.name.as_str(), |about| about.name);
+        (own != name).then_some(own)
+    }
+
     /// The variant as the stack speaks it: in the dialect called after the stack, where it has one and no
     /// other is given.
     fn spoken(&self) -> Result<Plugin, String> {

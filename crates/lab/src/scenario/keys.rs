@@ -12,6 +12,8 @@ use trammel_core::units::Dimension as D;
 
 /// The words of `subject`.
 pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic"];
+/// The name of the package's kernel among `measure.source` and `measure.kernels`.
+pub const PACKAGED: &str = "packaged";
 /// The words of `engines`.
 pub const ENGINES: &[&str] = &["predict", "simulate", "measure"];
 /// The words of `stack`.
@@ -360,7 +362,7 @@ pub static MEASURE: Section = Section {
     keys: &[
         k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack"),
         k("source", Text, See("the package linux-source-6.12"), "", "a source tree of Linux to build the kernel from"),
-        k("kernels", Names, Absent, "", "source trees, of each of which a kernel is built and measured: a sweep over `measure.source`"),
+        k("kernels", Names, Absent, "", "source trees, of each of which a kernel is built and measured, and `packaged` for that of the package: a sweep over `measure.source`"),
         k("module", Text, Absent, "", "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"),
         k("sysctls", Names, Absent, "", "variables of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
         k("parameters", Names, Absent, "", "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"),

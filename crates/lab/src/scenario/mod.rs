@@ -33,6 +33,7 @@ pub mod tree;
 pub mod workload;
 
 use diagnose::{Problem, Problems};
+use model::Engine;
 use std::cell::RefCell;
 use std::path::Path;
 use sweep::Point;
@@ -88,28 +89,39 @@ pub enum ReadError {
 impl File {
     /// Reads the scenario file at `path`.
     pub fn read(path: &Path) -> Result<File, ReadError> {
-        File::read_with(path, &[])
+        File::read_for(path, &[])
     }
 
-    /// Reads the scenario file at `path` with the dotted keys `set` set, as a sweep would set them.
-    pub fn read_with(path: &Path, set: &[(String, tree::Value)]) -> Result<File, ReadError> {
+    /// Reads the scenario file at `path` for `engines`, or where none are given, for its own; what they refuse of it are faults.
+    pub fn read_for(path: &Path, engines: &[Engine]) -> Result<File, ReadError> {
+        File::read_with(path, &[], engines)
+    }
+
+    /// As [`File::read_for`], with the dotted keys `set` set, as a sweep would set them.
+    pub fn read_with(
+        path: &Path,
+        set: &[(String, tree::Value)],
+        engines: &[Engine],
+    ) -> Result<File, ReadError> {
         let name = path.display().to_string();
         let text =
             std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
-        File::parse_with(&name, &text, path.parent().unwrap_or(Path::new(".")), set)
+        let dir = path.parent().unwrap_or(Path::new("."));
+        File::parse_with(&name, &text, dir, set, engines)
     }
 
     /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
     pub fn parse(name: &str, text: &str, dir: &Path) -> Result<File, ReadError> {
-        File::parse_with(name, text, dir, &[])
+        File::parse_with(name, text, dir, &[], &[])
     }
 
-    /// As [`File::parse`], with the dotted keys `set` set.
+    /// As [`File::parse`], with the dotted keys `set` set, for `engines`.
     pub fn parse_with(
         name: &str,
         text: &str,
         dir: &Path,
         set: &[(String, tree::Value)],
+        engines: &[Engine],
     ) -> Result<File, ReadError> {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
         let mut root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
@@ -127,6 +139,7 @@ impl File {
         let cx = faults::Context {
             problems: RefCell::new(Vec::new()),
             dir,
+            engines,
             root: &keys::ROOT,
         };
         for (key, value) in set {

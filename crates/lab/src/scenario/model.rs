@@ -171,6 +171,19 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// Flows and workloads of which the kernel runs another law than the simulator does: name, the simulator's and the kernel's. Numbers of such a scenario
+    /// stand side by side and have no error.
+    pub fn other_laws(&self) -> Vec<(&str, &str, &str)> {
+        let flows = self.flows.iter().map(|flow| (&flow.name, flow));
+        let workloads = self.workloads.iter().map(|one| (&one.name, &one.flow));
+        flows
+            .chain(workloads)
+            .filter_map(|(name, flow)| {
+                Some((name.as_str(), flow.variant.name.as_str(), flow.other_law()?))
+            })
+            .collect()
+    }
+
     /// One bottleneck of 10 Mbit/s and 50 ms that all flows share.
     pub fn dumbbell() -> Scenario {
         Scenario::default()

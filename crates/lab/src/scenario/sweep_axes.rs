@@ -263,6 +263,19 @@ mod tests {
         let source = |at: usize| file.points[at].scenario.measure.clone().unwrap().source;
         assert_eq!(file.points.len(), 2);
         assert_ne!(source(0), source(1));
+        // The package's kernel stands beside one's own tree.
+        let named = parse("kernels = ['packaged', '.']").unwrap();
+        let sources = named.points.iter().map(|point| {
+            let measure = point.scenario.measure.clone();
+            (point.id.as_str(), measure.unwrap().source)
+        });
+        assert_eq!(
+            sources.collect::<Vec<_>>(),
+            [
+                ("source=packaged", None),
+                ("source=.", Some("./.".to_owned()))
+            ]
+        );
         let both = parse("source = '.'\nkernels = ['.']")
             .unwrap_err()
             .to_string();

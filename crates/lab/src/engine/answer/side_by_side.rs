@@ -128,7 +128,13 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         Label::Measured,
         Label::Simulated,
     ];
-    let reference = truths.into_iter().find_map(of);
+    // Of two laws neither is the other's truth.
+    let is_one_law = file
+        .points
+        .iter()
+        .all(|point| point.scenario.other_laws().is_empty());
+    let is_truth = |label: &Label| is_one_law || *label == Label::Published;
+    let reference = truths.into_iter().filter(is_truth).find_map(of);
     let reference = reference.filter(|_| sources.len() > 1);
     let keys = swept.iter().map(|name| {
         let place = file.points[0]

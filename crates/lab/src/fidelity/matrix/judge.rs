@@ -301,7 +301,11 @@ impl Judged {
         ];
         let mut table = Table::with("targets", &columns);
         for target in &self.targets {
-            let met = if target.is_met() { "yes" } else { "no" };
+            let met = match target.reached {
+                None => "nothing to judge",
+                Some(_) if target.is_met() => "yes",
+                Some(_) => "no",
+            };
             let row = vec![
                 target.what.into(),
                 target.reached.into(),

@@ -71,6 +71,7 @@ pub fn run(
     let file = file(&cells);
     let options = RunOptions {
         engines: vec![Engine::Simulate, Engine::Measure],
+        needs_all: true,
         threads,
         known: known.clone(),
         ..RunOptions::default()

@@ -172,6 +172,7 @@ impl ForwardingFile {
         let cx = Context {
             problems: RefCell::new(Vec::new()),
             dir,
+            engines: &[],
             root: &keys::ROOT,
         };
         let rendered = RefCell::new(Vec::new());

@@ -5,14 +5,15 @@ mod plugin;
 mod topology;
 mod traffic;
 
-use super::check;
+use super::check::{self, Fault};
 use super::faults::Context;
-use super::keys::{ENGINES, MEASURE, ROOT};
+use super::keys::{ENGINES, MEASURE, PACKAGED, ROOT};
 use super::keys_kind::Kind;
 use super::model::{Engine, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows};
 use super::preset;
 use super::reader::Reader;
 use super::tree::{Node, Span, Value};
+use crate::engine::refusals::refusals;
 use crate::registry::Family;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, nearest};
@@ -20,6 +21,7 @@ use trammel_tcp::models;
 
 /// Reads the whole tree of one point. What it returns is of use only where no fault was noted.
 pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
+    let before = cx.problems.borrow().len();
     let root = with_preset(cx, root);
     let r = Reader::new(cx, &ROOT, &root);
     let mut scenario = Scenario {
@@ -50,10 +52,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
         // Traffic with a fault of its own is not missed as well.
         let sources = ["flow", "workload", "stream", "matrix"];
         let has_traffic = sources.iter().any(|key| r.entry(key).is_some());
-        for fault in check::faults(&scenario) {
-            if fault.place.is_empty() && has_traffic {
-                continue;
-            }
+        let note = |fault: Fault| {
             let mut place = in_file(&fault.place, &origins);
             if place[0] == "link" && r.entry("link").is_none() {
                 // The links of a preset network are as `[path]` says.
@@ -61,6 +60,20 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
             }
             let span = span_of(&root, &place);
             cx.fault(&span, fault.what, fault.why, fault.help);
+        };
+        for fault in check::faults(&scenario) {
+            if fault.place.is_empty() && has_traffic {
+                continue;
+            }
+            note(fault);
+        }
+        // An engine is asked about scenarios that have no other fault.
+        if cx.problems.borrow().len() == before {
+            let engines = match cx.engines {
+                [] => &scenario.engines,
+                asked => asked,
+            };
+            refusals(&scenario, engines).into_iter().for_each(note);
         }
     }
     scenario
@@ -159,7 +172,7 @@ fn measure(r: &Reader<'_>) -> Option<Measure> {
     let kernel = table.word("kernel")?;
     let measure = Measure {
         kernel: [Kernel::Linux, Kernel::Host][kernel],
-        source: near(&table, "source"),
+        source: source(&table),
         module: near(&table, "module"),
         sysctls: settings(&table, "sysctls", variable),
         parameters: settings(&table, "parameters", |name| {
@@ -181,6 +194,14 @@ fn measure(r: &Reader<'_>) -> Option<Measure> {
         }
     }
     Some(measure)
+}
+
+/// The tree of the kernel that measures; nothing where it is the packaged one.
+fn source(table: &Reader<'_>) -> Option<String> {
+    if table.text("source").as_deref() == Some(PACKAGED) {
+        return None;
+    }
+    near(table, "source")
 }
 
 /// A file or folder that exists, named from the scenario's own folder.

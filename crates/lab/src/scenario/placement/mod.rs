@@ -120,6 +120,7 @@ impl PlacementFile {
         let cx = Context {
             problems: RefCell::new(Vec::new()),
             dir,
+            engines: &[],
             root: &keys::ROOT,
         };
         let mut file = parse::file(&cx, &root, estimator);

@@ -108,16 +108,27 @@ pub struct TrafficFile {
     pub points: Vec<Point>,
     /// What files that it names are relative to.
     dir: PathBuf,
+    /// The engines that it was read for; none for its own.
+    engines: Vec<Engine>,
 }
 
 impl TrafficFile {
     /// Reads the file at `path`, with another seed than its own where one is given.
     pub fn read(path: &FilePath, seed: Option<u64>) -> Result<TrafficFile, ReadError> {
+        TrafficFile::read_for(path, seed, &[])
+    }
+
+    /// As [`TrafficFile::read`], for `engines`, or where none are given, for the file's; what they refuse of it are faults.
+    pub fn read_for(
+        path: &FilePath,
+        seed: Option<u64>,
+        engines: &[Engine],
+    ) -> Result<TrafficFile, ReadError> {
         let name = path.display().to_string();
         let text =
             std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
         let dir = path.parent().unwrap_or(FilePath::new("."));
-        TrafficFile::parse(&name, &text, dir, seed)
+        TrafficFile::parse_for(&name, &text, dir, seed, engines)
     }
 
     /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
@@ -127,11 +138,23 @@ impl TrafficFile {
         dir: &FilePath,
         seed: Option<u64>,
     ) -> Result<TrafficFile, ReadError> {
+        TrafficFile::parse_for(name, text, dir, seed, &[])
+    }
+
+    /// As [`TrafficFile::parse`], for `engines`.
+    pub fn parse_for(
+        name: &str,
+        text: &str,
+        dir: &FilePath,
+        seed: Option<u64>,
+        engines: &[Engine],
+    ) -> Result<TrafficFile, ReadError> {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
         let root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
         let cx = Context {
             problems: RefCell::new(Vec::new()),
             dir,
+            engines,
             root: &keys::ROOT,
         };
         let points = sweep::expand_with(&cx, &root, |root| {
@@ -160,6 +183,7 @@ impl TrafficFile {
             text: text.to_owned(),
             points: named.filter_map(point).collect(),
             dir: dir.to_owned(),
+            engines: engines.to_vec(),
         })
     }
 
@@ -177,6 +201,7 @@ impl TrafficFile {
         let cx = Context {
             problems: RefCell::new(Vec::new()),
             dir: &self.dir,
+            engines: &self.engines,
             root: &keys::ROOT,
         };
         match parse::scenario(&cx, &point.tree, Some(seed)) {

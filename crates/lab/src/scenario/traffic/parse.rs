@@ -6,9 +6,11 @@ use crate::scenario::faults::Context;
 use crate::scenario::keys::ENGINES;
 use crate::scenario::model::Engine;
 use crate::scenario::parse::path::line;
+use crate::scenario::parse::span_of;
 use crate::scenario::path::Limit;
 use crate::scenario::reader::Reader;
 use crate::scenario::tree::{Entry, Node, Value};
+use crate::traffic::run::refusals::refusals;
 use crate::traffic::words::{self, Words};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -55,7 +57,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
     }
     let (title, question, engines) = (r.text("title"), r.text("question"), engines(&r));
     cx.problems.borrow().is_empty().then_some(())?;
-    Some(Traffic {
+    let traffic = Traffic {
         title: title.unwrap_or_default(),
         question,
         engines,
@@ -64,7 +66,18 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
         repeat,
         path: path?,
         streams,
-    })
+    };
+    let engines = match cx.engines {
+        [] => traffic.engines.as_deref().unwrap_or_default(),
+        asked => asked,
+    };
+    if engines.contains(&Engine::Measure) {
+        for fault in refusals(&traffic) {
+            let place: Vec<String> = fault.place.split('.').map(str::to_owned).collect();
+            cx.fault(&span_of(root, &place), fault.what, fault.why, fault.help);
+        }
+    }
+    Some(traffic)
 }
 
 fn path(r: &Reader<'_>) -> Option<Path> {

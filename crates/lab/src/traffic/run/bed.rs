@@ -8,9 +8,11 @@
 //! comes: a packet socket would hand them over in blocks, by a timer of a millisecond. The router is woken for them, before
 //! other programs where that is allowed; what it is late by is not in the delay, up to that of the path.
 
+use super::refusals::of_path;
 use crate::engine::Lacks;
 use crate::router::machine::Machine;
-use crate::scenario::path::{Direction, Limit};
+use crate::scenario::check::told;
+use crate::scenario::path::Direction;
 use crate::scenario::plugin::Plugin;
 use crate::scenario::traffic::Path;
 use crate::traffic::lacking::lacking;
@@ -147,25 +149,11 @@ impl Bed {
 
 /// The router's configuration of `path`, or what of it is not emulated.
 fn configuration(path: &Path) -> anyhow::Result<String> {
-    let line = &path.line;
-    let unlike = [
-        ("jitter", line.jitter.is_some()),
-        ("reorder", line.reorder.is_some()),
-        ("schedule", !line.schedule.is_empty()),
-        ("trace", line.trace.is_some()),
-        ("burst", line.burst.is_some()),
-        ("overhead", line.overhead != 14),
-        ("queue.discipline", line.queue.discipline.name != "droptail"),
-        (
-            "queue.limit in bytes",
-            matches!(line.queue.limit, Limit::Bytes(_)),
-        ),
-    ];
-    if let Some((key, _)) = unlike.iter().find(|(_, is_given)| *is_given) {
-        bail!(
-            "a path in user space has no `path.{key}`: leave it out, or use `--engine predict,simulate`"
-        );
+    let faults = of_path(path);
+    if !faults.is_empty() {
+        bail!(told(&faults));
     }
+    let line = &path.line;
     let mut text = String::new();
     // The packet that is being sent is not in the router's queue.
     let queue = path.queue_packets().saturating_sub(1).max(1);
@@ -259,7 +247,7 @@ mod tests {
         for (keys, said) in [
             ("jitter = '1 ms'", "path.jitter"),
             ("queue.discipline = 'codel'", "path.queue.discipline"),
-            ("queue.limit = '10 kB'", "in bytes"),
+            ("queue.limit = '10 kB'", "path.queue.limit"),
         ] {
             let refused = of(keys).expect_err(keys);
             assert!(refused.contains(said), "{refused}");

@@ -4,7 +4,9 @@
 
 use super::account::Account;
 use super::bed::{Bed, RECEIVER};
+use super::refusals::refusals;
 use super::simulate::options;
+use crate::scenario::check::told;
 use crate::scenario::traffic::Traffic;
 use crate::traffic::log_file;
 use crate::traffic::send::{self, Job, Outcome};
@@ -24,8 +26,6 @@ use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::Meter;
 
-/// Streams that are measured at once, at most: each has a socket of its own.
-const MOST_STREAMS: usize = 256;
 /// From the last packet sent to the end of the path, beyond what it holds: sockets are emptied by then.
 const SETTLING: Duration = Duration::from_millis(100);
 /// Packets a second of all streams from which on the sender asks the clock without end: before all other programs it would
@@ -61,10 +61,9 @@ impl Sink for Decoding {
 /// Measures `traffic`; what has been sent when `stop` is set is accounted.
 pub fn measure(traffic: &Traffic, stop: &AtomicBool) -> anyhow::Result<Account> {
     let count = traffic.streams.len();
-    if count > MOST_STREAMS {
-        bail!(
-            "{count} streams are not measured at once, {MOST_STREAMS} at most; simulate them, or lower `count`"
-        );
+    let faults = refusals(traffic);
+    if !faults.is_empty() {
+        bail!(told(&faults));
     }
     let bed = Bed::new(&traffic.path, traffic.seed)?;
     let mut decoder = Decoder::new(options(count));

@@ -16,6 +16,7 @@ pub mod compared;
 pub mod measure;
 pub mod offered;
 pub mod queueing;
+pub mod refusals;
 mod report;
 pub mod runs;
 pub mod simulate;
