@@ -11,10 +11,12 @@ mod events;
 mod losses;
 mod mechanism;
 pub mod show;
+mod state;
 mod walk;
 
 pub use events::Event;
-pub use mechanism::{Finding, State};
+pub use mechanism::Finding;
+pub use state::State;
 pub use walk::Parting;
 
 use crate::engine::{instrument, measure, simulate};
@@ -140,6 +142,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
         bail!("there is no flow to look at; flows of workloads have no names");
     };
     let named = (flow.name.clone(), flow.variant.name.clone());
+    let setting = mechanism::Setting::of(flow);
     let kernel = instrument::Ready::of(&scenario, interrupted)?;
     let mut job = measure::job(&scenario, wish.seed)?;
     let taps = Taps::add(&mut job, wish.flow);
@@ -158,7 +161,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     let captured = events::of_capture(taps.sender(&answer), wish.flow);
     // Times count from the flow's start.
     let until = scenario.duration.saturating_sub(captured.1);
-    let measured = Side::new(captured, mechanism::of_samples(&answer.flows[wish.flow]));
+    let measured = Side::new(captured, state::of_samples(&answer.flows[wish.flow]));
     let (passed, trace) = simulate::sender(&scenario, wish.seed, wish.flow)?;
     let simulated = Side::new(
         events::of_simulated(&passed),
@@ -168,7 +171,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     let tolerance = wish.tolerance.unwrap_or_else(|| usual_tolerance(&scenario));
     let (alike, parting) = walk::walk([&sides[0].events, &sides[1].events], tolerance, until);
     let parting = parting.map(|parting| {
-        let finding = mechanism::find(&sides, &parting, &named.1, tolerance);
+        let finding = mechanism::find(&sides, &parting, &setting, tolerance);
         (parting, finding)
     });
     Ok(Compared {
