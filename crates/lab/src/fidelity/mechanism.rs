@@ -65,7 +65,7 @@ impl Mechanisms {
         for entry in entries.into_iter().flatten() {
             let text = entry.get("text").and_then(|item| item.as_str());
             let text = text.context("a mechanism without `text`")?;
-            let is_found = entry.get("found").and_then(|item| item.as_bool());
+            let is_found = entry.get("found").and_then(toml_edit::Item::as_bool);
             let misses = entry.get("misses").and_then(|item| item.as_array());
             for miss in misses.context("a mechanism without `misses`")? {
                 let miss = miss.as_str().context("a miss is a text")?.to_owned();
