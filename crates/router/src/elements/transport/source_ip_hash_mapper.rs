@@ -3,13 +3,15 @@
 //! # What it does
 //! The first argument is the number of points that each server has on a circle, and a seed; each other one
 //! a pattern, its two outputs and the number of its server. A source address falls on the circle too and
-//! goes to the server whose arc it is in, so that adding or removing a server moves few sources.
+//! goes to the server of the next point, so that adding or removing a server moves few sources. The points are
+//! drawn, for one server number after the other, by the generator that `srandom(seed)` starts. The choice is
+//! Click's for every source; the patterns belong to the servers in the order of the servers' numbers.
 //!
 //! # Example
 //! `m :: SourceIPHashMapper(500 0xbadbeef, - - 1.0.0.1 - 0 1 1, - - 1.0.0.2 - 0 1 2); IPRewriter(m, drop)`
 //!
 //! # References
-//! Karger et al. 1997, Consistent hashing and random trees. Differs from Click in which server it is.
+//! Karger et al. 1997, Consistent hashing and random trees.
 
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;
