@@ -382,3 +382,31 @@ fn chains_that_cannot_be_are_refused_in_a_line() {
         assert!(found.contains(said), "{found}");
     }
 }
+
+#[test]
+fn elements_that_no_frame_comes_to_are_named() {
+    let folder = folder();
+    let nat = "FromDevice(a) -> c :: Classifier(12/9999, -);\n\
+               c[0] -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 0) -> Discard;\n\
+               c[1] -> Queue -> ToDevice(b);\n";
+    std::fs::write(folder.path().join("nat.click"), nat).unwrap();
+    let output = trammel(
+        folder.path(),
+        &["estimate", "nat.click", "--frame-sizes", "64"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let left_out = text
+        .lines()
+        .find(|line| line.starts_with("no frame came to"));
+    let left_out = left_out.unwrap_or_else(|| panic!("{text}"));
+    assert!(left_out.contains("'rw :: IPRewriter'"), "{left_out}");
+    assert!(left_out.contains(":: CheckIPHeader'"), "{left_out}");
+    assert!(left_out.contains("`--sample FILE`"), "{left_out}");
+    let output = trammel(
+        folder.path(),
+        &["estimate", "a.click", "--frame-sizes", "64"],
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("no frame came to"), "{text}");
+}

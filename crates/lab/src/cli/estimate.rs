@@ -155,6 +155,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         let Some(first) = all.first() else { continue };
         text += &view::rates(subject.name(), &machine, &all);
+        match subject.unvisited(first.frame, &under) {
+            Ok((missed, all)) => {
+                let left_out = view::unvisited(&missed, all);
+                if !left_out.is_empty() {
+                    text += &format!("\n{left_out}\n");
+                }
+                if !left_out.is_empty() && args.json {
+                    say(&format!("note: {}: {left_out}", subject.name()));
+                }
+            }
+            Err(error) => return refuse(&error),
+        }
         if !first.undeclared.is_empty() {
             is_whole = false;
             say(&undeclared(subject.name(), &first.undeclared));

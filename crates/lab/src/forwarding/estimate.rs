@@ -154,6 +154,35 @@ impl Subject {
         }
     }
 
+    /// The elements that no frame comes to, of those that frames may come to and that cost something; and how many of
+    /// these there are in all. What they cost is in no estimate.
+    pub fn unvisited(
+        &self,
+        frame: f64,
+        under: &Conditions,
+    ) -> Result<(Vec<Undeclared>, usize), Error> {
+        let Subject::Configuration(bench) = self else {
+            return Ok((Vec::new(), 0));
+        };
+        let traffic = Traffic {
+            frame: frame as usize,
+            ..under.traffic.clone()
+        };
+        let sampled = Sampled::of(bench, &traffic)?;
+        let takes_frames = |class: &str| {
+            let entry = trammel_router::elements::find(class);
+            entry.is_some_and(|entry| entry.ops.is_some() && !entry.ports.starts_with('0'))
+        };
+        let all = sampled.visits.elements.iter();
+        let all: Vec<_> = all.filter(|one| takes_frames(&one.class)).collect();
+        let missed = all.iter().filter(|one| one.packets <= 0.0);
+        let missed = missed.map(|one| Undeclared {
+            name: one.name.clone(),
+            class: one.class.clone(),
+        });
+        Ok((missed.collect(), all.len()))
+    }
+
     /// What `function` costs on `machine`, which is this one as somebody found it to be.
     pub(super) fn cost(
         &self,

@@ -7,6 +7,7 @@ use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::line_bits;
 use trammel_cost::machine::Machine;
+use trammel_router::cost_of::Undeclared;
 
 /// The table `functions`: a row for a function at a frame size.
 pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
@@ -101,6 +102,30 @@ pub fn rates(name: &str, machine: &Machine, all: &[At]) -> String {
     }
     text
 }
+
+/// What an estimate leaves out: the elements that no frame of the sample came to, of `all`. Nothing where there are none.
+pub fn unvisited(missed: &[Undeclared], all: usize) -> String {
+    if missed.is_empty() {
+        return String::new();
+    }
+    let names = missed.iter().take(MOST_NAMED);
+    let names: Vec<String> = names
+        .map(|one| format!("'{} :: {}'", one.name, one.class))
+        .collect();
+    let more = match missed.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "no frame came to {} of {all} elements: {}{more}; their cost is not in these numbers \
+         (`--sample FILE` takes the frames of a capture)",
+        missed.len(),
+        names.join(", ")
+    )
+}
+
+/// How many elements are named.
+const MOST_NAMED: usize = 8;
 
 /// A line for each frame size: cycles, rates, limits.
 pub fn lines(all: &[At]) -> String {
