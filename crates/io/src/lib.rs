@@ -18,6 +18,7 @@ pub mod error;
 pub mod ethtool;
 pub mod icmp;
 mod intake;
+pub mod interfaces;
 pub mod live;
 pub mod local;
 pub mod machine;

@@ -210,7 +210,7 @@ pub(crate) fn link(payload: &[u8]) -> Option<Link> {
     Some(link)
 }
 
-fn address(payload: &[u8]) -> Option<Address> {
+pub(crate) fn address(payload: &[u8]) -> Option<Address> {
     family_of(payload)?;
     let (mut local, mut peer) = (None, None);
     for (kind, value) in attributes(payload.get(8..)?) {

@@ -56,6 +56,15 @@ impl std::fmt::Display for Landmark {
     }
 }
 
+/// Which of an element's arguments is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// That at this place among all of them.
+    Argument(usize),
+    /// That at this place among those that no parameter takes.
+    Rest(usize),
+}
+
 /// One thing to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -69,6 +78,8 @@ pub struct Diagnostic {
     pub text: String,
     /// What to do, for those who are not Click.
     pub help: Option<String>,
+    /// The argument that it is about, until its place in the source is known.
+    pub about: Option<About>,
     /// What it introduces; printed indented.
     pub beneath: Vec<Diagnostic>,
 }
@@ -124,6 +135,24 @@ impl Diagnostics {
         self.all.last_mut().expect("one was just added").help = help;
     }
 
+    /// Adds an error about an argument, and what to do.
+    pub fn error_about(&mut self, about: About, text: impl Into<String>, help: Option<String>) {
+        self.error_with_help(None, text, help);
+        self.all.last_mut().expect("one was just added").about = Some(about);
+    }
+
+    /// Says of those about arguments where these are; Click does not say it.
+    pub fn place(&mut self, place: impl Fn(&Diagnostic) -> Option<Landmark>) {
+        for diagnostic in &mut self.all {
+            if diagnostic.landmark.is_none()
+                && let Some(landmark) = place(diagnostic)
+            {
+                diagnostic.landmark = Some(landmark);
+                diagnostic.is_unplaced = true;
+            }
+        }
+    }
+
     /// Adds what is said for information only.
     pub fn note(&mut self, landmark: Option<&Landmark>, text: impl Into<String>) {
         self.say(Severity::Note, landmark, text.into());
@@ -136,6 +165,7 @@ impl Diagnostics {
             is_unplaced: false,
             text,
             help: None,
+            about: None,
             beneath: Vec::new(),
         });
     }
@@ -156,6 +186,7 @@ impl Diagnostics {
             is_unplaced: false,
             text: text.into(),
             help: None,
+            about: None,
             beneath: other.all,
         });
     }
@@ -193,6 +224,15 @@ impl Diagnostics {
             diagnostic.click(0, &mut out);
         }
         out
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all.into_iter()
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use trammel_core::time::Time;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -112,6 +113,46 @@ pub trait KernelTables: Debug + Send {
     fn descriptor(&self) -> i32;
 }
 
+/// The addresses of a network interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceAddresses {
+    /// Its Ethernet address.
+    pub ether: Option<[u8; 6]>,
+    /// Its addresses with the bits of their networks, the main one of each kind first.
+    pub addresses: Vec<(IpAddr, u8)>,
+}
+
+/// What the machine knows by name, as configurations use it.
+pub trait MachineNames: Debug + Send + Sync {
+    /// The addresses of the interface called `name`; none where there is no such interface.
+    fn interface(&self, name: &str) -> Option<InterfaceAddresses> {
+        let _ = name;
+        None
+    }
+
+    /// The router to which the default route by this interface leads.
+    fn gateway(&self, name: &str) -> Option<Ipv4Addr> {
+        let _ = name;
+        None
+    }
+
+    /// The table of services(5).
+    fn services(&self) -> Option<String> {
+        None
+    }
+
+    /// The table of protocols(5).
+    fn protocols(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A machine that knows no names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNames;
+
+impl MachineNames for NoNames {}
+
 /// What a socket is asked to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketRequest {
@@ -135,6 +176,44 @@ pub trait Bell: Debug + Send + Sync {
     fn silence(&self);
     /// The descriptor that can be read once it has rung.
     fn descriptor(&self) -> i32;
+}
+
+/// What was said, for who overhears it.
+#[derive(Debug, Default)]
+pub struct Overheard {
+    text: Option<String>,
+}
+
+/// What is kept of it.
+const MOST_OVERHEARD: usize = 1 << 19;
+
+impl Overheard {
+    /// Keeps what is said from now on, or no more.
+    pub fn set(&mut self, wanted: bool) {
+        if !wanted {
+            self.text = None;
+        } else if self.text.is_none() {
+            self.text = Some(String::new());
+        }
+    }
+
+    /// Takes note of `text`, where somebody overhears.
+    pub fn add(&mut self, text: &str) {
+        let Some(kept) = &mut self.text else {
+            return;
+        };
+        kept.push_str(text);
+        if kept.len() > MOST_OVERHEARD {
+            let from = kept.len() - MOST_OVERHEARD;
+            let from = (from..kept.len()).find(|at| kept.is_char_boundary(*at));
+            kept.drain(..from.unwrap_or(0));
+        }
+    }
+
+    /// Takes what was said.
+    pub fn take(&mut self) -> String {
+        self.text.as_mut().map(std::mem::take).unwrap_or_default()
+    }
 }
 
 /// The services of the machine.
@@ -187,6 +266,16 @@ pub trait Host: Debug + Send {
     /// Prints on standard error: what elements such as `Print` say.
     fn say(&mut self, text: &str);
 
+    /// Asks that what is said be kept for [`Host::take_overheard`], or no more.
+    fn overhear(&mut self, wanted: bool) {
+        let _ = wanted;
+    }
+
+    /// What was said since the last call, the last half megabyte of it.
+    fn take_overheard(&mut self) -> String {
+        String::new()
+    }
+
     /// Opens a device. Its frames may lie in `pool`, which then stays as long as the device.
     fn device(
         &mut self,
@@ -196,6 +285,11 @@ pub trait Host: Debug + Send {
 
     /// Opens a socket.
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>>;
+
+    /// What the machine knows by name, as it is now.
+    fn machine_names(&mut self) -> Arc<dyn MachineNames> {
+        Arc::new(NoNames)
+    }
 
     /// Follows the kernel's tables.
     fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, Refusal> {

@@ -4,11 +4,12 @@
 //! the route has a gateway, the annotation becomes the gateway, and the packet leaves by the output.
 
 use crate::args::addresses::{parse_ip, parse_ip_prefix};
+use crate::args::machine_names::unknown_name;
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::{take_word, uncomment};
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
@@ -308,12 +309,17 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
         for (number, text) in (1..).zip(args.rest()) {
             let Some(written) = Written::parse(text, false, &names) else {
                 let form = "ADDR/MASK [GATEWAY] OUTPUT";
-                said.error(None, format!("argument {number} should be '{form}'"));
+                let text_of_error = format!("argument {number} should be '{form}'");
+                let help = unknown_name(Kind::PrefixOrIp, text, &names);
+                said.error_about(About::Rest(number - 1), text_of_error, help);
                 continue;
             };
             match written.route(self.outputs) {
                 Some(route) => routes.push(route),
-                None => said.error(None, format!("argument {number} bad OUTPUT")),
+                None => {
+                    let text = format!("argument {number} bad OUTPUT");
+                    said.error_about(About::Rest(number - 1), text, None);
+                }
             }
         }
         self.routes = Routes::new((self.make)());

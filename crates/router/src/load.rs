@@ -4,8 +4,9 @@ use crate::diagnostic::Diagnostics;
 use crate::elements;
 use crate::engine::Ctx;
 use crate::engine::build::{self, Options};
-use crate::host::Host;
+use crate::host::{Host, MachineNames};
 use crate::lang;
+use std::sync::Arc;
 
 /// The classes that this build has, as the language asks for them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,14 +66,21 @@ pub fn load(
     }
 }
 
-/// Reads a configuration and configures its elements, without touching the machine: what is wrong with it.
-pub fn check(text: &str, name: &str, options: &lang::Options<'_>) -> Diagnostics {
+/// Reads a configuration and configures its elements, without touching the machine, whose `names` are asked only:
+/// what is wrong with it.
+pub fn check(
+    text: &str,
+    name: &str,
+    options: &lang::Options<'_>,
+    names: Arc<dyn MachineNames>,
+) -> Diagnostics {
     let (flat, mut said) = lang::parse(text, name, options);
     if said.has_errors() {
         return said;
     }
-    let host = Box::new(crate::memory_host::MemoryHost::new());
-    match build::build(flat, text.to_owned(), host, Options::simulated()) {
+    let host = crate::memory_host::MemoryHost::new();
+    host.memory().names = Some(names);
+    match build::build(flat, text.to_owned(), Box::new(host), Options::simulated()) {
         Ok((_, more)) | Err(more) => said.extend(more),
     }
     said
@@ -83,6 +91,7 @@ pub fn check(text: &str, name: &str, options: &lang::Options<'_>) -> Diagnostics
 pub(crate) mod testing {
     use super::*;
     use crate::engine::driver::Progress;
+    use crate::host::NoNames;
     use crate::memory_host::MemoryHost;
     use trammel_packet::timestamp::Timestamp;
 
@@ -114,6 +123,15 @@ pub(crate) mod testing {
     /// Loads `config`.
     pub(crate) fn loaded(config: &str) -> Run {
         load_with(&MemoryHost::new(), config).unwrap_or_else(|said| panic!("{said}"))
+    }
+
+    /// What is said of a wrong configuration, in the other voice.
+    pub(crate) fn refusal(config: &str) -> String {
+        let options = lang::Options {
+            classes: Some(&BuiltIn),
+            ..lang::Options::default()
+        };
+        crate::voice::render(&check(config, "config", &options, Arc::new(NoNames)))
     }
 
     /// What Click would print of a wrong configuration.

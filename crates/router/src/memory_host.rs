@@ -1,7 +1,9 @@
 //! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs that must
 //! touch nothing.
 
-use crate::host::{Bell, DeviceRequest, Host, Refusal, Socket, SocketRequest};
+use crate::host::{
+    Bell, DeviceRequest, Host, MachineNames, NoNames, Overheard, Refusal, Socket, SocketRequest,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
@@ -20,6 +22,10 @@ pub struct Memory {
     pub said: String,
     /// Devices to be opened, by name.
     pub devices: BTreeMap<String, Box<dyn Device>>,
+    /// What is kept of that for others.
+    pub overheard: Overheard,
+    /// What it knows by name.
+    pub names: Option<Arc<dyn MachineNames>>,
     /// The time of day.
     pub now: Timestamp,
     /// Addresses that are listened on.
@@ -204,7 +210,17 @@ impl Host for MemoryHost {
     }
 
     fn say(&mut self, text: &str) {
-        self.memory().said += text;
+        let mut memory = self.memory();
+        memory.said += text;
+        memory.overheard.add(text);
+    }
+
+    fn overhear(&mut self, wanted: bool) {
+        self.memory().overheard.set(wanted);
+    }
+
+    fn take_overheard(&mut self) -> String {
+        self.memory().overheard.take()
     }
 
     fn device(
@@ -238,6 +254,11 @@ impl Host for MemoryHost {
 
     fn watch_signal(&mut self, _: i32) -> io::Result<()> {
         Ok(())
+    }
+
+    fn machine_names(&mut self) -> Arc<dyn MachineNames> {
+        let names = self.memory().names.clone();
+        names.unwrap_or_else(|| Arc::new(NoNames))
     }
 
     fn another(&mut self) -> io::Result<Box<dyn Host>> {

@@ -3,7 +3,7 @@
 use crate::args::numbers::unparse_fixed;
 use crate::args::times::{has_bandwidth_unit, parse_bandwidth};
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
@@ -56,7 +56,10 @@ impl Element for Meter {
         for (at, text) in texts.iter().enumerate() {
             let number = at + 1;
             let Ok(rate) = parse_bandwidth(text) else {
-                return fault(format!("argument {number} syntax error"));
+                let mut said = Diagnostics::new();
+                let text = format!("argument {number} syntax error");
+                said.error_about(About::Rest(at), text, None);
+                return Err(said);
             };
             if rates.last().is_some_and(|before| rate <= *before) {
                 return fault(format!("rate {number} must be > rate {at}"));

@@ -7,7 +7,7 @@
 use crate::args::numbers::parse_int;
 use crate::args::text::join_args;
 use crate::args::{Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::Handler;
 use crate::engine::setup::Setup;
 
@@ -66,11 +66,11 @@ impl Strides {
             match parse_int(text, i64::from(i32::MIN), i64::from(i32::MAX)) {
                 Err(_) => {
                     let text = format!("argument {at} should be number of tickets (integer)");
-                    faults.error(None, text);
+                    faults.error_about(About::Rest(at), text, None);
                 }
                 Ok(tickets) if tickets < 0 => {
                     let text = format!("argument {at} (number of tickets) must be >= 0");
-                    faults.error(None, text);
+                    faults.error_about(About::Rest(at), text, None);
                 }
                 Ok(tickets) => {
                     if tickets > MAX_TICKETS {

@@ -139,6 +139,7 @@ fn swept_cells(swept: &[Swept]) -> Row {
 #[cfg(target_os = "linux")]
 fn is_sound(path: &str) -> anyhow::Result<bool> {
     use crate::router::command::{Files, Source};
+    use crate::router::names;
     use trammel_router::load::{self, BuiltIn};
     let source = Source::read(path).map_err(anyhow::Error::msg)?;
     let files = Files::new(None);
@@ -147,7 +148,7 @@ fn is_sound(path: &str) -> anyhow::Result<bool> {
         classes: Some(&BuiltIn),
         ..trammel_router::lang::Options::default()
     };
-    let said = load::check(&source.text, &source.name, &options);
+    let said = load::check(&source.text, &source.name, &options, names::here());
     let text = trammel_router::voice::render(&said);
     if !text.is_empty() {
         say(text.trim_end_matches('\n'));

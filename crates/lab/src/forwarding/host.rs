@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
-use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+use trammel_router::host::{DeviceRequest, Host, MachineNames, Refusal, Socket, SocketRequest};
 
 /// The longest that the workbench sleeps at a time.
 const LONGEST: Duration = Duration::from_millis(1);
@@ -92,6 +93,10 @@ impl Host for Workbench {
 
     fn socket(&mut self, _: &SocketRequest) -> io::Result<Box<dyn Socket>> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn machine_names(&mut self) -> Arc<dyn MachineNames> {
+        crate::router::names::here()
     }
 
     fn watch_signal(&mut self, _: i32) -> io::Result<()> {

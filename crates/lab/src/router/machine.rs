@@ -1,17 +1,19 @@
 //! This machine as the router's host: files, streams, devices, signals, time.
 
 use super::devices::{self, Wires};
-use super::{kernel_tables, sockets};
+use super::{kernel_tables, names, sockets};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use trammel_io::{clock, signals};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::host::{
-    Bell, DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest,
+    Bell, DeviceRequest, Host, KernelTables, MachineNames, Overheard, Refusal, Socket,
+    SocketRequest,
 };
 
 /// This machine.
@@ -22,6 +24,7 @@ pub struct Machine {
     /// Standard output, written out when the router waits or looks around, ends, or prints to standard error.
     printed: Vec<u8>,
     wires: Wires,
+    overheard: Overheard,
 }
 
 /// What is kept of standard output before it is written.
@@ -141,8 +144,17 @@ impl Host for Machine {
         }
     }
 
+    fn overhear(&mut self, wanted: bool) {
+        self.overheard.set(wanted);
+    }
+
+    fn take_overheard(&mut self) -> String {
+        self.overheard.take()
+    }
+
     fn say(&mut self, text: &str) {
         self.flush();
+        self.overheard.add(text);
         if self.is_silent {
             return;
         }
@@ -159,6 +171,10 @@ impl Host for Machine {
 
     fn socket(&mut self, request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
         sockets::open(request)
+    }
+
+    fn machine_names(&mut self) -> Arc<dyn MachineNames> {
+        names::here()
     }
 
     fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, Refusal> {

@@ -7,6 +7,7 @@ pub mod devices;
 pub mod kernel_tables;
 pub mod machine;
 pub mod metrics;
+pub mod names;
 pub mod sockets;
 pub mod tools;
 pub mod watch;

@@ -325,6 +325,7 @@ mod tests {
     use super::super::definitions::{Definitions, address_info};
     use super::super::names::BuiltIn;
     use super::*;
+    use crate::graph::index::ElementNames;
     use proptest::prelude::*;
 
     fn book() -> Definitions {
@@ -363,7 +364,8 @@ mod tests {
     #[test]
     fn names_have_suffixes() {
         let book = book();
-        let names = book.within("", &[]);
+        let none = ElementNames::default();
+        let names = book.within("", &none);
         let ip = |text| {
             parse_ip(text, &names)
                 .map(|a| a.to_string())
@@ -475,7 +477,8 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[0-9a-f:./-]{0,40}|\\PC{0,12}") {
             let book = book();
-            let names = book.within("", &[]);
+            let none = ElementNames::default();
+        let names = book.within("", &none);
             let _ = (parse_ip_list(&text, &names), parse_ip_prefix(&text, true, &names));
             let _ = (parse_ip6_prefix(&text, true, &names), parse_ether(&text, &names));
         }

@@ -1,19 +1,35 @@
 //! Names that a configuration defines, by `AddressInfo` and `PortInfo`, and as one element sees them.
 
 use super::addresses::{parse_ether, parse_ip, parse_ip_prefix, parse_ip6, parse_ip6_prefix};
+use super::machine_names::Machine;
 use super::names::{Named, Names, Space, TCP, UDP, parse_protocol};
 use super::numbers::int_prefix;
 use super::text::split_words;
+use crate::graph::index::ElementNames;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names defined in a configuration, by the compound they are defined in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    all: BTreeMap<(Space, String), Vec<(String, Named)>>,
+    all: BTreeMap<(Space, String), BTreeMap<String, Named>>,
     claimed: BTreeSet<String>,
+    machine: Machine,
 }
 
 impl Definitions {
+    /// None, on this machine.
+    pub fn of(machine: Machine) -> Definitions {
+        Definitions {
+            machine,
+            ..Definitions::default()
+        }
+    }
+
+    /// Asks the machine anew: its addresses may have changed.
+    pub fn ask_anew(&mut self, machine: Machine) {
+        self.machine = machine;
+    }
+
     /// Takes `what`, of which a router has one only; `false` where another element has it.
     pub fn claim(&mut self, what: &str) -> bool {
         self.claimed.insert(what.to_owned())
@@ -25,14 +41,11 @@ impl Definitions {
             .all
             .entry((space, compound(element).to_string()))
             .or_default();
-        match scope.iter_mut().find(|(other, _)| other == name) {
-            Some((_, old)) => *old = value,
-            None => scope.push((name.to_string(), value)),
-        }
+        scope.insert(name.to_string(), value);
     }
 
     /// The names as `element` sees them; `elements` are the names of all elements.
-    pub fn within<'a>(&'a self, element: &'a str, elements: &'a [String]) -> Within<'a> {
+    pub fn within<'a>(&'a self, element: &'a str, elements: &'a ElementNames) -> Within<'a> {
         Within {
             definitions: self,
             scope: compound(element),
@@ -58,25 +71,25 @@ fn outwards(scope: &str) -> impl Iterator<Item = &str> {
 pub struct Within<'a> {
     definitions: &'a Definitions,
     scope: &'a str,
-    elements: &'a [String],
+    elements: &'a ElementNames,
 }
 
 impl Names for Within<'_> {
     fn find(&self, space: Space, name: &str) -> Option<Named> {
-        outwards(self.scope).find_map(|scope| {
-            let scope = self.definitions.all.get(&(space, scope.to_string()))?;
-            scope
-                .iter()
-                .find(|(other, _)| other == name)
-                .map(|(_, value)| *value)
-        })
+        outwards(self.scope)
+            .find_map(|scope| {
+                let scope = self.definitions.all.get(&(space, scope.to_string()))?;
+                scope.get(name).copied()
+            })
+            .or_else(|| self.definitions.machine.find(space, name))
+    }
+
+    fn is_interface(&self, name: &str) -> bool {
+        self.definitions.machine.has_interface(name)
     }
 
     fn element(&self, name: &str) -> Option<usize> {
-        outwards(self.scope).find_map(|scope| {
-            let whole = format!("{scope}{name}");
-            self.elements.iter().position(|other| *other == whole)
-        })
+        outwards(self.scope).find_map(|scope| self.elements.find(&format!("{scope}{name}")))
     }
 }
 
@@ -183,7 +196,8 @@ mod tests {
         let mut book = Definitions::default();
         book.define("x", Space::Port(6), "svc", Named::Number(1));
         book.define("a/b/x", Space::Port(6), "svc", Named::Number(2));
-        let port = |element: &str| parse_port("svc", 6, &book.within(element, &[]));
+        let port =
+            |element: &str| parse_port("svc", 6, &book.within(element, &ElementNames::default()));
         assert_eq!(port("top"), Ok(1));
         assert_eq!(port("a/y"), Ok(1));
         assert_eq!(port("a/b/c/y"), Ok(2));
@@ -192,6 +206,7 @@ mod tests {
     #[test]
     fn elements_are_looked_for_from_inside_outwards() {
         let elements = ["q", "a/q", "a/b/r"].map(String::from);
+        let elements = ElementNames::new(elements.to_vec());
         let book = Definitions::default();
         let find = |from: &str, name| book.within(from, &elements).element(name);
         assert_eq!(find("a/b/x", "q"), Some(1));

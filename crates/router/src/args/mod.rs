@@ -11,6 +11,8 @@ pub mod annotations;
 pub mod definitions;
 pub mod handler_call;
 pub mod kinds;
+pub mod machine_names;
+pub mod misspelt;
 pub mod names;
 pub mod numbers;
 pub mod resolve;

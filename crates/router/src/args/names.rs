@@ -1,7 +1,8 @@
 //! Names of addresses, ports and protocols: what they are names of, and who is asked.
 //!
 //! A name is first looked for among the definitions of the compound that the element lies in, then of those
-//! around it, then among the [`well_known`] ones. A number is always its own name.
+//! around it, then among [those that the machine knows](super::machine_names), then among the [`well_known`] ones.
+//! A number is always its own name.
 
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::numbers::{parse_int, parse_uint};
@@ -69,6 +70,11 @@ pub trait Names {
     /// The place of the element called `name`.
     fn element(&self, _name: &str) -> Option<usize> {
         None
+    }
+
+    /// Whether the machine has a network interface of this name.
+    fn is_interface(&self, _name: &str) -> bool {
+        false
     }
 
     /// The user's home directory.

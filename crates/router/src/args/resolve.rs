@@ -8,10 +8,11 @@
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::annotations::AnnoField;
 use super::handler_call::HandlerCall;
+use super::machine_names::unknown_name;
 use super::names::{BuiltIn, Names};
 use super::text::{is_space, split_args};
 use super::{Need, Param, Value};
-use crate::diagnostic::{Diagnostics, Landmark};
+use crate::diagnostic::{About, Diagnostic, Diagnostics, Landmark};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use trammel_packet::timestamp::Timestamp;
 
@@ -24,6 +25,8 @@ use trammel_packet::timestamp::Timestamp;
 pub struct Args {
     resolved: Vec<Resolved>,
     rest: Vec<String>,
+    /// Where each of `rest` stands among all arguments.
+    rest_places: Vec<usize>,
     keyword_rest: Vec<(String, String)>,
 }
 
@@ -33,11 +36,13 @@ struct Resolved {
     given: Vec<Value>,
     /// How often it was given; of a parameter not repeated only the last counts.
     times: usize,
+    /// Where the argument stands that counts.
+    place: Option<usize>,
     default: Value,
 }
 
 /// An argument as it waits for a parameter.
-struct Waiting<'a> {
+pub(super) struct Waiting<'a> {
     text: &'a str,
     /// Bytes of what may be its keyword; 0 where it has none.
     keyword: usize,
@@ -52,7 +57,7 @@ enum Taken {
 }
 
 impl<'a> Waiting<'a> {
-    fn new(text: &'a str) -> Waiting<'a> {
+    pub(super) fn new(text: &'a str) -> Waiting<'a> {
         let inner = |c: char| c.is_ascii_alphanumeric() || "_:.?!".contains(c);
         let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         let end = if begins {
@@ -73,7 +78,8 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    fn keyword(&self) -> &'a str {
+    /// What may be its keyword; empty where it has none.
+    pub(super) fn keyword(&self) -> &'a str {
         &self.text[..self.keyword]
     }
 
@@ -82,8 +88,8 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// The arguments that are `param`'s, in their order, without its keyword.
-fn take<'a>(param: &Param, all: &mut [Waiting<'a>]) -> Vec<&'a str> {
+/// The arguments that are `param`'s, in their order, each with its place and without its keyword.
+fn take<'a>(param: &Param, all: &mut [Waiting<'a>]) -> Vec<(usize, &'a str)> {
     let place = all.iter().position(|one| one.taken != Taken::ByPlace);
     let place = place.filter(|at| all[*at].taken == Taken::No);
     let mut mine = Vec::new();
@@ -102,7 +108,7 @@ fn take<'a>(param: &Param, all: &mut [Waiting<'a>]) -> Vec<&'a str> {
             mine.sort_by_key(|(at, _)| *at);
         }
     }
-    mine.into_iter().map(|(_, text)| text).collect()
+    mine
 }
 
 impl Args {
@@ -128,6 +134,7 @@ impl Args {
         let mut args = Args {
             resolved: Vec::new(),
             rest: Vec::new(),
+            rest_places: Vec::new(),
             keyword_rest: Vec::new(),
         };
         let is_rest = |need| matches!(need, Need::Rest | Need::KeywordRest);
@@ -140,10 +147,10 @@ impl Args {
                 times.saturating_sub(1)
             };
             // An empty argument keeps the place of a parameter that is not given.
-            let mine: Vec<&str> = mine[kept..]
+            let mine: Vec<(usize, &str)> = mine[kept..]
                 .iter()
                 .copied()
-                .filter(|t| !t.is_empty())
+                .filter(|(_, text)| !text.is_empty())
                 .collect();
             if mine.is_empty() && matches!(param.need, Need::Mandatory | Need::KeywordMandatory) {
                 // Differs from Click: so is an empty argument, not only one that is not there.
@@ -152,42 +159,52 @@ impl Args {
                     format!("{}: required argument missing", param.name),
                 );
             }
-            let mut parse = |text: &str| match param.kind.parse(text, names) {
+            let place = mine.last().map(|(at, _)| *at);
+            let mut parse = |(at, text): (usize, &str)| match param.kind.parse(text, names) {
                 Ok(value) => Some(value),
                 Err(error) => {
-                    errors.error(landmark, format!("{}: {error}", param.name));
+                    let text_of_error = format!("{}: {error}", param.name);
+                    let help = unknown_name(param.kind, text, names);
+                    errors.error_about(About::Argument(at), text_of_error, help);
                     None
                 }
             };
             let given = mine.into_iter().filter_map(&mut parse).collect();
             let default = Some(param.default)
                 .filter(|text| !text.is_empty())
-                .and_then(parse);
+                .and_then(|text| param.kind.parse(text, names).ok());
             let default = default.unwrap_or_else(|| param.kind.nothing());
             args.resolved.push(Resolved {
                 name: param.name,
                 given,
                 times,
+                place,
                 default,
             });
         }
         let has = |need| params.iter().any(|param| param.need == need);
         let (rest, keyword_rest) = (has(Need::Rest), has(Need::KeywordRest));
-        let mut too_many = false;
-        for one in all.iter().filter(|one| one.taken == Taken::No) {
+        let mut too_many = None;
+        for (at, one) in all
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| one.taken == Taken::No)
+        {
             if one.keyword > 0 && keyword_rest {
                 args.keyword_rest
                     .push((one.keyword().into(), one.value().into()));
             } else if rest {
                 args.rest.push(one.text.into());
+                args.rest_places.push(at);
             } else if one.keyword > 0 {
-                errors.error(landmark, format!("{}: unknown argument", one.keyword()));
+                let text = format!("{}: unknown argument", one.keyword());
+                errors.error_about(About::Argument(at), text, None);
             } else {
-                too_many = true;
+                too_many.get_or_insert(at);
             }
         }
-        if too_many {
-            errors.error(landmark, "too many arguments");
+        if let Some(at) = too_many {
+            errors.error_about(About::Argument(at), "too many arguments", None);
         }
         if errors.has_errors() {
             Err(errors)
@@ -215,6 +232,53 @@ impl Args {
     /// Whether `name` was given.
     pub fn given(&self, name: &str) -> bool {
         !self.find(name).given.is_empty()
+    }
+
+    /// Where among all arguments that stands which `said` is about: one that it names by its number, by its keyword or
+    /// by its words.
+    pub fn place_of(&self, said: &Diagnostic) -> Option<usize> {
+        let rest = |at: usize| self.rest_places.get(at).copied();
+        match said.about {
+            Some(About::Argument(at)) => return Some(at),
+            Some(About::Rest(at)) => return rest(at),
+            None => {}
+        }
+        for numbered in ["pattern ", "empty pattern ", "input spec "] {
+            let number = said.text.strip_prefix(numbered).unwrap_or_default();
+            let digits = number.trim_start_matches(|c: char| c.is_ascii_digit());
+            if let Ok(at) = number[..number.len() - digits.len()].parse() {
+                return rest(at);
+            }
+        }
+        let (first, _) = said.text.split_once([':', ' ']).unwrap_or((&said.text, ""));
+        let named = self.resolved.iter().find(|one| one.name == first);
+        let by_name = named.and_then(|one| one.place);
+        let only = || match (
+            &self.rest_places[..],
+            self.resolved.iter().filter_map(|one| one.place).count(),
+        ) {
+            ([one], 0) => Some(*one),
+            _ => None,
+        };
+        by_name.or_else(|| self.quoted(&said.text)).or_else(only)
+    }
+
+    /// Where the one argument stands that has a word which `text` has between quotes.
+    fn quoted(&self, text: &str) -> Option<usize> {
+        let mut words = text
+            .split('\'')
+            .skip(1)
+            .step_by(2)
+            .filter(|word| !word.is_empty());
+        words.find_map(|word| {
+            let mut has = self
+                .rest
+                .iter()
+                .enumerate()
+                .filter(|(_, text)| text.contains(word));
+            let (at, _) = has.next()?;
+            has.next().is_none().then(|| self.rest_places[at])
+        })
     }
 
     /// How often `name` was given.

@@ -6,6 +6,7 @@
 
 use super::Error;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// A space as C has it, the vertical tab included.
 pub fn is_space(c: char) -> bool {
@@ -89,11 +90,12 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The text from `from` up to a comma, if commas end it, without spaces at its ends, a space for each
-/// comment; and where it ended.
-fn argument(text: &str, from: usize, comma_ends: bool) -> (String, usize) {
+/// comment; where it is, and where what ended it.
+fn argument(text: &str, from: usize, comma_ends: bool) -> (String, Range<usize>, usize) {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let mut at = skip_space(bytes, from);
+    let first = at;
     let (mut left, mut right, mut comment) = (at, at, false);
     while at < bytes.len() {
         if let Some(end) = comment_end(bytes, at) {
@@ -113,7 +115,7 @@ fn argument(text: &str, from: usize, comma_ends: bool) -> (String, usize) {
         }
     }
     out += &text[left..right];
-    (out, at)
+    (out, first..right, at)
 }
 
 /// `text` without spaces at its ends and with a space for each comment.
@@ -123,12 +125,17 @@ pub fn uncomment(text: &str) -> String {
 
 /// The arguments of a configuration string: split at commas, comments removed, an empty last one dropped.
 pub fn split_args(text: &str) -> Vec<String> {
+    placed_args(text).into_iter().map(|(one, _)| one).collect()
+}
+
+/// The same, each with the bytes that it was read from.
+pub fn placed_args(text: &str) -> Vec<(String, Range<usize>)> {
     let mut all = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let (one, end) = argument(text, at, true);
+        let (one, place, end) = argument(text, at, true);
         if !one.is_empty() || end < text.len() {
-            all.push(one);
+            all.push((one, place));
         }
         at = end + 1;
     }

@@ -2,6 +2,7 @@
 
 use crate::args::addresses::{parse_ether, parse_ip, parse_ip_prefix};
 use crate::args::names::{Named, Space};
+use crate::args::well_known;
 
 /// Looks names up. The engine answers with what a configuration declares, then asks [`Usual`].
 pub trait Names {
@@ -41,14 +42,22 @@ impl Names for Usual {
         None
     }
     fn protocol(&self, name: &str) -> Option<u32> {
-        find(PROTOCOLS, name)
+        Some(name)
+            .filter(|name| is_protocol(name))
+            .and_then(|name| well_known::number(Space::Protocol, name))
     }
-    fn port(&self, _protocol: u32, name: &str) -> Option<u32> {
-        find(PORTS, name)
+    fn port(&self, protocol: u32, name: &str) -> Option<u32> {
+        let protocol = u8::try_from(protocol).ok()?;
+        well_known::number(Space::Port(protocol), name)
     }
     fn icmp_type(&self, name: &str) -> Option<u32> {
-        find(ICMP_TYPES, name)
+        well_known::number(Space::IcmpType, name)
     }
+}
+
+/// Whether a word can name a protocol: `ip`, which tables of protocols have, is a word of the language.
+fn is_protocol(name: &str) -> bool {
+    name != "ip"
 }
 
 /// The number that a table gives a name.
@@ -56,77 +65,6 @@ pub(crate) fn find(table: &[(&str, u32)], name: &str) -> Option<u32> {
     let found = table.iter().find(|(known, _)| *known == name)?;
     Some(found.1)
 }
-
-const PROTOCOLS: &[(&str, u32)] = &[
-    ("icmp", 1),
-    ("igmp", 2),
-    ("ipip", 4),
-    ("tcp", 6),
-    ("udp", 17),
-    ("dccp", 33),
-    ("gre", 47),
-    ("sctp", 132),
-    ("tcpudp", TCP_OR_UDP),
-    ("transp", TRANSP),
-    ("payload", PAYLOAD),
-];
-
-/// IANA's registry of types, by the names that filters use.
-const ICMP_TYPES: &[(&str, u32)] = &[
-    ("echo-reply", 0),
-    ("unreachable", 3),
-    ("sourcequench", 4),
-    ("redirect", 5),
-    ("echo", 8),
-    ("routeradvert", 9),
-    ("routersolicit", 10),
-    ("timeexceeded", 11),
-    ("parameterproblem", 12),
-    ("timestamp", 13),
-    ("timestamp-reply", 14),
-    ("inforeq", 15),
-    ("inforeq-reply", 16),
-    ("maskreq", 17),
-    ("maskreq-reply", 18),
-];
-
-/// IANA's registry of ports, by the names that filters use.
-const PORTS: &[(&str, u32)] = &[
-    ("echo", 7),
-    ("discard", 9),
-    ("daytime", 13),
-    ("chargen", 19),
-    ("ftp-data", 20),
-    ("ftp", 21),
-    ("ssh", 22),
-    ("telnet", 23),
-    ("smtp", 25),
-    ("domain", 53),
-    ("dns", 53),
-    ("bootps", 67),
-    ("bootpc", 68),
-    ("tftp", 69),
-    ("finger", 79),
-    ("www", 80),
-    ("pop3", 110),
-    ("sunrpc", 111),
-    ("auth", 113),
-    ("nntp", 119),
-    ("ntp", 123),
-    ("netbios-ns", 137),
-    ("netbios-dgm", 138),
-    ("netbios-ssn", 139),
-    ("snmp", 161),
-    ("snmp-trap", 162),
-    ("irc", 194),
-    ("imap3", 220),
-    ("https", 443),
-    ("rip", 520),
-    ("route", 520),
-    ("imaps", 993),
-    ("pop3s", 995),
-    ("pptp", 1723),
-];
 
 /// The names that a configuration declares, then the usual ones.
 #[derive(Clone, Copy)]
@@ -159,7 +97,9 @@ impl Names for Declared<'_> {
         parse_ether(name, self.0).ok().map(|address| address.0)
     }
     fn protocol(&self, name: &str) -> Option<u32> {
-        self.number(Space::Protocol, name)
+        Some(name)
+            .filter(|name| is_protocol(name))
+            .and_then(|name| self.number(Space::Protocol, name))
             .or_else(|| Usual.protocol(name))
     }
     fn port(&self, protocol: u32, name: &str) -> Option<u32> {

@@ -5,27 +5,28 @@
 //! cleaned up in reverse.
 
 use super::clock::{Clock, VIRTUAL_START, Warp};
+use super::configure::Given;
 use super::devices::Devices;
 use super::driver::State;
 use super::notify::Notifiers;
-use super::setup::Setup;
 use super::task::Tasks;
 use super::threads::plan::{Wishes, plan};
 use super::timer::Timers;
 use super::{Counters, Ctx, ElementId, Node, Target, Way};
-use crate::args::Args;
 use crate::args::definitions::Definitions;
-use crate::args::text::split_args;
+use crate::args::machine_names::Machine;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::{self, Entry};
 use crate::graph::flow::Flow;
+use crate::graph::index::Index;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
+use crate::graph::pull_depth;
 use crate::host::{Host, reason};
-use crate::lang::conf::split_keyword;
 use crate::lang::{Connection, Flat, Libraries};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use trammel_core::rng::Rng;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
@@ -127,11 +128,22 @@ pub fn build(
         return Err(failed(said));
     }
     uses(&flat, &modes, &mut said);
+    let wires: Vec<Wire> = flat.connections.iter().map(wire).collect();
+    if let Some(at) = pull_depth::too_deep(&modes, &wires, pull_depth::MOST) {
+        let who = quoted(&flat, at);
+        let text = format!(
+            "a pull passes more than {} elements up to {who}",
+            pull_depth::MOST
+        );
+        let help = "put a Queue and an Unqueue between them".to_owned();
+        said.error_with_help(Some(&flat.elements[at].landmark), text, Some(help));
+    }
     if said.has_errors() {
         return Err(failed(said));
     }
-    let mut definitions = Definitions::default();
-    let element_names: Vec<String> = flat.elements.iter().map(|e| e.name.clone()).collect();
+    let mut host = host;
+    let mut definitions = Definitions::of(Machine::new(host.machine_names()));
+    let index = Arc::new(Index::new(&flat));
     let mut wishes = Wishes {
         threads: options.threads,
         ..Wishes::default()
@@ -141,17 +153,15 @@ pub fn build(
     order.sort_by_key(|id| entries[*id].phase);
     for id in order {
         let element = made[id].as_mut();
-        let inner = configure(
-            &flat,
+        let given = Given {
+            flat: &flat,
+            index: &index,
             id,
-            entries[id],
-            element,
-            &modes[id],
-            &mut definitions,
-            &mut wishes,
-            &element_names,
-            &flat.elements[id].config,
-        );
+            entry: entries[id],
+            modes: &modes[id],
+            config: &flat.elements[id].config,
+        };
+        let inner = given.configure(element, &mut definitions, &mut wishes);
         let introduction = format!("While configuring {}:", quoted(&flat, id));
         said.nest(Some(&flat.elements[id].landmark), introduction, inner);
     }
@@ -168,7 +178,7 @@ pub fn build(
         })
         .collect();
     let homes = if options.threads > 1 {
-        match plan(&flat, &nodes, &definitions, &wishes) {
+        match plan(&flat, &index.names, &nodes, &definitions, &wishes) {
             Ok(homes) => homes,
             Err(more) => {
                 said.extend(more);
@@ -217,7 +227,7 @@ pub fn build(
         timers: Timers::default(),
         notifiers: Notifiers::default(),
         definitions,
-        element_names,
+        index,
         warp: Warp::NONE,
         clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
         core: None,
@@ -397,51 +407,6 @@ fn uses(flat: &Flat, modes: &[Modes], said: &mut Diagnostics) {
     }
 }
 
-/// Configures one element; says what is wrong.
-#[allow(clippy::too_many_arguments)]
-fn configure(
-    flat: &Flat,
-    id: ElementId,
-    entry: &Entry,
-    element: &mut dyn Element,
-    modes: &Modes,
-    definitions: &mut Definitions,
-    wishes: &mut Wishes,
-    names: &[String],
-    config: &str,
-) -> Diagnostics {
-    let declared = &flat.elements[id];
-    let args = {
-        let names = definitions.within(&declared.name, names);
-        Args::resolve(entry.params, config, &names, None)
-    };
-    let mut setup = Setup {
-        id,
-        name: &declared.name,
-        class: &declared.class,
-        inputs: &modes.inputs,
-        outputs: &modes.outputs,
-        definitions,
-        wishes,
-        elements: names,
-        flat,
-        warnings: Vec::new(),
-        notes: Vec::new(),
-    };
-    let result = args.and_then(|args| element.configure(&mut setup, &args));
-    let mut inner = Diagnostics::new();
-    for note in setup.notes {
-        inner.note(None, note);
-    }
-    for warning in setup.warnings {
-        inner.warning(None, warning);
-    }
-    if let Err(errors) = result {
-        inner.extend(errors);
-    }
-    inner
-}
-
 /// For each element where its ports begin, and for each port where the other end is.
 fn wiring(
     flat: &Flat,
@@ -539,62 +504,5 @@ impl Ctx {
         for id in (0..self.nodes.len()).rev() {
             self.with(id, Element::cleanup);
         }
-    }
-
-    /// Configures a running element anew, where its class allows it.
-    pub(super) fn reconfigure(&mut self, element: ElementId, config: &str) -> Result<(), String> {
-        let entry = self.nodes[element].entry;
-        let Some(mut one) = self.slots[element].take() else {
-            return Err("the element is busy".to_owned());
-        };
-        let said = configure(
-            &self.flat,
-            element,
-            entry,
-            one.as_mut(),
-            &self.nodes[element].modes,
-            &mut self.definitions,
-            &mut Wishes::default(),
-            &self.element_names,
-            config,
-        );
-        self.slots[element] = Some(one);
-        if said.has_errors() {
-            return Err(said.click().trim_end().to_owned());
-        }
-        if !said.is_empty() {
-            self.remark(said.click().trim_end());
-        }
-        config.clone_into(&mut self.nodes[element].config);
-        self.with(element, super::super::element::Element::reconfigured);
-        Ok(())
-    }
-
-    /// Configures a running element anew with one argument changed, which stands at `place` where it is
-    /// not given by its keyword.
-    pub(super) fn reconfigure_keyword(
-        &mut self,
-        element: ElementId,
-        (place, keyword): (usize, &str),
-        value: &str,
-    ) -> Result<(), String> {
-        let mut arguments = split_args(&self.nodes[element].config);
-        let is_keyword = |argument: &str, word: &str| {
-            split_keyword(argument).is_some_and(|(first, rest)| {
-                first == word && (!rest.is_empty() || argument.trim() == word)
-            })
-        };
-        let named = arguments.iter().position(|a| is_keyword(a, keyword));
-        let params = self.nodes[element].entry.params;
-        let is_named = |argument: &String| params.iter().any(|p| is_keyword(argument, p.name));
-        let positional = arguments.iter().take_while(|a| !is_named(a)).count();
-        if let Some(at) = named {
-            arguments[at] = format!("{keyword} {value}");
-        } else if place < positional {
-            value.clone_into(&mut arguments[place]);
-        } else {
-            arguments.push(format!("{keyword} {value}"));
-        }
-        self.reconfigure(element, &arguments.join(", "))
     }
 }

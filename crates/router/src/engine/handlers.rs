@@ -5,7 +5,7 @@ use crate::args::handler_call::HandlerCall;
 use crate::args::numbers::parse_double;
 use crate::element::{Element, Handler};
 use crate::graph::processing::Mode;
-use crate::lang::flatten;
+use crate::lang::{Port, flatten};
 use std::any::Any;
 use std::fmt::Write;
 
@@ -415,26 +415,14 @@ impl Ctx {
             for (port, mode) in modes.iter().enumerate() {
                 let word = if *mode == Mode::Pull { "pull" } else { "push" };
                 let resolved = if free[port] { "~" } else { "" };
-                let ends: Vec<String> = self
-                    .flat
-                    .connections
-                    .iter()
-                    .filter_map(|c| {
-                        let (near, far) = if is_input {
-                            (c.to, c.from)
-                        } else {
-                            (c.from, c.to)
-                        };
-                        (near.element == element && near.port == port).then(|| {
-                            let name = self.name(far.element);
-                            if is_input {
-                                format!("{name} [{}]", far.port)
-                            } else {
-                                format!("[{}] {name}", far.port)
-                            }
-                        })
-                    })
-                    .collect();
+                let (near, wiring) = (Port { element, port }, &self.index.wiring);
+                let ends: Vec<String> = if is_input {
+                    let from = |far: Port| format!("{} [{}]", self.name(far.element), far.port);
+                    wiring.before(near).map(from).collect()
+                } else {
+                    let to = |far: Port| format!("[{}] {}", far.port, self.name(far.element));
+                    wiring.after(near).map(to).collect()
+                };
                 let ends = ends.join(", ");
                 writeln!(text, "{word}{resolved}\t-\t{ends}").expect("a string grows");
             }

@@ -26,8 +26,9 @@ impl Ctx {
         if said.has_errors() {
             return Err(told(&said));
         }
-        let host = Box::new(crate::memory_host::MemoryHost::new());
-        let built = build::build(flat, text.to_owned(), host, self.options.clone());
+        let host = crate::memory_host::MemoryHost::new();
+        host.memory().names = Some(self.host.machine_names());
+        let built = build::build(flat, text.to_owned(), Box::new(host), self.options.clone());
         let (mut new, said) = built.map_err(|said| told(&said))?;
         (new.clock, new.warp) = (self.clock, self.warp);
         new.predecessors = (0..new.nodes.len())
@@ -61,8 +62,8 @@ impl Ctx {
     /// The element of `old` that had this one's name and class.
     fn predecessor_in(&self, id: ElementId, old: &Ctx) -> Option<ElementId> {
         let declared = &self.flat.elements[id];
-        let mut all = old.flat.elements.iter();
-        all.position(|other| other.name == declared.name && other.class == declared.class)
+        let namesake = old.index.names.find(&declared.name);
+        namesake.filter(|other| old.flat.elements[*other].class == declared.class)
     }
 
     /// Whether this element will take the state of one that runs now.

@@ -10,6 +10,7 @@
 
 pub mod build;
 pub mod clock;
+mod configure;
 pub mod core_clock;
 pub mod devices;
 pub mod driver;
@@ -32,6 +33,7 @@ use crate::args::definitions::Definitions;
 use crate::classic_random::ClassicRandom;
 use crate::element::{Element, cast};
 use crate::elements::Entry;
+use crate::graph::index::Index;
 use crate::graph::processing::{Mode, Modes};
 use crate::host::Host;
 use crate::lang::Flat;
@@ -40,6 +42,8 @@ use clock::{Clock, Warp};
 use devices::DeviceId;
 use notify::Notifiers;
 use simulated_core::SimulatedCore;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use task::Tasks;
 use timer::Timers;
 use trace::Trace;
@@ -191,8 +195,8 @@ pub struct Ctx {
     timers: Timers,
     notifiers: Notifiers,
     definitions: Definitions,
-    /// The names of all elements, in order.
-    element_names: Vec<String>,
+    /// Finds elements by name and connections by port.
+    index: Arc<Index>,
     clock: Clock,
     /// The core whose time virtual time is, where calls cost time.
     core: Option<Box<SimulatedCore>>,
@@ -223,7 +227,7 @@ pub struct Ctx {
     /// The thread of each element; empty where there is one thread.
     homes: Vec<usize>,
     /// Elements whose tasks shall not run.
-    quiet: Vec<ElementId>,
+    quiet: BTreeSet<ElementId>,
     /// Where this stands among several threads.
     place: Option<Box<threads::Place>>,
     /// The processor that its thread keeps to.

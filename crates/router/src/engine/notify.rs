@@ -46,6 +46,7 @@ pub enum Listener {
 /// The bits of several notifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signal {
+    /// In the order of their numbers.
     ids: Vec<NotifierId>,
     /// Whether it is on whatever the bits are.
     always: bool,
@@ -70,8 +71,8 @@ impl Signal {
 
     /// Adds a notifier.
     pub fn add(&mut self, id: NotifierId) {
-        if !self.ids.contains(&id) {
-            self.ids.push(id);
+        if let Err(place) = self.ids.binary_search(&id) {
+            self.ids.insert(place, id);
         }
     }
 
@@ -106,14 +107,17 @@ pub struct Notifiers {
     /// What each tells, and its number among those that tell the same.
     kinds: Vec<(String, usize)>,
     listeners: Vec<Vec<Listener>>,
+    /// How many there are of each kind.
+    counts: BTreeMap<String, usize>,
 }
 
 impl Notifiers {
     /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
     pub fn add(&mut self, kind: &str) -> NotifierId {
-        let number = self.kinds.iter().filter(|(other, _)| other == kind).count();
+        let count = self.counts.entry(kind.to_owned()).or_default();
+        self.kinds.push((kind.to_owned(), *count));
+        *count += 1;
         self.on.push(true);
-        self.kinds.push((kind.to_owned(), number));
         self.listeners.push(Vec::new());
         NotifierId(self.on.len() as u32 - 1)
     }

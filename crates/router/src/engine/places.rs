@@ -66,7 +66,7 @@ impl Ctx {
                 "" => name.to_owned(),
                 scope => format!("{scope}/{name}"),
             };
-            if let Some(at) = self.flat.elements.iter().position(|e| e.name == full) {
+            if let Some(at) = self.index.names.find(&full) {
                 return Some(at);
             }
             if scope.is_empty() {
@@ -77,7 +77,7 @@ impl Ctx {
 
     /// Names of addresses, ports, protocols and elements as this element sees them.
     pub fn names(&self) -> Within<'_> {
-        self.definitions
-            .within(&self.element_names[self.me], &self.element_names)
+        let names = &self.index.names;
+        self.definitions.within(names.get(self.me), names)
     }
 }

@@ -5,6 +5,7 @@ use super::task::TaskId;
 use super::{Ctx, ElementId};
 use crate::graph::flow::Flow;
 use crate::graph::processing::Mode;
+use crate::lang::Port;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Which way to look.
@@ -20,27 +21,26 @@ impl Ctx {
     /// The elements at the other ends of a port: element and port. More than one where several
     /// connections meet.
     fn beyond(&self, way: Way, element: ElementId, port: usize) -> Vec<(ElementId, usize)> {
-        let ends = self.flat.connections.iter().filter_map(|c| {
-            let (near, far) = match way {
-                Way::Upstream => (c.to, c.from),
-                Way::Downstream => (c.from, c.to),
-            };
-            (near.element == element && near.port == port).then_some((far.element, far.port))
-        });
-        ends.collect()
+        let near = Port { element, port };
+        let far = |port: Port| (port.element, port.port);
+        match way {
+            Way::Upstream => self.index.wiring.before(near).map(far).collect(),
+            Way::Downstream => self.index.wiring.after(near).map(far).collect(),
+        }
     }
 
     /// The ports on the other side of `element` that packets of its `port` pass by.
     fn through(&self, way: Way, element: ElementId, port: usize) -> Vec<usize> {
         let node = &self.nodes[element];
         let flow = Flow::parse(node.entry.flow);
+        let (inputs, outputs) = (node.modes.inputs.len(), node.modes.outputs.len());
+        if flow.is_by_number() {
+            let there = port < inputs && port < outputs;
+            return there.then_some(port).into_iter().collect();
+        }
         match way {
-            Way::Upstream => (0..node.modes.inputs.len())
-                .filter(|i| flow.passes(*i, port))
-                .collect(),
-            Way::Downstream => (0..node.modes.outputs.len())
-                .filter(|o| flow.passes(port, *o))
-                .collect(),
+            Way::Upstream => (0..inputs).filter(|i| flow.passes(*i, port)).collect(),
+            Way::Downstream => (0..outputs).filter(|o| flow.passes(port, *o)).collect(),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::args::definitions::{Definitions, Within};
 use crate::args::names::Names;
 use crate::element::{Element, cast};
 use crate::elements;
+use crate::graph::index::Index;
 use crate::graph::ports::Ports;
 use crate::graph::processing::Mode;
 use crate::lang::Flat;
@@ -27,8 +28,8 @@ pub struct Setup<'a> {
     pub definitions: &'a mut Definitions,
     /// Which threads shall run which elements.
     pub wishes: &'a mut Wishes,
-    /// The names of all elements.
-    pub elements: &'a [String],
+    /// Finds elements by name and connections by port.
+    pub index: &'a Index,
     /// The flat configuration.
     pub flat: &'a Flat,
     /// Warnings that do not keep the router from running.
@@ -40,7 +41,7 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// Names as this element sees them.
     pub fn names(&self) -> Within<'_> {
-        self.definitions.within(self.name, self.elements)
+        self.definitions.within(self.name, &self.index.names)
     }
 
     /// The element called `name`, or all elements of the compound called so, as this element sees them.
@@ -49,11 +50,7 @@ impl Setup<'_> {
             return vec![element];
         }
         let scope = self.name.rfind('/').map_or("", |at| &self.name[..=at]);
-        let prefix = format!("{scope}{name}/");
-        let all = self.elements.iter().enumerate();
-        all.filter(|(_, full)| full.starts_with(&prefix))
-            .map(|(at, _)| at)
-            .collect()
+        self.index.names.beginning_with(&format!("{scope}{name}/"))
     }
 
     /// Whether another element is a `T`.
@@ -64,11 +61,7 @@ impl Setup<'_> {
 
     /// The numbers of inputs and outputs of another element.
     pub fn ports_of(&self, element: ElementId) -> (usize, usize) {
-        let wires = &self.flat.connections;
-        let of = |port: &crate::lang::Port| (port.element == element).then_some(port.port + 1);
-        let inputs = wires.iter().filter_map(|wire| of(&wire.to)).max();
-        let outputs = wires.iter().filter_map(|wire| of(&wire.from)).max();
-        let (inputs, outputs) = (inputs.unwrap_or(0), outputs.unwrap_or(0));
+        let (inputs, outputs) = self.index.wiring.used(element);
         let class = &self.flat.elements[element].class;
         elements::find(class).map_or((inputs, outputs), |entry| {
             Ports::parse(entry.ports).resolve(inputs, outputs)

@@ -31,6 +31,11 @@ impl Flow {
         }
     }
 
+    /// Whether packets pass from each input to the output of its number only.
+    pub fn is_by_number(&self) -> bool {
+        self.inputs == [Kind::Number] && self.outputs == [Kind::Number]
+    }
+
     /// Whether packets pass from `input` to `output`.
     pub fn passes(&self, input: usize, output: usize) -> bool {
         let (Some(from), Some(to)) = (at(&self.inputs, input), at(&self.outputs, output)) else {

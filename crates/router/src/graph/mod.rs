@@ -1,5 +1,7 @@
 //! The shape of a configuration: port counts, push or pull, and which ports packets pass between.
 
 pub mod flow;
+pub mod index;
 pub mod ports;
 pub mod processing;
+pub mod pull_depth;

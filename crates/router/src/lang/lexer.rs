@@ -85,6 +85,20 @@ impl Lexer {
         }
     }
 
+    /// Reads on in a text from byte `at`, in `line` of `file`.
+    pub(crate) fn from(text: Arc<str>, at: usize, line: u32, file: Arc<str>) -> Lexer {
+        Lexer {
+            text,
+            at,
+            line,
+            given_file: Arc::clone(&file),
+            file,
+            back: Vec::new(),
+            last: at..at,
+            bad_directives: Vec::new(),
+        }
+    }
+
     /// The name of the file that is being read, as landmarks have it.
     pub(crate) fn file(&self) -> &str {
         &self.file

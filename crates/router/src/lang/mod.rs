@@ -13,6 +13,7 @@ mod expand;
 pub mod flatten;
 mod lexer;
 mod parser;
+pub mod places;
 mod tunnel;
 pub mod variables;
 

@@ -2,8 +2,9 @@
 
 use super::port::Port;
 use crate::engine::core_clock::CoreClock;
-use crate::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
+use crate::host::{DeviceRequest, Host, MachineNames, Refusal, Socket, SocketRequest};
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use trammel_core::time::Time;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -104,7 +105,7 @@ impl Host for SimulatedHost {
                 text: format!(
                     "the simulated machine has no port `{}`, only {}",
                     request.name,
-                    self.names()
+                    self.port_names()
                 ),
                 mend: None,
                 is_lack: false,
@@ -123,6 +124,10 @@ impl Host for SimulatedHost {
         Ok(())
     }
 
+    fn machine_names(&mut self) -> Arc<dyn MachineNames> {
+        self.files.machine_names()
+    }
+
     fn signals(&mut self) -> Vec<i32> {
         Vec::new()
     }
@@ -133,7 +138,7 @@ impl Host for SimulatedHost {
 }
 
 impl SimulatedHost {
-    fn names(&self) -> String {
+    fn port_names(&self) -> String {
         let names: Vec<String> = self
             .ports
             .iter()

@@ -3,6 +3,7 @@
 use super::options::{COMMON, Tool, flag};
 use super::{Done, Failed, Source, code, tell, write_config};
 use crate::router::command::Files;
+use crate::router::names;
 use std::process::ExitCode;
 use trammel_router::lang;
 use trammel_router::load::{self, BuiltIn};
@@ -38,7 +39,7 @@ fn run() -> Done {
         classes: Some(&BuiltIn),
         ..lang::Options::default()
     };
-    let said = load::check(&source.text, &source.name, &options);
+    let said = load::check(&source.text, &source.name, &options, names::here());
     tell(&said);
     if said.has_errors() {
         return Err(Failed);

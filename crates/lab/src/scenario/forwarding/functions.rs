@@ -7,6 +7,7 @@ use crate::forwarding::frames::Field;
 use crate::forwarding::samples;
 use crate::forwarding::traffic::{self, Traffic};
 use crate::router::command::{Files, Source};
+use crate::router::names;
 use crate::scenario::faults::{Context, explained};
 use crate::scenario::reader::Reader;
 use crate::scenario::tree::Span;
@@ -355,7 +356,7 @@ fn click(
         definitions: &definitions,
         expand_definitions: true,
     };
-    let said = load::check(&source.text, &source.name, &options);
+    let said = load::check(&source.text, &source.name, &options, names::here());
     if said.has_errors() {
         wrong(&voice::render(&said));
         return None;

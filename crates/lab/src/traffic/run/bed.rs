@@ -205,6 +205,7 @@ fn loss_of(model: &Plugin) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::router::names;
     use crate::scenario::traffic::TrafficFile;
 
     fn of(keys: &str) -> Result<String, String> {
@@ -237,7 +238,7 @@ mod tests {
                 classes: Some(&BuiltIn),
                 ..lang::Options::default()
             };
-            let said = load::check(&text, "path", &options);
+            let said = load::check(&text, "path", &options, names::here());
             assert!(!said.has_errors(), "{}", voice::render(&said));
         }
     }

@@ -4,6 +4,7 @@ use super::super::Kind;
 use super::super::definitions::Definitions;
 use super::super::kinds::{U8, UINT};
 use super::*;
+use crate::graph::index::ElementNames;
 use proptest::prelude::*;
 
 const fn param(name: &'static str, need: Need, kind: Kind, default: &'static str) -> Param {
@@ -139,7 +140,8 @@ fn unknown_keywords_may_be_wanted() {
 #[test]
 fn elements_are_found_by_name() {
     let table = [param("Q", Need::Mandatory, Kind::Element, "")];
-    let (book, elements) = (Definitions::default(), ["a/q".to_string()]);
+    let elements = ElementNames::new(vec!["a/q".to_string()]);
+    let book = Definitions::default();
     let names = book.within("a/x", &elements);
     assert_eq!(
         Args::resolve(&table, "q", &names, None)

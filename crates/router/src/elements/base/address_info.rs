@@ -6,7 +6,7 @@
 
 use crate::args::definitions::address_info;
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,10 +31,14 @@ struct AddressInfo;
 impl Element for AddressInfo {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
-        for argument in args.rest() {
+        for (at, argument) in args.rest().iter().enumerate() {
             let defined = address_info(argument, &setup.names());
             match defined {
-                Err(wrong) => wrong.into_iter().for_each(|text| said.error(None, text)),
+                Err(wrong) => {
+                    for text in wrong {
+                        said.error_about(About::Rest(at), text, None);
+                    }
+                }
                 Ok(all) => {
                     for (space, name, value) in all {
                         setup.definitions.define(setup.name, space, &name, value);

@@ -11,11 +11,12 @@
 //! RFC 826, RFC 1027.
 
 use crate::args::addresses::{EtherAddress, IpPrefix, parse_ether, parse_ip, parse_ip_prefix};
+use crate::args::machine_names::unknown_name;
 use crate::args::names::Names;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
 use crate::arp::{self, Party};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
@@ -165,7 +166,11 @@ impl Element for ArpResponder {
                         }
                     }
                 }
-                Err(why) => said.error(None, format!("argument {at}: {why}")),
+                Err(why) => {
+                    let help = unknown_name(Kind::PrefixOrIp, text, &setup.names());
+                    let text = format!("argument {at}: {why}");
+                    said.error_about(About::Rest(at), text, help);
+                }
             }
         }
         if said.has_errors() {

@@ -11,9 +11,10 @@
 //! RFC 4861, §7.2.4.
 
 use crate::args::addresses::{parse_ether, parse_ip6_prefix};
+use crate::args::machine_names::unknown_name;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
@@ -99,18 +100,19 @@ impl Element for Ip6NdAdvertiser {
                     });
                 } else if let Ok(address) = parse_ether(&word, &names) {
                     if ether.replace(address.0).is_some() {
-                        said.error(
-                            None,
-                            format!("argument {at} has more than one Ethernet address"),
-                        );
+                        let text = format!("argument {at} has more than one Ethernet address");
+                        said.error_about(About::Rest(at), text, None);
                     }
                 } else {
-                    said.error(None, format!("argument {at} should be `IP6/MASK ETHADDR'"));
+                    let text = format!("argument {at} should be `IP6/MASK ETHADDR'");
+                    let help = unknown_name(Kind::Ip6, &word, &names);
+                    said.error_about(About::Rest(at), text, help);
                     break;
                 }
             }
             if self.answers.len() == first {
-                said.error(None, format!("argument {at} had no IP6 address and masks"));
+                let text = format!("argument {at} had no IP6 address and masks");
+                said.error_about(About::Rest(at), text, None);
             }
             for answer in &mut self.answers[first..] {
                 answer.ether = ether.unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::args::names::Names;
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -87,7 +87,7 @@ impl Element for LookupIp6Route {
                 }
                 None => {
                     let text = format!("argument {} should be DADDR/MASK [GW] OUTPUT", at + 1);
-                    said.error(None, text);
+                    said.error_about(About::Rest(at), text, None);
                 }
             }
         }

@@ -11,7 +11,7 @@
 //! RFC 3031, §3.10; RFC 3032.
 
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
@@ -49,13 +49,14 @@ impl Element for MplsLookup {
         for (at, text) in args.rest().iter().enumerate() {
             match mpls_table::parse(text, self.outputs) {
                 Ok(route) if self.table.set(route) => {
-                    said.error(
-                        None,
-                        format!("argument {}: label {} twice", at + 1, route.0),
-                    );
+                    let text = format!("argument {}: label {} twice", at + 1, route.0);
+                    said.error_about(About::Rest(at), text, None);
                 }
                 Ok(_) => {}
-                Err(why) => said.error(None, format!("argument {}: {why}", at + 1)),
+                Err(why) => {
+                    let text = format!("argument {}: {why}", at + 1);
+                    said.error_about(About::Rest(at), text, None);
+                }
             }
         }
         if said.has_errors() { Err(said) } else { Ok(()) }

@@ -14,6 +14,7 @@ use super::super::{ElementId, Node};
 use crate::args::definitions::Definitions;
 use crate::args::{Args, Kind, Value};
 use crate::diagnostic::Diagnostics;
+use crate::graph::index::ElementNames;
 use crate::graph::processing::Mode;
 use crate::lang::{Connection, Flat};
 use std::collections::{BTreeMap, VecDeque};
@@ -51,7 +52,12 @@ pub(super) fn may_cross(nodes: &[Node], connection: &Connection) -> bool {
 }
 
 /// For each element those that must run on the same thread as it.
-fn ties(flat: &Flat, nodes: &[Node], definitions: &Definitions) -> Vec<Vec<ElementId>> {
+fn ties(
+    flat: &Flat,
+    names: &ElementNames,
+    nodes: &[Node],
+    definitions: &Definitions,
+) -> Vec<Vec<ElementId>> {
     let mut ties = vec![Vec::new(); nodes.len()];
     let mut tie = |a: ElementId, b: ElementId| {
         ties[a].push(b);
@@ -62,11 +68,10 @@ fn ties(flat: &Flat, nodes: &[Node], definitions: &Definitions) -> Vec<Vec<Eleme
             tie(connection.from.element, connection.to.element);
         }
     }
-    let names: Vec<String> = flat.elements.iter().map(|e| e.name.clone()).collect();
     for (id, node) in nodes.iter().enumerate() {
         let named = node.entry.params.iter().filter(|p| p.kind == Kind::Element);
         for param in named {
-            let within = definitions.within(&flat.elements[id].name, &names);
+            let within = definitions.within(&flat.elements[id].name, names);
             let args = Args::resolve(node.entry.params, &node.config, &within, None);
             let Ok(args) = args else { continue };
             for value in args.all(param.name) {
@@ -105,11 +110,12 @@ fn way(ties: &[Vec<ElementId>], from: ElementId, to: ElementId) -> Vec<ElementId
 /// The thread of each element. Says which elements cannot be on the threads that were asked for, and why.
 pub(in crate::engine) fn plan(
     flat: &Flat,
+    names: &ElementNames,
     nodes: &[Node],
     definitions: &Definitions,
     wishes: &Wishes,
 ) -> Result<Vec<usize>, Diagnostics> {
-    let ties = ties(flat, nodes, definitions);
+    let ties = ties(flat, names, nodes, definitions);
     let mut said = Diagnostics::new();
     let (mut homes, mut seen) = (vec![0; nodes.len()], vec![false; nodes.len()]);
     let mut load = vec![0; wishes.threads.max(1)];

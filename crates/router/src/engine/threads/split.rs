@@ -118,7 +118,7 @@ impl Ctx {
             timers: Timers::default(),
             notifiers: Notifiers::default(),
             definitions: self.definitions.clone(),
-            element_names: self.element_names.clone(),
+            index: self.index.clone(),
             clock: self.clock,
             core: None,
             warp: self.warp,
