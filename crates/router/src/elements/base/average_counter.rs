@@ -17,6 +17,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("AverageCounter", "tells the average rate", || {
     Box::<AverageCounter>::default()
 })
+.aliases(&["AverageCounterMP", "AverageCounterIMP"])
 .params(&[Param {
     name: "IGNORE",
     need: Need::Positional,

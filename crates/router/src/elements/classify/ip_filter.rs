@@ -9,7 +9,7 @@
 //! `IPFilter(deny src net 10.0.0.0/8, allow tcp dst port www, deny all)`
 
 use crate::args::Args;
-use crate::args::text::unquote;
+use crate::args::text::{is_space, uncomment, unquote};
 use crate::classify::Program;
 use crate::classify::names::Declared;
 use crate::classifying::{self, PARAMS};
@@ -19,7 +19,9 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
+use crate::host::reason;
 use crate::reason::Reason;
+use std::io::Read;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
@@ -35,16 +37,80 @@ pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rule
 #[derive(Debug, Default)]
 struct IpFilter {
     program: Option<Program>,
+    /// The rules, where files are to be read among them.
+    rules: Vec<String>,
+    outputs: usize,
+}
+
+/// The most bytes of a file of rules.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The file that a rule `file NAME` means.
+fn file_of(rule: &str) -> Option<&str> {
+    let name = rule.trim().strip_prefix("file")?;
+    let is_word = name.starts_with(is_space);
+    is_word
+        .then_some(name.trim())
+        .filter(|name| !name.is_empty())
+}
+
+impl IpFilter {
+    /// The rules with those of files in the place of the files: a line is a rule, `//` and `#` begin a comment.
+    fn read_files(&self, ctx: &mut Ctx) -> Result<Vec<String>, String> {
+        let mut all = Vec::new();
+        for rule in &self.rules {
+            let Some(name) = file_of(rule) else {
+                all.push(rule.clone());
+                continue;
+            };
+            let name = unquote(name);
+            let told = |why: &std::io::Error| format!("file {name}: {}", reason(why));
+            let file = ctx.host().open(&name).map_err(|why| told(&why))?;
+            let mut bytes = Vec::new();
+            let read = file.take(MOST_BYTES).read_to_end(&mut bytes);
+            read.map_err(|why| told(&why))?;
+            let text = String::from_utf8_lossy(&bytes);
+            let lines = text.lines().map(uncomment);
+            let rules = lines.map(|line| line.trim_end_matches([',', ';']).to_owned());
+            all.extend(rules.filter(|line| !line.is_empty() && !line.starts_with('#')));
+        }
+        Ok(all)
+    }
 }
 
 impl Element for IpFilter {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let rules: Vec<String> = args.rest().iter().map(|rule| unquote(rule)).collect();
+        self.outputs = setup.outputs.len();
+        if rules.iter().any(|rule| file_of(rule).is_some()) {
+            self.rules = rules;
+            self.program = None;
+            return Ok(());
+        }
+        self.rules.clear();
         let names = setup.names();
         let program = Program::filter(&rules, setup.outputs.len(), &Declared(&names))?;
         classifying::warn(&program, setup, 0);
         self.program = Some(program);
         Ok(())
+    }
+
+    fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        if self.rules.is_empty() {
+            return Ok(());
+        }
+        let rules = self.read_files(ctx)?;
+        let names = ctx.names();
+        let program = Program::filter(&rules, self.outputs, &Declared(&names));
+        self.program = Some(program.map_err(|said| said.click().trim_end().to_owned())?);
+        Ok(())
+    }
+
+    fn reconfigured(&mut self, ctx: &mut Ctx) {
+        if let Err(why) = self.initialize(ctx) {
+            let text = format!("{}: {why}\n", ctx.declaration(ctx.me()));
+            ctx.host().say(&text);
+        }
     }
 
     fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
@@ -79,7 +145,8 @@ impl Element for IpFilter {
 
 #[cfg(test)]
 mod tests {
-    use crate::load::testing::errors;
+    use crate::load::testing::{errors, load_with};
+    use crate::memory_host::MemoryHost;
     use crate::probe::{Probe, udp};
 
     #[test]
@@ -96,6 +163,30 @@ mod tests {
     fn names_of_the_configuration_are_known() {
         let mut probe = Probe::new("IPFilter(\"allow udp && dst port 2000\")", 1);
         assert_eq!(probe.send_ip(&udp(9, b"")).len(), 1);
+    }
+
+    #[test]
+    fn rules_may_stand_in_a_file() {
+        let host = MemoryHost::new();
+        let rules = b"# hosts\ndeny src host 10.0.0.9\n\nallow udp, // the rest\n".to_vec();
+        host.memory().files.insert("acl".to_owned(), rules);
+        let text = "Idle -> x :: IPFilter(deny dst port 7, file acl, deny all) -> Discard";
+        let mut run = load_with(&host, text).expect("it is right");
+        let x = run.ctx.find("x", None).expect("it is declared");
+        for (last, passes) in [(1, 1), (9, 0)] {
+            let mut packet = udp(9, b"");
+            packet[15] = last;
+            let handle = run.ctx.pool().alloc_with(&packet).expect("room");
+            crate::ip_packet::mark(&mut run.ctx.pool()[&handle], 0);
+            let left = run.ctx.pass(x, vec![handle]);
+            assert_eq!(left.len(), passes);
+            left.into_iter()
+                .for_each(|(_, handle)| run.ctx.pool().free(handle));
+        }
+        let why = load_with(&MemoryHost::new(), text)
+            .err()
+            .unwrap_or_default();
+        assert!(why.contains("file acl: No such file"), "{why}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub static ENTRY: Entry = Entry::new(
 .ops("parse(1); checksum(20) by 4; deparse(2); work(80)");
 
 #[derive(Debug, Default)]
-struct SetIpChecksum {
+pub(crate) struct SetIpChecksum {
     drops: u64,
 }
 

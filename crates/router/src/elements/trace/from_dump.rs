@@ -2,7 +2,8 @@
 //!
 //! # What it does
 //! The file is pcap or pcapng, in either byte order, plain or compressed by gzip. Packets from `START` up to
-//! `END` leave, one each run of its task or `BURST`. With `TIMING` they keep their distances in time. With
+//! `END` leave, one each run of its task or `BURST`. With `TIMING` they keep their distances in time. With `LOOP` the file
+//! is read again at its end, for ever. With
 //! `FORCE_IP` only IP packets leave by output 0, without their link headers; others by output 1, or not at
 //! all.
 //!
@@ -95,6 +96,12 @@ pub static ENTRY: Entry = Entry::new("FromDump", "reads packets from a capture f
         default: "0",
         help: "packets before this place in the file are left out",
     },
+    option(
+        "LOOP",
+        Need::Keyword,
+        "false",
+        "whether it begins anew at the end, its times going on",
+    ),
     option("MMAP", Need::Keyword, "false", "has no effect"),
     Param {
         name: "BURST",
@@ -159,6 +166,43 @@ struct FromDump {
     /// Where the packet emitted last begins.
     place: u64,
     count: u64,
+    rounds: Rounds,
+}
+
+/// How a file is read again and again.
+#[derive(Debug, Default)]
+struct Rounds {
+    is_wanted: bool,
+    /// The first and the last time in the file, and how many packets it has, in this round.
+    first: Timestamp,
+    last: Timestamp,
+    packets: u64,
+    /// What is added to the times of this round.
+    shift: Timestamp,
+}
+
+impl Rounds {
+    /// A packet of this time in the file; its time in this round.
+    fn seen(&mut self, time: Timestamp) -> Timestamp {
+        if self.packets == 0 {
+            self.first = time;
+        }
+        self.last = time;
+        self.packets += 1;
+        time + self.shift
+    }
+
+    /// Whether another round follows. It begins a mean distance of packets after the last one.
+    fn begins_anew(&mut self) -> bool {
+        if !self.is_wanted || self.packets == 0 {
+            return false;
+        }
+        let length = (self.last - self.first).0.max(0);
+        let gaps = i64::try_from(self.packets - 1).unwrap_or(i64::MAX).max(1);
+        self.shift = self.shift + Timestamp(length + length / gaps);
+        self.packets = 0;
+        true
+    }
 }
 
 /// What the end counts from, if not 1970.
@@ -175,6 +219,17 @@ enum Next {
 }
 
 impl FromDump {
+    fn open(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+        self.input.open(ctx).map_err(Refused::text)?;
+        let Some(from) = self.input.take() else {
+            return Ok(());
+        };
+        let reader = Reader::new(from).map_err(|e| format!("{}: {e}", self.input.name()))?;
+        self.link = reader.link();
+        self.reader = Some(reader);
+        Ok(())
+    }
+
     fn first_packet(&mut self, time: Timestamp) {
         if self.start_is_after {
             self.start = self.start.map(|start| start + time);
@@ -238,15 +293,22 @@ impl FromDump {
                         return Next::Later { is_full: true };
                     };
                     let packet = &mut ctx.pool()[&handle];
-                    packet.set_timestamp(frame.timestamp);
+                    let time = self.rounds.seen(frame.timestamp);
+                    packet.set_timestamp(time);
                     packet.set_mac_header(0);
                     let more = frame.wire_len.saturating_sub(frame.data.len() as u32);
                     packet.set_anno_u32(anno::EXTRA_LENGTH, more);
                     self.waiting = Some(handle);
-                    (frame.timestamp, frame.link)
+                    (time, frame.link)
                 }
                 Ok(None) => {
                     self.reader = None;
+                    if self.rounds.begins_anew() {
+                        match self.open(ctx) {
+                            Ok(()) => return Next::Later { is_full: true },
+                            Err(why) => ctx.host().say(&format!("{why}\n")),
+                        }
+                    }
                     return Next::End;
                 }
                 Err(error) => {
@@ -381,6 +443,12 @@ impl Element for FromDump {
             return Err(said);
         }
         self.input = Input::file(args.text("FILENAME"));
+        self.rounds.is_wanted = args.bool("LOOP");
+        if self.rounds.is_wanted && args.text("FILENAME") == "-" {
+            return Err(Diagnostics::of(
+                "LOOP needs a file: standard input comes once",
+            ));
+        }
         self.timed = args.bool("TIMING");
         self.force_ip = args.bool("FORCE_IP");
         self.first_place = args.uint("FILEPOS");
@@ -396,14 +464,7 @@ impl Element for FromDump {
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         self.pace.initialize(ctx);
-        self.input.open(ctx).map_err(Refused::text)?;
-        let Some(from) = self.input.take() else {
-            return Ok(());
-        };
-        let reader = Reader::new(from).map_err(|e| format!("{}: {e}", self.input.name()))?;
-        self.link = reader.link();
-        self.reader = Some(reader);
-        Ok(())
+        self.open(ctx)
     }
 
     fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
@@ -523,6 +584,26 @@ mod tests {
 
     const FOUR: &str = "FromIPSummaryDump(STOP true, CHECKSUM true, DATA \"!data timestamp ip_src ip_proto \
         sport ip_len\n1.000000001 1.1.1.1 U 7 40\n2.0 1.1.1.2 T 8 60\n3.5 1.1.1.3 T 9 70\n4.5 1.1.1.4 U 1 90\")";
+
+    #[test]
+    fn a_file_is_read_again_and_again_and_time_goes_on() {
+        let host = MemoryHost::new();
+        let mut run = load_with(&host, &format!("{FOUR} -> ToDump(out.pcap, ENCAP IP)"))
+            .unwrap_or_else(|said| panic!("{said}"));
+        run.run(1.0);
+        run.ctx.cleanup();
+        // Rounds of 3.5 s and a mean distance of 3.5 / 3 s.
+        let text = "FromDump(out.pcap, LOOP true, TIMING true) -> c :: Counter -> Discard";
+        let mut run = load_with(&host, text).unwrap_or_else(|said| panic!("{said}"));
+        run.run(9.5);
+        assert_eq!(run.read("c.count"), "9");
+        let text = "FromDump(out.pcap, LOOP true) -> RatedUnqueue(100) -> c :: Counter -> Discard";
+        let mut run = load_with(&host, text).unwrap_or_else(|said| panic!("{said}"));
+        run.run(1.005);
+        let count: u32 = run.read("c.count").parse().expect("a number");
+        assert!((99..=102).contains(&count), "{count}");
+        assert!(errors("FromDump(-, LOOP true) -> Discard").contains("LOOP needs a file"));
+    }
 
     fn through(write: &str, read: &str) -> String {
         let host = MemoryHost::new();

@@ -1,0 +1,39 @@
+//! Takes what a configuration says to Clicky, the graphical program that draws it.
+//!
+//! # What it does
+//! Nothing: its arguments are styles of drawings.
+//!
+//! # Example
+//! `ClickyInfo(STYLE #x { color: red });`
+
+use crate::args::{Kind, Need, Param};
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("ClickyInfo", "takes styles of drawings", || {
+    Box::<ClickyInfo>::default()
+})
+.ports("0/0", "a/a")
+.params(&[Param {
+    name: "STYLES",
+    need: Need::Rest,
+    kind: Kind::Raw,
+    default: "",
+    help: "styles, for the program that draws",
+}]);
+
+#[derive(Debug, Default)]
+struct ClickyInfo;
+
+impl Element for ClickyInfo {}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn any_style_is_taken() {
+        loaded("ClickyInfo(STYLE #x { color: red }, * { a: \"b, c\" }); Idle -> Discard");
+    }
+}

@@ -1,0 +1,50 @@
+//! Takes the place of a clock by kernel ticks.
+//!
+//! # What it does
+//! Nothing: elements read the machine's clock once a batch, which costs no call into the kernel.
+//!
+//! # Example
+//! `JiffieClock();`
+
+use crate::args::{Kind, Need, Param};
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("JiffieClock", "takes the place of a clock", || {
+    Box::<JiffieClock>::default()
+})
+.aliases(&["TSCClock"])
+.references(&["Barbette et al. 2015, Fast userspace packet processing"])
+.ports("0/0", "a/a")
+.params(&[
+    Param {
+        name: "OTHERS",
+        need: Need::KeywordRest,
+        kind: Kind::Raw,
+        default: "",
+        help: "keywords, which have no effect",
+    },
+    Param {
+        name: "PLACES",
+        need: Need::Rest,
+        kind: Kind::Raw,
+        default: "",
+        help: "arguments, which have no effect",
+    },
+]);
+
+#[derive(Debug, Default)]
+struct JiffieClock;
+
+impl Element for JiffieClock {}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::loaded;
+
+    #[test]
+    fn both_names_are_taken() {
+        loaded("JiffieClock(); TSCClock(NOWAIT true); Idle -> Discard");
+    }
+}

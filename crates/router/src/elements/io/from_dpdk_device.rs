@@ -1,0 +1,100 @@
+//! Receives frames from an interface that another router had as a DPDK port.
+//!
+//! # What it does
+//! As `FromDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK here. A `PORT` that
+//! is a number *N* means the interface called `dpdkN`, which may be an alternative name. Keywords of DPDK's own are
+//! taken and have no effect.
+//!
+//! # Example
+//! `FromDPDKDevice(0, PROMISC true) -> Counter -> ToDPDKDevice(1);`
+
+use super::from_device;
+use crate::args::kinds::INT;
+use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
+use crate::dpdk;
+use crate::elements::Entry;
+use crate::engine::setup::Setup;
+use crate::stand_in::StandIn;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new(
+    "FromDPDKDevice",
+    "receives frames from an interface, in DPDK's words",
+    || StandIn::of(&from_device::ENTRY, translate),
+)
+.ports("0/1-2", "h/h")
+.params(&[
+    dpdk::PORT,
+    dpdk::QUEUE,
+    Param {
+        name: "N_QUEUES",
+        need: Need::Positional,
+        kind: INT,
+        default: "-1",
+        help: "how many queues; they are one",
+    },
+    Param {
+        name: "PROMISC",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether frames to other hosts come too",
+    },
+    Param {
+        name: "TIMESTAMP",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "true",
+        help: "whether packets carry the time they came",
+    },
+    dpdk::BURST,
+    dpdk::NDESC,
+    dpdk::MAY_LACK,
+    dpdk::OTHERS,
+    dpdk::PLACES,
+])
+.ops("0.5 * driver(frame, calls)");
+
+fn translate(args: &Args, setup: &mut Setup) -> Result<Vec<String>, Diagnostics> {
+    let mut words = vec![
+        dpdk::interface(args, setup),
+        format!("PROMISC {}", args.bool("PROMISC")),
+        format!("TIMESTAMP {}", args.bool("TIMESTAMP")),
+        format!("BURST {}", args.int("BURST")),
+    ];
+    if args.int("NDESC") > 0 {
+        words.push(format!("RING {}", args.int("NDESC")));
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::testing::{errors, load_with};
+    use crate::memory_device::MemoryDevice;
+    use crate::memory_host::MemoryHost;
+
+    #[test]
+    fn a_port_is_the_interface_of_its_number() {
+        let host = MemoryHost::new();
+        let device = MemoryDevice::new("dpdk0", std::iter::repeat_n(vec![1; 60], 3));
+        let mut memory = host.memory();
+        memory.devices.insert("dpdk0".to_owned(), Box::new(device));
+        drop(memory);
+        let text = "FromDPDKDevice(0, 2, BURST 8, MAXTHREADS 4, RSS_AGGREGATE 1) -> c :: Counter -> Discard";
+        let mut run = load_with(&host, text).expect("it is right");
+        run.run(0.1);
+        assert_eq!(run.read("c.count"), "3");
+    }
+
+    #[test]
+    fn a_machine_without_it_is_told_and_may_be_allowed() {
+        let said = errors("FromDPDKDevice(3) -> Discard");
+        assert!(said.contains("no network interface `dpdk3`"), "{said}");
+        let host = MemoryHost::new();
+        let text = "FromDPDKDevice(3, ALLOW_NONEXISTENT true) -> Discard";
+        assert!(load_with(&host, text).is_ok());
+        assert!(host.memory().said.contains("it stays idle"));
+    }
+}

@@ -1,0 +1,76 @@
+//! Keeps back the frames that were received with errors.
+//!
+//! # What it does
+//! A driver tells by an annotation that a frame's check sequence was wrong. Such frames leave by output 1, or are
+//! dropped; all others pass.
+//!
+//! # Example
+//! `FromDevice(mon0) -> FilterTX -> FilterPhyErr -> ...`
+
+use crate::args::{Kind, Need, Param};
+use crate::element::{Element, Handler};
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::reason::Reason;
+use crate::wifi;
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("FilterPhyErr", "keeps back frames with errors", || {
+    Box::<FilterPhyErr>::default()
+})
+.references(&["IEEE 802.11-2020"])
+.ports("1/1-3", "a/ah")
+.params(&[Param {
+    name: "DEBUG",
+    need: Need::Keyword,
+    kind: Kind::Bool,
+    default: "false",
+    help: "has no effect",
+}])
+.ops("work(10)");
+
+#[derive(Debug, Default)]
+struct FilterPhyErr {
+    count: u64,
+}
+
+impl Element for FilterPhyErr {
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        batch.filter(|handle| {
+            if wifi::told(&ctx.pool()[&handle]) & wifi::BAD == 0 {
+                return Some(handle);
+            }
+            self.count += 1;
+            ctx.reject(1, handle, Reason::BadChecksum);
+            None
+        });
+    }
+
+    fn handlers(&self) -> Vec<Handler> {
+        vec![Handler::new("drops", "r"), Handler::new("reset", "wb")]
+    }
+
+    fn read(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<String, String> {
+        Ok(self.count.to_string())
+    }
+
+    fn write(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<(), String> {
+        self.count = 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+    use crate::wifi::{BAD, SENT, testing::tell};
+
+    #[test]
+    fn bad_frames_leave_apart() {
+        let mut probe = Probe::new("FilterPhyErr", 2);
+        assert_eq!(probe.send_with(b"a", |packet| tell(packet, SENT))[0].0, 0);
+        assert_eq!(probe.send_with(b"a", |packet| tell(packet, BAD))[0].0, 1);
+        assert_eq!(probe.run.read("x.drops"), "1");
+    }
+}
