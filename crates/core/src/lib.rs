@@ -12,6 +12,7 @@ pub mod events;
 pub mod family;
 mod fifo;
 pub mod histogram;
+pub mod interval;
 pub mod loss;
 pub mod rng;
 pub mod schedule;

@@ -212,6 +212,16 @@ impl DeliverySchedule {
         (number, self.time_of(number))
     }
 
+    /// How many opportunities come after `from` and by `to`; the start of a run counts as after itself.
+    pub fn between(&self, from: Time, to: Time) -> u64 {
+        let by = |time: Time| {
+            self.next_opportunity(time.saturating_add(Time::from_ps(1)))
+                .0
+        };
+        let before = if from == Time::ZERO { 0 } else { by(from) };
+        by(to).saturating_sub(before)
+    }
+
     /// The mean rate over the whole trace.
     pub fn mean_rate(&self) -> Rate {
         rate_over(self.opportunities.len() as u64, self.period())
@@ -316,6 +326,17 @@ mod tests {
         assert_eq!(trace.next_opportunity(ms(0)), (0, ms(2)));
         assert_eq!(trace.next_opportunity(ms(5)), (2, ms(5)));
         assert_eq!(trace.next_opportunity(ms(5) + Time::from_ps(1)), (3, ms(7)));
+    }
+
+    #[test]
+    fn opportunities_between_instants_are_counted_once() {
+        let trace = DeliverySchedule::parse("0\n2\n2\n5\n").unwrap();
+        // 0, 2, 2, 5 and with it the next 0, 7, 7, 10, 10.
+        assert_eq!(trace.between(ms(0), ms(1)), 1);
+        assert_eq!(trace.between(ms(0), ms(2)), 3);
+        assert_eq!(trace.between(ms(2), ms(5)), 2);
+        let parts: u64 = (0..50).map(|at| trace.between(ms(at), ms(at + 1))).sum();
+        assert_eq!(parts, trace.between(ms(0), ms(50)));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! The engines from end to end: what a scenario becomes, by the library and by the command.
 
+#[path = "engine/possible.rs"]
+mod possible;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -105,6 +105,10 @@ pub struct FlowResult {
     pub bytes_delivered: u64,
     /// The same at the end of the warm-up.
     pub bytes_delivered_warm: u64,
+    /// Payload bytes that the receiver holds out of order.
+    pub bytes_held: u64,
+    /// When payload last came to the receiver.
+    pub last_data: Time,
     /// The sender's counters.
     pub sender: Counters,
     /// The receiver's counters.
@@ -187,6 +191,8 @@ impl Flow {
         let [sender, receiver] = &ends.end;
         self.result.bytes_acked = sender.tp().bytes_acked;
         self.result.bytes_delivered = receiver.counters().bytes_delivered;
+        self.result.bytes_held = receiver.bytes_held();
+        self.result.last_data = receiver.last_data();
         self.result.sender = *sender.counters();
         self.result.receiver = *receiver.counters();
         self.result.cwnd = sender.tp().snd_cwnd;

@@ -118,8 +118,11 @@ pub struct LinkCounters {
     pub marked_pkts: u64,
     /// Sum of the times that packets waited in the queue and were sent, ns.
     pub wait_ns: u64,
-    /// Most packets in the queue.
+    /// Most packets that the queue counted against its limit.
     pub peak_pkts: u32,
+    /// Time for which a medium had a packet of this link in hand, contention and repetitions included, ns; zero of links
+    /// that are no direction of a medium.
+    pub busy_ns: u64,
     /// Packets that reached the other end.
     pub delivered_pkts: u64,
 }
@@ -467,6 +470,21 @@ impl Link {
             (Service::Served(served), _) => served.backlog(),
             (Service::Express(express), None) => express.backlog(now),
             (Service::Express(_), Some(ahead)) => ahead.backlog(now),
+        }
+    }
+
+    /// Packets and bytes that wait at `now`, the one being sent not included: in a token bucket all wait for tokens.
+    pub fn waiting(&mut self, now: Time) -> (u32, u64) {
+        let (packets, bytes) = self.backlog(now);
+        let in_service = match (&self.service, &self.ahead) {
+            (Service::Served(served), _) => served.in_service(),
+            (Service::Express(express), _) if express.is_bucket() => None,
+            (Service::Express(express), None) => express.first(),
+            (Service::Express(_), Some(ahead)) => ahead.first(),
+        };
+        match in_service {
+            Some(sent) => (packets - 1, bytes - u64::from(sent)),
+            None => (packets, bytes),
         }
     }
 

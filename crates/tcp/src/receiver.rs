@@ -456,6 +456,12 @@ impl Receiver {
         self.answered = true;
     }
 
+    /// Payload bytes that came out of order and wait for what lies before them.
+    pub(crate) fn bytes_held(&self) -> u64 {
+        let bytes = |range: &Range| u64::from(range.end.wrapping_sub(range.start));
+        self.gaps.iter().map(bytes).sum()
+    }
+
     /// Moves ranges that are in order now out of the gaps' list.
     fn join(&mut self) {
         let bytes = |range: &Range| u64::from(range.end.wrapping_sub(range.start));

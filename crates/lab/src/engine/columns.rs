@@ -4,6 +4,7 @@
 //! points of a file come together. Columns in which no row has a value are left out then.
 
 use crate::scenario::sweep::{Point, Swept};
+use trammel_core::interval::Support;
 use trammel_core::table::CellType::{self, Float, Int, Text};
 use trammel_core::table::{Cell, Column, Table};
 
@@ -15,6 +16,7 @@ pub const FLOWS: Columns = &[
     ("flow", Text),
     ("variant", Text),
     ("start_s", Float),
+    ("active_s", Float),
     ("goodput_mbps", Float),
     ("throughput_mbps", Float),
     ("share", Float),
@@ -145,6 +147,17 @@ pub const KEYS: &[&str] = &[
     "flow_size",
     "stream",
 ];
+
+/// Where the numbers of `column` can lie; `flows` is how many flows an index of fairness is of.
+pub fn support(column: &str, flows: usize) -> Support {
+    match column.strip_prefix("late_").unwrap_or(column) {
+        "share" | "utilisation" | "loss" => Support::Within(0.0, 1.0),
+        "jain" => Support::Within(1.0 / flows.max(1) as f64, 1.0),
+        // Beside others a flow may do better than alone.
+        "harm" => Support::Within(f64::NEG_INFINITY, 1.0),
+        _ => Support::Positive,
+    }
+}
 
 /// An empty table of `columns`.
 pub fn table(name: &str, columns: Columns) -> Table {

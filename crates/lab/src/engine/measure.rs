@@ -224,7 +224,7 @@ fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
     let [mut until, mut since] = [0, 1].map(|_| Histogram::of_counts(LONGEST_RTT_US));
     let bin = bin(span.end);
     let mut acked = 0;
-    for sample in &of.samples {
+    for sample in live(&of.samples, flow.stop) {
         let at = time(sample.at_ns);
         let is_late = at > span.warmup;
         let count = |sums: &mut (u64, u64)| {
@@ -266,19 +266,40 @@ fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
         .max(seen.delivered.last().copied().unwrap_or_default());
     seen.delivered.resize(bins.max(seen.delivered.len()), last);
     let completed = of.completed_ns.map(time);
-    let result = |counts: &Counts| result(counts, completed);
+    let last_data = last_data(&of.samples);
+    let result = |counts: &Counts| FlowResult {
+        last_data,
+        ..result(counts, completed)
+    };
     seen.warm = has_warm.then(|| {
         (
             of.warm.as_ref().map_or_else(FlowResult::default, result),
             until,
         )
     });
-    seen.curve = thinned(&of.samples).map(sample).collect();
+    seen.curve = thinned(live(&of.samples, flow.stop)).map(sample).collect();
     Known {
         seen,
         result: result(&of.end),
         rtt: since,
     }
+}
+
+/// The samples of a flow that stops at `stop`, until nothing of it is on its way any more.
+fn live(samples: &[job::Sample], stop: Time) -> &[job::Sample] {
+    let is_over = |sample: &job::Sample| time(sample.at_ns) > stop && sample.in_flight == 0;
+    let end = samples
+        .iter()
+        .position(is_over)
+        .map_or(samples.len(), |at| at + 1);
+    &samples[..end]
+}
+
+/// When the last payload was acknowledged, as far as samples tell.
+fn last_data(samples: &[job::Sample]) -> Time {
+    let acked = samples.last().map_or(0, |last| last.acked);
+    let first = samples.iter().find(|sample| sample.acked == acked);
+    first.map_or(Time::ZERO, |sample| time(sample.at_ns))
 }
 
 /// What was counted of a flow, as the simulator counts it.
@@ -326,6 +347,7 @@ fn link_seen(
             marked_pkts: counts.marks,
             wait_ns: wait_ns(link, until, &counts, occupancy),
             peak_pkts: peak,
+            busy_ns: 0,
             delivered_pkts: counts.sent - lost.drops.min(counts.sent),
         };
     let all: Vec<u32> = looks().map(|sample| sample.1).collect();
@@ -360,7 +382,7 @@ fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) ->
         return 0;
     }
     let busy = (counts.sent_bytes as f64 * 8.0 / bits).min(1.0);
-    let on_wire = if link.link.is_bucket {
+    let on_wire = if link.link.burst_bytes.is_some() {
         0.0
     } else {
         (1.0 - busy) * busy
@@ -385,8 +407,10 @@ fn traces(
         Tracing::Every(interval) => time(at_ns).as_ps().is_multiple_of(interval.as_ps().max(1)),
         Tracing::Off | Tracing::Ack => true,
     };
-    for (trace, flow) in traces.iter_mut().zip(&answer.flows) {
-        let asked = flow.samples.iter().filter(|sample| is_asked(sample.at_ns));
+    let flows = answer.flows.iter().zip(&job.flows);
+    for (trace, (seen, flow)) in traces.iter_mut().zip(flows) {
+        let asked = live(&seen.samples, flow.stop).iter();
+        let asked = asked.filter(|sample| is_asked(sample.at_ns));
         trace.samples = Samples::Flow(asked.map(sample).collect());
     }
     let forward = job.links.iter().filter(|link| link.link.is_forward);

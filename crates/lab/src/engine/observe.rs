@@ -11,6 +11,7 @@ use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
+use trammel_tcp::connection::Connection;
 
 /// Instants of a run at which queues and windows are looked at, about.
 pub(super) const LOOKS: u64 = 2000;
@@ -36,7 +37,7 @@ pub struct FlowSeen {
 /// What was seen of one link.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSeen {
-    /// Packets in the queue at each look.
+    /// Packets that wait at each look, the one being sent not among them.
     pub queue: Vec<u32>,
     /// Of these, looks after the warm-up.
     pub late_looks: usize,
@@ -99,7 +100,7 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
         built.network.run_until(at);
         let is_late = at > warmup;
         for (link, of) in built.links.iter().zip(&mut seen.links) {
-            let (packets, bytes) = built.network.backlog(link.index);
+            let (packets, bytes) = built.network.waiting(link.index);
             of.queue.push(packets);
             of.late_looks += usize::from(is_late);
             if curves && look % stride == 0 {
@@ -107,7 +108,10 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
             }
         }
         for (index, of) in seen.flows.iter_mut().enumerate() {
-            if let Some((sender, _)) = built.network.connections(index) {
+            let stop = built.flows[index].stop;
+            if let Some((sender, _)) = built.network.connections(index)
+                && !is_over(sender, stop, at)
+            {
                 let tp = sender.tp();
                 of.cwnd.0 += u64::from(tp.snd_cwnd);
                 of.cwnd.1 += 1;
@@ -132,6 +136,11 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
             return seen;
         }
     }
+}
+
+/// Whether a flow that stops at `stop` is over at `at`: nothing of it is on its way any more.
+fn is_over(sender: &Connection, stop: Time, at: Time) -> bool {
+    at > stop && sender.tp().packets_out == 0
 }
 
 /// Notes what was until the end of the warm-up, at which the network begins to count anew.

@@ -1,17 +1,20 @@
 //! Rows of the tables of a run, from what was seen of it: the same for simulated flows and for the kernel's.
 //!
-//! Goodput counts payload delivered in order once, over the time in which the flow had something to send;
-//! throughput counts IP packets sent. Mean and 95th percentile of occupancy are of looks at a grid of instants.
+//! A flow's goodput counts payload once, over the time in which the flow had something to send (`active_s`). Rates over
+//! different times are never added: what all flows get together, the share of each and every index of fairness are of the payload
+//! that came within one window, which is the whole run, and for `late_…` what follows the warm-up. At the window's start what the
+//! receiver holds out of order has come already. Throughput counts IP packets sent. Mean and 95th percentile of occupancy are of
+//! looks at a grid of instants.
 
+use super::link_row::link_row;
 use super::network_of::{BuiltFlow, BuiltLink};
-use super::observe::{FlowSeen, LinkSeen, Seen};
+use super::observe::{FlowSeen, Seen};
 use super::simulate::RunTables;
 use trammel_core::histogram::Histogram;
-use trammel_core::stats::{jain, percentile};
+use trammel_core::stats::jain;
 use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::flow::FlowResult;
-use trammel_netsim::link::LinkCounters;
 
 /// The interesting instants of a run.
 pub(super) struct Span {
@@ -27,9 +30,18 @@ struct FlowFacts<'a> {
     /// Round trips of the whole run, and those after the warm-up.
     rtt: Histogram,
     late_rtt: Option<Histogram>,
-    goodput_bps: f64,
-    late_goodput_bps: Option<f64>,
+    /// Payload that came in the whole run, and after the warm-up.
+    bytes: u64,
+    late_bytes: Option<u64>,
+    /// For how long it had something to send, of the whole run and after the warm-up.
+    active: Time,
+    late_active: Time,
     convergence_s: Option<f64>,
+}
+
+/// Megabits a second of `bytes` within `window`; nothing of no time.
+fn mbps(bytes: u64, window: Time) -> Option<f64> {
+    (window > Time::ZERO).then(|| bytes as f64 * 8e-6 / window.as_secs_f64())
 }
 
 /// What a run made of a network: its parts, and what was seen of each.
@@ -49,8 +61,8 @@ pub(super) struct Ran<'a> {
 pub(super) fn fill(run: &mut RunTables, ran: Ran<'_>, span: &Span) {
     let (links, seen, counts_events) = (ran.links, ran.seen, ran.counts_events);
     let flows = flow_facts(ran, span);
-    flow_rows(&mut run.flows, &flows, span, counts_events);
-    group_row(&mut run.groups, &flows);
+    flow_rows(&mut run.flows, &flows, counts_events);
+    group_row(&mut run.groups, &flows, span);
     for (link, of) in links.iter().zip(&seen.links) {
         link_row(&mut run.links, link, of, span);
     }
@@ -70,22 +82,19 @@ fn flow_facts<'a>(ran: Ran<'a>, span: &Span) -> Vec<FlowFacts<'a>> {
             }
             None => (last, None),
         };
-        let over = |bytes: u64, from: Time| {
-            let until = result.completed.unwrap_or(flow.stop).min(span.end);
-            let s = until.saturating_sub(from).as_secs_f64();
-            if s > 0.0 { bytes as f64 * 8.0 / s } else { 0.0 }
-        };
-        let late = of.warm.as_ref().map(|(warm, _)| {
-            over(
-                result.bytes_delivered - warm.bytes_delivered,
-                span.warmup.max(flow.start),
-            )
-        });
+        // What it sent until it stopped may come later.
+        let stopped = flow.stop.max(result.last_data);
+        let until = result.completed.unwrap_or(stopped).min(span.end);
+        let came = |of: &FlowResult| of.bytes_delivered + of.bytes_held;
+        let late_bytes = of.warm.as_ref();
+        let late_bytes = late_bytes.map(|(warm, _)| came(&result).saturating_sub(came(warm)));
         FlowFacts {
             flow,
             seen: of,
-            goodput_bps: over(result.bytes_delivered, flow.start),
-            late_goodput_bps: late,
+            bytes: result.bytes_delivered,
+            late_bytes,
+            active: until.saturating_sub(flow.start),
+            late_active: until.saturating_sub(span.warmup.max(flow.start)),
             convergence_s,
             result,
             rtt,
@@ -95,25 +104,14 @@ fn flow_facts<'a>(ran: Ran<'a>, span: &Span) -> Vec<FlowFacts<'a>> {
     facts.collect()
 }
 
-fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span, counts_events: bool) {
-    let total: u64 = flows.iter().map(|one| one.result.bytes_delivered).sum();
-    let late_bytes = |one: &FlowFacts<'_>| {
-        one.seen
-            .warm
-            .as_ref()
-            .map(|(warm, _)| one.result.bytes_delivered - warm.bytes_delivered)
-    };
-    let late_total: u64 = flows.iter().filter_map(late_bytes).sum();
+fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], counts_events: bool) {
+    let total: u64 = flows.iter().map(|one| one.bytes).sum();
+    let late_total: u64 = flows.iter().filter_map(|one| one.late_bytes).sum();
     let event = |count: u64| counts_events.then_some(count);
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     for one in flows {
         let (flow, result, sender) = (one.flow, &one.result, &one.result.sender);
         let warm = one.seen.warm.as_ref().map(|(warm, _)| warm);
-        let active = result.completed.unwrap_or(flow.stop).min(span.end);
-        let rate = |bytes: u64, from: Time| {
-            let s = active.saturating_sub(from).as_secs_f64();
-            (s > 0.0).then(|| bytes as f64 * 8e-6 / s)
-        };
         let sent = |result: &FlowResult| {
             let sender = &result.sender;
             sender.bytes_sent
@@ -128,9 +126,10 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span, counts_eve
             Cell::from(flow.name.as_str()),
             flow.variant.as_str().into(),
             flow.start.as_secs_f64().into(),
-            (one.goodput_bps / 1e6).into(),
-            rate(sent(result), flow.start).into(),
-            share(result.bytes_delivered, total).into(),
+            one.active.as_secs_f64().into(),
+            mbps(one.bytes, one.active).into(),
+            mbps(sent(result), one.active).into(),
+            share(one.bytes, total).into(),
             sender.retransmissions.into(),
             sender.timeouts.into(),
             event(sender.recoveries).into(),
@@ -154,10 +153,12 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span, counts_eve
             one.convergence_s.into(),
             // Known only where the flow also ran alone.
             Cell::Empty,
-            one.late_goodput_bps.map(|bps| bps / 1e6).into(),
-            warm.and_then(|warm| rate(sent(result) - sent(warm), span.warmup.max(flow.start)))
+            one.late_bytes
+                .and_then(|bytes| mbps(bytes, one.late_active))
                 .into(),
-            late_bytes(one)
+            warm.and_then(|warm| mbps(sent(result) - sent(warm), one.late_active))
+                .into(),
+            one.late_bytes
                 .and_then(|bytes| share(bytes, late_total))
                 .into(),
             warm.map(|warm| sender.retransmissions - warm.sender.retransmissions)
@@ -222,12 +223,12 @@ fn convergence(
         .collect()
 }
 
-fn group_row(table: &mut Table, flows: &[FlowFacts<'_>]) {
+fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
     if flows.is_empty() {
         return;
     }
-    let goodputs: Vec<f64> = flows.iter().map(|one| one.goodput_bps).collect();
-    let late: Option<Vec<f64>> = flows.iter().map(|one| one.late_goodput_bps).collect();
+    let bytes: Vec<u64> = flows.iter().map(|one| one.bytes).collect();
+    let late: Option<Vec<u64>> = flows.iter().map(|one| one.late_bytes).collect();
     let mut rtt = flows[0].rtt.clone();
     flows[1..].iter().for_each(|one| rtt.merge(&one.rtt));
     let unloaded = flows
@@ -241,19 +242,25 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>]) {
         .map(|one| one.convergence_s)
         .collect::<Option<Vec<f64>>>();
     let slowest = slowest.and_then(|all| all.into_iter().reduce(f64::max));
-    let sum = |all: &[f64]| all.iter().sum::<f64>() / 1e6;
+    let fairness = |bytes: &[u64]| {
+        let shares: Vec<f64> = bytes.iter().map(|bytes| *bytes as f64).collect();
+        jain(&shares).filter(|_| several)
+    };
+    let late_window = span.end - span.warmup.min(span.end);
     let row = vec![
         Cell::from(flows.len()),
-        sum(&goodputs).into(),
-        several.then(|| jain(&goodputs)).flatten().into(),
-        friendliness(flows, &goodputs).into(),
+        mbps(bytes.iter().sum(), span.end).into(),
+        fairness(&bytes).into(),
+        friendliness(flows, &bytes).into(),
         slowest.into(),
         unloaded.into(),
         rtt.mean().into(),
         rtt.quantile(0.95).map(|us| us as f64).into(),
         rtt.mean().map(|mean| mean - unloaded).into(),
-        late.as_deref().map(sum).into(),
-        late.as_deref().filter(|_| several).and_then(jain).into(),
+        late.as_deref()
+            .and_then(|late| mbps(late.iter().sum(), late_window))
+            .into(),
+        late.as_deref().and_then(fairness).into(),
         late.as_deref()
             .and_then(|late| friendliness(flows, late))
             .into(),
@@ -263,9 +270,9 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>]) {
         .expect("the row has the columns of `GROUPS`");
 }
 
-/// Mean goodput of the flows of the second variant over that of the first; nothing unless there are
+/// What a flow of the second variant got in the mean over what one of the first got; nothing unless there are
 /// exactly two variants (of two alike flows, the second over the first).
-fn friendliness(flows: &[FlowFacts<'_>], goodputs: &[f64]) -> Option<f64> {
+fn friendliness(flows: &[FlowFacts<'_>], bytes: &[u64]) -> Option<f64> {
     let first = &flows[0].flow.variant;
     let others: Vec<&String> = flows
         .iter()
@@ -275,71 +282,19 @@ fn friendliness(flows: &[FlowFacts<'_>], goodputs: &[f64]) -> Option<f64> {
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
     if others.is_empty() {
         return (flows.len() == 2)
-            .then(|| ratio(goodputs[1], goodputs[0]))
+            .then(|| ratio(bytes[1] as f64, bytes[0] as f64))
             .flatten();
     }
     if others.iter().any(|variant| *variant != others[0]) {
         return None;
     }
     let mean = |is_first: bool| {
-        let pairs = flows.iter().zip(goodputs);
+        let pairs = flows.iter().zip(bytes);
         let of: Vec<f64> = pairs
             .filter(|(one, _)| (one.flow.variant == *first) == is_first)
-            .map(|(_, goodput)| *goodput)
+            .map(|(_, bytes)| *bytes as f64)
             .collect();
         of.iter().sum::<f64>() / of.len() as f64
     };
     ratio(mean(false), mean(true))
-}
-
-fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
-    let has_warm = span.warmup > Time::ZERO;
-    let (now, warm) = (seen.now, seen.warm);
-    let bits = |from: Time| link.capacity_bits(from, span.end);
-    let seconds = |from: Time| (span.end - from).as_secs_f64();
-    // Counters hold the time in the queue and on the wire; the latter is known from the rate, and nothing in a token bucket.
-    let delay_us = |from: Time, before: &LinkCounters, packets: u64| {
-        let bytes = (now.sent_bytes - before.sent_bytes) as f64;
-        let sent = (now.sent_pkts - before.sent_pkts).max(1) as f64;
-        let on_wire_us = if link.is_bucket {
-            0.0
-        } else {
-            bytes / sent * 8e6 * seconds(from) / bits(from)
-        };
-        let wait_us = (now.wait_ns - before.wait_ns) as f64 / 1e3;
-        (packets > 0).then(|| (wait_us / packets as f64 - on_wire_us).max(0.0))
-    };
-    let [until_warm, until_end] = seen.waited;
-    let start = LinkCounters::default();
-    let looks = |looks: &[u32]| looks.iter().map(|one| f64::from(*one)).collect::<Vec<_>>();
-    let mean = |looks: &[f64]| looks.iter().sum::<f64>() / looks.len().max(1) as f64;
-    let queue = looks(&seen.queue);
-    let late_queue = looks(&seen.queue[seen.queue.len() - seen.late_looks..]);
-    let late = |value: f64| has_warm.then_some(value);
-    let late_bytes = now.sent_bytes - warm.sent_bytes;
-    let row = vec![
-        Cell::from(link.name.as_str()),
-        (now.sent_bytes as f64 * 8e-6 / seconds(Time::ZERO)).into(),
-        (now.sent_bytes as f64 * 8.0 / bits(Time::ZERO)).into(),
-        now.arrived_pkts.into(),
-        now.sent_pkts.into(),
-        mean(&queue).into(),
-        percentile(&queue, 95.0).into(),
-        now.peak_pkts.into(),
-        delay_us(Time::ZERO, &start, until_end).into(),
-        now.overflow_pkts.into(),
-        now.early_pkts.into(),
-        now.lost_pkts.into(),
-        now.marked_pkts.into(),
-        late(late_bytes as f64 * 8e-6 / seconds(span.warmup)).into(),
-        late(late_bytes as f64 * 8.0 / bits(span.warmup)).into(),
-        late(mean(&late_queue)).into(),
-        delay_us(span.warmup, &warm, until_end - until_warm)
-            .and_then(late)
-            .into(),
-        has_warm
-            .then_some(now.overflow_pkts - warm.overflow_pkts)
-            .into(),
-    ];
-    table.push(row).expect("the row has the columns of `LINKS`");
 }

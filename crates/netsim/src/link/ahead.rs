@@ -120,6 +120,13 @@ impl Ahead {
         (self.waiting_pkts as u32, self.waiting_bytes)
     }
 
+    /// Bytes of the first packet that has come and not left, as of the last look.
+    pub(super) fn first(&self) -> Option<u32> {
+        let waits = |coming: &&Coming| coming.departs > coming.at;
+        let present = (self.log.removed()..self.present).filter_map(|at| self.log.get(at));
+        present.into_iter().find(waits).map(|coming| coming.bytes)
+    }
+
     /// Packets that are still to come and will reach the other end.
     pub(super) fn through(&self) -> usize {
         self.through_pkts

@@ -91,6 +91,16 @@ impl Express {
         (self.waiting.len() as u32, self.waiting_bytes)
     }
 
+    /// Whether packets wait for tokens and take no time on the wire.
+    pub(super) fn is_bucket(&self) -> bool {
+        self.burst.is_some()
+    }
+
+    /// Bytes of the first packet that has not left, as of the last look.
+    pub(super) fn first(&self) -> Option<u32> {
+        self.waiting.front().map(|&(_, bytes)| bytes)
+    }
+
     /// Forgets the packets that have left by `now`.
     #[inline]
     fn expire(&mut self, now: Time) {

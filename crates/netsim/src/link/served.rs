@@ -29,8 +29,8 @@ pub(super) struct Served {
     next_rate_change: Time,
     /// The medium that takes the packets, and which of its ends this is.
     pub(super) medium: Option<(u32, u32)>,
-    /// The packet that the medium has.
-    on_air: Option<Item>,
+    /// The packet that the medium has, and since when.
+    on_air: Option<(Item, Time)>,
     /// The packet that waits for tokens: only the queue knows which is next, and only its size tells when.
     held: Option<(Item, Packet)>,
     rng: Rng,
@@ -143,13 +143,14 @@ impl Served {
     pub(super) fn take(&mut self, now: Time) -> Option<Packet> {
         debug_assert!(self.on_air.is_none(), "one frame at a time");
         let (item, packet) = self.pop(now)?;
-        self.on_air = Some(item);
+        self.on_air = Some((item, now));
         Some(packet)
     }
 
     /// The medium has sent the packet that it took, or given it up.
     pub(super) fn leave(&mut self, now: Time, is_received: bool) {
-        let item = self.on_air.take().expect("what leaves was taken");
+        let (item, since) = self.on_air.take().expect("what leaves was taken");
+        self.counters.busy_ns += now.saturating_sub(since).as_ns();
         self.count_sent(now, item);
         self.counters.lost_pkts += u64::from(!is_received);
     }
@@ -167,9 +168,15 @@ impl Served {
 
     /// Packets and bytes in the queue, the one being sent included.
     pub(super) fn backlog(&self) -> (u32, u64) {
-        let held = self.held.map(|(item, _)| item).or(self.on_air);
+        let on_air = self.on_air.map(|(item, _)| item);
+        let held = self.held.map(|(item, _)| item).or(on_air);
         let held_bytes = held.map_or(0, |item| u64::from(item.bytes));
         (self.packets_held(), self.discipline.bytes() + held_bytes)
+    }
+
+    /// Bytes of the packet that the medium has.
+    pub(super) fn in_service(&self) -> Option<u32> {
+        self.on_air.map(|(item, _)| item.bytes)
     }
 
     /// The packet that the discipline sends next, marked where it says so.

@@ -28,7 +28,12 @@ impl Network {
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
-    /// Packets and bytes waiting at a link now.
+    /// Packets and bytes that wait at a link now, the one being sent not included.
+    pub fn waiting(&mut self, index: usize) -> (u32, u64) {
+        let now = self.now;
+        self.links[index].waiting(now)
+    }
+    /// Packets and bytes in the queue of a link now, the one being sent included.
     pub fn backlog(&mut self, index: usize) -> (u32, u64) {
         let now = self.now;
         self.links[index].backlog(now)

@@ -63,8 +63,12 @@ impl Network {
         };
         if let Some(sample) = flow.sample(self.now) {
             flow.trace.push(sample);
-            self.events
-                .push(self.now + interval, Event::Sample(index as u32));
+            // The trace of a flow that has stopped ends when nothing of it is on its way any more.
+            let is_over = flow.stopped && sample.in_flight == 0;
+            if !is_over {
+                self.events
+                    .push(self.now + interval, Event::Sample(index as u32));
+            }
         }
     }
 
@@ -93,7 +97,7 @@ impl Network {
         self.settle();
         let now = self.now;
         for (link, trace) in self.links.iter_mut().zip(&mut self.queues) {
-            let (packets, bytes) = link.backlog(now);
+            let (packets, bytes) = link.waiting(now);
             trace.samples.push((now, packets, bytes));
         }
         if let Some(interval) = self.queue_interval {

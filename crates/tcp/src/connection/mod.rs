@@ -529,6 +529,14 @@ impl Connection {
     pub fn peer_window(&self) -> u32 {
         self.snd_wnd
     }
+    /// Payload bytes that came out of order and wait for what lies before them.
+    pub fn bytes_held(&self) -> u64 {
+        self.receiver.bytes_held()
+    }
+    /// The end of the microsecond in which payload last came, or in which the handshake ended where none did.
+    pub fn last_data(&self) -> Time {
+        Time::from_us(self.receiver.last_data_us() + 1)
+    }
     /// Retransmission timeout with its back-off.
     pub fn rto(&self) -> Time {
         Time::from_us(self.rto_us())

@@ -204,7 +204,7 @@ fn starving(
     axis: &str,
     place: &dyn Fn(&Point) -> String,
 ) -> Option<Answer> {
-    let flows = &points[0].scenario.flows;
+    let flows = &points.first()?.scenario.flows;
     for flow in [1, 0] {
         let share = |point: &Point| {
             let name = &point.scenario.flows.get(flow)?.name;

@@ -48,7 +48,8 @@ impl Placed<'_> {
     ) -> anyhow::Result<(usize, usize)> {
         let spec = self.forward()?;
         let (rate, schedule) = (spec.rate.unwrap_or(self.line.rate), spec.schedule.clone());
-        let is_bucket = self.line.is_bucket();
+        let burst_bytes = spec.burst_bytes.filter(|_| self.line.is_bucket());
+        let deliveries = spec.deliveries.clone();
         let there = network.add_link(spec);
         links.push(BuiltLink {
             index: there,
@@ -56,10 +57,12 @@ impl Placed<'_> {
             rate,
             schedule,
             is_forward: true,
-            is_bucket,
+            burst_bytes,
+            deliveries,
+            is_medium: false,
         });
         let spec = self.backward()?;
-        let name = spec.name.clone();
+        let (name, burst_bytes) = (spec.name.clone(), spec.burst_bytes);
         let back = network.add_link(spec);
         links.push(BuiltLink {
             index: back,
@@ -67,7 +70,9 @@ impl Placed<'_> {
             rate: self.line.ack_rate,
             schedule: None,
             is_forward: false,
-            is_bucket: self.line.burst.is_some(),
+            burst_bytes,
+            deliveries: None,
+            is_medium: false,
         });
         Ok((there, back))
     }

@@ -18,7 +18,7 @@ pub(crate) use path::{ACCESS_QUEUE_PKTS, base_delay};
 use crate::scenario::model::Scenario;
 use crate::scenario::path::Line;
 use crate::scenario::topology::Topology;
-use trammel_core::schedule::RateSchedule;
+use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::network::Network;
@@ -84,8 +84,12 @@ pub struct BuiltLink {
     pub schedule: Option<RateSchedule>,
     /// Whether it is the data direction of a bottleneck, to be shown first.
     pub is_forward: bool,
-    /// Whether it is a token bucket: packets take no time on its wire.
-    pub is_bucket: bool,
+    /// Bytes that its token bucket holds; nothing where packets take their time on a wire.
+    pub burst_bytes: Option<u64>,
+    /// Delivery opportunities of a packet each, in place of a rate.
+    pub deliveries: Option<DeliverySchedule>,
+    /// Whether it is a direction of a medium that contends for each frame.
+    pub is_medium: bool,
 }
 
 impl BuiltLink {

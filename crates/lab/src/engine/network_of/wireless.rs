@@ -48,7 +48,9 @@ pub(super) fn add(
             rate,
             schedule: None,
             is_forward,
-            is_bucket: false,
+            burst_bytes: None,
+            deliveries: None,
+            is_medium: true,
         });
     }
     Ok((vec![out, down], vec![up, home]))

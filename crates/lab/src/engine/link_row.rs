@@ -1,0 +1,133 @@
+//! The row of a link: what it carried, how much of what it could, what waited before it and for how long.
+//!
+//! One definition each, for every kind of link:
+//!
+//! | column | is |
+//! | --- | --- |
+//! | `utilisation` | the part of the window in which the link was busy: what it sent over what it could have sent |
+//! | `queue_mean_pkts` | packets that wait, the one being sent not among them |
+//! | `queue_delay_mean_us` | how long a packet waits until it begins to be sent |
+//!
+//! So mean occupancy is the mean delay times the rate of packets (Little 1961). A link at a rate could have sent its rate for as
+//! long as the window, a token bucket in addition the tokens that it held at the window's start, a trace one packet at each
+//! opportunity. A wireless link is busy while it has a frame in hand, contention and repetitions included: a saturated cell is used
+//! to 100 %, whatever part of that its payload is.
+
+use super::network_of::BuiltLink;
+use super::observe::LinkSeen;
+use super::rows::Span;
+use trammel_core::stats::percentile;
+use trammel_core::table::{Cell, Table};
+use trammel_core::time::Time;
+use trammel_netsim::link::LinkCounters;
+
+pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
+    let has_warm = span.warmup > Time::ZERO;
+    let (now, warm) = (seen.now, seen.warm);
+    let seconds = |from: Time| (span.end - from).as_secs_f64();
+    let window = |from: Time, before: LinkCounters| Window {
+        link,
+        from,
+        to: span.end,
+        before,
+        now,
+    };
+    let (whole, since) = (
+        window(Time::ZERO, LinkCounters::default()),
+        window(span.warmup, warm),
+    );
+    let [until_warm, until_end] = seen.waited;
+    let looks = |looks: &[u32]| looks.iter().map(|one| f64::from(*one)).collect::<Vec<_>>();
+    let mean =
+        |looks: &[f64]| (!looks.is_empty()).then(|| looks.iter().sum::<f64>() / looks.len() as f64);
+    let queue = looks(&seen.queue);
+    let late_queue = looks(&seen.queue[seen.queue.len() - seen.late_looks..]);
+    let late = |value: Option<f64>| value.filter(|_| has_warm);
+    let late_bytes = now.sent_bytes - warm.sent_bytes;
+    let row = vec![
+        Cell::from(link.name.as_str()),
+        (now.sent_bytes as f64 * 8e-6 / seconds(Time::ZERO)).into(),
+        whole.utilisation().into(),
+        now.arrived_pkts.into(),
+        now.sent_pkts.into(),
+        mean(&queue).into(),
+        percentile(&queue, 95.0).into(),
+        now.peak_pkts.into(),
+        whole.delay_us(until_end).into(),
+        now.overflow_pkts.into(),
+        now.early_pkts.into(),
+        now.lost_pkts.into(),
+        now.marked_pkts.into(),
+        late(Some(late_bytes as f64 * 8e-6 / seconds(span.warmup))).into(),
+        late(since.utilisation()).into(),
+        late(mean(&late_queue)).into(),
+        late(since.delay_us(until_end - until_warm)).into(),
+        has_warm
+            .then_some(now.overflow_pkts - warm.overflow_pkts)
+            .into(),
+    ];
+    table.push(row).expect("the row has the columns of `LINKS`");
+}
+
+/// A link between two instants.
+struct Window<'a> {
+    link: &'a BuiltLink,
+    from: Time,
+    to: Time,
+    /// What was counted until its start, and until its end.
+    before: LinkCounters,
+    now: LinkCounters,
+}
+
+impl Window<'_> {
+    fn sent_bits(&self) -> f64 {
+        (self.now.sent_bytes - self.before.sent_bytes) as f64 * 8.0
+    }
+
+    fn sent_pkts(&self) -> f64 {
+        (self.now.sent_pkts - self.before.sent_pkts) as f64
+    }
+
+    fn busy_ns(&self) -> f64 {
+        (self.now.busy_ns - self.before.busy_ns) as f64
+    }
+
+    /// The part of the window in which the link was busy. A packet that the window's edge cuts counts whole, so that the
+    /// quotient may pass one by a packet: never by more.
+    fn utilisation(&self) -> Option<f64> {
+        let (done, most) = if self.link.is_medium {
+            (self.busy_ns(), (self.to - self.from).as_ps() as f64 / 1e3)
+        } else if let Some(deliveries) = &self.link.deliveries {
+            let most = deliveries.between(self.from, self.to);
+            (self.sent_pkts(), most as f64)
+        } else {
+            let most = self.link.capacity_bits(self.from, self.to) + self.tokens_bits();
+            (self.sent_bits(), most)
+        };
+        (most > 0.0).then(|| (done / most).min(1.0))
+    }
+
+    /// The most that the bucket can have held at the start of the window: it was full at first, and has taken in its rate.
+    fn tokens_bits(&self) -> f64 {
+        let depth = self.link.burst_bytes.unwrap_or_default() as f64 * 8.0;
+        let earned = self.link.capacity_bits(Time::ZERO, self.from);
+        let spent = self.before.sent_bytes as f64 * 8.0;
+        (depth + earned - spent).clamp(0.0, depth)
+    }
+
+    /// How long each of `packets` packets waited in the mean until it began to be sent. Counters hold the time in the queue and
+    /// on the wire; the latter is known from the rate, and nothing in a token bucket and at delivery opportunities.
+    fn delay_us(&self, packets: u64) -> Option<f64> {
+        let in_service_us = if self.link.is_medium {
+            self.busy_ns() / 1e3
+        } else if self.link.burst_bytes.is_some() || self.link.deliveries.is_some() {
+            0.0
+        } else {
+            let seconds = (self.to - self.from).as_secs_f64();
+            self.sent_bits() * 1e6 * seconds / self.link.capacity_bits(self.from, self.to)
+        };
+        let in_service_us = in_service_us / self.sent_pkts().max(1.0);
+        let wait_us = (self.now.wait_ns - self.before.wait_ns) as f64 / 1e3;
+        (packets > 0).then(|| (wait_us / packets as f64 - in_service_us).max(0.0))
+    }
+}
