@@ -261,8 +261,13 @@ fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
     // Student's quantile with 3 degrees of freedom is 3.182.
     let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
     let half = 3.182_446 * deviation / 2.0;
-    assert!((number("ci_high") - mean - half).abs() < 1e-6 * half);
-    assert!((mean - number("ci_low") - half).abs() < 1e-6 * half);
+    // A part of the whole: the interval is of its logit.
+    let logit = |part: f64| (part / (1.0 - part)).ln();
+    let of_logit = half / (mean * (1.0 - mean));
+    for (end, sign) in [("ci_low", -1.0), ("ci_high", 1.0)] {
+        let off = (logit(number(end)) - logit(mean)) * sign / of_logit;
+        assert!((off - 1.0).abs() < 1e-4, "{end}: {off}");
+    }
     let of_path = |row: &trammel_core::table::Row<'_>| row.text("entity") == "path";
     assert!(
         summary

@@ -1,12 +1,15 @@
-//! `summary`: every metric of every entity at every point, over the repeats: mean and Student's interval.
+//! `summary`: every metric of every entity at every point, over the repeats: mean and interval.
+//!
+//! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_core::interval`).
 
-use super::columns::{KEYS, leading, metric_of, swept_cells};
+use super::columns::{KEYS, leading, metric_of, support, swept_cells};
 use super::points::Run;
 use super::simulate::RunTables;
 use super::workloads;
 use crate::report::label::Label;
 use crate::scenario::File;
 use std::collections::{BTreeMap, BTreeSet};
+use trammel_core::interval::Support;
 use trammel_core::stats::Moments;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, CellType, Column, Row, Table};
@@ -28,6 +31,7 @@ pub const COLUMNS: &[(&str, CellType)] = &[
     ("mean", Float),
     ("ci_low", Float),
     ("ci_high", Float),
+    ("ci_method", Text),
     ("n", Int),
 ];
 
@@ -43,6 +47,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
     );
     let mut table = Table::new("summary", columns);
     for (at, point) in file.points.iter().enumerate() {
+        let flows = point.scenario.flows.len();
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
         lead.extend(swept_cells(point, &file.points));
         let tables: [(Pick, &str); 5] = [
@@ -64,7 +69,8 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
                     _ => row.text(entity).to_owned(),
                 };
                 for ((entity, column), moments) in moments(tables, name) {
-                    push(&mut table, &lead, "", &entity, &column, &moments);
+                    let support = support(&column.name, flows);
+                    push(&mut table, &lead, "", &entity, &column, (&moments, support));
                 }
             }
         }
@@ -90,7 +96,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
                         row.text("model"),
                         row.text("flow"),
                         column,
-                        &moments,
+                        (&moments, Support::Real),
                     );
                 }
             }
@@ -111,10 +117,10 @@ pub fn push(
     model: &str,
     entity: &str,
     column: &Column,
-    moments: &Moments,
+    (moments, support): (&Moments, Support),
 ) {
     let (metric, unit) = metric_of(column);
-    let interval = moments.confidence(LEVEL);
+    let interval = moments.interval_in(support, LEVEL);
     let mut row = lead.to_vec();
     row.extend([
         Cell::from(model),
@@ -122,8 +128,9 @@ pub fn push(
         metric.into(),
         unit.into(),
         moments.mean().into(),
-        interval.map(|interval| interval.low).into(),
-        interval.map(|interval| interval.high).into(),
+        interval.map(|(interval, _)| interval.low).into(),
+        interval.map(|(interval, _)| interval.high).into(),
+        interval.map_or("", |(_, method)| method.name()).into(),
         moments.count().into(),
     ]);
     table

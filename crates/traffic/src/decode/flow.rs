@@ -8,6 +8,7 @@ use super::series::{Axis, Series};
 use super::spread::Spread;
 use super::window::{Arrival, Lost, Window};
 use crate::record::Record;
+use trammel_core::interval::Support;
 use trammel_core::stats::mean_of_groups;
 
 /// A flow's numbers, or those of several together.
@@ -124,6 +125,11 @@ impl Counts {
         let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
         let received = self.delays.count();
         let interval = mean_of_groups(series.delays(), level);
+        // Clocks that agree measure no delay below zero.
+        let interval = interval.map(|found| match self.negative {
+            0 => found.within(Support::Positive).0,
+            _ => found,
+        });
         Summary {
             pkts: self.pkts,
             bytes: self.bytes,

@@ -1,9 +1,10 @@
-//! `summary`: every metric of every stream and of the path at every point, over the repeats: mean and Student's interval.
+//! `summary`: every metric of every stream and of the path at every point, over the repeats: mean and interval.
 
 use super::Outcome;
 use super::runs::Run;
 use crate::engine::summary::{self, moments};
 use std::collections::BTreeMap;
+use trammel_core::interval::Support;
 use trammel_core::stats::Moments;
 use trammel_core::table::{Cell, Column, Table};
 
@@ -53,6 +54,15 @@ impl Means {
     }
 }
 
+/// Where the numbers of `column` can lie. Clocks of two hosts that differ make a delay seem negative.
+fn support(column: &str, moments: &Moments) -> Support {
+    match column {
+        "lost" | "utilisation" => Support::Within(0.0, 1.0),
+        _ if moments.min().is_some_and(|min| min < 0.0) => Support::Real,
+        _ => Support::Positive,
+    }
+}
+
 /// Fills `table`, whose columns are those that `lead` gives the cells of for a point, `engine`, and [`summary::COLUMNS`].
 pub(super) fn fill(table: &mut Table, outcome: &Outcome<'_>, lead: impl Fn(usize) -> Vec<Cell>) {
     for (at, ran) in outcome.ran.iter().enumerate() {
@@ -61,7 +71,8 @@ pub(super) fn fill(table: &mut Table, outcome: &Outcome<'_>, lead: impl Fn(usize
             lead.push(Cell::from(engine.name()));
             let means = Means::of(runs);
             for ((entity, column), moments) in means.streams.iter().chain(&means.path) {
-                summary::push(table, &lead, "", entity, column, moments);
+                let support = support(&column.name, moments);
+                summary::push(table, &lead, "", entity, column, (moments, support));
             }
         }
     }
