@@ -79,7 +79,7 @@ impl Interval {
                 let factor = (half / mean).exp();
                 (between(mean / factor, mean * factor), Method::Log)
             }
-            Support::Within(low, high) if low < mean && mean < high => {
+            Support::Within(low, high) if low < mean && mean < high && (high - low).is_finite() => {
                 let (below, above) = (mean - low, high - mean);
                 let half = half * (high - low) / (below * above);
                 // Rounding must not put an end on the wrong side of the mean.

@@ -96,6 +96,8 @@ pub struct Stream {
     pub delay: Histogram,
     /// Interarrival jitter of RFC 3550 §6.4.1, ps.
     pub jitter_ps: f64,
+    /// When the last datagram arrived.
+    pub last_arrival: Time,
     last_transit: Option<u64>,
     highest: u32,
 }
@@ -113,6 +115,7 @@ impl Stream {
             reordered_pkts: 0,
             delay: Histogram::of_times(),
             jitter_ps: 0.0,
+            last_arrival: Time::ZERO,
             last_transit: None,
             highest: 0,
         }
@@ -142,6 +145,7 @@ impl Stream {
 
     /// A datagram arrives at `now`.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+        self.last_arrival = now;
         self.received_pkts += 1;
         self.received_bytes += u64::from(packet.segment.len);
         if self.spec.keeps_arrivals {

@@ -72,6 +72,38 @@ impl Sample {
     }
 }
 
+/// How coarse samples have become: of so many seen, each so many-th is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thinning {
+    stride: u64,
+    seen: u64,
+}
+
+impl Default for Thinning {
+    fn default() -> Thinning {
+        Thinning { stride: 1, seen: 0 }
+    }
+}
+
+impl Thinning {
+    /// Takes a sample in, or passes it over where the trace has become coarser.
+    pub(crate) fn push<T>(&mut self, samples: &mut Vec<T>, sample: T) {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.stride) {
+            return;
+        }
+        if samples.len() == MAX_SAMPLES {
+            let mut index = 0;
+            samples.retain(|_| {
+                index += 1;
+                index % 2 == 0
+            });
+            self.stride *= 2;
+        }
+        samples.push(sample);
+    }
+}
+
 /// The samples of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
@@ -79,8 +111,7 @@ pub struct Trace {
     pub pace: Pace,
     /// The samples, in the order of time.
     pub samples: Vec<Sample>,
-    stride: u64,
-    seen: u64,
+    thinning: Thinning,
 }
 
 impl Trace {
@@ -89,25 +120,12 @@ impl Trace {
         Trace {
             pace,
             samples: Vec::new(),
-            stride: 1,
-            seen: 0,
+            thinning: Thinning::default(),
         }
     }
 
     /// Takes a sample in, or passes it over where the trace has become coarser.
     pub fn push(&mut self, sample: Sample) {
-        self.seen += 1;
-        if !self.seen.is_multiple_of(self.stride) {
-            return;
-        }
-        if self.samples.len() == MAX_SAMPLES {
-            let mut index = 0;
-            self.samples.retain(|_| {
-                index += 1;
-                index % 2 == 0
-            });
-            self.stride *= 2;
-        }
-        self.samples.push(sample);
+        self.thinning.push(&mut self.samples, sample);
     }
 }

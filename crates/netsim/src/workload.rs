@@ -286,6 +286,24 @@ pub struct Workload {
     opened: u64,
     failed: u64,
     completed: Completed,
+    /// What its connections that are over have got through.
+    over: Passed,
+}
+
+/// What connections of a workload have got through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// Payload bytes that came, each once, in the direction in which data go: of exchanges the responses.
+    pub delivered_bytes: u64,
+    /// Segments retransmitted in that direction.
+    pub retransmissions: u64,
+}
+
+impl Passed {
+    pub(crate) fn add(&mut self, other: Passed) {
+        self.delivered_bytes += other.delivered_bytes;
+        self.retransmissions += other.retransmissions;
+    }
 }
 
 /// What one connection of a workload is doing.
@@ -338,6 +356,7 @@ impl Workload {
             opened: 0,
             failed: 0,
             completed: Completed::default(),
+            over: Passed::default(),
         }
     }
 
@@ -619,6 +638,28 @@ impl Workload {
             }
             _ => None,
         }
+    }
+
+    /// What the connection with these ends has got through.
+    pub(crate) fn passed(&self, [client, server]: &[Connection; 2]) -> Passed {
+        let (sender, receiver) = match self.spec.plan {
+            Plan::Exchanges { .. } => (server, client),
+            Plan::Arrivals(_) | Plan::Bursts { .. } => (client, server),
+        };
+        Passed {
+            delivered_bytes: receiver.counters().bytes_delivered + receiver.bytes_held(),
+            retransmissions: sender.counters().retransmissions,
+        }
+    }
+
+    /// What its connections that are over have got through.
+    pub(crate) fn over(&self) -> Passed {
+        self.over
+    }
+
+    /// A connection is over that has got this through.
+    pub(crate) fn note_over(&mut self, passed: Passed) {
+        self.over.add(passed);
     }
 
     /// A connection gave up.

@@ -39,6 +39,9 @@ pub const FLOWS: Columns = &[
     ("completion_s", Float),
     ("convergence_s", Float),
     ("harm", Float),
+    ("receive_window_limited", Float),
+    ("send_buffer_limited", Float),
+    ("cwnd_clamp_limited", Float),
     ("late_goodput_mbps", Float),
     ("late_throughput_mbps", Float),
     ("late_share", Float),
@@ -65,11 +68,14 @@ pub const LINKS: Columns = &[
     ("drops_early_pkts", Int),
     ("drops_random_pkts", Int),
     ("marks_pkts", Int),
+    ("loss", Float),
+    ("recovery_s", Float),
     ("late_throughput_mbps", Float),
     ("late_utilisation", Float),
     ("late_queue_mean_pkts", Float),
     ("late_queue_delay_mean_us", Float),
     ("late_drops_overflow_pkts", Int),
+    ("late_loss", Float),
 ];
 
 /// `streams`: one stream of datagrams of one run.
@@ -87,6 +93,7 @@ pub const STREAMS: Columns = &[
     ("delay_p95_us", Float),
     ("delay_p99_us", Float),
     ("jitter_us", Float),
+    ("late_goodput_mbps", Float),
 ];
 
 /// `workloads`: what one workload has completed in one run, of one range of sizes or of all.
@@ -94,6 +101,8 @@ pub const WORKLOADS: Columns = &[
     ("workload", Text),
     ("variant", Text),
     ("flow_size", Text),
+    ("goodput_mbps", Float),
+    ("retransmissions_pkts", Int),
     ("completions", Int),
     ("unfinished", Int),
     ("fct_mean_s", Float),
@@ -104,6 +113,7 @@ pub const WORKLOADS: Columns = &[
     ("slowdown_p50", Float),
     ("slowdown_p95", Float),
     ("slowdown_p99", Float),
+    ("late_goodput_mbps", Float),
 ];
 
 /// `groups`: all flows of one run together.
@@ -152,9 +162,12 @@ pub const KEYS: &[&str] = &[
 pub fn support(column: &str, flows: usize) -> Support {
     match column.strip_prefix("late_").unwrap_or(column) {
         "share" | "utilisation" | "loss" => Support::Within(0.0, 1.0),
+        limited if limited.ends_with("_limited") => Support::Within(0.0, 1.0),
         "jain" => Support::Within(1.0 / flows.max(1) as f64, 1.0),
         // Beside others a flow may do better than alone.
         "harm" => Support::Within(f64::NEG_INFINITY, 1.0),
+        // A round trip is sampled to a microsecond, the unloaded one is known better.
+        "latency_increase" | "latency_increase_us" => Support::Real,
         _ => Support::Positive,
     }
 }

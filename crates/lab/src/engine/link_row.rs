@@ -58,6 +58,8 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
         now.early_pkts.into(),
         now.lost_pkts.into(),
         now.marked_pkts.into(),
+        whole.loss().into(),
+        recovery_s(link, seen, span).into(),
         late(Some(late_bytes as f64 * 8e-6 / seconds(span.warmup))).into(),
         late(since.utilisation()).into(),
         late(mean(&late_queue)).into(),
@@ -65,8 +67,48 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
         has_warm
             .then_some(now.overflow_pkts - warm.overflow_pkts)
             .into(),
+        late(since.loss()).into(),
     ];
     table.push(row).expect("the row has the columns of `LINKS`");
+}
+
+/// How long after a rise of its rate the link first carries nine tenths of the new rate, over a quarter of a second or ten looks,
+/// whichever is longer: the mean over the rises after the warm-up. Where it does not before the rate changes again, the time until
+/// then counts.
+fn recovery_s(link: &BuiltLink, seen: &LinkSeen, span: &Span) -> Option<f64> {
+    const PART: f64 = 0.9;
+    const WINDOW: Time = Time::from_ms(250);
+    const LOOKS: usize = 10;
+    let schedule = link.schedule.as_ref().filter(|_| !seen.sent.is_empty())?;
+    let (mut at, mut times) = (Time::ZERO, Vec::new());
+    while let Some((rise, rate)) = schedule
+        .next_change(at)
+        .filter(|(time, _)| *time < span.end)
+    {
+        let is_rise = rate > schedule.at(at) && rise >= span.warmup;
+        at = rise;
+        if !is_rise {
+            continue;
+        }
+        let until = schedule
+            .next_change(rise)
+            .map_or(span.end, |(time, _)| time);
+        let until = until.min(span.end);
+        let after = |looks: &&(Time, u64)| looks.0 >= rise && looks.0 <= until;
+        let looks: Vec<(Time, u64)> = seen.sent.iter().filter(after).copied().collect();
+        let used = (0..looks.len()).find(|first| {
+            let (from, before) = looks[*first];
+            let mut later = looks[first + 1..].iter().enumerate();
+            let whole = later.find(|(n, (to, _))| n + 1 >= LOOKS && *to - from >= WINDOW);
+            whole.is_some_and(|(_, (to, sent))| {
+                let carried = (sent - before) as f64 * 8.0;
+                carried >= PART * rate.as_bps() as f64 * (*to - from).as_secs_f64()
+            })
+        });
+        let recovered = used.map_or(until, |first| looks[first].0);
+        times.push((recovered - rise).as_secs_f64());
+    }
+    (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
 }
 
 /// A link between two instants.
@@ -86,6 +128,14 @@ impl Window<'_> {
 
     fn sent_pkts(&self) -> f64 {
         (self.now.sent_pkts - self.before.sent_pkts) as f64
+    }
+
+    /// The part of the packets that came and were dropped by the queue or lost behind it.
+    fn loss(&self) -> Option<f64> {
+        let came = (self.now.arrived_pkts - self.before.arrived_pkts) as f64;
+        let lost = (self.now.dropped_pkts() - self.before.dropped_pkts()) as f64;
+        // What waits at the window's start may be dropped in it.
+        (came > 0.0).then(|| (lost / came).min(1.0))
     }
 
     fn busy_ns(&self) -> f64 {

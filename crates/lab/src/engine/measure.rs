@@ -6,7 +6,7 @@
 use super::guest;
 use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
 use super::network_of::{BuiltFlow, BuiltLink};
-use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, bin};
+use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, TrafficSeen, bin};
 use super::rows::{self, Ran, Span};
 use super::simulate::RunTables;
 use super::trace_of::{EntityTrace, Samples};
@@ -151,6 +151,8 @@ pub(super) fn tables(
     let mut seen = Seen {
         flows: Vec::with_capacity(known.len()),
         links: links.collect(),
+        workloads: Vec::new(),
+        streams: Vec::new(),
         bin: bin(scenario.duration),
     };
     let (mut results, mut rtts) = (Vec::new(), Vec::new());
@@ -180,14 +182,26 @@ pub(super) fn tables(
         .map(|of| completed(of, answer))
         .collect();
     let workloads = || job.workloads.iter().map(|of| &of.built).zip(&completed);
-    for (workload, of) in workloads() {
-        workloads::rows(&mut run.workloads, workload, of, scenario.warmup);
+    for (of, job) in workloads().zip(&job.workloads) {
+        let carried = workloads::Carried::of(&through(job, answer), &span);
+        workloads::rows(&mut run.workloads, of, carried, scenario.warmup);
     }
     if wants_curves {
         run.traces
             .extend(workloads::traces(workloads(), scenario.warmup));
     }
     Ok(run)
+}
+
+/// What the flows of a workload got through.
+fn through(workload: &JobWorkload, answer: &Answer) -> TrafficSeen {
+    let mut seen = TrafficSeen::default();
+    for flow in &answer.flows[workload.flows.clone()] {
+        seen.bytes += flow.end.delivered;
+        seen.warm_bytes += flow.warm.as_ref().map_or(0, |warm| warm.delivered);
+        seen.retransmissions += u64::from(flow.end.retransmitted);
+    }
+    seen
 }
 
 /// What a workload has begun until the end, and what of it is complete.
@@ -369,6 +383,8 @@ fn link_seen(
             .collect(),
         late_looks,
         queue: all,
+        // A guest's queue is looked at for what waits, not for what it has sent.
+        sent: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod instrument;
 #[cfg(target_os = "linux")]
 pub mod job_of;
 pub mod kept;
+mod limits;
 mod link_row;
 pub mod machine;
 #[cfg(target_os = "linux")]

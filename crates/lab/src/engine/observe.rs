@@ -11,7 +11,7 @@ use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
-use trammel_tcp::connection::Connection;
+use trammel_tcp::connection::{Bound, Connection};
 
 /// Instants of a run at which queues and windows are looked at, about.
 pub(super) const LOOKS: u64 = 2000;
@@ -29,6 +29,8 @@ pub struct FlowSeen {
     pub cwnd: (u64, u64, u32),
     /// The same since the end of the warm-up.
     pub late_cwnd: (u64, u64),
+    /// What kept it from sending more at each look.
+    pub bounds: Vec<Bound>,
     /// Its result at the end of the warm-up, and its round trips until then.
     pub warm: Option<(FlowResult, Histogram)>,
     pub(super) curve: Vec<Sample>,
@@ -39,7 +41,9 @@ pub struct FlowSeen {
 pub struct LinkSeen {
     /// Packets that wait at each look, the one being sent not among them.
     pub queue: Vec<u32>,
-    /// Of these, looks after the warm-up.
+    /// Bytes sent by each look, where the rate changes.
+    pub sent: Vec<(Time, u64)>,
+    /// Of `queue`, looks after the warm-up.
     pub late_looks: usize,
     /// Its counters at the end of the warm-up, what waited then not counted as sent.
     pub warm: LinkCounters,
@@ -50,6 +54,19 @@ pub struct LinkSeen {
     pub(super) curve: Vec<(Time, u32, u64)>,
 }
 
+/// What was seen of a workload or a stream.
+#[derive(Clone, Debug, Default)]
+pub struct TrafficSeen {
+    /// Payload bytes delivered until the end of the warm-up, and until the end.
+    pub warm_bytes: u64,
+    /// The same until the end of the run.
+    pub bytes: u64,
+    /// Of a workload: segments retransmitted.
+    pub retransmissions: u64,
+    /// Payload bytes delivered by an instant.
+    pub(super) curve: Vec<(Time, u64)>,
+}
+
 /// Everything that was seen.
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -57,6 +74,10 @@ pub struct Seen {
     pub flows: Vec<FlowSeen>,
     /// Of each link that has a rate.
     pub links: Vec<LinkSeen>,
+    /// Of each workload, and of each stream.
+    pub workloads: Vec<TrafficSeen>,
+    /// See `workloads`.
+    pub streams: Vec<TrafficSeen>,
     /// Length of a bin.
     pub bin: Time,
 }
@@ -66,9 +87,27 @@ pub(super) fn bin(end: Time) -> Time {
     Time::from_secs((end.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1))
 }
 
+/// Steps of the network between two looks at whether to stop: some milliseconds.
+const STEPS: u64 = 20_000;
+
+/// Runs the network to `at`; nothing where `stop` says so before.
+fn run_until(network: &mut Network, at: Time, stop: &dyn Fn() -> bool) -> Option<()> {
+    while !network.run_some(at, STEPS) {
+        if stop() {
+            return None;
+        }
+    }
+    Some(())
+}
+
 /// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not zero.
-/// Short curves for a report are kept where `curves` is set.
-pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen {
+/// Short curves for a report are kept where `curves` is set. Nothing where `stop` says so before the end.
+pub fn observe(
+    built: &mut Built,
+    (warmup, end): (Time, Time),
+    curves: bool,
+    stop: &dyn Fn() -> bool,
+) -> Option<Seen> {
     let bin = bin(end);
     let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
     let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
@@ -77,6 +116,8 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
     let mut seen = Seen {
         flows: vec![FlowSeen::default(); built.flows.len()],
         links: vec![LinkSeen::default(); built.links.len()],
+        workloads: vec![TrafficSeen::default(); built.workloads.len()],
+        streams: vec![TrafficSeen::default(); built.streams.len()],
         bin,
     };
     if warmup > Time::ZERO {
@@ -94,15 +135,22 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
         };
         let at = at.min(end);
         if !is_warm && at >= warmup {
-            warm(built, warmup, &mut seen);
+            warm(built, warmup, &mut seen, stop)?;
             is_warm = true;
         }
-        built.network.run_until(at);
+        run_until(&mut built.network, at, stop)?;
+        if stop() {
+            return None;
+        }
         let is_late = at > warmup;
         for (link, of) in built.links.iter().zip(&mut seen.links) {
             let (packets, bytes) = built.network.waiting(link.index);
             of.queue.push(packets);
             of.late_looks += usize::from(is_late);
+            if link.schedule.is_some() {
+                let sent = built.network.link(link.index).counters().sent_bytes;
+                of.sent.push((at, sent));
+            }
             if curves && look % stride == 0 {
                 of.curve.push((at, packets, bytes));
             }
@@ -116,6 +164,7 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
                 of.cwnd.0 += u64::from(tp.snd_cwnd);
                 of.cwnd.1 += 1;
                 of.cwnd.2 = of.cwnd.2.max(tp.snd_cwnd);
+                of.bounds.push(bound(sender));
                 if is_late {
                     of.late_cwnd.0 += u64::from(tp.snd_cwnd);
                     of.late_cwnd.1 += 1;
@@ -128,13 +177,44 @@ pub fn observe(built: &mut Built, warmup: Time, end: Time, curves: bool) -> Seen
                 of.delivered.push(built.network.flow(index).bytes_delivered);
             }
         }
+        if curves && look % stride == 0 {
+            note_traffic(built, &mut seen, |of, bytes| of.curve.push((at, bytes)));
+        }
         if at == end {
+            note_traffic(built, &mut seen, |of, bytes| of.bytes = bytes);
+            let passed = built.network.workloads_passed();
+            for (of, passed) in seen.workloads.iter_mut().zip(passed) {
+                of.retransmissions = passed.retransmissions;
+            }
             for (link, of) in built.links.iter().zip(&mut seen.links) {
                 of.waited[1] = built.network.link(link.index).counters().sent_pkts;
                 of.now = counters(&mut built.network, link.index);
             }
-            return seen;
+            return Some(seen);
         }
+    }
+}
+
+/// Gives `note` each workload and each stream with its payload bytes delivered so far.
+fn note_traffic(built: &Built, seen: &mut Seen, note: impl Fn(&mut TrafficSeen, u64)) {
+    let passed = built.network.workloads_passed();
+    for (of, passed) in seen.workloads.iter_mut().zip(passed) {
+        note(of, passed.delivered_bytes);
+    }
+    for (index, of) in seen.streams.iter_mut().enumerate() {
+        note(of, built.network.stream(index).received_bytes);
+    }
+}
+
+/// What keeps a flow from sending more. A paced one waits for its pace most of the time, also where that follows from a window
+/// of the peer's that is full.
+fn bound(sender: &Connection) -> Bound {
+    const FULL: f64 = 0.8;
+    let tp = sender.tp();
+    let outstanding = f64::from(tp.snd_nxt.wrapping_sub(tp.snd_una));
+    match sender.bound() {
+        Bound::Pacing if outstanding >= FULL * f64::from(sender.peer_window()) => Bound::PeerWindow,
+        bound => bound,
     }
 }
 
@@ -144,10 +224,9 @@ fn is_over(sender: &Connection, stop: Time, at: Time) -> bool {
 }
 
 /// Notes what was until the end of the warm-up, at which the network begins to count anew.
-fn warm(built: &mut Built, warmup: Time, seen: &mut Seen) {
-    built
-        .network
-        .run_until(warmup.saturating_sub(Time::from_ps(1)));
+fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> bool) -> Option<()> {
+    let before = warmup.saturating_sub(Time::from_ps(1));
+    run_until(&mut built.network, before, stop)?;
     let until: Vec<_> = (0..seen.flows.len())
         .map(|index| built.network.flow_rtt(index).clone())
         .collect();
@@ -155,10 +234,12 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen) {
     for (index, (of, rtt)) in seen.flows.iter_mut().zip(until).enumerate() {
         of.warm = Some((built.network.flow(index).clone(), rtt));
     }
+    note_traffic(built, seen, |of, bytes| of.warm_bytes = bytes);
     for (link, of) in built.links.iter().zip(&mut seen.links) {
         of.waited[0] = built.network.link(link.index).counters().sent_pkts;
         of.warm = counters(&mut built.network, link.index);
     }
+    Some(())
 }
 
 /// The counters of a link. A link at a fixed rate counts a packet as sent when it comes, since it knows then
@@ -175,6 +256,16 @@ fn counters(network: &mut Network, index: usize) -> LinkCounters {
 }
 
 impl Seen {
+    /// What workloads and streams delivered over time; `names` are those of the workloads, then of the streams.
+    pub fn traffic<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<EntityTrace> {
+        let all = self.workloads.iter().chain(&self.streams);
+        let traces = all.zip(names).map(|(of, name)| EntityTrace {
+            entity: format!("{name}:delivered"),
+            samples: Samples::Delivered(of.curve.clone()),
+        });
+        traces.collect()
+    }
+
     /// The curves of the flows, and of the queues that ever held a packet.
     pub fn curves(&self, flows: &[BuiltFlow], links: &[BuiltLink]) -> Vec<EntityTrace> {
         let flows = self.flows.iter().zip(flows).map(|(of, flow)| EntityTrace {

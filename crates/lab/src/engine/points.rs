@@ -9,6 +9,7 @@ use super::columns::{self, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS
 use super::comparison::{Published, comparison};
 use super::harm;
 use super::instrument::{Instrument, instrument, label};
+use super::limits;
 use super::predict::{Prediction, predict};
 use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
@@ -305,8 +306,10 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
         });
         columns::gather(name, &leading, columns, rows)
     };
+    let flows = gather("flows", FLOWS, |run| &run.flows);
+    notes.extend(limits::notes(file, &flows));
     Ok(Outcome {
-        flows: gather("flows", FLOWS, |run| &run.flows),
+        flows,
         links: gather("links", LINKS, |run| &run.links),
         workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
         streams: gather("streams", STREAMS, |run| &run.streams),
@@ -447,12 +450,15 @@ fn make(
         let run = catch_unwind(AssertUnwindSafe(|| {
             let captures = options.captures.as_deref().filter(|_| job.repeat == 0);
             let captures = captures.map(|folder| (folder, job.point));
+            let stop = || watch.is_interrupted();
             match instrument {
                 Some(instrument) if job.label != Label::Simulated => {
-                    let stop = || watch.is_interrupted();
                     instrument.measure(&job.scenario, job.seed(), job.curves, &stop)
                 }
-                _ => simulate_and_capture(&job.scenario, job.seed(), job.curves, captures),
+                _ => {
+                    let (scenario, seed) = (&job.scenario, job.seed());
+                    simulate_and_capture(scenario, seed, job.curves, captures, &stop)
+                }
             }
         }));
         let (why, lacks) = match run {

@@ -15,6 +15,7 @@ use trammel_core::stats::jain;
 use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::flow::FlowResult;
+use trammel_tcp::connection::Bound;
 
 /// The interesting instants of a run.
 pub(super) struct Span {
@@ -40,7 +41,7 @@ struct FlowFacts<'a> {
 }
 
 /// Megabits a second of `bytes` within `window`; nothing of no time.
-fn mbps(bytes: u64, window: Time) -> Option<f64> {
+pub(super) fn mbps(bytes: u64, window: Time) -> Option<f64> {
     (window > Time::ZERO).then(|| bytes as f64 * 8e-6 / window.as_secs_f64())
 }
 
@@ -122,6 +123,11 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], counts_events: bool) {
         let mean = |(sum, looks): (u64, u64)| (looks > 0).then(|| sum as f64 / looks as f64);
         let (sum, looks, largest) = one.seen.cwnd;
         let late_rtt = one.late_rtt.as_ref();
+        let limited = |bound| {
+            let at = one.seen.bounds.iter().filter(|one| **one == bound).count();
+            let all = one.seen.bounds.len();
+            (all > 0).then(|| at as f64 / all as f64)
+        };
         let row = vec![
             Cell::from(flow.name.as_str()),
             flow.variant.as_str().into(),
@@ -153,6 +159,9 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], counts_events: bool) {
             one.convergence_s.into(),
             // Known only where the flow also ran alone.
             Cell::Empty,
+            limited(Bound::PeerWindow).into(),
+            limited(Bound::SendBuffer).into(),
+            limited(Bound::Clamp).into(),
             one.late_bytes
                 .and_then(|bytes| mbps(bytes, one.late_active))
                 .into(),

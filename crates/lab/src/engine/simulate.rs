@@ -10,6 +10,7 @@ use super::rows::{self, Ran, Span};
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use crate::scenario::model::{Scenario, Tracing};
+use anyhow::Context;
 use std::path::Path;
 use trammel_core::table::{Cell, Table};
 use trammel_netsim::network::Passed;
@@ -49,15 +50,17 @@ impl RunTables {
 /// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are kept
 /// for a report.
 pub fn simulate(scenario: &Scenario, seed: u64, curves: bool) -> anyhow::Result<RunTables> {
-    simulate_and_capture(scenario, seed, curves, None)
+    simulate_and_capture(scenario, seed, curves, None, &|| false)
 }
 
-/// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the point's name.
+/// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the point's name. It ends early, with an
+/// error, where `stop` says so.
 pub fn simulate_and_capture(
     scenario: &Scenario,
     seed: u64,
     curves: bool,
     captures: Option<(&Path, &str)>,
+    stop: &dyn Fn() -> bool,
 ) -> anyhow::Result<RunTables> {
     let pace = match scenario.trace {
         Tracing::Off => Pace::Off,
@@ -73,7 +76,8 @@ pub fn simulate_and_capture(
     }
     let (warmup, end) = (scenario.warmup, scenario.duration);
     let wants_curves = curves || scenario.trace != Tracing::Off;
-    let seen = observe(&mut built, warmup, end, wants_curves);
+    let seen = observe(&mut built, (warmup, end), wants_curves, stop);
+    let seen = seen.context("the run was interrupted")?;
     built.network.finish_captures()?;
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
     let mut run = RunTables::empty();
@@ -91,19 +95,21 @@ pub fn simulate_and_capture(
     rows::fill(&mut run, ran, &Span { warmup, end });
     let completed = |(index, workload)| (workload, built.network.workload(index).completed());
     let workloads = || built.workloads.iter().enumerate().map(completed);
-    for (workload, of) in workloads() {
-        workloads::rows(&mut run.workloads, workload, of, warmup);
+    let span = Span { warmup, end };
+    for (of, seen) in workloads().zip(&seen.workloads) {
+        let carried = workloads::Carried::of(seen, &span);
+        workloads::rows(&mut run.workloads, of, carried, warmup);
     }
-    for index in 0..built.streams.len() {
-        stream_row(
-            &mut run.streams,
-            built.network.stream(index),
-            scenario,
-            index,
-        );
+    for (index, seen) in seen.streams.iter().enumerate() {
+        let stream = built.network.stream(index);
+        let carried = workloads::Carried::of(seen, &span);
+        stream_row(&mut run.streams, stream, scenario, index, carried);
     }
     if wants_curves {
         run.traces = traces(&built, &seen, scenario.trace);
+        let names = built.workloads.iter().map(|one| one.name.as_str());
+        let names = names.chain(built.streams.iter().map(String::as_str));
+        run.traces.extend(seen.traffic(names));
         run.traces.extend(workloads::traces(workloads(), warmup));
     }
     Ok(run)
@@ -127,10 +133,15 @@ fn stream_row(
     stream: &trammel_netsim::stream::Stream,
     scenario: &Scenario,
     index: usize,
+    carried: workloads::Carried,
 ) {
     let of = &scenario.streams[index];
-    let active = of.stop.unwrap_or(scenario.duration).min(scenario.duration);
-    let active = active.saturating_sub(of.start);
+    // What was sent until it stopped may come later.
+    let stop = of
+        .stop
+        .unwrap_or(scenario.duration)
+        .max(stream.last_arrival);
+    let active = stop.min(scenario.duration).saturating_sub(of.start);
     let us = |ps: Option<u64>| ps.map(|ps| ps as f64 / 1e6);
     let lost = stream.sent_pkts - stream.received_pkts;
     let seconds = active.as_secs_f64();
@@ -154,6 +165,7 @@ fn stream_row(
         (stream.received_pkts > 1)
             .then_some(stream.jitter_ps / 1e6)
             .into(),
+        carried.late_goodput_mbps.into(),
     ];
     table
         .push(row)

@@ -27,6 +27,8 @@ pub enum Samples {
     Queue(Vec<(Time, u32, u64)>),
     /// What a workload completed.
     Completions(Vec<Completion>),
+    /// Payload bytes of a workload or a stream that were delivered by an instant.
+    Delivered(Vec<(Time, u64)>),
 }
 
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
@@ -37,6 +39,15 @@ impl EntityTrace {
         match &self.samples {
             Samples::Flow(samples) => flow_table(samples),
             Samples::Completions(all) => completion_table(all),
+            Samples::Delivered(all) => {
+                let columns = [("time_s", Float), ("delivered_bytes", Int)];
+                let mut table = Table::with("delivered", &columns);
+                for (time, bytes) in all {
+                    let cells = vec![time.as_secs_f64().into(), (*bytes).into()];
+                    table.push(cells).expect("the columns are these");
+                }
+                table
+            }
             Samples::Queue(samples) => {
                 let columns = [("time_s", Float), ("queue_pkts", Int), ("queue_bytes", Int)];
                 let mut table = Table::with("queue", &columns);
@@ -62,6 +73,10 @@ impl EntityTrace {
                 let row = |c: &Completion| times(c).into_iter().chain([c.bytes]).collect();
                 all.iter().map(row).collect()
             }
+            Samples::Delivered(all) => {
+                let row = |(time, bytes): &(Time, u64)| vec![time.as_ps(), *bytes];
+                all.iter().map(row).collect()
+            }
             Samples::Queue(samples) => {
                 let rows = samples.iter();
                 rows.map(|(time, packets, bytes)| vec![time.as_ps(), u64::from(*packets), *bytes])
@@ -73,7 +88,13 @@ impl EntityTrace {
     /// The samples of `entity` from [`EntityTrace::to_numbers`]; nothing where they are no such thing.
     pub fn from_numbers(entity: &str, rows: &[Vec<u64>]) -> Option<EntityTrace> {
         let width = rows.first().map_or(3, Vec::len);
-        let samples = if width == 4 {
+        let samples = if width == 2 {
+            let rows = rows.iter().map(|row| match row[..] {
+                [ps, bytes] => Some((Time::from_ps(ps), bytes)),
+                _ => None,
+            });
+            Samples::Delivered(rows.collect::<Option<_>>()?)
+        } else if width == 4 {
             let rows = rows.iter().map(|row| completion_of(row));
             Samples::Completions(rows.collect::<Option<_>>()?)
         } else if width == 3 {

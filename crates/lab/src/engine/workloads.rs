@@ -4,6 +4,8 @@
 //! are many, the completed ones are the fast ones.
 
 use super::network_of::BuiltWorkload;
+use super::observe::TrafficSeen;
+use super::rows::{Span, mbps};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
@@ -37,18 +39,45 @@ pub(super) fn is_range(entity: &str) -> bool {
         .is_some_and(|(_, size)| RANGES.contains(&size))
 }
 
-/// The rows of one workload: all sizes, then the ranges in which flows began.
-pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Completed, warmup: Time) {
-    if !built.is_measured {
-        return;
+/// What a workload got through, where that is known: goodput over the whole run and after the warm-up, Mbit/s, and segments
+/// retransmitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Carried {
+    pub(super) goodput_mbps: Option<f64>,
+    pub(super) late_goodput_mbps: Option<f64>,
+    pub(super) retransmissions: Option<u64>,
+}
+
+impl Carried {
+    pub(super) fn of(seen: &TrafficSeen, span: &Span) -> Carried {
+        let late = seen.bytes.saturating_sub(seen.warm_bytes);
+        let has_warm = span.warmup > Time::ZERO;
+        Carried {
+            goodput_mbps: mbps(seen.bytes, span.end),
+            late_goodput_mbps: mbps(late, span.end - span.warmup).filter(|_| has_warm),
+            retransmissions: Some(seen.retransmissions),
+        }
     }
-    let mut push = |size: &str, bucket: &SizeBucket| {
+}
+
+/// The rows of one workload: all sizes, then the ranges in which flows began. Bursts complete nothing, and of cross traffic nobody
+/// asks when it does: theirs is one row, of what they got through.
+pub(super) fn rows(
+    table: &mut Table,
+    (built, of): (&BuiltWorkload, &Completed),
+    carried: Carried,
+    warmup: Time,
+) {
+    let mut push = |size: &str, bucket: &SizeBucket, carried: Carried| {
+        let known = |count: usize| built.is_measured.then_some(count);
         let mut row = vec![
             Cell::from(built.name.as_str()),
             built.variant.as_str().into(),
             size.into(),
-            bucket.count.into(),
-            bucket.unfinished.into(),
+            carried.goodput_mbps.into(),
+            carried.retransmissions.into(),
+            known(bucket.count).into(),
+            known(bucket.unfinished).into(),
         ];
         for Spread {
             mean,
@@ -57,19 +86,24 @@ pub(super) fn rows(table: &mut Table, built: &BuiltWorkload, of: &Completed, war
             p99,
         } in [bucket.time_s, bucket.slowdown]
         {
-            let known = [mean, p50, p95, p99].map(|value| (bucket.count > 0).then_some(value));
+            let is_known = built.is_measured && bucket.count > 0;
+            let known = [mean, p50, p95, p99].map(|value| is_known.then_some(value));
             row.extend(known.map(Cell::from));
         }
+        row.push(carried.late_goodput_mbps.into());
         table
             .push(row)
             .expect("the row has the columns of `WORKLOADS`");
     };
     of.by_size(&[], warmup)
         .iter()
-        .for_each(|all| push(ALL_SIZES, all));
+        .for_each(|all| push(ALL_SIZES, all, carried));
+    if !built.is_measured {
+        return;
+    }
     for (name, bucket) in RANGES.iter().zip(of.by_size(&EDGES, warmup)) {
         if bucket.count + bucket.unfinished > 0 {
-            push(name, &bucket);
+            push(name, &bucket, Carried::default());
         }
     }
 }

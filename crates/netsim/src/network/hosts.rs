@@ -219,8 +219,12 @@ impl Network {
         if is_left || (over(client) && over(server)) {
             let failed = ends.end[0].failure().is_some();
             flow.update_result();
-            flow.ends = None;
+            let gone = flow.ends.take();
             if let Some(job) = flow.job.take() {
+                let workload = &mut self.workloads[job.workload as usize];
+                if let Some(ends) = gone {
+                    workload.note_over(workload.passed(&ends.end));
+                }
                 if failed {
                     self.workloads[job.workload as usize].note_failure();
                 }

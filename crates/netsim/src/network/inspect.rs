@@ -6,7 +6,7 @@ use crate::link::Link;
 use crate::stream::{Arrival, Stream};
 use crate::trace::Trace;
 use crate::wifi::Medium;
-use crate::workload::Workload;
+use crate::workload::{Passed, Workload};
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_tcp::connection::Connection;
@@ -57,6 +57,17 @@ impl Network {
     /// A workload.
     pub fn workload(&self, index: usize) -> &Workload {
         &self.workloads[index]
+    }
+    /// What each workload has got through so far: with its connections that are over and those that are open.
+    pub fn workloads_passed(&self) -> Vec<Passed> {
+        let mut all: Vec<Passed> = self.workloads.iter().map(Workload::over).collect();
+        for flow in &self.flows {
+            if let (Some(job), Some(ends)) = (&flow.job, &flow.ends) {
+                let at = job.workload as usize;
+                all[at].add(self.workloads[at].passed(&ends.end));
+            }
+        }
+        all
     }
     /// Flows in memory: the named ones and those of workloads, with what is left of them.
     pub fn flow_places(&self) -> usize {

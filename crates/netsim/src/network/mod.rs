@@ -16,6 +16,7 @@ use crate::flow::Flow;
 use crate::link::Link;
 use crate::pcapng::Capture;
 use crate::stream::Stream;
+use crate::trace::Thinning;
 use crate::wifi::Medium;
 use crate::workload::Workload;
 use gather::{Gather, Timer};
@@ -59,6 +60,7 @@ pub const MAX_HOPS: usize = 8;
 pub struct QueueTrace {
     /// When, packets, bytes.
     pub samples: Vec<(Time, u32, u64)>,
+    thinning: Thinning,
 }
 
 /// A medium and the links that are its two directions.
@@ -170,6 +172,11 @@ impl Network {
 
     /// Runs until everything up to and including `end` has happened.
     pub fn run_until(&mut self, end: Time) {
+        self.run_some(end, u64::MAX);
+    }
+
+    /// The same, but at most `steps` steps; says whether `end` is reached. Where it is not, the next call goes on.
+    pub fn run_some(&mut self, end: Time, mut steps: u64) -> bool {
         if !self.started {
             self.start();
         }
@@ -179,6 +186,10 @@ impl Network {
             if time > end {
                 break;
             }
+            if steps == 0 {
+                return false;
+            }
+            steps -= 1;
             debug_assert!(time >= self.now, "time never goes back");
             if cfg!(debug_assertions) {
                 self.standstill.note(time);
@@ -200,6 +211,7 @@ impl Network {
         }
         self.now = self.now.max(end);
         self.settle();
+        true
     }
 
     fn on_event(&mut self) {

@@ -98,7 +98,8 @@ impl Network {
         let now = self.now;
         for (link, trace) in self.links.iter_mut().zip(&mut self.queues) {
             let (packets, bytes) = link.waiting(now);
-            trace.samples.push((now, packets, bytes));
+            let sample = (now, packets, bytes);
+            trace.thinning.push(&mut trace.samples, sample);
         }
         if let Some(interval) = self.queue_interval {
             self.events.push(now + interval, Event::Queues);

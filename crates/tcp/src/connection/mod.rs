@@ -114,6 +114,24 @@ pub struct Counters {
     pub ecn_reductions: u64,
 }
 
+/// What keeps a sender from sending more, as of its last try.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// Nothing so far, or nothing that is left to send.
+    #[default]
+    Application,
+    /// The congestion window.
+    Window,
+    /// The congestion window, at the bound that the user has set.
+    Clamp,
+    /// The window that the peer offers.
+    PeerWindow,
+    /// The send buffer.
+    SendBuffer,
+    /// Pacing.
+    Pacing,
+}
+
 /// What the application wants sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Application {
@@ -211,6 +229,8 @@ pub struct Connection {
     iss: u32,
     /// Window that the peer offers, bytes, and its scale.
     snd_wnd: u32,
+    /// What kept it from sending more at the last try.
+    bound: Bound,
     snd_wscale: u8,
     /// Segment that last updated the window (RFC 9293 §3.10.7.4).
     snd_wl1: u32,
@@ -334,6 +354,7 @@ impl Connection {
             },
             iss,
             snd_wnd: 0,
+            bound: Bound::default(),
             snd_wscale: 0,
             snd_wl1: 0,
             max_window: 0,
@@ -528,6 +549,10 @@ impl Connection {
     /// The window that the peer offers, bytes.
     pub fn peer_window(&self) -> u32 {
         self.snd_wnd
+    }
+    /// What keeps it from sending more.
+    pub fn bound(&self) -> Bound {
+        self.bound
     }
     /// Payload bytes that came out of order and wait for what lies before them.
     pub fn bytes_held(&self) -> u64 {

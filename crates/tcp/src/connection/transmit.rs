@@ -1,6 +1,6 @@
 //! What to send next: resets and SYNs, retransmissions, new data, probes, ACKs, in this order.
 
-use super::{Connection, Reset, State};
+use super::{Bound, Connection, Reset, State};
 use crate::cc::{CaEvent, CaState};
 use crate::scoreboard::{Sent, mark};
 use crate::segment::{Ecn, Flags, Options, Segment};
@@ -358,6 +358,11 @@ impl Connection {
     fn new_data(&mut self, now: Time, out: &mut Segment) -> bool {
         if self.tp.packets_in_flight() >= self.tp.snd_cwnd {
             self.limited_in_burst = true;
+            self.bound = if self.tp.snd_cwnd >= self.tp.snd_cwnd_clamp {
+                Bound::Clamp
+            } else {
+                Bound::Window
+            };
             return false;
         }
         if !self.may_send_data() {
@@ -366,10 +371,16 @@ impl Connection {
         let unsent = self.unsent();
         let wants_fin = self.app.closed && !self.fin_sent;
         // A super-segment is paced as a whole: what is left of one goes at once.
-        if (unsent == 0 && !wants_fin) || (self.burst_left == 0 && self.is_paced_out(now)) {
+        if unsent == 0 && !wants_fin {
+            self.bound = Bound::Application;
+            return false;
+        }
+        if self.burst_left == 0 && self.is_paced_out(now) {
+            self.bound = Bound::Pacing;
             return false;
         }
         let Some(len) = self.sendable(unsent) else {
+            self.bound = Bound::PeerWindow;
             if self.board.is_empty() && self.pending != super::timeout::Pending::Persist {
                 self.arm_persist(now);
             }
@@ -383,6 +394,7 @@ impl Connection {
         if u64::from(end.wrapping_sub(self.tp.snd_una)) > self.stack.send_buffer
             && !self.board.is_empty()
         {
+            self.bound = Bound::SendBuffer;
             return false;
         }
         if self.stack.offload && self.waits_for_burst() {

@@ -1,0 +1,141 @@
+//! Which flows a window, a buffer or a clamp limits, rather than the network: what a reader must know before a number is a result.
+//!
+//! How often a sender stood at such a bound is known of the simulator's flows: at a grid of instants, what kept it from sending more.
+
+use super::columns::FLOWS;
+use crate::scenario::File;
+use crate::scenario::flow::Flow;
+use crate::scenario::model::Scenario;
+use crate::scenario::path::Line;
+use crate::scenario::topology::Topology;
+use std::collections::BTreeMap;
+use trammel_core::table::{Table, format_float};
+
+/// A flow that stands at a bound for more than this part of its time is limited by it.
+const OFTEN: f64 = 0.5;
+/// Bytes of the headers of a full segment with timestamps.
+const HEADERS: f64 = 52.0;
+/// The columns, the words, and the key that sets the bound.
+const BOUNDS: [(&str, &str, Key); 3] = [
+    ("receive_window_limited", "the receive window", |flow| {
+        let bytes = flow.receive_buffer.or(flow.socket_buffer)?;
+        Some(("receive_buffer", size(bytes)))
+    }),
+    ("send_buffer_limited", "the send buffer", |flow| {
+        Some(("socket_buffer", size(flow.socket_buffer?)))
+    }),
+    ("cwnd_clamp_limited", "the largest window", |flow| {
+        Some(("cwnd_clamp", format!("{}", flow.cwnd_clamp?)))
+    }),
+];
+
+/// The key that sets a bound of a flow, and its value; nothing where it is set by other things.
+type Key = fn(&Flow) -> Option<(&'static str, String)>;
+
+/// A limited flow at one point.
+struct Limited<'a> {
+    point: &'a str,
+    part: f64,
+    goodput: f64,
+    /// What the path could carry of payload, Mbit/s.
+    most: f64,
+    key: Option<(&'static str, String)>,
+}
+
+/// A note for each flow and bound.
+pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
+    debug_assert!(
+        BOUNDS
+            .iter()
+            .all(|bound| FLOWS.iter().any(|column| column.0 == bound.0)),
+        "bounds are columns"
+    );
+    let mut all: BTreeMap<(usize, &str), Vec<Limited<'_>>> = BTreeMap::new();
+    for row in flows.rows() {
+        let point = file
+            .points
+            .iter()
+            .find(|point| point.id == row.text("point"));
+        let Some(point) = point else { continue };
+        let name = row.text("flow");
+        let flow = point.scenario.flows.iter().find(|flow| flow.name == name);
+        let (Some(flow), Some(most)) = (flow, most_mbps(&point.scenario)) else {
+            continue;
+        };
+        for (n, (column, _, key)) in BOUNDS.iter().enumerate() {
+            let part = row.float(column).filter(|part| *part > OFTEN);
+            let (Some(part), Some(goodput)) = (part, row.float("goodput_mbps")) else {
+                continue;
+            };
+            let limited = Limited {
+                point: &point.id,
+                part,
+                goodput,
+                most,
+                key: key(flow),
+            };
+            let of_flow = all.entry((n, name)).or_default();
+            if of_flow.iter().all(|known| known.point != limited.point) {
+                of_flow.push(limited);
+            }
+        }
+    }
+    let points = file.points.len();
+    all.into_iter()
+        .filter_map(|((bound, flow), limited)| {
+            // Where it costs most says most.
+            let worst = limited
+                .iter()
+                .min_by(|a, b| (a.goodput / a.most).total_cmp(&(b.goodput / b.most)))?;
+            let (_, words, _) = BOUNDS[bound];
+            let subject = match &worst.key {
+                Some((key, value)) => format!("`{key} = {value}`"),
+                None => words.to_owned(),
+            };
+            let at = if points > 1 {
+                let n = limited.len();
+                format!(" at {n} of {points} points, at `{}` to", worst.point)
+            } else {
+                " to".to_owned()
+            };
+            Some(format!(
+                "{subject} limits `{flow}`{at} {} of {} Mbit/s ({} of the time): a larger one shows what the path gives",
+                format_float(worst.goodput, 3),
+                format_float(worst.most, 3),
+                percent(worst.part)
+            ))
+        })
+        .collect()
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
+/// `4 MB`, `64 KB`, `5000 B`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        mb if mb >= 1_000_000 => format!("{} MB", format_float(mb as f64 / 1e6, 3)),
+        kb if kb >= 10_000 => format!("{} kB", format_float(kb as f64 / 1e3, 3)),
+        bytes => format!("{bytes} B"),
+    }
+}
+
+/// Payload that the slowest line carries, Mbit/s; nothing where the rate is not known beforehand.
+fn most_mbps(scenario: &Scenario) -> Option<f64> {
+    let payload = |line: &Line| {
+        let full = f64::from(line.mtu + line.overhead);
+        let rate = line.rate.as_bps() as f64;
+        let known = line.trace.is_none() && line.schedule.is_empty();
+        known.then(|| rate * (f64::from(line.mtu) - HEADERS).max(0.0) / full / 1e6)
+    };
+    match &scenario.topology {
+        Topology::Path(path) if path.wifi.is_some() => None,
+        Topology::Path(path) => payload(&path.line),
+        Topology::Graph(graph) => {
+            let all: Option<Vec<f64>> =
+                graph.links.iter().map(|link| payload(&link.line)).collect();
+            all?.into_iter().reduce(f64::min)
+        }
+    }
+}
