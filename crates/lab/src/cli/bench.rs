@@ -411,8 +411,17 @@ fn refuse(refused: &Refused) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The fastest port, as the fastest link of a scenario.
+const FASTEST_BPS: f64 = 1e14;
+
 fn rate(args: &Args) -> anyhow::Result<f64> {
     let rate = Quantity::parse_as(&args.rate, &[Dimension::Rate])?.value;
+    if rate > FASTEST_BPS {
+        anyhow::bail!(
+            "`--rate {}`: no port is that fast, and what is on its way would fill memory; give at most 100 Tbit/s",
+            args.rate
+        );
+    }
     if rate <= 0.0 {
         return Err(anyhow!(
             "`--rate {}`: nothing is ever carried; give a rate above 0",

@@ -2,6 +2,7 @@
 //!
 //! The checks see the model only, so a scenario built from Rust passes the same ones as a file.
 
+use super::budget;
 use super::flow::Flow;
 use super::model::{Pcap, Scenario};
 use super::named::{plugins, refused_disciplines};
@@ -100,6 +101,10 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
     }
     for (place, error) in refused_disciplines(scenario) {
         all.add(place, error, "this combination is impossible", "");
+    }
+    if all.0.is_empty() {
+        // Of what makes no sense nobody knows what it would cost.
+        all.0 = budget::faults(scenario);
     }
     all.0
 }

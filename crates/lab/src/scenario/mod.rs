@@ -5,6 +5,7 @@
 //! ```
 //! The model is plain data that a Rust program may build without any file.
 
+mod budget;
 pub mod check;
 pub mod diagnose;
 mod faults;

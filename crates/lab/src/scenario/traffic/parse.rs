@@ -45,6 +45,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
     for (index, table) in tables.iter().enumerate() {
         let before = streams.len();
         all_alike(table, index, (seed, duration), &mut streams);
+        within_budget(table, &streams[before..]);
         let mut names = streams[..before].iter().map(|stream| stream.name.as_str());
         let twice = streams[before..]
             .iter()
@@ -78,6 +79,37 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
         }
     }
     Some(traffic)
+}
+
+/// Packets that a stream sends in a run, at most: about an hour of simulation.
+const MOST_PACKETS: f64 = 1e10;
+/// The same of round trips, which are kept until they come back.
+const MOST_RETURNING: f64 = 1e8;
+
+/// Refuses streams that would never end.
+fn within_budget(table: &Reader<'_>, streams: &[Stream]) {
+    for stream in streams {
+        let rate = stream.source.predicted().mean_rate.unwrap_or_default();
+        let seconds = stream.limits.duration.map_or(0.0, Time::as_secs_f64);
+        let most_asked = stream
+            .limits
+            .packets
+            .map_or(f64::INFINITY, |most| most as f64);
+        let packets = (rate * seconds).min(most_asked);
+        let most = match stream.meter {
+            Meter::RoundTrip => MOST_RETURNING,
+            _ => MOST_PACKETS,
+        };
+        if packets > most {
+            let entry = table.entry("gap").or_else(|| table.entry("rate"));
+            let span = entry.map_or(&table.span, |entry| &entry.node.span);
+            let what = format!("`{}` would send {packets:.0e} packets", stream.name);
+            let why = format!("a stream sends at most {most:.0e} in a run");
+            let help = "lower the rate, or shorten the run";
+            table.cx.fault(span, what, why, help);
+            return;
+        }
+    }
 }
 
 fn path(r: &Reader<'_>) -> Option<Path> {

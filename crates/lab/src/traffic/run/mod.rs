@@ -86,7 +86,7 @@ pub struct Predicted {
 pub struct PathCounts {
     /// Bits that came, as a share of what the path carries in the run.
     pub load: f64,
-    /// Bits that it carried.
+    /// Bits that it carried in the run, of those that it could have.
     pub utilisation: f64,
     /// The mean time in the queue of those that were sent, without their own time of sending.
     pub wait_mean_us: Option<f64>,
@@ -276,9 +276,9 @@ pub fn predict(traffic: &Traffic) -> Predicted {
     }
 }
 
-/// What comes of `traffic` in virtual time.
-pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulation> {
-    let run = simulate::simulate(traffic)?;
+/// What comes of `traffic` in virtual time; an error where `stop` says so before the end.
+pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Simulation> {
+    let run = simulate::simulate(traffic, stop)?;
     let link = &run.link;
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
     let bits = |bytes: u64| bytes as f64 * 8.0 / run.capacity_bits;
@@ -287,7 +287,7 @@ pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulation> {
     let wait_ns = (link.wait_ns as f64 - own_ns).max(0.0);
     let path = PathCounts {
         load: bits(link.arrived_bytes),
-        utilisation: bits(link.sent_bytes),
+        utilisation: (run.carried_bits / run.capacity_bits).min(1.0),
         wait_mean_us: (link.sent_pkts > 0).then(|| wait_ns / link.sent_pkts as f64 / 1e3),
         dropped: share(link.overflow_pkts + link.early_pkts, link.arrived_pkts),
         lost: share(link.lost_pkts, link.sent_pkts),
@@ -345,7 +345,8 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
             if let Some(run) = shelf.find(&key) {
                 return Ok(run);
             }
-            let of = simulate(traffic)?;
+            let stop = || job.interrupted.load(Ordering::SeqCst);
+            let of = simulate(traffic, &stop)?;
             let run = Run::new(traffic, &of.account, Some(of.path));
             shelf.put(&key, &run);
             anyhow::Ok(run)
@@ -353,6 +354,8 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
         bar.inc(1);
         match made.map_err(anyhow::Error::from).and_then(|made| made) {
             Ok(run) => Made::Run(run),
+            // A run that was told to stop is none that failed.
+            Err(_) if job.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
             Err(why) => Made::Failed(format!("{why:#}")),
         }
     };

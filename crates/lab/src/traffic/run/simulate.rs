@@ -6,6 +6,7 @@
 use super::wire;
 use crate::engine::network_of::{BuiltLink, add_line};
 use crate::scenario::traffic::Traffic;
+use anyhow::ensure;
 use trammel_core::time::Time;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
@@ -16,6 +17,8 @@ use trammel_traffic::record::{Flow, Instants, Protocol, Record};
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::{Meter, Stream};
 
+/// Steps of the network between two looks at whether to stop: some milliseconds.
+const STEPS: u64 = 20_000;
 /// Parts of a run after each of which arrivals are decoded, so that they need not all be kept.
 const PARTS: u64 = 1024;
 /// The longest that is waited for what is on its way when all is sent.
@@ -30,9 +33,11 @@ pub struct Simulated {
     pub report: Report,
     /// What was sent of each stream; nothing of those that are not simulated.
     pub sent: Vec<Count>,
-    /// What the path counted.
+    /// What the path counted until everything was through.
     pub link: LinkCounters,
-    /// Bits that it could have carried during the run.
+    /// Bits that it had carried at the end of the run, when what waited was still to come.
+    pub carried_bits: f64,
+    /// Bits that it could have carried by then, what its bucket held at first included.
     pub capacity_bits: f64,
     /// What a reader has to know.
     pub notes: Vec<String>,
@@ -80,8 +85,8 @@ fn network(traffic: &Traffic) -> anyhow::Result<(Network, [BuiltLink; 2])> {
     Ok((network, links))
 }
 
-/// Simulates `traffic`.
-pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulated> {
+/// Simulates `traffic`; an error where `stop` says so before the end.
+pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Simulated> {
     let mut decoder = Decoder::new(options(traffic.streams.len()));
     let mut notes = Vec::new();
     let (mut there, [forward, _]) = network(traffic)?;
@@ -121,9 +126,9 @@ pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulated> {
     for place in places.iter().filter(|place| !is_round(**place)) {
         decoder.flow(flow(*place, &traffic.streams[*place]));
     }
-    let lost = drive(
+    let (lost, carried) = drive(
         &mut there,
-        traffic.duration,
+        (traffic.duration, stop),
         forward.index,
         &mut |at, arrivals| {
             if is_round(places[at]) {
@@ -134,7 +139,7 @@ pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulated> {
                 }
             }
         },
-    );
+    )?;
     let mut sent = vec![Count::default(); traffic.streams.len()];
     for (at, place) in places.iter().enumerate() {
         let stream = there.stream(at);
@@ -153,13 +158,15 @@ pub fn simulate(traffic: &Traffic) -> anyhow::Result<Simulated> {
         ));
     }
     if places.iter().any(|place| is_round(*place)) {
-        come_back(traffic, &places, returning, &sent, &mut decoder)?;
+        come_back((traffic, stop), &places, returning, &sent, &mut decoder)?;
     }
     Ok(Simulated {
         report: decoder.finish(),
         sent,
         link: there.link(forward.index).counters(),
-        capacity_bits: forward.capacity_bits(Time::ZERO, traffic.duration),
+        carried_bits: carried as f64 * 8.0,
+        capacity_bits: forward.capacity_bits(Time::ZERO, traffic.duration)
+            + forward.burst_bytes.unwrap_or_default() as f64 * 8.0,
         notes,
     })
 }
@@ -176,19 +183,28 @@ fn record(place: usize, arrival: &Arrival) -> Record {
 }
 
 /// Runs `network` to `end` and on until all that was sent has arrived or is lost; `take` gets a stream's place and what
-/// has arrived of it. Says how many packets never did either.
+/// has arrived of it. Says how many packets never did either, and how many bytes the link had carried at `end`.
 fn drive(
     network: &mut Network,
-    end: Time,
+    (end, stop): (Time, &dyn Fn() -> bool),
     link: usize,
     take: &mut dyn FnMut(usize, Vec<Arrival>),
-) -> u64 {
+) -> anyhow::Result<(u64, u64)> {
     let streams = network.stream_count();
     let mut step = (end / PARTS).max(Time::from_us(1));
-    let mut now = Time::ZERO;
+    let (mut now, mut carried) = (Time::ZERO, 0);
     loop {
+        let is_before = now < end;
         now = now.saturating_add(step);
-        network.run_until(now);
+        if is_before {
+            now = now.min(end);
+        }
+        while !network.run_some(now, STEPS) {
+            ensure!(!stop(), "the run was interrupted");
+        }
+        if is_before && now == end {
+            carried = carried_bytes(network, link);
+        }
         for at in 0..streams {
             let arrivals = network.take_arrivals(at);
             if !arrivals.is_empty() {
@@ -205,15 +221,24 @@ fn drive(
         let dropped = network.link(link).counters().dropped_pkts();
         let missing = sent.saturating_sub(received + dropped);
         if missing == 0 || now > end.saturating_add(LONGEST_DRAIN) {
-            return missing;
+            return Ok((missing, carried));
         }
         step = step * 2;
     }
 }
 
+/// Bytes that have left the link: one at a fixed rate counts a packet as sent when it comes.
+fn carried_bytes(network: &mut Network, link: usize) -> u64 {
+    let (_, waiting) = network.backlog(link);
+    let counters = network.link(link).counters();
+    let dropped = counters.overflow_pkts + counters.early_pkts;
+    let counts_ahead = counters.sent_pkts + dropped == counters.arrived_pkts;
+    counters.sent_bytes - if counts_ahead { waiting } else { 0 }
+}
+
 /// Sends what has arrived of round trips back, and decodes what comes.
 fn come_back(
-    traffic: &Traffic,
+    (traffic, stop): (&Traffic, &dyn Fn() -> bool),
     places: &[usize],
     returning: Vec<Vec<Arrival>>,
     sent: &[Count],
@@ -247,7 +272,7 @@ fn come_back(
     }
     drive(
         &mut back,
-        traffic.duration,
+        (traffic.duration, stop),
         backward.index,
         &mut |at, arrivals| {
             let (place, was) = &outward[at];
@@ -264,7 +289,7 @@ fn come_back(
                 decoder.record(&record(*place, &whole));
             }
         },
-    );
+    )?;
     for (place, _) in &outward {
         decoder.sent(*place as u32, sent[*place].packets);
     }
