@@ -19,6 +19,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/kernel.md",
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",
+    "docs/metrics.md",
     "docs/netfpga.md",
     "docs/packetdrill.md",
     "docs/peer.md",

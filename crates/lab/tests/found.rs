@@ -2,11 +2,14 @@
 //! must be refused where its fault is.
 
 use std::path::Path;
-use trammel::engine::answer::report;
+use trammel::engine::answer::{answer as first_sentence, report};
 use trammel::engine::points::{Outcome, RunOptions, Unwatched, run_points};
-use trammel::report::Provenance;
+use trammel::report::figure::Figure;
+use trammel::report::label::Label;
+use trammel::report::{Block, Provenance};
 use trammel::scenario::File;
 use trammel::scenario::model::Engine;
+use trammel_core::table::{Cell, Table};
 
 const PATH: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
 const FLOW: &str = "[[flow]]\nvariant = 'reno'\n";
@@ -188,14 +191,18 @@ fn workloads_alone_have_an_answer_with_its_number() {
     let web = "[[workload]]\nname = 'web'\nkind = 'poisson'\nload = 0.3\nsize = '20 kB'\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{web}"));
     assert!(number.ends_with(" times"), "{number}");
-    assert!(sentence.contains("of `web`, 99 take at most"), "{sentence}");
+    assert!(
+        sentence.contains("99 % of the flows of `web` take at most"),
+        "{sentence}"
+    );
     assert!(sentence.contains(&number), "{sentence}");
 
     let sweep = "[sweep]\n'path.rtt' = ['10 ms', '80 ms']\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{web}{sweep}"));
     assert!(number.contains("times → "), "{number}");
     assert!(
-        sentence.contains("at a rtt of 10 ms") && sentence.contains("at 80 ms"),
+        sentence.contains("at a round trip of 10 ms")
+            && sentence.contains("at a round trip of 80 ms"),
         "{sentence}"
     );
 
@@ -207,11 +214,109 @@ fn workloads_alone_have_an_answer_with_its_number() {
     let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{flow}{web}{sweep}"));
     assert!(!sentence.contains("`web`"), "{sentence}");
 
-    // Cross traffic completes nothing that is measured; it fills the bottleneck.
+    // Cross traffic completes nothing that is measured; it gets something through, and so do bursts.
     let cross = "[[workload]]\nname = 'cross'\nkind = 'background'\nload = 0.5\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{cross}"));
     assert!(
-        number.ends_with('%') && sentence.starts_with("`cross` uses the bottleneck to"),
+        number.ends_with("bit/s") && sentence.starts_with("`cross` gets"),
         "{sentence}"
     );
+    let bursts = "[[workload]]\nname = 'paced'\nkind = 'on-off'\nrate = '4 Mbit/s'\non = '1000 s'\noff = '1 s'\n";
+    let text = format!("duration = '10 s'\nwarmup = '3 s'\n{PATH}{bursts}");
+    let (_, sentence) = answer(&text);
+    assert!(sentence.starts_with("`paced` gets"), "{sentence}");
+    let outcome = run(&text);
+    let row = outcome.workloads.rows().next().expect("it has a row");
+    let goodput = row.float("late_goodput_mbps").unwrap();
+    assert!((goodput - 4.0).abs() < 0.1, "{goodput}");
+}
+
+/// The figure called `id` of the report of `outcome`.
+fn figure(file: &File, outcome: &Outcome, id: &str) -> Figure {
+    let report = report(file, outcome, Provenance::default());
+    let blocks = report
+        .sections
+        .into_iter()
+        .flat_map(|section| section.blocks);
+    let mut figures = blocks.filter_map(|block| match block {
+        Block::Figure(figure) => Some(figure),
+        _ => None,
+    });
+    figures
+        .find(|figure| figure.id == id)
+        .expect("the report has it")
+}
+
+/// What was measured comes first, in the sentence and in the charts of a sweep; the simulator is beside, with its error.
+#[test]
+fn what_the_kernel_did_comes_before_what_was_simulated() {
+    let text = format!(
+        "duration = '5 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[[flow]]\nvariant = 'reno'\nstart = '0 s'\n\
+         [sweep]\n'path.rtt' = ['10 ms', '40 ms']\n"
+    );
+    let file = File::parse("found.toml", &text, Path::new(".")).unwrap();
+    let mut outcome = run(&text);
+    let simulated = first_sentence(&file, &outcome);
+    assert_eq!(simulated.label, Some(Label::Simulated));
+    // As if a kernel had given each number a tenth less.
+    let summary = &outcome.summary;
+    let (engine, mean) = (
+        summary.column("engine").unwrap(),
+        summary.column("mean").unwrap(),
+    );
+    let mut both = Table::new("summary", summary.columns().to_vec());
+    for row in summary.rows() {
+        both.push(row.cells().to_vec()).unwrap();
+        let mut cells = row.cells().to_vec();
+        if row.text("engine") == "simulate" {
+            cells[engine] = Cell::from("linux_vt");
+            cells[mean] = Cell::from(row.float("mean").map(|mean| mean * 0.9));
+            both.push(cells).unwrap();
+        }
+    }
+    outcome.summary = both;
+    let measured = first_sentence(&file, &outcome);
+    assert_eq!(measured.label, Some(Label::LinuxVt));
+    assert!(
+        measured.sentence.contains("Simulated: ") && measured.sentence.ends_with("+11 % off."),
+        "{}",
+        measured.sentence
+    );
+    let shares = figure(&file, &outcome, "share");
+    for label in [Label::LinuxVt, Label::Simulated] {
+        let of_label = shares.series.iter().filter(|one| one.label == Some(label));
+        assert_eq!(of_label.count(), 2, "{label:?}");
+    }
+}
+
+/// A plot of goodput against delay leaves no variant out.
+#[test]
+fn every_swept_name_has_its_mark() {
+    let variants = [
+        "reno",
+        "vegas",
+        "veno",
+        "westwood",
+        "bic",
+        "cubic",
+        "highspeed",
+        "hybla",
+        "scalable",
+        "illinois",
+        "yeah",
+        "htcp",
+        "lp",
+        "bbr",
+        "cdg",
+        "nv",
+    ];
+    let names: Vec<String> = variants.iter().map(|name| format!("'{name}'")).collect();
+    let text = format!(
+        "duration = '2 s'\n{PATH}[[flow]]\nvariant = 'reno'\nstart = '0 s'\n[sweep]\n'flow.0.variant' = [{}]\n",
+        names.join(", ")
+    );
+    let file = File::parse("found.toml", &text, Path::new(".")).unwrap();
+    let plot = figure(&file, &run(&text), "goodput-delay");
+    let shown: Vec<&str> = plot.series.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(shown, variants);
 }

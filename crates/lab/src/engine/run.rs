@@ -1,6 +1,6 @@
 //! `trammel run` and `trammel sweep`: runs a file and writes what came of it.
 
-use super::answer::report;
+use super::answer::{answer, report};
 use super::kept::KeptRuns;
 use super::machine;
 use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
-use trammel_core::table::{Table, write_json};
+use trammel_core::table::{Cell, Table, round_to, write_json};
 
 /// What `trammel run` and `trammel sweep` ask for.
 #[derive(Debug)]
@@ -124,6 +124,12 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
             crate::cli::say(&report.answer.sentence);
         }
         crate::cli::say(&format!("{}", path.join("report.html").display()));
+    }
+    if job.out.is_none() {
+        let answer = answer(&job.file, &outcome);
+        if !answer.sentence.is_empty() {
+            crate::cli::say(&answer.sentence);
+        }
     }
     show(job, &outcome)?;
     Ok(ExitCode::from(code(&outcome)))
@@ -262,9 +268,25 @@ fn show(job: &Job, outcome: &Outcome) -> anyhow::Result<()> {
         write_json(outcome.tables(), &mut out)?;
         return Ok(());
     }
-    if job.out.is_none() {
-        let table: &Table = &outcome.comparison;
-        write!(out, "{table}")?;
+    let table = &outcome.comparison;
+    if job.out.is_none() && !table.is_empty() {
+        write!(out, "{}", rounded(table))?;
     }
     Ok(())
+}
+
+/// `table` for a person's eyes: with no more digits than anybody reads. The files and `--json` have all.
+fn rounded(table: &Table) -> Table {
+    const DIGITS: usize = 4;
+    let mut rounded = Table::new(table.name(), table.columns().to_vec());
+    for row in table.rows() {
+        let cells = row.cells().iter().map(|cell| match cell {
+            Cell::Float(value) => Cell::Float(round_to(*value, DIGITS)),
+            other => other.clone(),
+        });
+        rounded
+            .push(cells.collect())
+            .expect("the cells are of the same types");
+    }
+    rounded
 }

@@ -92,7 +92,8 @@ impl Label {
     pub(super) fn dash(self) -> &'static [i32] {
         match self {
             Label::Predicted | Label::Modelled => &[7, 4],
-            Label::Simulated | Label::Measured => &[],
+            Label::Simulated => &[],
+            Label::Measured => &[14, 3],
             Label::LinuxVt => &[10, 3, 2, 3],
             Label::Fitted => &[4, 3],
             Label::Published => &[2, 3],

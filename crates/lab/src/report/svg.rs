@@ -50,7 +50,8 @@ pub(super) fn look(figure: &Figure, position: usize) -> Look {
     let dash = series.label.map_or(&[][..], super::label::Label::dash);
     Look {
         colour: index % PALETTE.len(),
-        shape: index % 4,
+        // Colours come round before shapes do: 32 series look different.
+        shape: (index + index / PALETTE.len()) % 4,
         dash: if dash.is_empty() { round } else { dash },
     }
 }
@@ -297,6 +298,17 @@ mod tests {
         assert!(svg.contains("&lt;flow&gt;") && !svg.contains("<flow>"));
         assert!(svg.contains("font-family=\"sans-serif\""));
         assert_eq!(svg, figure().to_svg());
+    }
+
+    #[test]
+    fn thirty_two_series_look_different() {
+        let points = || Series::new("x", Mark::Points, vec![(0.0, 0.0)]);
+        let mut figure = figure();
+        figure.series = (0..32).map(|_| points()).collect();
+        let looks = (0..32).map(|at| look(&figure, at));
+        let looks: std::collections::BTreeSet<_> =
+            looks.map(|look| (look.colour, look.shape)).collect();
+        assert_eq!(looks.len(), 32);
     }
 
     #[test]

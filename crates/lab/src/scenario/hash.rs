@@ -1,6 +1,6 @@
 //! A stable name for what a point computes: SHA-256 over the scenario with its defaults filled in.
 //!
-//! A sweep that is resumed keeps the points whose hash it finds. Layout, comments, title, question and the
+//! A sweep that is resumed keeps the points whose hash it finds. Layout, comments, title, question, what is asked and the
 //! choice of engines do not change it; anything that can change a number does, and so does the version of
 //! the tool, whose numbers may differ.
 
@@ -13,6 +13,7 @@ pub fn of(scenario: &Scenario) -> String {
     let computed = Scenario {
         title: String::new(),
         question: None,
+        answer: None,
         engines: Vec::new(),
         ..scenario.clone()
     };

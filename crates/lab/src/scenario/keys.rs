@@ -16,6 +16,17 @@ pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic"];
 pub const PACKAGED: &str = "packaged";
 /// The words of `engines`.
 pub const ENGINES: &[&str] = &["predict", "simulate", "measure"];
+/// The words of `answer`.
+pub const GOALS: &[&str] = &[
+    "share",
+    "rank",
+    "goodput",
+    "delay",
+    "loss",
+    "recovery",
+    "completion",
+    "agreement",
+];
 /// The words of `stack`.
 pub const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
 /// The words of `loss.direction`.
@@ -44,6 +55,7 @@ pub static ROOT: Section = Section {
     keys: &[
         k("title", Text, Is(""), "", "what the scenario shows, in a line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
+        k("answer", Word(GOALS), See("by the shape of the file"), "", "what the question asks for, so that the report's first sentence answers it"),
         k("subject", Word(SUBJECTS), Is("transport"), "", "what is studied"),
         k("engines", Words(ENGINES), See("predict and simulate; measure too with `[measure]`"), "", "which engines answer"),
         k("duration", SPAN, Is("30 s"), "s", "length of a run"),

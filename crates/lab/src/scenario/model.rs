@@ -29,6 +29,8 @@ pub struct Scenario {
     pub title: String,
     /// The question that it answers.
     pub question: Option<String>,
+    /// What the question asks for; by the shape of the file where it does not say.
+    pub answer: Option<Goal>,
     /// The engines that answer.
     pub engines: Vec<Engine>,
     /// Length of a run.
@@ -57,6 +59,60 @@ pub struct Scenario {
     pub models: Vec<ModelChoice>,
     /// How real stacks are measured, where the scenario says.
     pub measure: Option<Measure>,
+}
+
+/// What the question of a scenario asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// How flows divide what they share.
+    Share,
+    /// Which of the swept names is best: by goodput, where that tells them apart, else by delay.
+    Rank,
+    /// What the flows get.
+    Goodput,
+    /// How long packets wait; of swept names, which of those that use the link waits least.
+    Delay,
+    /// What is lost.
+    Loss,
+    /// How soon a rate that has risen is used.
+    Recovery,
+    /// How short flows fare.
+    Completion,
+    /// Whether the simulator does what the real kernel does.
+    Agreement,
+}
+
+impl Goal {
+    /// All goals.
+    pub const ALL: [Goal; 8] = [
+        Goal::Share,
+        Goal::Rank,
+        Goal::Goodput,
+        Goal::Delay,
+        Goal::Loss,
+        Goal::Recovery,
+        Goal::Completion,
+        Goal::Agreement,
+    ];
+
+    /// The goal of a word in a scenario file.
+    pub fn from_name(name: &str) -> Option<Goal> {
+        Goal::ALL.into_iter().find(|goal| goal.name() == name)
+    }
+
+    /// The word in a scenario file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Goal::Share => "share",
+            Goal::Rank => "rank",
+            Goal::Goodput => "goodput",
+            Goal::Delay => "delay",
+            Goal::Loss => "loss",
+            Goal::Recovery => "recovery",
+            Goal::Completion => "completion",
+            Goal::Agreement => "agreement",
+        }
+    }
 }
 
 /// An engine.
@@ -147,6 +203,7 @@ impl Default for Scenario {
         Scenario {
             title: String::new(),
             question: None,
+            answer: None,
             engines: vec![Engine::Predict, Engine::Simulate],
             duration: Time::from_secs(30),
             warmup: Time::ZERO,
@@ -344,6 +401,15 @@ pub(super) fn name_flows(flows: &mut [Flow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_words_of_the_key_are_the_goals() {
+        let names: Vec<&str> = Goal::ALL.iter().map(|goal| goal.name()).collect();
+        assert_eq!(names, crate::scenario::keys::GOALS);
+        for goal in Goal::ALL {
+            assert_eq!(Goal::from_name(goal.name()), Some(goal));
+        }
+    }
 
     #[test]
     fn flows_are_named_after_their_variants() {

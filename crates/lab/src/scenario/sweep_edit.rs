@@ -8,7 +8,7 @@ use trammel_core::units::nearest;
 
 /// Keys that say what a sweep is, and so cannot be part of one.
 const NOT_SWEPT: &[&str] = &[
-    "sweep", "matrix", "subject", "engines", "title", "question", "host",
+    "sweep", "matrix", "subject", "engines", "title", "question", "answer", "host",
 ];
 
 /// Whether a file whose keys are those of `root` may have the dotted key `key`; if not, what to do.

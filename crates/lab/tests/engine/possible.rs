@@ -1,6 +1,7 @@
 //! What was found to be impossible, each with the value that is right.
 
-use super::{folder, outcome, parse, stderr, trammel};
+use super::{Watch, folder, outcome, parse, stderr, trammel};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use trammel::engine::points::Outcome;
 use trammel_core::table::Row;
 
@@ -187,5 +188,93 @@ fn the_trace_of_a_flow_ends_with_it() {
         };
         assert!(last("a") > 9.8, "{}", last("a"));
         assert!((3.8..4.4).contains(&last("b")), "{}", last("b"));
+    }
+}
+
+/// Says to stop from the second time on that it is asked: the first is before the run begins.
+#[derive(Default)]
+struct Soon(AtomicUsize);
+
+impl Watch for Soon {
+    fn is_interrupted(&self) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst) > 0
+    }
+}
+
+/// Six hundred million packets: a run that did not listen would take many minutes.
+#[test]
+fn an_interrupt_is_heard_within_a_run() {
+    let file = parse(
+        "duration = '1000 s'\n[path]\nrate = '10 Gbit/s'\nrtt = '1 ms'\n[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n",
+    );
+    let options = super::RunOptions {
+        engines: vec![trammel::scenario::model::Engine::Simulate],
+        ..super::options()
+    };
+    let outcome = super::run_points(&file, &options, &Soon::default()).unwrap();
+    assert!(outcome.is_interrupted);
+    assert_eq!((outcome.failures.len(), outcome.runs), (0, (1, 0)));
+}
+
+/// A window of 64 kB over 100 ms lets 5 of 100 Mbit/s through, and the reader hears of it.
+#[test]
+fn a_flow_that_its_receive_buffer_limits_is_named() {
+    let notes = |more: &str| {
+        let outcome = outcome(&format!(
+            "duration = '10 s'\nengines = ['simulate']\n[path]\nrate = '100 Mbit/s'\nrtt = '100 ms'\n\
+             [[flow]]\nname = 'far'\nvariant = 'bbr'\nstart = '0 s'\n{more}",
+        ));
+        outcome.notes.join("\n")
+    };
+    let said = notes("receive_buffer = '64 KB'\n");
+    assert!(
+        said.contains("receive_buffer = ") && said.contains("limits `far`"),
+        "{said}"
+    );
+    let said = notes("cwnd_clamp = 20\n");
+    assert!(said.contains("cwnd_clamp = 20"), "{said}");
+    assert_eq!(notes(""), "");
+}
+
+/// Without `-o` the terminal has the sentence, and a table that people can read.
+#[test]
+fn a_run_without_a_folder_says_its_answer() {
+    let (_dir, scenario, _) = folder(
+        "duration = '5 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n[[flow]]\nvariant = 'cubic'\n\
+         [[flow]]\nvariant = 'reno'\n",
+    );
+    let output = trammel(&["run", &scenario, "--engine", "simulate"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("of the goodput"),
+        "{}",
+        stderr(&output)
+    );
+    let table = String::from_utf8(output.stdout).unwrap();
+    let digits = |word: &str| word.chars().filter(char::is_ascii_digit).count();
+    let longest = table.split_whitespace().map(digits).max();
+    assert!(longest <= Some(6), "{table}");
+}
+
+/// What would never end or fill memory is refused with exit code 2, before anything runs.
+#[test]
+fn what_would_never_end_is_refused() {
+    for text in [
+        "duration = '1 ms'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n\
+         [[stream]]\ngap = { distribution = 'exponential', mean = 1e-300 }\n",
+        "duration = '10 s'\ntrace = '1 ns'\n[path]\nrate = '1 Mbit/s'\nrtt = '20 ms'\n[[flow]]\nvariant = 'cubic'\n",
+        "duration = '500 ms'\n[path]\nrate = '1 Gbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n\
+         [[workload]]\nkind = 'poisson'\nrate = '100 Gbit/s'\nsize = '100 B'\n",
+    ] {
+        let (_dir, scenario, _) = folder(text);
+        for command in ["check", "run"] {
+            let output = trammel(&[command, &scenario]);
+            assert_eq!(output.status.code(), Some(2), "{text}{}", stderr(&output));
+            assert!(
+                stderr(&output).contains("a run has at most"),
+                "{}",
+                stderr(&output)
+            );
+        }
     }
 }

@@ -82,8 +82,36 @@ impl Shape {
     }
 }
 
+/// The swept parameters that have several values.
+pub(super) fn varying(file: &File) -> Vec<usize> {
+    let swept = &file.points[0].swept;
+    let varies = |at: &usize| {
+        let first = &swept[*at].text;
+        let mut points = file.points.iter();
+        points.any(|point| point.swept[*at].text != *first)
+    };
+    (0..swept.len()).filter(varies).collect()
+}
+
+/// Of these, names of what may be compared over one path: variants, stacks, disciplines, kernels. All else is another path.
+pub(super) fn names(file: &File) -> Vec<usize> {
+    let is_name = |at: &usize| {
+        let swept = |point: &Point| point.swept[*at].clone();
+        let key = swept(&file.points[0]).key;
+        let is_of_path = ["path.", "link.", "topology."]
+            .iter()
+            .any(|start| key.starts_with(start));
+        let is_number = file
+            .points
+            .iter()
+            .all(|point| swept(point).number.is_some());
+        !is_number && (!is_of_path || key.contains("queue"))
+    };
+    varying(file).into_iter().filter(is_name).collect()
+}
+
 /// Whether the parameter `other` has one value for each value of `axis`.
-fn follows(file: &File, other: usize, axis: usize) -> bool {
+pub(super) fn follows(file: &File, other: usize, axis: usize) -> bool {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     file.points.iter().all(|point| {
         let (key, value) = (&point.swept[axis].text, &point.swept[other].text);

@@ -7,6 +7,7 @@ use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::label::Label;
 use crate::report::{Block, Section};
 use crate::scenario::File;
+use trammel_core::time::Time;
 use trammel_netsim::trace::Sample;
 
 /// Flows of one plot at most.
@@ -57,6 +58,25 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         })
         .take(MOST_FLOWS)
         .collect();
+    // A colour is a flow, whichever engine has it.
+    let mut names: Vec<&str> = Vec::new();
+    for (name, ..) in &flows {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    // Workloads and streams, by what they deliver.
+    let others: Vec<(&str, Label, &[(Time, u64)])> = traces
+        .iter()
+        .filter_map(|one| match &one.trace.samples {
+            Samples::Delivered(all) if all.len() > 1 => {
+                let name = one.trace.entity.trim_end_matches(":delivered");
+                Some((name, one.label, all.as_slice()))
+            }
+            _ => None,
+        })
+        .take(MOST_FLOWS)
+        .collect();
     let mut figures = Vec::new();
     let group = format!("run-{number}");
     let figure = |id: &str, title: &str, y: Axis| {
@@ -64,9 +84,10 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         Figure::new(&id, title, Axis::linear("time", "s"), y).grouped(&group)
     };
     let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
-        for (colour, (name, label, samples)) in flows.iter().enumerate() {
+        for (name, label, samples) in &flows {
+            let colour = names.iter().position(|one| one == name);
             let series = Series::new(*name, mark, points(samples));
-            figure = figure.with(series.labelled(*label).coloured(colour));
+            figure = figure.with(series.labelled(*label).coloured(colour.unwrap_or_default()));
         }
         figure
     };
@@ -80,7 +101,8 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         let y = Axis::linear("cwnd", "packets");
         figures.push(each(figure("cwnd", "Congestion window", y), &window, Mark::Step).wide());
         let y = Axis::linear("goodput", "Mbit/s");
-        figures.push(each(figure("rate", "Goodput", y), &goodput, Mark::Line));
+        let rates = each(figure("rate", "Goodput", y), &goodput, Mark::Line);
+        figures.push(with_others(rates, &others, names.len()));
         let rtt = |samples: &[Sample]| {
             let known = samples.iter().filter(|s| s.srtt_us > 0);
             known
@@ -89,6 +111,10 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         };
         let y = Axis::linear("smoothed round trip", "ms");
         figures.push(each(figure("rtt", "Round trip", y), &rtt, Mark::Line));
+    }
+    if flows.is_empty() && !others.is_empty() {
+        let rates = figure("rate", "Goodput", Axis::linear("goodput", "Mbit/s"));
+        figures.push(with_others(rates, &others, 0).wide());
     }
     let mut queues = figure("queue", "Queues", Axis::linear("queue", "packets"));
     for one in traces {
@@ -113,6 +139,26 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         figures.push(queues);
     }
     figures.into_iter().map(Block::Figure).collect()
+}
+
+/// The goodput of workloads and streams, in the colours after those of `flows` flows.
+fn with_others(
+    mut figure: Figure,
+    others: &[(&str, Label, &[(Time, u64)])],
+    flows: usize,
+) -> Figure {
+    for (n, (name, label, all)) in others.iter().enumerate() {
+        let stride = all.len().div_ceil(GOODPUT_STEPS).max(1);
+        let picked: Vec<&(Time, u64)> = all.iter().step_by(stride).collect();
+        let pairs = picked.windows(2).filter_map(|pair| {
+            let s = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();
+            let bytes = pair[1].1.checked_sub(pair[0].1)?;
+            (s > 0.0).then(|| (pair[1].0.as_secs_f64(), bytes as f64 * 8e-6 / s))
+        });
+        let series = Series::new(*name, Mark::Line, pairs.collect());
+        figure = figure.with(series.labelled(*label).coloured(flows + n));
+    }
+    figure
 }
 
 /// Payload acknowledged between samples, as a rate.

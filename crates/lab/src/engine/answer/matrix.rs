@@ -2,6 +2,7 @@
 
 use super::axis::{Matrix, value, values};
 use super::numbers::{Number, Numbers};
+use super::words::INTERVALS;
 use crate::report::Block;
 use crate::report::heat_map::{Colours, HeatMap};
 use crate::scenario::File;
@@ -72,12 +73,17 @@ pub(super) fn heat_maps(file: &File, numbers: &Numbers, matrix: &Matrix) -> Vec<
             group => format!("Who takes from whom, {group}"),
         };
         let spread = if repeats > 1 {
-            format!(" Point at a cell for its 95 % interval over {repeats} runs.")
+            format!(" Point at a cell for its 95 % interval over {repeats} runs ({INTERVALS}).")
         } else {
             String::new()
         };
         Block::HeatMap(HeatMap {
-            id: format!("matrix-{}", n + 1),
+            id: match numbers.labels.first() {
+                Some(first) if *first != numbers.label => {
+                    format!("matrix-{}-{}", n + 1, numbers.label.key())
+                }
+                _ => format!("matrix-{}", n + 1),
+            },
             title,
             caption: format!(
                 "Share of the goodput that the variant of the row takes beside the variant of the \

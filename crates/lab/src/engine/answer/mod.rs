@@ -3,18 +3,25 @@
 //! What is plotted follows the shape of the file: a matrix of variants is a heat map, a swept number an axis,
 //! swept names a plot of goodput against delay, and a few points are shown over time.
 
+mod agreement;
+mod along;
 mod axis;
 mod completions;
+mod finding;
+mod goal;
 mod inside;
 mod lead;
 mod matrix;
 mod numbers;
+mod rank;
+mod share;
 mod side_by_side;
 mod sweep;
 mod without_flows;
+mod words;
 
 use super::points::Outcome;
-use crate::report::{Block, Note, NoteKind, Provenance, Report, Section, TableView};
+use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section, TableView};
 use crate::scenario::File;
 use axis::Shape;
 use numbers::Numbers;
@@ -31,7 +38,12 @@ pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report 
     }];
     let results = &mut sections[0].blocks;
     if let Shape::Matrix(matrix) = &shape {
-        results.extend(matrix::heat_maps(file, &numbers, matrix));
+        // Of no run at all the map is empty, and says so.
+        let labels = numbers.labels.iter().copied();
+        let labels = labels.chain(numbers.labels.is_empty().then_some(numbers.label));
+        for label in labels {
+            results.extend(matrix::heat_maps(file, &numbers.by(label), matrix));
+        }
     }
     if let Shape::Sweep(sweep) = &shape {
         results.extend(sweep::figures(file, &numbers, sweep));
@@ -68,6 +80,12 @@ pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report 
     }
 }
 
+/// The answer of what came of `file` in a sentence.
+pub fn answer(file: &File, outcome: &Outcome) -> Answer {
+    let numbers = Numbers::of(file, outcome);
+    lead::answer(file, outcome, &numbers, &Shape::of(file))
+}
+
 /// What a reader must know first.
 fn warnings(outcome: &Outcome) -> Vec<Block> {
     const MOST: usize = 8;
@@ -81,13 +99,13 @@ fn warnings(outcome: &Outcome) -> Vec<Block> {
     for failure in outcome.failures.iter().take(MOST) {
         let (point, seed) = (&failure.point, failure.seed);
         texts.push(format!(
-            "Point `{point}` with seed {seed} came to nothing: {}.",
+            "Point `{point}` with seed {seed} failed: {}.",
             failure.why
         ));
     }
     let more = outcome.failures.len().saturating_sub(MOST);
     if more > 0 {
-        texts.push(format!("{more} more runs came to nothing."));
+        texts.push(format!("{more} more runs failed."));
     }
     texts.extend(outcome.notes.iter().take(MOST).cloned());
     let more = outcome.notes.len().saturating_sub(MOST);

@@ -1,4 +1,4 @@
-//! The summary by point, entity and metric, for plots and sentences; and numbers as words.
+//! The summary by engine, point, entity and metric, for plots and sentences.
 
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
@@ -6,7 +6,7 @@ use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::topology::Topology;
 use std::collections::BTreeMap;
-use trammel_core::table::format_float;
+use std::rc::Rc;
 use trammel_core::time::Time;
 
 /// A mean over the repeats with its interval.
@@ -18,6 +18,11 @@ pub(super) struct Number {
 }
 
 impl Number {
+    /// Two numbers of which nobody knows how far repeats lie apart are told apart from this relative difference on.
+    const APART: f64 = 0.05;
+    /// As many repeats without an interval are all the same: there is no chance in them.
+    const SURE: u32 = trammel_core::interval::LEAST_REPEATS as u32;
+
     /// The same in a unit of which `scale` make one.
     pub(super) fn scaled(self, scale: f64) -> Number {
         let scaled = |(low, high)| (low * scale, high * scale);
@@ -27,21 +32,38 @@ impl Number {
             n: self.n,
         }
     }
+
+    /// Where the true mean is, as far as is known.
+    fn ends(self) -> Option<(f64, f64)> {
+        let sure = (self.n >= Number::SURE).then_some((self.mean, self.mean));
+        self.interval.or(sure)
+    }
+
+    /// Whether the two are clearly not the same: their intervals do not meet.
+    pub(super) fn differs_from(self, other: Number) -> bool {
+        let apart = (self.mean - other.mean).abs();
+        match self.ends().zip(other.ends()) {
+            Some((a, b)) => a.1 < b.0 || b.1 < a.0,
+            None => apart > Number::APART * self.mean.abs().max(other.mean.abs()),
+        }
+    }
 }
 
-/// Point, model (empty for the simulator), entity and metric.
-type Key = (String, String, String, String);
+/// Engine, point, model (empty but of predictions), entity and metric.
+type Key = (Label, String, String, String, String);
 
-/// Every number of a summary.
-#[derive(Debug)]
+/// Every number of a summary, as one engine has it; the numbers of models are there for each.
+#[derive(Clone, Debug)]
 pub(super) struct Numbers {
-    all: BTreeMap<Key, Number>,
+    all: Rc<BTreeMap<Key, Number>>,
     /// The models, in the order of the predictions.
     pub(super) models: Vec<String>,
     /// The links that flows share, of each point's scenario.
     pub(super) bottlenecks: Vec<String>,
     is_late: bool,
-    /// Whose runs the numbers are of that no model gave: the simulator's, or the real kernel's where nothing was simulated.
+    /// Whose runs there are: what is nearest to real packets first.
+    pub(super) labels: Vec<Label>,
+    /// Whose runs these numbers are of.
     pub(super) label: Label,
 }
 
@@ -54,61 +76,60 @@ impl Numbers {
                 models.push(model.to_owned());
             }
         }
-        let has_runs_of = |label: &Label| {
-            outcome
-                .flows
-                .rows()
-                .chain(outcome.links.rows())
-                .any(|row| row.text("engine") == label.engine())
-        };
-        let label = [Label::Simulated, Label::LinuxVt, Label::Measured]
-            .into_iter()
-            .find(has_runs_of)
-            .unwrap_or(Label::Simulated);
-        let is_told = |engine: &str| {
-            [label, Label::Predicted]
-                .iter()
-                .any(|label| label.engine() == engine)
-        };
-        let rows = outcome
-            .summary
-            .rows()
-            .filter(|row| is_told(row.text("engine")));
-        let rows = rows.filter_map(|row| {
+        let rows = outcome.summary.rows().filter_map(|row| {
             let text = |name| row.text(name).to_owned();
             let number = Number {
                 mean: row.float("mean")?,
                 interval: row.float("ci_low").zip(row.float("ci_high")),
                 n: row.int("n").unwrap_or(1) as u32,
             };
+            let label = Label::of_engine(row.text("engine"))?;
             Some((
-                (text("point"), text("model"), text("entity"), text("metric")),
+                (
+                    label,
+                    text("point"),
+                    text("model"),
+                    text("entity"),
+                    text("metric"),
+                ),
                 number,
             ))
         });
-        let all = rows.collect();
+        let all: BTreeMap<Key, Number> = rows.collect();
+        let labels = [Label::Measured, Label::LinuxVt, Label::Simulated];
+        let has_runs_of = |label: &Label| all.keys().any(|key| key.0 == *label);
+        let labels: Vec<Label> = labels.into_iter().filter(has_runs_of).collect();
         let is_late = file
             .points
             .iter()
             .any(|point| point.scenario.warmup > Time::ZERO);
         Numbers {
-            all,
+            all: Rc::new(all),
             models,
             bottlenecks: bottlenecks(file),
             is_late,
-            label,
+            label: labels.first().copied().unwrap_or(Label::Simulated),
+            labels,
         }
     }
 
-    /// Whether anything of `point` was simulated.
-    pub(super) fn has(&self, point: &str) -> bool {
-        let mut all = self.all.keys();
-        all.any(|(of, model, _, _)| of == point && model.is_empty())
+    /// The same numbers as `label` has them.
+    pub(super) fn by(&self, label: Label) -> Numbers {
+        Numbers {
+            label,
+            ..self.clone()
+        }
     }
 
-    /// A simulated number.
+    /// Whether there is a run of `point`.
+    pub(super) fn has(&self, point: &str) -> bool {
+        let mut all = self.all.keys();
+        all.any(|(label, of, ..)| *label == self.label && of == point)
+    }
+
+    /// A number of a run.
     pub(super) fn get(&self, point: &str, entity: &str, metric: &str) -> Option<Number> {
-        self.of_model(point, "", entity, metric)
+        self.find(self.label, point, "", entity, metric)
     }
 
     /// A number of `model`.
@@ -119,21 +140,38 @@ impl Numbers {
         entity: &str,
         metric: &str,
     ) -> Option<Number> {
-        let key = [point, model, entity, metric].map(str::to_owned);
-        let [point, model, entity, metric] = key;
-        self.all.get(&(point, model, entity, metric)).copied()
+        self.find(Label::Predicted, point, model, entity, metric)
     }
 
-    /// A simulated number after the warm-up, where there is one.
+    fn find(
+        &self,
+        label: Label,
+        point: &str,
+        model: &str,
+        entity: &str,
+        metric: &str,
+    ) -> Option<Number> {
+        let [point, model, entity, metric] = [point, model, entity, metric].map(str::to_owned);
+        self.all
+            .get(&(label, point, model, entity, metric))
+            .copied()
+    }
+
+    /// A number after the warm-up, where there is one.
     pub(super) fn steady(&self, point: &str, entity: &str, metric: &str) -> Option<Number> {
         let late = format!("late_{metric}");
         let late = self.get(point, entity, &late).filter(|_| self.is_late);
         late.or_else(|| self.get(point, entity, metric))
     }
 
-    /// A simulated number of all flows, after the warm-up where there is one.
+    /// A number of all flows, after the warm-up where there is one.
     pub(super) fn of_all(&self, point: &str, metric: &str) -> Option<Number> {
         self.steady(point, ALL_FLOWS, metric)
+    }
+
+    /// A number of the bottleneck, after the warm-up where there is one.
+    pub(super) fn of_bottleneck(&self, point: &str, metric: &str) -> Option<Number> {
+        self.steady(point, self.bottlenecks.first()?, metric)
     }
 }
 
@@ -153,56 +191,26 @@ fn bottlenecks(file: &File) -> Vec<String> {
     }
 }
 
-/// A fraction in percent: two digits, more near both ends.
-pub(super) fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    let from_end = percent.min(100.0 - percent).abs();
-    let digits = if from_end < 0.005 {
-        0
-    } else if from_end < 0.1 {
-        2
-    } else {
-        usize::from(from_end < 1.0)
-    };
-    format!("{percent:.digits$} %")
-}
-
-/// A number with three significant digits.
-pub(super) fn three(value: f64) -> String {
-    format_float(value, 3)
-}
-
-/// Microseconds in the unit that fits: `12.3 ms`.
-pub(super) fn micros(us: f64) -> (String, &'static str) {
-    match us {
-        us if us >= 1e6 => (three(us / 1e6), "s"),
-        us if us >= 1e3 => (three(us / 1e3), "ms"),
-        us => (three(us), "µs"),
-    }
-}
-
-/// Megabits a second in the unit that fits.
-pub(super) fn rate(mbps: f64) -> (String, &'static str) {
-    match mbps {
-        mbps if mbps >= 1e3 => (three(mbps / 1e3), "Gbit/s"),
-        mbps if mbps >= 1.0 || mbps == 0.0 => (three(mbps), "Mbit/s"),
-        mbps => (three(mbps * 1e3), "kbit/s"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_long_as_they_need_to_be() {
-        assert_eq!(percent(0.5), "50 %");
-        assert_eq!(percent(0.9963), "99.6 %");
-        assert_eq!(percent(0.0004), "0.04 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(0.999_999), "100 %");
-        assert_eq!(rate(943.21), ("943".to_owned(), "Mbit/s"));
-        assert_eq!(rate(0.02), ("20".to_owned(), "kbit/s"));
-        assert_eq!(micros(41_234.0), ("41.2".to_owned(), "ms"));
+    fn numbers_differ_where_their_intervals_do_not_meet() {
+        let number = |mean: f64, half: f64| Number {
+            mean,
+            interval: Some((mean - half, mean + half)),
+            n: 5,
+        };
+        assert!(number(57.0, 2.0).differs_from(number(52.0, 2.0)));
+        assert!(!number(57.0, 3.0).differs_from(number(52.0, 3.0)));
+        let once = |mean: f64| Number {
+            mean,
+            interval: None,
+            n: 1,
+        };
+        assert!(!once(57.0).differs_from(once(56.0)) && once(57.0).differs_from(once(40.0)));
+        let alike = |mean: f64| Number { n: 5, ..once(mean) };
+        assert!(alike(57.0).differs_from(alike(56.9)), "no chance in either");
     }
 }

@@ -1,6 +1,7 @@
 //! Engines side by side: goodput and share of every flow, by the simulator, the models and the literature.
 
 use super::axis;
+use super::words::INTERVALS;
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
@@ -149,7 +150,11 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     let late = table
         .rows()
         .any(|row| row.text("metric").starts_with("late_"));
-    let caption = if late { "After the warm-up. " } else { "" };
+    let caption = if late {
+        "After the warm-up. "
+    } else {
+        "Shares and sums are of the whole run; a flow's own goodput is over the time in which it had something to send. "
+    };
     let repeats = file
         .points
         .iter()
@@ -158,7 +163,9 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         .unwrap_or(1);
     let spread = match repeats {
         1 => String::new(),
-        n => format!("Small print: 95 % confidence interval of the mean over {n} repeats."),
+        n => format!(
+            "Grey numbers: 95 % confidence interval of the mean over {n} repeats ({INTERVALS})."
+        ),
     };
     Some(Block::Comparison(Comparison {
         title: "Engines side by side".to_owned(),

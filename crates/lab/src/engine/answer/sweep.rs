@@ -2,6 +2,7 @@
 
 use super::axis::{Sweep, axis, value};
 use super::numbers::{Number, Numbers};
+use super::words::INTERVALS;
 use crate::report::Block;
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::label::Label;
@@ -9,8 +10,10 @@ use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use trammel_core::units::Rate;
 
-/// Curves of one plot at most: more cannot be told apart.
+/// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;
+/// Marks of one plot at most: so many colours and shapes there are.
+const MOST_MARKS: usize = 32;
 
 pub(super) fn figures(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<Block> {
     let figures = match sweep.axis {
@@ -71,7 +74,7 @@ fn curve(
 fn caption(file: &File) -> String {
     match file.points.iter().map(|point| point.scenario.repeat).max() {
         Some(n) if n > 1 => {
-            format!("Bands: 95 % confidence interval of the mean over {n} repeats.")
+            format!("Bands: 95 % confidence interval of the mean over {n} repeats ({INTERVALS}).")
         }
         _ => String::new(),
     }
@@ -81,6 +84,7 @@ fn caption(file: &File) -> String {
 fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figure> {
     let groups = groups(file, &sweep.others);
     let caption = caption(file);
+    let engines: Vec<Numbers> = numbers.labels.iter().map(|one| numbers.by(*one)).collect();
     let x = || axis(file, at);
     let (title, _) = super::axis::name(&file.points[0], at);
     let flows: Vec<&str> = file.points[0]
@@ -114,13 +118,17 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                     break;
                 }
                 let scaled = |number: Number| number.scaled(scale);
-                let find = |point: &Point| {
-                    numbers
-                        .steady(&point.id, &flow_at(point, n), metric)
-                        .map(scaled)
-                };
-                let series = curve(named(n, group), points, at, find);
-                figure = figure.with(series.labelled(numbers.label).coloured(colour));
+                for engine in &engines {
+                    let find = |point: &Point| {
+                        engine
+                            .steady(&point.id, &flow_at(point, n), metric)
+                            .map(scaled)
+                    };
+                    let series = curve(named(n, group), points, at, find);
+                    if !series.points.is_empty() {
+                        figure = figure.with(series.labelled(engine.label).coloured(colour));
+                    }
+                }
                 for model in &numbers.models {
                     let find = |point: &Point| {
                         numbers
@@ -134,30 +142,38 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                     let name = format!("{}, {model}", named(n, group));
                     let series = curve(name, points, at, find);
                     if !series.points.is_empty() {
+                        // A colour is a flow's; of several models each needs its own.
                         let of_model = numbers.models.iter().position(|one| one == model);
-                        let shade = 3 + of_model.unwrap_or_default();
+                        let shade = match numbers.models.len() {
+                            1 => colour,
+                            _ => 3 + of_model.unwrap_or_default(),
+                        };
                         figure = figure.with(series.labelled(Label::Predicted).coloured(shade));
                     }
                 }
                 colour += 1;
             }
         }
-        figure.captioned(&caption)
+        figure.captioned(&(left_out(groups.len() * flows.len(), MOST_CURVES) + &caption))
     };
     let mut figures = Vec::new();
     let n = flows.len();
     let is_crowded = n * groups.len() > MOST_CURVES.min(8) && groups.len() > 1;
     let of_all = |id: &str, name: &str, y: Axis, metric: &str, scale: f64| {
         let mut figure = Figure::new(id, &format!("{name} against {title}"), x(), y);
-        for (group, points) in groups.iter().take(MOST_CURVES) {
-            let find = |point: &Point| {
-                let number = numbers.of_all(&point.id, metric)?;
-                Some(number.scaled(scale))
-            };
-            let series = curve(group.clone(), points, at, find);
-            figure = figure.with(series.labelled(numbers.label));
+        for (colour, (group, points)) in groups.iter().take(MOST_CURVES).enumerate() {
+            for engine in &engines {
+                let find = |point: &Point| {
+                    let number = engine.of_all(&point.id, metric)?;
+                    Some(number.scaled(scale))
+                };
+                let series = curve(group.clone(), points, at, find);
+                if !series.points.is_empty() {
+                    figure = figure.with(series.labelled(engine.label).coloured(colour));
+                }
+            }
         }
-        figure.captioned(&caption)
+        figure.captioned(&(left_out(groups.len(), MOST_CURVES) + &caption))
     };
     if is_crowded {
         // Each flow of each group would be too much: what they get together.
@@ -179,25 +195,33 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
     }
     let of_links = |id: &str, name: &str, y: Axis, metric: &str, scale: f64| {
         let mut figure = Figure::new(id, &format!("{name} against {title}"), x(), y);
+        let links = groups.len() * numbers.bottlenecks.len();
+        let mut colour = 0;
         for (group, points) in &groups {
             for link in &numbers.bottlenecks {
-                if figure.series.len() == MOST_CURVES {
+                if colour == MOST_CURVES {
                     break;
                 }
-                let find = |point: &Point| {
-                    let number = numbers.steady(&point.id, link, metric)?;
-                    Some(number.scaled(scale))
-                };
                 let name = match (numbers.bottlenecks.len(), group.as_str()) {
                     (1, "") => String::new(),
                     (1, group) => group.to_owned(),
                     (_, "") => link.clone(),
                     (_, group) => format!("{link}, {group}"),
                 };
-                figure = figure.with(curve(name, points, at, find).labelled(numbers.label));
+                for engine in &engines {
+                    let find = |point: &Point| {
+                        let number = engine.steady(&point.id, link, metric)?;
+                        Some(number.scaled(scale))
+                    };
+                    let series = curve(name.clone(), points, at, find);
+                    if !series.points.is_empty() {
+                        figure = figure.with(series.labelled(engine.label).coloured(colour));
+                    }
+                }
+                colour += 1;
             }
         }
-        figure.captioned(&caption)
+        figure.captioned(&(left_out(links, MOST_CURVES) + &caption))
     };
     let y = Axis::linear("utilisation", "").with_range(0.0, 1.0);
     figures.push(of_links(
@@ -252,21 +276,42 @@ fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Fi
         Axis::linear("mean queueing delay", "ms")
     };
     let mut figure = Figure::new("goodput-delay", "Goodput against delay", x, y);
-    let first = &sweep.others[..1];
-    for (name, points) in groups(file, first).into_iter().take(MOST_CURVES) {
-        let places = points.iter().filter_map(|point| {
-            let delay = numbers.steady(&point.id, link, "queue_delay_mean")?.mean / 1e3;
-            let goodput = if is_relative {
-                numbers.steady(&point.id, link, "utilisation")?.mean
-            } else {
-                numbers.of_all(&point.id, "goodput")?.mean
-            };
-            Some((delay, goodput))
-        });
-        let places = places.collect();
-        figure = figure.with(Series::new(name, Mark::Points, places).labelled(numbers.label));
+    // A mark for each value of every swept name: what tells paths apart is in the name too.
+    let groups = groups(file, &sweep.others);
+    let all = groups.len();
+    for (place, (name, points)) in groups.into_iter().take(MOST_MARKS).enumerate() {
+        for (round, engine) in numbers.labels.iter().enumerate() {
+            let engine = numbers.by(*engine);
+            let places = points.iter().filter_map(|point| {
+                let delay = engine.steady(&point.id, link, "queue_delay_mean")?.mean / 1e3;
+                let goodput = if is_relative {
+                    engine.steady(&point.id, link, "utilisation")?.mean
+                } else {
+                    engine.of_all(&point.id, "goodput")?.mean
+                };
+                Some((delay, goodput))
+            });
+            let series = Series::new(name.clone(), Mark::Points, places.collect());
+            if !series.points.is_empty() {
+                // As many places on in the palette, the colour is the same and the shape another.
+                let look = place + round * MOST_MARKS / 2;
+                figure = figure.with(series.labelled(engine.label).coloured(look));
+            }
+        }
     }
-    Some(figure.captioned("One mark a point of the sweep; up and to the left is better."))
+    let left_out = left_out(all, MOST_MARKS);
+    Some(figure.captioned(&format!(
+        "{left_out}One mark a point of the sweep; up and to the left is better."
+    )))
+}
+
+/// What a plot of `most` of `all` names must say.
+fn left_out(all: usize, most: usize) -> String {
+    if all > most {
+        format!("The first {most} of {all} are shown; the tables have all. ")
+    } else {
+        String::new()
+    }
 }
 
 fn rate_of(point: &Point) -> Option<Rate> {

@@ -9,7 +9,9 @@ use super::check::{self, Fault};
 use super::faults::Context;
 use super::keys::{ENGINES, MEASURE, PACKAGED, ROOT};
 use super::keys_kind::Kind;
-use super::model::{Engine, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows};
+use super::model::{
+    Engine, Goal, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows,
+};
 use super::preset;
 use super::reader::Reader;
 use super::tree::{Node, Span, Value};
@@ -27,6 +29,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
     let mut scenario = Scenario {
         title: r.text("title").unwrap_or_default(),
         question: r.text("question"),
+        answer: r.word("answer").map(|word| Goal::ALL[word]),
         duration: r.time("duration").unwrap_or(Time::MAX),
         warmup: r.time("warmup").unwrap_or_default(),
         repeat: r.whole("repeat").unwrap_or(1) as u32,

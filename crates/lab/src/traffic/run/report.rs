@@ -7,10 +7,11 @@ use crate::report::comparison::Comparison;
 use crate::report::label::Label;
 use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
+use trammel_core::stats::relative_error;
 use trammel_core::table::{Table, format_float};
 
 /// Digits of numbers in sentences.
-const DIGITS: usize = 4;
+const DIGITS: usize = 3;
 
 /// The whole report.
 pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) -> Report {
@@ -92,38 +93,55 @@ fn side_by_side(tables: &[Table]) -> Option<Comparison> {
     Some(comparison)
 }
 
-/// What became of the first stream at the first point.
+/// What became of the first stream at the first point: what was measured, else simulated, else predicted; waiting apart from the
+/// way, and beside it what another engine says.
 fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
     let of = |metric: &str| {
         let mut all = compared.iter();
         all.find(|one| (one.point, one.stream, one.metric) == (0, 0, metric))
     };
-    let value = |one: &Compared| {
-        let of = |value: Option<f64>, label| Some((value?, label));
-        of(one.measured, Label::Measured)
-            .or(of(one.simulated, Label::Simulated))
-            .or(of(one.predicted, Label::Predicted))
+    let labels = [Label::Measured, Label::Simulated, Label::Predicted];
+    let by = |one: &Compared, label: Label| match label {
+        Label::Measured => one.measured,
+        Label::Simulated => one.simulated,
+        _ => one.predicted,
     };
-    let (Some((delay, label)), lost) = (
-        of("delay_mean_us").and_then(value),
-        of("lost").and_then(value),
-    ) else {
+    let value = |metric: &str, label: Label| by(of(metric)?, label);
+    let is_known = |label: &Label| value("delay_mean_us", *label).is_some();
+    let mut known = labels.into_iter().filter(is_known);
+    let Some(label) = known.next() else {
         return Answer::default();
     };
+    let delay = value("delay_mean_us", label).expect("it was just found");
+    let wait = |label: Label| {
+        let wait = value("delay_mean_us", label)? - value("delay_min_us", label)?;
+        (wait >= 0.0).then_some(wait)
+    };
+    let beside = known.find_map(|other| Some((other, wait(other)?)));
     let name = &outcome.file.first().streams[0].name;
-    let delay = format!("{} ms", format_float(delay / 1e3, DIGITS));
-    let lost = lost.map_or(String::new(), |(lost, _)| {
+    let waiting = wait(label).map_or(String::new(), |own| {
+        let beside = beside.map_or(String::new(), |(other, theirs)| {
+            let off = relative_error(theirs, own).filter(|_| own > 0.0);
+            let off = off.map_or(String::new(), |off| format!(", {:+.0} % off", off * 100.0));
+            format!(" ({}: {}{off})", other.words(), ms(theirs))
+        });
+        format!(", of which {} is waiting{beside}", ms(own))
+    });
+    let lost = value("lost", label).filter(|lost| *lost > 0.0);
+    let lost = lost.map_or(String::new(), |lost| {
         format!(
-            ", and {} % of them are lost",
+            " {} % of its packets are lost.",
             format_float(100.0 * lost, DIGITS)
         )
     });
     Answer {
-        sentence: format!(
-            "Packets of `{name}` take {delay} in the mean{lost} ({}).",
-            label.words()
-        ),
-        number: delay,
+        number: wait(label).map_or_else(|| ms(delay), ms),
+        sentence: format!("`{name}`: average delay {}{waiting}.{lost}", ms(delay)),
         label: Some(label),
     }
+}
+
+/// Microseconds as `1.94 ms`.
+fn ms(us: f64) -> String {
+    format!("{} ms", format_float(us / 1e3, DIGITS))
 }
