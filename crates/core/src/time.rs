@@ -2,6 +2,9 @@
 //!
 //! A picosecond is exact for every byte at every rate up to 8 Tbit/s that divides 10¹², and 64 bits of
 //! them last 213 days. Integers make two runs on two platforms equal to the bit.
+//!
+//! Sums and products that would be later than [`Time::MAX`] are `Time::MAX`, in every build: what comes after the last instant never
+//! comes. No span is below zero: a difference that would be is a fault of the program and ends it, in every build.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -20,21 +23,21 @@ impl Time {
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
-    /// `ns` nanoseconds; at most 213 days.
+    /// `ns` nanoseconds; more than 213 days become [`Time::MAX`].
     pub const fn from_ns(ns: u64) -> Time {
-        Time(ns * 1_000)
+        Time(ns.saturating_mul(1_000))
     }
-    /// `us` microseconds; at most 213 days.
+    /// `us` microseconds; more than 213 days become [`Time::MAX`].
     pub const fn from_us(us: u64) -> Time {
-        Time(us * 1_000_000)
+        Time(us.saturating_mul(1_000_000))
     }
-    /// `ms` milliseconds; at most 213 days.
+    /// `ms` milliseconds; more than 213 days become [`Time::MAX`].
     pub const fn from_ms(ms: u64) -> Time {
-        Time(ms * 1_000_000_000)
+        Time(ms.saturating_mul(1_000_000_000))
     }
-    /// `s` whole seconds; at most 213 days.
+    /// `s` whole seconds; more than 213 days become [`Time::MAX`].
     pub const fn from_secs(s: u64) -> Time {
-        Time(s * 1_000_000_000_000)
+        Time(s.saturating_mul(1_000_000_000_000))
     }
     /// `s` seconds rounded to the nearest picosecond; negative and not-a-number become zero, more
     /// than 213 days become [`Time::MAX`].
@@ -76,29 +79,39 @@ impl Time {
 impl Add for Time {
     type Output = Time;
     fn add(self, span: Time) -> Time {
-        Time(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 impl AddAssign for Time {
     fn add_assign(&mut self, span: Time) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 impl Sub for Time {
     type Output = Time;
     fn sub(self, earlier: Time) -> Time {
-        Time(self.0 - earlier.0)
+        match self.0.checked_sub(earlier.0) {
+            Some(ps) => Time(ps),
+            None => before(self, earlier),
+        }
     }
 }
+/// Apart from the subtraction, which is everywhere.
+#[cold]
+#[inline(never)]
+fn before(instant: Time, earlier: Time) -> ! {
+    panic!("{instant} is before {earlier}: there is no span between them")
+}
+
 impl SubAssign for Time {
     fn sub_assign(&mut self, span: Time) {
-        self.0 -= span.0;
+        *self = *self - span;
     }
 }
 impl Mul<u64> for Time {
     type Output = Time;
     fn mul(self, times: u64) -> Time {
-        Time(self.0 * times)
+        Time(self.0.saturating_mul(times))
     }
 }
 impl Div<u64> for Time {
@@ -138,6 +151,25 @@ mod tests {
         assert_eq!(Time::from_us(1_500).to_string(), "1.5 ms");
         assert_eq!(Time::from_secs(100).to_string(), "100 s");
         assert_eq!(Time::ZERO.to_string(), "0 s");
+    }
+
+    #[test]
+    fn what_comes_after_the_last_instant_never_comes() {
+        let day = Time::from_secs(86_400);
+        assert_eq!(day * 300, Time::MAX);
+        assert_eq!(Time::MAX + day, Time::MAX);
+        assert_eq!(Time::from_secs_f64(1e15) + Time::from_ps(1), Time::MAX);
+        assert_eq!(Time::from_secs(u64::MAX), Time::MAX);
+        let mut instant = Time::MAX;
+        instant += Time::from_ns(1);
+        assert_eq!(instant, Time::MAX);
+        assert_eq!(day * 3 - day, day * 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "1 s is before 2 s")]
+    fn no_span_is_below_zero() {
+        let _ = Time::from_secs(1) - Time::from_secs(2);
     }
 
     #[test]
