@@ -28,6 +28,7 @@ pub mod offload;
 mod packet_ring;
 mod packet_send;
 pub mod poll;
+pub mod program;
 pub mod qdisc;
 pub mod ring;
 pub mod route;

@@ -21,6 +21,7 @@
 use crate::error::{Error, Result};
 use crate::ethtool::Ethtool;
 use crate::netlink::Socket;
+use crate::program;
 use crate::rtnetlink::{Change, Hop, Link};
 use crate::sys;
 use std::ffi::CString;
@@ -29,7 +30,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -143,14 +144,21 @@ impl Namespace {
         })
     }
 
-    /// Runs a command in the namespace to its end; one that fails is an error with what it wrote.
-    pub fn command(&self, program: &str, arguments: &[&str]) -> Result<Output> {
+    /// Runs a command in the namespace to its end; one that fails is an error with what it wrote. It is looked for in absolute folders
+    /// and runs isolated (see [`program`]).
+    pub fn command(&self, name: &str, arguments: &[&str]) -> Result<Output> {
         let failed = |source| Error::Kernel {
-            what: format!("`{program} {}` failed", arguments.join(" ")),
+            what: format!("`{name} {}` failed", arguments.join(" ")),
             source,
         };
+        let found = program::find(name).ok_or(io::ErrorKind::NotFound);
+        let found = found.map_err(|kind| failed(kind.into()))?;
         let output = self
-            .run(|| Command::new(program).args(arguments).output())
+            .run(|| {
+                program::isolated(&found, Path::new("/"))
+                    .args(arguments)
+                    .output()
+            })
             .map_err(failed)?;
         if output.status.success() {
             return Ok(output);

@@ -189,6 +189,80 @@ fn tests_of_transfers_have_their_tables_and_one_that_lacks_a_server_says_so() {
     assert!((number("of_wire_percent") / share - 1.0).abs() < 1e-6);
 }
 
+/// Whoever can write to the folder in which a command is given has nothing run by it.
+#[test]
+fn nothing_of_the_folder_that_one_is_in_is_run() {
+    if path(&Dut::Wire).is_none() {
+        return;
+    }
+    // Without nginx, Python serves, which looks for its modules where it is started.
+    let programs = tempfile::tempdir().unwrap();
+    // What `python3` is may be a script that looks for the real one.
+    let real = ["-I", "-c", "import sys; print(sys.executable)"];
+    let real = Command::new("python3").args(real).output();
+    let real = real.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned());
+    let curl = trammel_io::program::find("curl");
+    let (Ok(python), Some(curl)) = (real, curl) else {
+        println!("skipped: `curl` or `python3` is not installed");
+        return;
+    };
+    symlink(python, programs.path().join("python3")).unwrap();
+    symlink(curl, programs.path().join("curl")).unwrap();
+    let here = tempfile::tempdir().unwrap();
+    let mark = here.path().join("mark");
+    let write = |name: &str, text: String| {
+        let file = here.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        let may_be_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&file, may_be_run).unwrap();
+    };
+    for program in ["sh", "cat", "curl", "python3", "nginx", "kill"] {
+        write(program, format!("#!/bin/sh\ntouch '{}'\n", mark.display()));
+    }
+    for module in [
+        "http/__init__.py",
+        "http/server.py",
+        "socketserver.py",
+        "sitecustomize.py",
+    ] {
+        write(
+            module,
+            format!(
+                "open({:?}, 'w')\nraise SystemExit(1)\n",
+                mark.to_str().unwrap()
+            ),
+        );
+    }
+    write(
+        ".curlrc",
+        format!("output = {:?}\n", mark.to_str().unwrap()),
+    );
+    let words = [
+        "--tests",
+        "http-transfer",
+        "--set",
+        "http-transfer.bytes=1MB",
+        "--set",
+        "http-transfer.repeats=1",
+    ];
+    let output = bench(&words, None)
+        .current_dir(here.path())
+        .env("PATH", format!(".:{}:", programs.path().display()))
+        .env("HOME", here.path())
+        .env("PYTHONPATH", here.path())
+        .env("http_proxy", "http://127.0.0.1:9")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let tables: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        tables["tables"]["http-transfer"][0]["hosts"],
+        "python3, curl"
+    );
+    assert!(!mark.exists());
+}
+
 #[test]
 fn a_command_that_is_interrupted_leaves_no_server_and_no_client() {
     use std::io::{BufRead, BufReader};

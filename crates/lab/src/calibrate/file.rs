@@ -40,19 +40,12 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = folder.join(name);
-    let written = std::fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        // What is half written is of no use; that it cannot be removed adds nothing to why.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
+    // Of a name that nobody knows beforehand: the folder may be one that others write to. It is gone where it is not renamed.
+    let new = |path: &Path| std::fs::File::create_new(path);
+    let mut beside = tempfile::Builder::new().make_in(folder, new)?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(test)]

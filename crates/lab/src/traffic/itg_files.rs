@@ -93,27 +93,22 @@ pub fn write(
             path.display()
         );
     }
-    let part = part_of(path)?;
-    let written = write_part(job, &part, form, note).and_then(|records| {
-        std::fs::rename(&part, path).map_err(|why| unwritable(path, &why))?;
-        Ok(records)
-    });
-    if written.is_err() {
-        // What is half is nothing.
-        let _ = std::fs::remove_file(&part);
-    }
-    written
-}
-
-/// The name of an unfinished file beside `path`.
-fn part_of(path: &Path) -> anyhow::Result<PathBuf> {
-    let Some(name) = path.file_name() else {
+    if path.file_name().is_none() {
         bail!("`{}` is no name of a file", path.display());
-    };
-    let mut part = std::ffi::OsString::from(".");
-    part.push(name);
-    part.push(format!(".partial-{}", std::process::id()));
-    Ok(path.with_file_name(part))
+    }
+    let wrong = |why: std::io::Error| unwritable(path, &why);
+    let beside = path.parent().filter(|at| !at.as_os_str().is_empty());
+    // Of a name that nobody knows beforehand; what is half is gone when it is dropped.
+    let new = |part: &Path| File::create_new(part);
+    let part = tempfile::Builder::new().make_in(beside.unwrap_or(Path::new(".")), new);
+    let part = part.map_err(wrong)?;
+    let records =
+        write_part(job, part.as_file(), form, note).map_err(|why| match why.downcast() {
+            Ok(io) => wrong(io),
+            Err(other) => other,
+        })?;
+    part.persist(path).map_err(|error| wrong(error.error))?;
+    Ok(records)
 }
 
 fn unwritable(path: &Path, why: &std::io::Error) -> anyhow::Error {
@@ -122,12 +117,11 @@ fn unwritable(path: &Path, why: &std::io::Error) -> anyhow::Error {
 
 fn write_part(
     job: &Job,
-    part: &Path,
+    part: &File,
     form: Form,
     note: &mut dyn FnMut(String),
 ) -> anyhow::Result<u64> {
-    let wrong = |why: std::io::Error| unwritable(part, &why);
-    let mut out = BufWriter::new(File::create(part).map_err(wrong)?);
+    let mut out = BufWriter::new(part);
     let (mut bytes, mut text, mut records) = (Vec::new(), String::new(), 0);
     let put = &mut |line: &Line| {
         records += 1;
@@ -135,16 +129,16 @@ fn write_part(
             Form::Binary => {
                 bytes.clear();
                 binary_log::write(line, binary_log::Order::NATIVE, &mut bytes);
-                Ok(out.write_all(&bytes).map_err(wrong)?)
+                Ok(out.write_all(&bytes)?)
             }
             Form::Text => {
                 text.clear();
                 text_log::write(line, &mut text);
-                Ok(out.write_all(text.as_bytes()).map_err(wrong)?)
+                Ok(out.write_all(text.as_bytes())?)
             }
         }
     };
     lines(job, put, note)?;
-    out.flush().map_err(wrong)?;
+    out.flush()?;
     Ok(records)
 }

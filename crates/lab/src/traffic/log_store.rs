@@ -29,20 +29,14 @@ impl Files {
         let is_folder = path.is_dir() || name.to_string().ends_with('/');
         if is_folder {
             std::fs::create_dir_all(path).map_err(wrong)?;
-            tempfile_can_be_made(path).map_err(wrong)?;
+            // A file of a name that nobody knows beforehand, gone at once.
+            tempfile::NamedTempFile::new_in(path).map_err(wrong)?;
             return Ok(Files::Folder(path.to_owned()));
         }
         let files = Files::File(path.to_owned(), Arc::default());
         append(path)?;
         Ok(files)
     }
-}
-
-/// Whether a file can be made in a folder.
-fn tempfile_can_be_made(folder: &Path) -> io::Result<()> {
-    let path = folder.join(format!(".trammel-{}", std::process::id()));
-    File::create(&path)?;
-    std::fs::remove_file(path)
 }
 
 /// A file that is a whole log or empty, at its end.

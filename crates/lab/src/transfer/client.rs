@@ -3,11 +3,12 @@
 use super::path::{Path, SERVER};
 use super::server::Protocol;
 use crate::engine::Lacks;
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
+use trammel_io::program;
 
 /// Its longest patience, in seconds.
 const PATIENCE: &str = "600";
@@ -25,17 +26,22 @@ impl Drop for Fetching {
     }
 }
 
-/// Fetches a file of `bytes` and throws it away; the seconds from the first word to the last byte.
+/// Fetches a file of `bytes` and throws it away, by a client that runs in `folder`; the seconds from the first word to the last byte.
 pub(super) fn fetch(
     path: &Path,
     protocol: Protocol,
     bytes: u64,
+    folder: &std::path::Path,
     is_interrupted: &dyn Fn() -> bool,
 ) -> anyhow::Result<f64> {
+    let lacking = || Lacks::error("there is no client, `curl`", "apt-get install curl");
+    let curl = program::find("curl").ok_or_else(lacking)?;
     let told = "%{time_total} %{size_download}";
     let url = protocol.url(SERVER);
-    let mut command = Command::new("curl");
+    let mut command = program::isolated(&curl, folder);
     command
+        // No start-up file, and no host that is not the server itself.
+        .args(["-q", "--noproxy", "*"])
         .args(["-sS", "-m", PATIENCE, "-o", "/dev/null", "-w", told, &url])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -43,12 +49,7 @@ pub(super) fn fetch(
         // What the user sends to ours is not for it.
         .process_group(0);
     let started = path.at_client(|| command.spawn());
-    let mut client = Fetching(started.map_err(|why| match why.kind() {
-        std::io::ErrorKind::NotFound => {
-            Lacks::error("there is no client, `curl`", "apt-get install curl")
-        }
-        _ => anyhow!("`curl`: {why}"),
-    })?);
+    let mut client = Fetching(started.context("`curl`")?);
     let status = loop {
         if let Some(status) = client.0.try_wait().context("`curl`")? {
             break status;

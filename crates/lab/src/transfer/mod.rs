@@ -50,7 +50,7 @@ pub fn transfer(
     let mut server = Server::start(path, protocol, &content)?;
     path.await_port(protocol.port(), || server.check(), is_interrupted)?;
     let before = path.retransmissions()?;
-    let seconds = client::fetch(path, protocol, bytes, is_interrupted)?;
+    let seconds = client::fetch(path, protocol, bytes, content.folder(), is_interrupted)?;
     Ok(Transferred {
         server: server.program(),
         bytes,

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow};
 use std::fs::{self, File, Permissions};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
+use trammel_io::program;
 
 /// How a file is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,14 @@ impl Protocol {
                 ("nginx", &["-c", "{folder}/conf", "-e", "stderr"], NGINX),
                 (
                     "python3",
-                    &["-m", "http.server", "80", "--directory", "{folder}/files"],
+                    &[
+                        "-I",
+                        "-m",
+                        "http.server",
+                        "80",
+                        "--directory",
+                        "{folder}/files",
+                    ],
                     "",
                 ),
             ],
@@ -99,35 +106,37 @@ http {
 }
 ";
 
-/// A folder with the file that is transferred; gone when dropped.
+/// A folder with the file that is transferred, of a name that nobody knows beforehand; gone when dropped.
 #[derive(Debug)]
-pub(super) struct Content(PathBuf);
+pub(super) struct Content(TempDir);
 
 impl Content {
     /// A file of `bytes`, all of them zero and none of them on a disk.
     pub(super) fn of(bytes: u64) -> anyhow::Result<Content> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trammel-transfer-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
+        let made = tempfile::Builder::new()
+            .prefix("trammel-transfer-")
+            .tempdir();
+        let place = std::env::temp_dir();
+        let content =
+            made.with_context(|| format!("no folder can be made in `{}`", place.display()))?;
+        let folder = content.path();
         let of = || format!("`{}` cannot be made", folder.display());
-        let content = Content(folder.clone());
+        // Servers read as somebody else, who may pass through this folder and neither list it nor write to it.
+        fs::set_permissions(folder, Permissions::from_mode(0o711)).with_context(of)?;
         for part in ["files", "empty"] {
             let part = folder.join(part);
-            fs::create_dir_all(&part).with_context(of)?;
-            // Servers read as somebody else, and refuse to serve what that one may write.
+            fs::create_dir(&part).with_context(of)?;
+            // They refuse to serve what they may write.
             fs::set_permissions(&part, Permissions::from_mode(0o555)).with_context(of)?;
         }
-        let file = File::create(folder.join("files").join(FILE)).with_context(of)?;
+        let file = File::create_new(folder.join("files").join(FILE)).with_context(of)?;
         file.set_len(bytes).with_context(of)?;
-        Ok(content)
+        Ok(Content(content))
     }
-}
 
-impl Drop for Content {
-    fn drop(&mut self) {
-        // Nothing can be done about a folder that stays.
-        let _ = fs::remove_dir_all(&self.0);
+    /// Where it is: what servers and clients run in.
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.0.path()
     }
 }
 
@@ -146,25 +155,27 @@ impl Server {
         content: &Content,
     ) -> anyhow::Result<Server> {
         let programs = protocol.programs();
-        let found = programs.iter().find(|(program, ..)| is_installed(program));
-        let Some((program, arguments, configuration)) = found else {
+        let mut installed = programs
+            .iter()
+            .filter_map(|of| Some((program::find(of.0)?, of)));
+        let Some((file, (program, arguments, configuration))) = installed.next() else {
             let first = programs.first().map_or("", |(program, ..)| program);
             return Err(Lacks::error(
                 &format!("there is no server of {}", protocol.name().to_uppercase()),
                 &format!("apt-get install {first}"),
             ));
         };
-        let folder = content.0.display().to_string();
-        let conf = content.0.join("conf");
+        let folder = content.folder().display().to_string();
+        let conf = content.folder().join("conf");
         let text = configuration.replace("{folder}", &folder);
         fs::write(&conf, text).with_context(|| format!("`{}`", conf.display()))?;
         let arguments = arguments.iter();
         let arguments = arguments.map(|text| text.replace("{folder}", &folder));
-        let words: Vec<String> = [(*program).to_owned()]
+        let words: Vec<String> = [file.display().to_string()]
             .into_iter()
             .chain(arguments)
             .collect();
-        let process = Process::start(path.server(), &words);
+        let process = Process::isolated(path.server(), &words, content.folder());
         Ok(Server {
             program,
             process: process.with_context(|| format!("`{program}`"))?,
@@ -184,11 +195,30 @@ impl Server {
     }
 }
 
-/// Whether a shell would find `program`.
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| {
-        let found = fs::metadata(folder.join(program));
-        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_of_a_name_that_cannot_be_made_beforehand_and_of_no_use_to_others() {
+        let [one, two] = [Content::of(7).unwrap(), Content::of(7).unwrap()];
+        assert_ne!(one.folder(), two.folder());
+        let name = one
+            .folder()
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        assert!(!name.contains(&std::process::id().to_string()), "{name}");
+        let mode = |part: &str| {
+            let about = fs::symlink_metadata(one.folder().join(part)).unwrap();
+            about.permissions().mode() & 0o777
+        };
+        // Nobody but its owner writes anything in it.
+        assert_eq!(["", "files", "empty"].map(mode), [0o711, 0o555, 0o555]);
+        assert_eq!(mode("files/file") & 0o022, 0);
+        let place = one.folder().to_owned();
+        drop(one);
+        assert!(!place.exists());
+    }
 }

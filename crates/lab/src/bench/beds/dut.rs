@@ -4,6 +4,7 @@ use super::filters::Filters;
 use crate::router::command::Source;
 use std::path::PathBuf;
 use std::str::FromStr;
+use trammel_io::program;
 use trammel_router::lang;
 use trammel_router::load::BuiltIn;
 
@@ -115,7 +116,7 @@ impl Dut {
                 let command = command
                     .replace(PLACES[0], inward)
                     .replace(PLACES[1], outward);
-                Some(vec!["sh".to_owned(), "-c".to_owned(), command])
+                Some(vec![program::SHELL.to_owned(), "-c".to_owned(), command])
             }
             Dut::Wire | Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => None,
         }
@@ -172,7 +173,7 @@ mod tests {
         };
         let names = dut.interfaces().unwrap();
         let program = dut.program("trammel", &names).unwrap();
-        assert_eq!(program, ["sh", "-c", "my-router --in in --out out"]);
+        assert_eq!(program, ["/bin/sh", "-c", "my-router --in in --out out"]);
         for wrong in ["kernels", "my-router --in {in}", "b.toml"] {
             assert!(of(wrong).unwrap_err().contains("is no device"), "{wrong}");
         }

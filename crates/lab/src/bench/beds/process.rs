@@ -2,19 +2,23 @@
 //!
 //! A shell stands between: it starts the program, and when the pipe to it closes it kills the process group that both are
 //! in. The kernel closes that pipe even where this process is killed.
+//!
+//! What a user gives as the device runs in the user's folder and environment; programs that we choose run isolated
+//! ([`trammel_io::program`]).
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use trammel_io::netns::Namespace;
-use trammel_io::signals;
+use trammel_io::{program, signals};
 
 /// Starts the program that its arguments are, and kills the group once nobody holds the pipe.
 const KEEPER: &str = r#"exec 3<&0
 "$@" </dev/null 3<&- & program=$!
-(cat <&3 >/dev/null; kill -KILL -$$) >/dev/null 2>&1 &
+(read -r nothing <&3; kill -KILL -$$) >/dev/null 2>&1 &
 wait $program"#;
 /// What is kept of what it says.
 const SAID_BYTES: usize = 4096;
@@ -25,24 +29,45 @@ const KILL: i32 = 9;
 #[derive(Debug)]
 pub(crate) struct Process {
     words: Vec<String>,
+    /// The folder that it runs isolated in, where it does.
+    folder: Option<PathBuf>,
     child: Child,
     said: Arc<Mutex<Vec<u8>>>,
     listener: Option<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts `words` in `namespace`.
+    /// Starts `words`, which a user gave, in `namespace`.
     pub(crate) fn start(namespace: &Namespace, words: &[String]) -> io::Result<Process> {
-        let mut child = namespace.run(|| {
-            Command::new("sh")
-                .args(["-c", KEEPER, "sh"])
-                .args(words)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .stderr(Stdio::piped())
-                .process_group(0)
-                .spawn()
-        })?;
+        Process::start_in(namespace, words, None)
+    }
+
+    /// Starts `words`, of which the first is the path of a program, isolated in `folder`.
+    pub(crate) fn isolated(
+        namespace: &Namespace,
+        words: &[String],
+        folder: &Path,
+    ) -> io::Result<Process> {
+        Process::start_in(namespace, words, Some(folder))
+    }
+
+    fn start_in(
+        namespace: &Namespace,
+        words: &[String],
+        folder: Option<&Path>,
+    ) -> io::Result<Process> {
+        let mut shell = Command::new(program::SHELL);
+        if let Some(folder) = folder {
+            program::isolate(&mut shell, folder);
+        }
+        shell
+            .args(["-c", KEEPER, "sh"])
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = namespace.run(|| shell.spawn())?;
         let said = Arc::new(Mutex::new(Vec::new()));
         let listener = child.stderr.take().map(|mut pipe| {
             let said = Arc::clone(&said);
@@ -58,6 +83,7 @@ impl Process {
         });
         Ok(Process {
             words: words.to_vec(),
+            folder: folder.map(Path::to_owned),
             child,
             said,
             listener,
@@ -80,7 +106,7 @@ impl Process {
     /// Kills it and starts it anew.
     pub(crate) fn restart(&mut self, namespace: &Namespace) -> io::Result<()> {
         self.end();
-        *self = Process::start(namespace, &self.words)?;
+        *self = Process::start_in(namespace, &self.words, self.folder.as_deref())?;
         Ok(())
     }
 

@@ -24,8 +24,7 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
     let (port, log) = (free_port(rig)?, folder.file("received.log"));
     let words = ["ITGRecv", "-Sp", &port.to_string(), "-l"].map(str::to_owned);
     let words = [&words[..], &[log.display().to_string()]].concat();
-    let _receiver =
-        rig.at_receiver(|| Running::start(&words, &folder.file("receiver.txt"), PACKAGE))?;
+    let _receiver = rig.at_receiver(|| Running::start(&words, &folder, "receiver.txt", PACKAGE))?;
     wait_for(rig, port)?;
     let words = format!(
         "ITGSend -a {} -Sdp {port} -rp {} -T {} -C {} -c {} -t {} -poll",
@@ -41,7 +40,7 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
         (wanted.seconds * 1e3).round(),
     );
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-    let sender = || Running::start(&words, &folder.file("sender.txt"), PACKAGE);
+    let sender = || Running::start(&words, &folder, "sender.txt", PACKAGE);
     let mut sender = rig.at_sender(sender)?;
     let status = sender.end(wanted.seconds, stop)?;
     ensure!(status.success(), "`ITGSend` ended with {status}");

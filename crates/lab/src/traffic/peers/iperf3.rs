@@ -16,7 +16,7 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
     let words =
         |line: String| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
     let server = words(format!("iperf3 -s -1 -p {port} -i 0"));
-    let _server = rig.at_receiver(|| Running::start(&server, &folder.file("server"), PACKAGE))?;
+    let _server = rig.at_receiver(|| Running::start(&server, &folder, "server", PACKAGE))?;
     wait_for(rig, port)?;
     // It takes whole seconds only; a number of packets is as good.
     let client = words(format!(
@@ -32,7 +32,7 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
         (wanted.pps * wanted.seconds).ceil(),
     ));
     let told = folder.file("client.json");
-    let mut client = rig.at_sender(|| Running::start(&client, &told, PACKAGE))?;
+    let mut client = rig.at_sender(|| Running::start(&client, &folder, "client.json", PACKAGE))?;
     let status = client.end(wanted.seconds, stop)?;
     let text = std::fs::read_to_string(&told).unwrap_or_default();
     let json: Value = serde_json::from_str(&text)

@@ -4,10 +4,12 @@ use crate::engine::Lacks;
 use crate::traffic::rig::Rig;
 use anyhow::{Context, bail};
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use trammel_io::program;
 
 /// So often is looked whether a program has ended.
 const LOOK: Duration = Duration::from_millis(2);
@@ -16,29 +18,20 @@ const SLACK: Duration = Duration::from_secs(20);
 /// A state of a socket in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
 
-/// A folder for the logs of one stream, gone when dropped.
+/// A folder for the logs of one stream, of a name that nobody knows beforehand; gone when dropped.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(TempDir);
 
 impl Folder {
     pub(super) fn new() -> anyhow::Result<Folder> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("trammel-peer-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).with_context(|| format!("`{}`", path.display()))?;
-        Ok(Folder(path))
+        let made = tempfile::Builder::new().prefix("trammel-peer-").tempdir();
+        let place = std::env::temp_dir();
+        made.map(Folder)
+            .with_context(|| format!("no folder can be made in `{}`", place.display()))
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What stays is in the system's own folder for such.
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
@@ -50,11 +43,21 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts `words` in the namespace of the caller's thread, its standard output in `output`.
-    pub(super) fn start(words: &[String], output: &Path, package: &str) -> anyhow::Result<Running> {
+    /// Starts `words` in the namespace of the caller's thread, isolated in `folder`, its standard output in the file `output` there.
+    pub(super) fn start(
+        words: &[String],
+        folder: &Folder,
+        output: &str,
+        package: &str,
+    ) -> anyhow::Result<Running> {
         let (name, arguments) = words.split_first().context("a program without a name")?;
-        let output = File::create(output).with_context(|| format!("`{}`", output.display()))?;
-        let child = Command::new(name)
+        let Some(found) = program::find(name) else {
+            let what = format!("`{name}` is not installed");
+            return Err(Lacks::error(&what, &format!("`apt-get install {package}`")));
+        };
+        let output = folder.file(output);
+        let output = File::create(&output).with_context(|| format!("`{}`", output.display()))?;
+        let child = program::isolated(&found, folder.0.path())
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(output)
@@ -65,10 +68,6 @@ impl Running {
                 name: name.clone(),
                 child,
             }),
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => {
-                let what = format!("`{name}` is not installed");
-                Err(Lacks::error(&what, &format!("`apt-get install {package}`")))
-            }
             Err(why) => bail!("`{name}` cannot be started: {why}"),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use trammel_bench::trial::Failure;
+use trammel_io::program::SHELL;
 use trammel_io::signals;
 
 /// The longest line that is read.
@@ -34,7 +35,7 @@ impl Program {
     /// Starts `command`, a line for the shell, in a process group of its own: what the user sends to ours does not
     /// reach it in the middle of a trial.
     pub(super) fn start(command: &str, interrupted: &Arc<AtomicBool>) -> Result<Program, Failure> {
-        let mut child = Command::new("sh")
+        let mut child = Command::new(SHELL)
             .args(["-c", command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
