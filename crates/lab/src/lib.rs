@@ -19,6 +19,7 @@ pub mod forwarding;
 #[cfg(target_os = "linux")]
 pub mod host;
 pub mod machines;
+mod own_file;
 pub mod paper;
 pub mod placement;
 pub mod registry;

@@ -4,8 +4,10 @@
 //! even a killed process loses it; at the end the files move into `points/` of the run folder.
 
 use super::columns::{Columns, FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
+use super::identity;
 use super::simulate::RunTables;
 use super::trace_of::EntityTrace;
+use crate::own_file;
 use crate::run_folder::{RunFolder, RunFolderError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,11 +67,40 @@ impl Keep for RunTables {
 /// A run as a file holds it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    /// SHA-256 of all that follows.
+    checksum: String,
+    /// Which build of the program made it.
+    build: String,
     key: String,
     /// The tables as CSV, by name.
     tables: BTreeMap<String, String>,
     /// Samples of each entity as whole numbers, in order.
     traces: Vec<(String, Vec<Vec<u64>>)>,
+}
+
+impl Kept {
+    fn sum(&self) -> String {
+        let Kept {
+            build,
+            key,
+            tables,
+            traces,
+            ..
+        } = self;
+        let all = serde_json::to_string(&(build, key, tables, traces));
+        identity::of_text(&all.expect("plain data serialises"))
+    }
+}
+
+/// What the text of a file is.
+#[derive(Debug)]
+enum Found<R> {
+    /// A run of this build, by its key.
+    Run(String, R),
+    /// One that is not what was written.
+    Changed,
+    /// Another build's, another subject's, or none.
+    Other,
 }
 
 /// The runs of a sweep.
@@ -91,25 +122,42 @@ impl KeptRuns {
         KeptRuns { folder, hidden }
     }
 
-    /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run.
+    /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run; one that was changed is refused with a
+    /// warning.
     pub fn read<R: Keep>(&self) -> BTreeMap<String, R> {
-        let folders = [self.folder.join(FOLDER), self.hidden.clone()];
-        let files = folders
-            .iter()
-            .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
-        files
-            .filter_map(|file| {
-                let text = fs::read_to_string(file.ok()?.path()).ok()?;
-                read(&text)
-            })
-            .collect()
+        let mut runs = BTreeMap::new();
+        // Whoever can write beside the folder could have put a folder there.
+        let hidden = Some(&self.hidden).filter(|hidden| own_file::is_own(hidden));
+        for folder in [Some(&self.folder.join(FOLDER)), hidden]
+            .into_iter()
+            .flatten()
+        {
+            let mut changed = Vec::new();
+            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+                match fs::read_to_string(file.path()).map_or(Found::Other, |text| read(&text)) {
+                    Found::Run(key, run) => drop(runs.insert(key, run)),
+                    Found::Changed => changed.push(file.file_name()),
+                    Found::Other => {}
+                }
+            }
+            changed.sort();
+            if let Some(first) = changed.first() {
+                crate::cli::say(&format!(
+                    "warning: `{}`: {} of the kept runs are not what was written, `{}` for one; they are made anew",
+                    folder.display(),
+                    changed.len(),
+                    first.display()
+                ));
+            }
+        }
+        runs
     }
 
     /// Keeps a run until the folder is finished. A disk that is full loses the resume, not the run.
     pub fn keep(&self, key: &str, run: &impl Keep) {
         let part = self.hidden.join(format!("{key}.part"));
         let whole = self.hidden.join(format!("{key}.json"));
-        let written = fs::create_dir_all(&self.hidden)
+        let written = own_file::create_folder(&self.hidden)
             .and_then(|()| fs::write(&part, write(key, run)))
             .and_then(|()| fs::rename(&part, &whole));
         if written.is_err() {
@@ -131,12 +179,16 @@ impl KeptRuns {
 
     /// Removes what [`KeptRuns::keep`] wrote, once the run folder holds it.
     pub fn clear(&self) {
-        let _ = fs::remove_dir_all(&self.hidden);
+        if own_file::is_own(&self.hidden) {
+            let _ = fs::remove_dir_all(&self.hidden);
+        }
     }
 }
 
 fn write(key: &str, run: &impl Keep) -> String {
-    let kept = Kept {
+    let mut kept = Kept {
+        checksum: String::new(),
+        build: identity::of_program().to_owned(),
         key: key.to_owned(),
         tables: run
             .tables()
@@ -149,13 +201,29 @@ fn write(key: &str, run: &impl Keep) -> String {
             .map(|one| (one.entity.clone(), one.to_numbers()))
             .collect(),
     };
+    kept.checksum = kept.sum();
     let mut text = serde_json::to_string(&kept).expect("plain data serialises");
     text.push('\n');
     text
 }
 
-fn read<R: Keep>(text: &str) -> Option<(String, R)> {
-    let kept: Kept = serde_json::from_str(text).ok()?;
+fn read<R: Keep>(text: &str) -> Found<R> {
+    let Ok(kept) = serde_json::from_str::<Kept>(text) else {
+        return Found::Other;
+    };
+    if kept.checksum != kept.sum() {
+        return Found::Changed;
+    }
+    if kept.build != identity::of_program() {
+        return Found::Other;
+    }
+    match run_of(&kept) {
+        Some(run) => Found::Run(kept.key, run),
+        None => Found::Other,
+    }
+}
+
+fn run_of<R: Keep>(kept: &Kept) -> Option<R> {
     let table = |empty: &Table| {
         let csv = kept.tables.get(empty.name())?;
         Table::read_csv(empty, csv.as_bytes()).ok()
@@ -164,8 +232,7 @@ fn read<R: Keep>(text: &str) -> Option<(String, R)> {
         .traces
         .iter()
         .map(|(entity, rows)| EntityTrace::from_numbers(entity, rows));
-    let run = R::of_parts(&table, traces.collect::<Option<_>>()?)?;
-    Some((kept.key, run))
+    R::of_parts(&table, traces.collect::<Option<_>>()?)
 }
 
 #[cfg(test)]
@@ -195,9 +262,50 @@ mod tests {
             .warmup(Time::from_secs(1));
         let run = simulate(&scenario, 1, true).unwrap();
         assert!(!run.traces.is_empty() && !run.workloads.is_empty());
-        let (key, back) = read::<RunTables>(&write("k", &run)).unwrap();
+        let text = write("k", &run);
+        let Found::Run(key, back) = read::<RunTables>(&text) else {
+            panic!("it is what was written")
+        };
         assert_eq!((key.as_str(), &back), ("k", &run));
-        let is_none = |text: &str| read::<RunTables>(text).is_none();
-        assert!(is_none("{}") && is_none(&write("k", &run)[..100]));
+        for none in ["{}", &text[..100]] {
+            assert!(matches!(read::<RunTables>(none), Found::Other));
+        }
+        // A number that somebody edited, in whatever part, and with it the name of the build.
+        let goodput = run.flows.floats("goodput_mbps").unwrap()[0].to_string();
+        for (from, to) in [
+            (goodput.as_str(), "999"),
+            (identity::of_program(), "another"),
+        ] {
+            let edited = text.replacen(from, to, 1);
+            assert_ne!(edited, text, "{from}");
+            assert!(matches!(read::<RunTables>(&edited), Found::Changed));
+        }
+        // Another build's, as it wrote it.
+        let mut kept: Kept = serde_json::from_str(&text).unwrap();
+        kept.build = "another".to_owned();
+        kept.checksum = kept.sum();
+        let other = serde_json::to_string(&kept).unwrap();
+        assert!(matches!(read::<RunTables>(&other), Found::Other));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_of_kept_runs_that_is_a_link_is_left_alone() {
+        use std::os::unix::fs::symlink;
+        let place = tempfile::tempdir().unwrap();
+        let scenario = Scenario::dumbbell()
+            .flow(Flow::new("reno"))
+            .duration(Time::from_secs(2))
+            .warmup(Time::from_secs(1));
+        let run = simulate(&scenario, 1, false).unwrap();
+        let elsewhere = place.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, place.path().join(".out.points")).unwrap();
+        let kept = KeptRuns::of(&place.path().join("out"));
+        kept.keep("k", &run);
+        kept.clear();
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        fs::write(elsewhere.join("k.json"), write("k", &run)).unwrap();
+        assert!(kept.read::<RunTables>().is_empty());
     }
 }

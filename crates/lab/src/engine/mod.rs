@@ -10,6 +10,7 @@ pub(crate) mod guest;
 pub mod harm;
 #[cfg(target_os = "linux")]
 mod host;
+pub mod identity;
 #[cfg_attr(not(target_os = "linux"), path = "instrument_elsewhere.rs")]
 pub(crate) mod instrument;
 #[cfg(target_os = "linux")]
