@@ -264,6 +264,7 @@ impl Seen {
             offered,
             forwarded: self.left.len() as u64,
             effective: plan.duration(),
+            bunched: 0,
             latency: Some(self.latency),
         };
         Observation {
@@ -286,6 +287,7 @@ fn passed(load: Load, offered: f64, forwarded: f64, delay: Time) -> Observation 
         offered: offered as u64,
         forwarded: (offered * forwarded).round() as u64,
         effective: load.duration(),
+        bunched: 0,
         latency: Some(latency),
     })
 }
@@ -313,6 +315,7 @@ impl Testbed for Wire {
             offered,
             forwarded: offered,
             effective: plan.duration(),
+            bunched: 0,
             latency: None,
         }))
     }

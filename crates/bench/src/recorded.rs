@@ -34,6 +34,9 @@ const COLUMNS: &[(&str, CellType)] = &[
     ("latency_median_us", CellType::Float),
     ("latency_p999_us", CellType::Float),
     ("latency_most_us", CellType::Float),
+    ("tester_late_us", CellType::Float),
+    ("tester_burst", CellType::Int),
+    ("tester_bunched", CellType::Int),
 ];
 
 /// A testbed and the trials that were made on it.
@@ -104,6 +107,14 @@ impl<'a> Recorded<'a> {
             latency(0.5).into(),
             latency(0.999).into(),
             latency(1.0).into(),
+            observed
+                .tester_late
+                .map(|late| late.as_ps() as f64 / 1e6)
+                .into(),
+            observed.tester_burst.map_or(Cell::Empty, Cell::from),
+            observed
+                .tester_late
+                .map_or(Cell::Empty, |_| outcome.bunched.into()),
         ]);
     }
 }

@@ -89,6 +89,7 @@ impl<'a> Rehearsal<'a> {
             offered,
             forwarded: plan.loads.iter().map(passes).sum::<u64>().min(offered),
             effective: plan.duration(),
+            bunched: 0,
             latency: Some(latency.clone()),
         };
         let outage = plan.reset.as_ref().map(|reset| Outage {

@@ -201,7 +201,8 @@ impl Plan {
         let frames = self.frames();
         if frames * tolerance < 1.0 {
             let whole = outcome.offered + u64::from(sources.saturating_sub(1));
-            return (whole as f64) < frames.round();
+            // A part of a frame is none; what is a whole number but for rounding is that number.
+            return (whole as f64) < (frames + 1e-3).floor();
         }
         let mean = Load::new(frames / self.duration().as_secs_f64(), self.duration());
         mean.is_some_and(|load| outcome.falls_short(load, tolerance, sources))
@@ -261,6 +262,12 @@ pub struct Observation {
     pub tagged: Vec<Time>,
     /// Frames that came after the last one had been sent, where that is known.
     pub came_after: Option<u64>,
+    /// By how much the tester sent its latest frame too late, where it sends by a clock.
+    pub tester_late: Option<Time>,
+    /// The most frames that it sent at once beyond those of the plan.
+    pub tester_burst: Option<u64>,
+    /// From when it began with the first frame until the last had left, by its clock.
+    pub sending: Option<Time>,
 }
 
 impl Observation {
@@ -274,6 +281,9 @@ impl Observation {
             variation: None,
             tagged: Vec::new(),
             came_after: None,
+            tester_late: None,
+            tester_burst: None,
+            sending: None,
         }
     }
 }

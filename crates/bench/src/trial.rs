@@ -59,6 +59,9 @@ pub struct Outcome {
     pub forwarded: u64,
     /// How long the sending took in fact.
     pub effective: Time,
+    /// Frames that the tester sent closer together than it should have: so many losses may be its doing. None where it sends by
+    /// virtual time.
+    pub bunched: u64,
     /// Of the forwarded frames, in picoseconds, where it was measured.
     pub latency: Option<Histogram>,
 }
@@ -67,6 +70,11 @@ impl Outcome {
     /// Frames that did not come out.
     pub fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.forwarded)
+    }
+
+    /// Whether frames were lost, and no more than the tester may be to blame for.
+    pub fn is_in_doubt(&self) -> bool {
+        (1..=self.bunched).contains(&self.lost())
     }
 
     /// The share of the offered frames that did not come out; 0 where none was offered.
@@ -148,6 +156,7 @@ mod tests {
             offered: 0,
             forwarded: 3,
             effective: Time::ZERO,
+            bunched: 0,
             latency: None,
         };
         assert_eq!((none.loss_ratio(), none.lost()), (0.0, 0));
@@ -161,6 +170,7 @@ mod tests {
             offered,
             forwarded: offered,
             effective: Time::from_ms(ms),
+            bunched: 0,
             latency: None,
         };
         assert!(!outcome(1000, 1000).falls_short(load, 0.0, 1));

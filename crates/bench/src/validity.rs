@@ -5,6 +5,14 @@
 //! *ceiling* that is the tester's and not the device's, and a search stays below it. RFC 9971 has another form: a
 //! severe mismatch is counted as loss.
 //!
+//! So has a tester that stood still and then made up for it at once, where frames were lost: the burst was not what was intended, and
+//! as many losses as it had frames may be its doing. Such a trial is *in doubt*: it is repeated too, and where each time is, its load is the
+//! tester's. One in which nothing was lost says that the device bears the load, burst and all; one in which more was lost than the
+//! tester can be to blame for says that it does not.
+//!
+//! A trial that lost may be *verified*: made again, and only if it loses each time the load is one that loses (ETSI GS NFV-TST 009 §12.3.2,
+//! "binary search with loss verification").
+//!
 //! A *ramp-up* before the first trial fills the tables and caches of the device and wakes its processors; what
 //! becomes of it counts for nothing.
 //!
@@ -17,8 +25,12 @@ use crate::trial::{Failure, Load, Outcome, Trial};
 pub struct Validity {
     /// By what share a trial may fall short of its load or outlast its duration; from 0 to below 1.
     pub tolerance: f64,
-    /// How often a trial that is not valid is repeated.
+    /// How often a trial that fell short is repeated.
     pub repeats: u32,
+    /// How often one is that is in doubt: what made the tester stand still is chance.
+    pub doubts: u32,
+    /// How often one that lost is verified.
+    pub verifications: u32,
     /// What a mismatch of offered and intended load is taken for.
     pub mismatch: Mismatch,
     /// What is offered once before all trials, if anything.
@@ -26,11 +38,13 @@ pub struct Validity {
 }
 
 impl Default for Validity {
-    /// A thousandth, two repeats, a mismatch is invalid, no ramp-up.
+    /// A thousandth, two repeats, five of a trial in doubt, no verification, a mismatch is invalid, no ramp-up.
     fn default() -> Validity {
         Validity {
             tolerance: 0.001,
             repeats: 2,
+            doubts: 5,
+            verifications: 0,
             mismatch: Mismatch::Invalid,
             ramp_up: None,
         }
@@ -57,6 +71,8 @@ pub enum Standing {
     Valid,
     /// The tester fell short of the load.
     FellShort,
+    /// Frames were lost, and the tester's own bursts may have been why.
+    InDoubt,
     /// It came before all others.
     RampUp,
 }
@@ -111,7 +127,7 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// Offers `load` until a trial is valid or the repeats are used up, and gives the last. A load that fell short
+    /// Offers `load` until a trial is valid or the repeats are used up, and gives the last. A load that fell short, or was in doubt,
     /// to the end becomes the ceiling.
     pub fn offer(&mut self, load: Load) -> Result<&Tried, Broken> {
         if self.trials.is_empty()
@@ -119,18 +135,40 @@ impl<'a> Tester<'a> {
         {
             self.attempt(ramp_up, true)?;
         }
-        let mut standing = Standing::FellShort;
-        for _ in 0..=self.validity.repeats {
-            standing = self.attempt(load, false)?;
-            if standing == Standing::Valid {
-                break;
+        let Validity {
+            repeats,
+            doubts,
+            verifications,
+            ..
+        } = self.validity;
+        let (mut short, mut doubtful, mut lossy) = (0, 0, 0);
+        let standing = loop {
+            let standing = self.attempt(load, false)?;
+            let (count, most) = match standing {
+                Standing::FellShort => (&mut short, repeats),
+                Standing::InDoubt => (&mut doubtful, doubts),
+                Standing::Valid | Standing::RampUp if self.has_lost() => {
+                    (&mut lossy, verifications)
+                }
+                Standing::Valid | Standing::RampUp => break standing,
+            };
+            if *count == most {
+                break standing;
             }
-        }
-        if standing == Standing::FellShort {
+            *count += 1;
+        };
+        if standing != Standing::Valid {
             let rate = load.frames_per_second();
             self.ceiling = Some(self.ceiling.map_or(rate, |lowest| lowest.min(rate)));
         }
         Ok(self.trials.last().expect("at least one attempt was made"))
+    }
+
+    /// Whether the last trial lost frames.
+    fn has_lost(&self) -> bool {
+        self.trials
+            .last()
+            .is_some_and(|last| last.outcome.lost() > 0)
     }
 
     /// The lowest load that could not be offered, in frames a second, if there is one: none at or above it can.
@@ -170,6 +208,7 @@ impl<'a> Tester<'a> {
                 outcome.offered = outcome.offered.max(due);
                 Standing::Valid
             }
+            _ if outcome.is_in_doubt() => Standing::InDoubt,
             _ => Standing::Valid,
         };
         self.trials.push(Tried {
@@ -201,6 +240,7 @@ mod tests {
                 offered,
                 forwarded: offered,
                 effective: Time::from_secs_f64(load.duration().as_secs_f64() * stretch),
+                bunched: 0,
                 latency: None,
             })
         }
@@ -235,6 +275,67 @@ mod tests {
         assert_eq!(tester.ceiling(), None);
         let standings: Vec<Standing> = tester.trials().iter().map(|t| t.standing).collect();
         assert_eq!(standings, [Standing::FellShort, Standing::Valid]);
+    }
+
+    /// A device that bears 1000 frames a second and holds ten, and a tester that makes so many a burst in each trial.
+    fn bursty(bursts: &'static [u64]) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+        let mut made = bursts.iter().cycle();
+        move |load| {
+            let (offered, burst) = (load.frames() as u64, *made.next().unwrap());
+            let overload = offered.saturating_sub(1000);
+            Ok(Outcome {
+                offered,
+                forwarded: offered - overload - burst.saturating_sub(10),
+                effective: load.duration(),
+                bunched: burst,
+                latency: None,
+            })
+        }
+    }
+
+    #[test]
+    fn what_the_testers_own_bursts_may_have_lost_says_nothing_of_the_device() {
+        let standings = |bursts, rate| {
+            let mut device = bursty(bursts);
+            let mut tester = Tester::new(Validity::default(), &mut device);
+            let passes = tester.offer(load(rate)).unwrap().passes(0.0);
+            let all: Vec<Standing> = tester.trials().iter().map(|t| t.standing).collect();
+            (passes, all, tester.ceiling())
+        };
+        let doubt = Standing::InDoubt;
+        // Below what it bears: in doubt until the tester is steady, which passes; at once where a burst was held.
+        let (passes, all, ceiling) = standings(&[60, 40, 0], 900.0);
+        assert_eq!((passes, ceiling), (Some(true), None));
+        assert_eq!(all, [doubt, doubt, Standing::Valid]);
+        assert_eq!(standings(&[8], 900.0).0, Some(true));
+        // Never steady: the load is the tester's.
+        let (passes, all, ceiling) = standings(&[60], 900.0);
+        assert_eq!((passes, all, ceiling), (None, vec![doubt; 6], Some(900.0)));
+        // Above it: more is lost than the tester can be to blame for.
+        assert_eq!(standings(&[60], 1200.0).0, Some(false));
+    }
+
+    #[test]
+    fn a_loss_is_one_where_it_comes_each_time() {
+        for (losing, verifications, passes) in
+            [(1, 0, false), (1, 1, true), (2, 1, false), (2, 2, true)]
+        {
+            let mut left = losing;
+            let mut device = |load: Load| {
+                let mut outcome = limited(10_000, 1.0)(load)?;
+                if left > 0 {
+                    left -= 1;
+                    outcome.forwarded -= 1;
+                }
+                Ok(outcome)
+            };
+            let verified = Validity {
+                verifications,
+                ..Validity::default()
+            };
+            let mut tester = Tester::new(verified, &mut device);
+            assert_eq!(tester.offer(load(100.0)).unwrap().passes(0.0), Some(passes));
+        }
     }
 
     #[test]

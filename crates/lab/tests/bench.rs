@@ -480,6 +480,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     assert_eq!(run.wait().unwrap().code(), Some(130));
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("Interrupted"));
+    let left = std::fs::read(&journal).unwrap();
     let output = bench(folder.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
@@ -496,6 +497,16 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         kept,
         std::fs::read(folder.path().join("anew/throughput.csv")).unwrap()
     );
+    // Trials of a file that was changed meanwhile are none of this run's, though its name is the same.
+    std::fs::write(&journal, left).unwrap();
+    let changed = SLOW.replace("10ms", "5ms");
+    std::fs::write(folder.path().join("slow.click"), changed).unwrap();
+    let other = said(&bench(folder.path(), &args));
+    assert!(
+        other.contains("are of other files, programs or options: all are made anew"),
+        "{other}"
+    );
+    assert!(!other.contains("going on"), "{other}");
 }
 
 /// Processor time that a process has had, in the kernel's ticks.

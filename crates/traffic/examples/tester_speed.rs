@@ -290,6 +290,7 @@ fn main() -> Outcome<()> {
             &traffic(),
             trial,
             threads(priority),
+            &|| (),
             &AtomicBool::new(false),
         )? {
             println!("{name}: {found:?}");

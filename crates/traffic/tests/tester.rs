@@ -649,6 +649,7 @@ fn the_ceiling_of_a_wire_is_what_it_takes_without_loss() {
         &traffic,
         Time::from_ms(20),
         Threads::default(),
+        &|| (),
         &AtomicBool::new(false),
     );
     let ceiling = measured.expect("it was right").expect("nobody stopped it");
@@ -666,6 +667,7 @@ fn the_ceiling_of_a_wire_is_what_it_takes_without_loss() {
         &traffic,
         Time::from_ms(20),
         Threads::default(),
+        &|| (),
         &AtomicBool::new(true),
     );
     assert_eq!(stopped.expect("it was right"), None);

@@ -152,6 +152,7 @@ pub(crate) fn offer(law: &Law, rng: &mut Rng, load: Load) -> Result<Outcome, Fai
         offered,
         forwarded: offered.saturating_sub(lost),
         effective: load.duration(),
+        bunched: 0,
         latency: None,
     })
 }

@@ -16,6 +16,7 @@ use crate::search::{self, Found, Verdict};
 use crate::testbed::{Constant, Observation, Plan, Testbed, Traffic, Unable};
 use crate::transfer::{File, Transferred};
 use crate::trial::{Failure, Load};
+use crate::validity::Validity;
 use trammel_core::entry::{About, Params};
 use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
@@ -114,7 +115,7 @@ pub struct Bench<'a> {
     traffics: Vec<Traffic>,
     search: Search,
     found: Vec<(Traffic, Found)>,
-    /// Trials since the last row of a table in which the tester fell short.
+    /// Trials since the last row of a table in which the tester fell short, or that are in doubt.
     short: u64,
 }
 
@@ -165,22 +166,32 @@ impl<'a> Bench<'a> {
         self.bed.line_fps(traffic)
     }
 
-    /// Offers `traffic` by `plan`. Where the tester falls short, again; where that does not help, the last is taken and the
-    /// next row says so.
+    /// Offers `traffic` by `plan`. Where the tester falls short, or its own bursts may have been why frames were lost, again; where that
+    /// does not help, the last is taken and the next row says so.
     pub fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Error> {
         let Search {
-            tolerance, repeats, ..
+            tolerance,
+            repeats,
+            doubts,
+            ..
         } = self.search;
         let sources = self.bed.sources(traffic);
-        for _ in 0..repeats {
+        let (mut short, mut doubtful) = (0, 0);
+        loop {
             let observed = self.bed.offer(traffic, plan)?;
-            if !plan.falls_short(&observed.outcome, tolerance, sources) {
+            let (count, most) = if plan.falls_short(&observed.outcome, tolerance, sources) {
+                (&mut short, repeats)
+            } else if observed.outcome.is_in_doubt() {
+                (&mut doubtful, doubts)
+            } else {
+                return Ok(observed);
+            };
+            if *count == most {
+                self.short += 1;
                 return Ok(observed);
             }
+            *count += 1;
         }
-        let observed = self.bed.offer(traffic, plan)?;
-        self.short += u64::from(plan.falls_short(&observed.outcome, tolerance, sources));
-        Ok(observed)
     }
 
     /// Offers `traffic` by `plan` so many times; what `value` makes of each.
@@ -225,14 +236,27 @@ impl<'a> Bench<'a> {
         }
         let line = self.line_fps(traffic);
         let most = self.most_fps(traffic);
+        let search = self.search();
         let mut device = Constant {
             bed: &mut self.bed,
             traffic,
         };
-        let mut found = self.search.run(line, most, &mut device)?;
+        let mut found = search.run_all(line, most, &mut device)?;
         found.verdict = self.judged(traffic, found.lower, found.verdict);
         self.found.push((traffic.clone(), found.clone()));
         Ok(found)
+    }
+
+    /// How it is searched: once, and what was lost is lost, of a device that does the same each time.
+    fn search(&self) -> Search {
+        match self.bed.repeats_itself() {
+            true => Search {
+                searches: 1,
+                verifications: 0,
+                ..self.search
+            },
+            false => self.search,
+        }
     }
 
     /// What is found of several goals at once under `traffic`, from the least load of the search for the throughput on.
@@ -240,7 +264,10 @@ impl<'a> Bench<'a> {
         let line = self.line_fps(traffic);
         let most = self.most_fps(traffic);
         let search = MultipleLossRatio {
-            validity: self.search.validity(most),
+            validity: Validity {
+                verifications: 0,
+                ..self.search.validity(most)
+            },
             ..MultipleLossRatio::new(goals, (line * self.search.least).min(most), most)
         };
         let mut device = Constant {
@@ -369,6 +396,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
         Verdict::FailedAtLeast => "lost at the least load",
         Verdict::Tester => "limited by the tester",
         Verdict::GaveUp => "gave up: trials contradict each other",
+        Verdict::Unsteady => "unsteady: searches contradict each other",
     }
 }
 
@@ -427,6 +455,7 @@ mod tests {
             offered,
             forwarded: offered,
             effective: Time::from_us(us),
+            bunched: 0,
             latency: None,
         };
         let plan = |frames| Plan::of(&[burst(frames, 1e6).unwrap()]);

@@ -141,6 +141,7 @@ mod tests {
                 offered,
                 forwarded: (forwarded(load) as u64).min(offered),
                 effective: load.duration(),
+                bunched: 0,
                 latency: None,
             })
         }

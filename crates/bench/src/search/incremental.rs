@@ -96,6 +96,7 @@ mod tests {
                 offered,
                 forwarded: offered.min((capacity * load.duration().as_secs_f64()) as u64),
                 effective: load.duration(),
+                bunched: 0,
                 latency: None,
             })
         }

@@ -14,6 +14,7 @@
 pub mod binary;
 pub mod incremental;
 pub mod mlr;
+pub mod repeated;
 pub mod throughput;
 pub mod whole;
 
@@ -52,6 +53,8 @@ pub enum Verdict {
     Tester,
     /// It made as many trials as it may: they contradict each other.
     GaveUp,
+    /// Several searches found what cannot be one device's throughput.
+    Unsteady,
 }
 
 /// What a search for one goal found.
@@ -63,6 +66,8 @@ pub struct Found {
     pub lower: Option<f64>,
     /// The lowest that did not, where there is one.
     pub upper: Option<f64>,
+    /// What each of several searches found, in their order: the highest load that passed.
+    pub each: Vec<Option<f64>>,
     /// All trials, in their order.
     pub trials: Vec<Tried>,
 }
@@ -97,6 +102,7 @@ impl Ends {
             verdict,
             lower: self.lower,
             upper: self.upper,
+            each: vec![self.lower],
             trials,
         }
     }

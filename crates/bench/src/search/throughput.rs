@@ -10,7 +10,7 @@ use super::binary::Binary;
 use super::incremental::Incremental;
 use super::mlr::goal::Goal;
 use super::mlr::{GoalResult, Irregular, MultipleLossRatio};
-use super::{Error, Found, Verdict};
+use super::{Error, Found, Verdict, repeated};
 use crate::trial::{Load, Trial};
 use crate::validity::{Mismatch, Validity};
 use trammel_core::entry::Params;
@@ -54,6 +54,12 @@ pub struct Search {
     pub tolerance: f64,
     /// How often a trial that fell short is repeated.
     pub repeats: u32,
+    /// How often one is that lost no more than the tester may be to blame for.
+    pub doubts: u32,
+    /// How often a trial that lost is made again before its load is one that loses.
+    pub verifications: u32,
+    /// How often the whole search is made, of a device that does not the same each time.
+    pub searches: u32,
     /// What it is taken for after that.
     pub mismatch: Mismatch,
     /// For how long the most load is offered before the first trial; none where it is 0.
@@ -77,6 +83,9 @@ impl Search {
             step: params.float("step"),
             tolerance: params.float("tolerance"),
             repeats: params.int("repeats") as u32,
+            doubts: params.int("doubts") as u32,
+            verifications: params.int("verifications") as u32,
+            searches: params.int("searches") as u32,
             mismatch: match params.text("mismatch") {
                 "loss" => Mismatch::Loss,
                 _ => Mismatch::Invalid,
@@ -98,6 +107,9 @@ impl Search {
             step: 0.01,
             tolerance: validity.tolerance,
             repeats: validity.repeats,
+            doubts: validity.doubts,
+            verifications: validity.verifications,
+            searches: 1,
             mismatch: validity.mismatch,
             ramp_up: Time::ZERO,
         }
@@ -108,12 +120,31 @@ impl Search {
         Validity {
             tolerance: self.tolerance,
             repeats: self.repeats,
+            doubts: self.doubts,
+            // Where some may be lost, one that lost says nothing yet.
+            verifications: if self.loss_ratio == 0.0 {
+                self.verifications
+            } else {
+                0
+            },
             mismatch: self.mismatch,
             ramp_up: Load::new(most, self.ramp_up),
         }
     }
 
-    /// Searches up to `most` frames a second, on a line that carries `line_fps`.
+    /// Searches up to `most` frames a second, on a line that carries `line_fps`, as often as it should.
+    pub fn run_all(
+        &self,
+        line_fps: f64,
+        most: f64,
+        device: &mut dyn Trial,
+    ) -> Result<Found, Error> {
+        let searches = (0..self.searches.max(1)).map(|_| self.run(line_fps, most, device));
+        let searches = searches.collect::<Result<Vec<Found>, Error>>()?;
+        Ok(repeated::together(searches, self.width).expect("it was searched once at least"))
+    }
+
+    /// Searches once.
     pub fn run(&self, line_fps: f64, most: f64, device: &mut dyn Trial) -> Result<Found, Error> {
         let validity = self.validity(most);
         let least = (line_fps * self.least).min(most);
@@ -150,6 +181,7 @@ impl Search {
                     verdict: verdict(&result),
                     lower: result.lower,
                     upper: result.upper,
+                    each: vec![result.lower],
                     trials: output.trials,
                 })
             }
@@ -183,6 +215,7 @@ mod tests {
                 offered,
                 forwarded: offered.min((capacity * seconds) as u64),
                 effective: load.duration(),
+                bunched: 0,
                 latency: None,
             })
         }

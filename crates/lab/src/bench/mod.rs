@@ -7,6 +7,8 @@
 
 pub mod beds;
 pub mod expect;
+mod faults;
+pub mod inputs;
 pub mod journal;
 pub mod profile;
 mod report;
@@ -19,7 +21,7 @@ use crate::engine::machine as this_machine;
 use crate::run_folder::{RunFolder, RunFolderError, RunInfo};
 use beds::self_test::SelfTest;
 use expect::Expectation;
-use journal::Journal;
+use journal::{Identity, Journal};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,6 +48,8 @@ pub struct Job {
     pub search: Search,
     /// What is known of the tester itself, where frames are real.
     pub tester: Option<SelfTest>,
+    /// What trials that are kept must be of, to be this run's.
+    pub identity: Identity,
     /// Settings are those of a short run, which no RFC knows.
     pub is_quick: bool,
     /// What results are held against.
@@ -82,6 +86,8 @@ struct Outcome {
     tables: Vec<Table>,
     /// Tests that cannot be made on a device, and why.
     unable: Vec<String>,
+    /// What devices did to frames besides losing them.
+    faults: Vec<String>,
     /// What went wrong.
     failures: Vec<String>,
     is_interrupted: bool,
@@ -96,7 +102,9 @@ impl Outcome {
             .unable
             .iter()
             .map(|why| format!("{}{why}", report::LEFT_OUT));
-        unable.chain(self.failures.iter().map(|why| format!("error: {why}")))
+        let faults = self.faults.iter().map(|what| format!("warning: {what}"));
+        let failures = self.failures.iter().map(|why| format!("error: {why}"));
+        faults.chain(unable).chain(failures)
     }
 
     /// Whether any test could be made.
@@ -134,7 +142,12 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
         );
     }
     let mut journal = match &job.out {
-        Some(out) => Some(Journal::open(out, &job.settings(), job.tester.as_ref())?),
+        Some(out) => Some(Journal::open(
+            out,
+            &job.identity,
+            &job.settings(),
+            job.tester.as_ref(),
+        )?),
         None => None,
     };
     if let Some(kept) = journal.as_ref().map(Journal::kept).filter(|kept| *kept > 0) {
@@ -288,6 +301,14 @@ fn carry_out(job: &mut Job, trials: u64, journal: &mut Option<Journal>) -> Outco
         }
     }
     bar.finish_and_clear();
+    let trials = outcome.tables.iter().find(|table| table.name() == "trials");
+    outcome.faults = trials.map(faults::sentences).unwrap_or_default();
+    let latency = outcome
+        .tables
+        .iter()
+        .find(|table| table.name() == "latency");
+    let growing = latency.map(faults::growing).unwrap_or_default();
+    outcome.faults.extend(growing);
     outcome
 }
 

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
+use trammel_bench::procedures;
+use trammel_bench::search::Verdict;
 use trammel_bench::testbed::{Label, Traffic};
 use trammel_core::table::Table;
 use trammel_cost::capacity_profile::{CapacityProfile, Origin, Point};
@@ -35,8 +37,9 @@ pub(super) fn profile(
     for (traffic, row) in traffics.iter().zip(throughput.rows()) {
         let frame_bytes = traffic.sizes.only();
         let frame_bytes = frame_bytes.context("a profile is of frames of one size each")?;
-        let (Some(lower), Some(upper)) = (row.float("throughput_fps"), row.float("upper_fps"))
-        else {
+        let ends = row.float("throughput_fps").zip(row.float("upper_fps"));
+        let is_found = row.text("verdict") == procedures::verdict(Verdict::Between);
+        let Some((lower, upper)) = ends.filter(|_| is_found) else {
             return Err(anyhow!(
                 "frames of {frame_bytes} bytes, {}: {}; that is no capacity of the device, so give it a faster line (`--rate`) or a lower least load",
                 traffic.stream(),

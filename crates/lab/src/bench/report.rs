@@ -7,7 +7,9 @@ use crate::report::label::Label;
 use crate::report::ticks::group_thousands;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
-use trammel_bench::procedures::{Entry, Form};
+use trammel_bench::frames::GAP_AND_PREAMBLE;
+use trammel_bench::procedures::{Entry, Form, verdict};
+use trammel_bench::search::Verdict;
 use trammel_core::table::{CellType, Column, Row, Table};
 
 /// The column of frame sizes; a graph over another one has a line for each size.
@@ -56,7 +58,7 @@ pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &Run
     }));
     sections.extend(table_of("tester").map(|table| Section {
         heading: "Tester".to_owned(),
-        text: "What the tester did against a wire, before the tests. A result from nine tenths of its ceiling on is marked as limited by the tester.".to_owned(),
+        text: "What the tester did against a wire, before the tests. A result from nine tenths of its ceiling on is marked as limited by the tester; so is one above which the tester's own bursts may be why frames were lost (the columns `tester_…` of the trials).".to_owned(),
         blocks: vec![view(table, true)],
     }));
     let left_out = remarks.iter().filter(|remark| is_left_out(remark));
@@ -137,19 +139,43 @@ fn answer(row: Row<'_>) -> Answer {
         "{} frames/s that the media carry of frames of {frame} bytes ({protocol})",
         fps("line_fps").unwrap_or_default()
     );
-    match fps("throughput_fps") {
-        Some(most) => Answer {
-            number: format!("{most} frames/s"),
-            sentence: format!("{device} forwards {most} of the {of} without loss."),
-            label,
-        },
-        None => Answer {
-            number: String::new(),
-            sentence: format!(
-                "{device} loses frames at the least load that was tried, of the {of}."
+    let is = |ended| row.text("verdict") == verdict(ended);
+    let (number, sentence) = match fps("throughput_fps") {
+        Some(most) if is(Verdict::Tester) => (
+            format!("at least {most} frames/s"),
+            format!(
+                "Limited by the tester: {device} forwards at least {most} of the {of} without loss; what it bears beyond, this tester cannot tell."
             ),
-            label,
-        },
+        ),
+        Some(most) if is(Verdict::Unsteady) => {
+            let [low, high] = ["searches_min_fps", "searches_max_fps"].map(|end| fps(end));
+            let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
+            (
+                format!("{low} to {high} frames/s"),
+                format!(
+                    "Unsteady: one search found that {device} forwards {low}, another {high} of the {of} without loss, and {most} is in the middle."
+                ),
+            )
+        }
+        Some(most) => (
+            format!("{most} frames/s"),
+            format!("{device} forwards {most} of the {of} without loss."),
+        ),
+        None if is(Verdict::Tester) => (
+            String::new(),
+            format!(
+                "Limited by the tester: it offers not even the least load that was tried, of the {of}; {device} was not tried."
+            ),
+        ),
+        None => (
+            String::new(),
+            format!("{device} loses frames at the least load that was tried, of the {of}."),
+        ),
+    };
+    Answer {
+        number,
+        sentence,
+        label,
     }
 }
 
@@ -165,10 +191,15 @@ fn highlights(table: &Table) -> Vec<Highlight> {
     let is_shown = |row: &Row<'_>| is_one || is_same(*row, "frame") && is_same(*row, "data_stream");
     let highlight = |row: Row<'_>| {
         let percent = row.float("of_line_percent")?;
-        let note = row.text(if is_one { "data_stream" } else { "device" });
+        let is_testers = row.text("verdict") == verdict(Verdict::Tester);
+        let note = match row.text("verdict") {
+            ended if is_testers || ended == verdict(Verdict::Unsteady) => ended,
+            _ => row.text(if is_one { "data_stream" } else { "device" }),
+        };
+        let least = if is_testers { "≥ " } else { "" };
         Some(Highlight {
             name: format!("{} bytes", row.text("frame")),
-            value: format!("{percent:.1}"),
+            value: format!("{least}{percent:.1}"),
             unit: "% of the line".to_owned(),
             label: Label::of_engine(row.text("label")),
             note: note.to_owned(),
@@ -265,7 +296,11 @@ fn graph(
         let is_theoretical = nth < theoretical.len();
         for (at, (key, rows)) in groups.iter().enumerate() {
             let point = |row: Row<'_>| Some((row.float(x)?, row.float(column)?));
-            let points: Vec<_> = rows.rows().filter_map(point).collect();
+            let mut points: Vec<_> = rows.rows().filter_map(point).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if is_theoretical && x == FRAME_BYTES {
+                points = at_each_size(&points);
+            }
             let key: Vec<String> = key.iter().map(ToString::to_string).collect();
             let label = Label::of_engine(&key[1]);
             let series = if is_theoretical {
@@ -293,6 +328,26 @@ fn graph(
     figure
 }
 
+/// The rate of the media at each size between those of `points`, size and frames a second: what lies between two frames takes its time
+/// too, so that the rate is no straight line.
+fn at_each_size(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut all = Vec::new();
+    for pair in points.windows(2) {
+        let [(from, fps), (to, last)] = [pair[0], pair[1]];
+        // Bytes a second, gaps and preambles among them; of one line they are the same at both ends.
+        let bytes_of = |size: f64, fps: f64| fps * (size + GAP_AND_PREAMBLE);
+        let (low, high) = (bytes_of(from, fps), bytes_of(to, last));
+        let mut size = from;
+        while size < to {
+            let bytes = low + (high - low) * (size - from) / (to - from);
+            all.push((size, bytes / (size + GAP_AND_PREAMBLE)));
+            size += 1.0;
+        }
+    }
+    all.extend(points.last());
+    all
+}
+
 /// What a line is in the legend: of which device, of what traffic where it is not the usual, and what, where there are several.
 fn legend(key: &[String], what: Option<&str>) -> String {
     let (device, rest) = (&key[0], &key[2..]);
@@ -304,4 +359,80 @@ fn legend(key: &[String], what: Option<&str>) -> String {
     );
     parts.extend(what);
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_core::table::Cell;
+
+    /// The answer to one row of a throughput.
+    fn answer_of(fps: Option<f64>, ended: Verdict) -> Answer {
+        let columns = [
+            ("device", CellType::Text),
+            ("label", CellType::Text),
+            ("frame", CellType::Text),
+            ("data_stream", CellType::Text),
+            ("throughput_fps", CellType::Float),
+            ("line_fps", CellType::Float),
+            ("verdict", CellType::Text),
+            ("searches_min_fps", CellType::Float),
+            ("searches_max_fps", CellType::Float),
+        ];
+        let mut table = Table::with("throughput", &columns);
+        let row: [Cell; 9] = [
+            "wire".into(),
+            "measured".into(),
+            "64".into(),
+            "plain".into(),
+            fps.into(),
+            1_488_095.2.into(),
+            verdict(ended).into(),
+            200_000.0.into(),
+            300_000.0.into(),
+        ];
+        table.push(row.into()).unwrap();
+        answer(table.rows().next().unwrap())
+    }
+
+    #[test]
+    fn the_headline_says_what_limited() {
+        let found = answer_of(Some(270_275.4), Verdict::Between);
+        assert!(
+            found.sentence.starts_with("wire forwards 270"),
+            "{}",
+            found.sentence
+        );
+        let limited = answer_of(Some(270_275.4), Verdict::Tester);
+        assert!(
+            limited.sentence.starts_with("Limited by the tester: "),
+            "{}",
+            limited.sentence
+        );
+        assert!(
+            limited.number.starts_with("at least "),
+            "{}",
+            limited.number
+        );
+        let unsteady = answer_of(Some(250_000.0), Verdict::Unsteady);
+        assert!(
+            unsteady.sentence.starts_with("Unsteady: "),
+            "{}",
+            unsteady.sentence
+        );
+        let none = answer_of(None, Verdict::FailedAtLeast);
+        assert!(none.number.is_empty() && none.sentence.contains("loses frames"));
+    }
+
+    #[test]
+    fn the_line_of_the_media_is_theirs_at_every_size() {
+        let fps = |bytes: f64| 1e9 / (8.0 * (bytes + GAP_AND_PREAMBLE));
+        let sizes = [64.0, 128.0, 1518.0];
+        let all = at_each_size(&sizes.map(|bytes| (bytes, fps(bytes))));
+        assert_eq!(all.len(), 1518 - 64 + 1);
+        for (bytes, drawn) in all {
+            assert!((drawn / fps(bytes) - 1.0).abs() < 1e-9, "{bytes}: {drawn}");
+        }
+        assert!(at_each_size(&[]).is_empty());
+    }
 }

@@ -5,7 +5,8 @@
 //! search the two ends that it found.
 
 use crate::engine::summary::LEVEL;
-use trammel_bench::procedures::{Entry, SHARED};
+use trammel_bench::procedures::{Entry, SHARED, verdict};
+use trammel_bench::search::Verdict;
 use trammel_core::stats::Interval;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, CellType, Column, Row, Table};
@@ -28,7 +29,13 @@ const COLUMNS: &[(&str, CellType)] = &[
 const ENDS: &[(&str, &str)] = &[("throughput_fps", "upper_fps"), ("lower_fps", "upper_fps")];
 
 /// Columns that tell what was asked, and ends of intervals.
-const ASKED: &[&str] = &["line_fps", "upper_fps", "trial_time_s"];
+const ASKED: &[&str] = &[
+    "line_fps",
+    "upper_fps",
+    "searches_min_fps",
+    "searches_max_fps",
+    "trial_time_s",
+];
 
 /// Columns of texts that tell rows of one traffic apart.
 const PARTS: &[&str] = &["goal", "step", "reset", "load"];
@@ -98,6 +105,10 @@ fn of_repeats(row: Row<'_>, name: &str, mean: f64) -> Option<(f64, f64)> {
 }
 
 fn of_search(row: Row<'_>, name: &str, lower: f64) -> Option<(f64, f64)> {
+    // Where the tester is what limits, the upper end is its and not the device's.
+    if row.text("verdict") == verdict(Verdict::Tester) {
+        return None;
+    }
     let (_, upper) = ENDS.iter().find(|(lower, _)| *lower == name)?;
     Some((lower, row.float(upper)?))
 }

@@ -1,7 +1,7 @@
 //! A testbed that is watched: each trial moves the bar and is kept, and none begins once the user has interrupted.
 
 use super::journal::Journal;
-use crate::cli::say;
+use crate::cli::{progress, say};
 use indicatif::ProgressBar;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::ports::{Flow, Learned, Learning};
@@ -87,7 +87,7 @@ impl Testbed for Watched<'_> {
         }
         let device = self.bed.device();
         if let Some(observed) = self.known(&device, traffic, plan) {
-            self.bar.inc(1);
+            progress::step(self.bar);
             return Ok(observed);
         }
         let observed = self.watch(|bed| bed.offer(traffic, plan))?;
@@ -129,7 +129,7 @@ impl Watched<'_> {
         if is_set(self.interrupted) {
             return Err("interrupted".into());
         }
-        self.bar.inc(1);
+        progress::step(self.bar);
         Ok(made)
     }
 

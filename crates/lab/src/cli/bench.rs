@@ -1,6 +1,6 @@
 //! `trammel bench`: what a router, switch or network function does under test, by RFC 2544 and its successors.
 
-use super::{INTERRUPTED, LACKS, USAGE, options, say};
+use super::{INTERRUPTED, LACKS, USAGE, options, progress, say};
 use crate::bench::beds::configuration::Configuration;
 use crate::bench::beds::dut::Dut;
 use crate::bench::beds::estimated::Estimated;
@@ -12,9 +12,11 @@ use crate::bench::beds::ring::InMemory;
 use crate::bench::beds::self_test::{self, SelfTest};
 use crate::bench::beds::simulated::Simulated;
 use crate::bench::expect::Expectation;
+use crate::bench::inputs::Inputs;
+use crate::bench::journal::Identity;
 use crate::bench::profile::Wanted;
 use crate::bench::{Job, journal, own_program, run as carry_out};
-use crate::engine::Lacks;
+use crate::engine::{Lacks, machine as this_machine};
 use crate::forwarding::bench::{Bench as Workbench, Refused};
 use crate::forwarding::samples;
 use crate::machines;
@@ -29,18 +31,22 @@ use trammel_bench::frames::{ETHERNET, Sizes};
 use trammel_bench::procedures::{self, Entry, Search};
 use trammel_bench::testbed::{Directions, Modifier, Protocol, Testbed, Traffic};
 use trammel_core::entry::{Params, Value};
+use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
+use trammel_io::clock::real_time;
 use trammel_io::error::Error;
 use trammel_router::voice;
-use trammel_traffic::tester::Tester;
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::Side;
+use trammel_traffic::tester::{Tester, Threads};
 
 /// The test at whose result others are made.
 const THROUGHPUT: &str = "throughput";
 /// Every test.
 const ALL: &str = "all";
+/// The priority of threads that run before all others: below that of the kernel's own.
+const PRIORITY: u8 = 40;
 
 /// Test a router, switch or network function: throughput, latency, loss and more
 ///
@@ -88,6 +94,14 @@ pub(super) struct Args {
     /// The device of --ports, a configuration or a command forwards as a bridge or a wire does: no router is asked for
     #[arg(long)]
     bridged: bool,
+    /// How long a frame may take through the device of --dut or --ports, such as an emulator of a satellite link: for so long the first
+    /// frames are waited for
+    #[arg(long, value_name = "TIME", default_value = "2 s")]
+    longest_delay: String,
+    /// The threads that send and receive the frames of --dut and --ports run before all others, so that other programs do not make them
+    /// late; needs the right to do so (`CAP_SYS_NICE`)
+    #[arg(long)]
+    real_time: bool,
     /// The machine of configurations that are not run on this one: a name of `trammel list machines`, or `host`
     #[arg(long, value_name = "NAME", default_value = "xeon-e5-2690v2")]
     machine: String,
@@ -207,10 +221,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let search = search(args)?;
     let mut beds: Vec<Box<dyn Testbed>> = Vec::new();
     let rate = rate(args)?;
+    let devices = devices(args);
+    if devices == 0 {
+        return Err(anyhow!(
+            "no device is given; simulate one: --simulate FILE.click, or build one: --dut kernel"
+        ));
+    }
+    let expected = expected(args, &tests)?;
+    let profile = profile(args, devices, &tests)?;
+    let longest_delay = longest_delay(args)?;
+    let mut inputs = inputs(args);
     let interrupted = options::interrupted()?;
     for (files, bed) in configurations(args) {
         for file in files {
-            match workbench(file)? {
+            match workbench(file, &mut inputs)? {
                 Ok(bench) => {
                     let interrupted = Arc::clone(&interrupted);
                     let of = Configuration {
@@ -239,7 +263,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for text in &args.model {
         beds.push(model::find(text, &interrupted)?);
     }
-    let measured = match measured(args, &traffics, rate, &interrupted) {
+    let identity = Identity::of(&inputs.sum());
+    let wanted = Wanting {
+        traffics: &traffics,
+        rate,
+        longest_delay,
+        identity: &identity,
+        interrupted: &interrupted,
+    };
+    let measured = match measured(args, &wanted) {
         Ok(measured) => measured,
         Err(_) if interrupted.load(Ordering::SeqCst) => return Ok(ExitCode::from(INTERRUPTED)),
         Err(Lacking::Machine(why)) => {
@@ -249,19 +281,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(Lacking::Usage(why)) => return Err(anyhow!(why)),
     };
     beds.extend(measured.beds);
-    if beds.is_empty() {
-        return Err(anyhow!(
-            "no device is given; simulate one: --simulate FILE.click, or build one: --dut kernel"
-        ));
-    }
-    let expected = expected(args, &tests)?;
-    let profile = profile(args, beds.len(), &tests)?;
     carry_out(Job {
         beds,
         tests,
         traffics,
         search,
         tester: measured.tester,
+        identity,
         is_quick: args.quick,
         expected,
         profile,
@@ -269,6 +295,61 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         json: args.json,
         interrupted,
     })
+}
+
+/// How many devices are given.
+fn devices(args: &Args) -> usize {
+    let configurations = configurations(args);
+    let files = configurations.iter().map(|(files, _)| files.len());
+    files.sum::<usize>()
+        + args.measurer.len()
+        + args.model.len()
+        + args.dut.len()
+        + usize::from(args.ports.is_some())
+}
+
+/// All that decides what trials come to besides the tests and what they offer.
+fn inputs(args: &Args) -> Inputs {
+    let mut inputs = Inputs::default();
+    inputs.add(&this_machine::facts());
+    inputs.add(&(&args.estimate, &args.simulate, &args.ring, &args.model));
+    inputs.add(&(&args.dut, &args.ports, args.by, args.timed_by, args.bridged));
+    inputs.add(&(&args.longest_delay, args.real_time, &args.rate, args.quick));
+    inputs.add(&machines::find(&args.machine).ok());
+    let configurations = configurations(args);
+    let files = configurations.iter().flat_map(|(files, _)| files.iter());
+    files.for_each(|file| inputs.file(file.as_ref()));
+    args.measurer
+        .iter()
+        .for_each(|command| inputs.command(command));
+    for dut in &args.dut {
+        match dut {
+            Dut::Click(file) => inputs.file(file),
+            Dut::Command(command) => inputs.command(command),
+            Dut::Wire | Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => {}
+        }
+    }
+    inputs
+}
+
+fn longest_delay(args: &Args) -> anyhow::Result<Time> {
+    let seconds = Quantity::parse_as(&args.longest_delay, &[Dimension::Time])?.value;
+    if !(0.0..=3600.0).contains(&seconds) {
+        return Err(anyhow!(
+            "`--longest-delay {}`: a frame that takes more than an hour is waited for by nobody",
+            args.longest_delay
+        ));
+    }
+    Ok(Time::from_secs_f64(seconds))
+}
+
+/// What devices under real frames are tried with.
+struct Wanting<'a> {
+    traffics: &'a [Traffic],
+    rate: f64,
+    longest_delay: Time,
+    identity: &'a Identity,
+    interrupted: &'a Arc<AtomicBool>,
 }
 
 /// Devices under real frames, and what the tester can do.
@@ -299,12 +380,12 @@ impl From<Error> for Lacking {
 }
 
 /// Builds what --dut and --ports ask for, after the tester has measured itself.
-fn measured(
-    args: &Args,
-    traffics: &[Traffic],
-    rate: f64,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<Measured, Lacking> {
+fn measured(args: &Args, wanted: &Wanting<'_>) -> Result<Measured, Lacking> {
+    let Wanting {
+        traffics,
+        interrupted,
+        ..
+    } = *wanted;
     if args.dut.is_empty() && args.ports.is_none() {
         return Ok(Measured::default());
     }
@@ -313,29 +394,47 @@ fn measured(
         let port = |name, side| Port::of_rfc2544(name, way, side, args.ipv6, !args.bridged);
         [port(a, Side::Input), port(b, Side::Output)]
     });
-    // What cannot be opened is told before the tester takes its time to measure itself.
+    // What cannot be opened, read or had is told before the tester takes its time to measure itself.
+    for dut in &args.dut {
+        dut.interfaces().map_err(Lacking::Usage)?;
+    }
     if let Some(ports) = &given {
         Tester::open(ports.clone())?.time_tags(args.timed_by.wish())?;
+    }
+    let threads = Threads {
+        priority: args.real_time.then_some(PRIORITY),
+        ..Threads::default()
+    };
+    if args.real_time {
+        may_run_first()?;
     }
     let (trial, waits) = if args.quick {
         (self_test::QUICK, Waits::QUICK)
     } else {
         (self_test::FULL, Waits::FULL)
     };
-    let kept = args.out.as_deref().and_then(journal::tester);
+    let kept = args
+        .out
+        .as_deref()
+        .and_then(|out| journal::tester(out, wanted.identity));
     let tested = match kept.filter(|kept| kept.is_of(way, traffics, trial)) {
         Some(kept) => kept,
         None => {
             say("the tester measures itself against a wire");
-            let measured = SelfTest::measure(way, traffics, trial, interrupted)?;
-            measured.ok_or_else(|| Lacking::Machine("interrupted".to_owned()))?
+            let bar = progress::bar(self_test::trials(traffics));
+            let done = || progress::step(&bar);
+            let measured = SelfTest::measure(way, traffics, trial, threads, &done, interrupted);
+            bar.finish_and_clear();
+            measured?.ok_or_else(|| Lacking::Machine("interrupted".to_owned()))?
         }
     };
     tested.sentences().iter().for_each(|sentence| say(sentence));
     let setting = |ports| Setting {
         ports,
-        line_bps: rate,
+        line_bps: wanted.rate,
         waits,
+        longest_delay: wanted.longest_delay,
+        threads,
         timed_by: args.timed_by.wish(),
         tester: Some(tested.clone()),
         interrupted: Arc::clone(interrupted),
@@ -362,6 +461,18 @@ fn measured(
         beds,
         tester: Some(tested),
     })
+}
+
+/// Whether a thread of this process may run before all others; tried by one that does nothing else.
+fn may_run_first() -> Result<(), Lacking> {
+    let tried = std::thread::spawn(|| real_time(PRIORITY)).join();
+    match tried {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(why)) => Err(Lacking::Machine(format!(
+            "`--real-time`: {why}; run as root, or with the right `CAP_SYS_NICE`"
+        ))),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 /// `A,B` as two names.
@@ -391,8 +502,9 @@ fn configurations(args: &Args) -> [(&[String], MakeBed); 3] {
 }
 
 /// A configuration on the workbench, offered plain frames.
-fn workbench(file: &str) -> anyhow::Result<Result<Workbench, Refused>> {
+fn workbench(file: &str, inputs: &mut Inputs) -> anyhow::Result<Result<Workbench, Refused>> {
     let source = Source::read(file).map_err(anyhow::Error::msg)?;
+    inputs.add(&source.text);
     Ok(Workbench::new(
         &source.text,
         &source.name,

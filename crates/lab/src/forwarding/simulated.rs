@@ -189,6 +189,7 @@ impl SimulatedRouter {
             offered: report.balance.offered,
             forwarded: report.balance.sent,
             effective,
+            bunched: 0,
             latency: Some(latency),
         };
         self.last = Some(report);

@@ -11,7 +11,7 @@ use crate::bench::beds::configuration::Configuration;
 use crate::bench::beds::dut::Dut;
 use crate::bench::beds::model;
 use crate::bench::beds::namespaces::{self, Wish};
-use crate::bench::beds::ports::{Setting, Waits};
+use crate::bench::beds::ports::{LONGEST_DELAY, Setting, Waits};
 use crate::bench::beds::ring::InMemory;
 use crate::bench::beds::self_test::{self, SelfTest};
 use crate::bench::own_program;
@@ -32,6 +32,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{self, Column, Table};
 use trammel_router::voice;
+use trammel_traffic::tester::Threads;
 use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::timing::TimedBy;
 
@@ -216,7 +217,7 @@ fn built(
     };
     // An interruption is seen between two tests.
     let interrupted = Arc::new(AtomicBool::new(false));
-    let tester = SelfTest::measure(way, traffics, trial, &interrupted)?;
+    let tester = SelfTest::measure(way, traffics, trial, Threads::default(), &|| (), &interrupted)?;
     let tester = tester.ok_or("the tester did not measure itself")?;
     let alone = tester.sentences();
     notes.push(format!("Before {}: {}.", dut.name(), alone.join("; ")));
@@ -231,6 +232,8 @@ fn built(
         ports,
         line_bps,
         waits,
+        longest_delay: LONGEST_DELAY,
+        threads: Threads::default(),
         timed_by: TimedBy::Tester,
         tester: Some(tester.clone()),
         interrupted: Arc::clone(&interrupted),

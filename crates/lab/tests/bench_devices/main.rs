@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
+mod busy;
 mod command;
 mod left_behind;
 mod rig;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel::bench::beds::dut::Dut;
 use trammel::bench::beds::namespaces::{Home, Wish};
-use trammel::bench::beds::ports::{Ports, Setting, Waits};
+use trammel::bench::beds::ports::{LONGEST_DELAY, Ports, Setting, Waits};
 use trammel_bench::frames::Sizes;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::Load;
 use trammel_core::time::Time;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::Namespace;
+use trammel_traffic::tester::Threads;
 use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::timing::TimedBy;
 
@@ -57,12 +58,19 @@ impl Rig {
             ports: home.ports(way, is_routed),
             line_bps: 1e9,
             waits: Waits::QUICK,
+            longest_delay: LONGEST_DELAY,
+            threads: Threads::default(),
             timed_by,
             tester: None,
             interrupted: Arc::new(AtomicBool::new(false)),
         };
         let bed = Ports::open(setting, Box::new(home))?;
         Ok(Rig { bed, middle })
+    }
+
+    /// Has the tester's threads run so from now on.
+    pub(crate) fn run_by(&mut self, threads: Threads) {
+        self.bed.run_by(threads);
     }
 
     /// The device, without a tester.

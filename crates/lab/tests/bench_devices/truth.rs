@@ -10,6 +10,7 @@ use trammel::bench::beds::filters::Filters;
 use trammel_bench::procedures::{Bench, Search, find};
 use trammel_bench::testbed::{Faults, LatencyOf, Observation, Plan, Tags, Testbed, Traffic};
 use trammel_core::entry::Params;
+use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use trammel_io::error::{Error, Result};
@@ -347,6 +348,25 @@ fn the_delay_of_our_element_is_told() {
     if let Some((mut rig, _folder)) = delayer() {
         delay_is_told(&mut rig, BUSY_US);
     }
+}
+
+/// A satellite's link, and an emulator of one: nothing comes for longer than a quick run waits for residual frames.
+#[test]
+fn frames_that_take_half_a_second_are_waited_for() {
+    let delaying = "Queue(10000) -> DelayUnqueue(500ms) -> Queue(10000)";
+    let Some((mut rig, _folder)) = click(delaying, "") else {
+        return;
+    };
+    let traffic = traffic(LONG);
+    let is_whole = (0..ATTEMPTS).any(|_| {
+        let seen = rig.offer(&traffic, &[load(1000.0, Time::from_ms(300))]);
+        assert_eq!(seen.faults, Faults::default());
+        let least = seen.outcome.latency.as_ref().and_then(Histogram::min);
+        let least = least.map(Time::from_ps).expect("some frames came");
+        assert!(least >= Time::from_ms(500), "{least:?}");
+        (seen.outcome.offered, seen.outcome.lost()) == (300, 0)
+    });
+    assert!(is_whole, "no trial came through whole");
 }
 
 /// Tagged frames are timed by the kernel at both ends, keep their places among the others, and each takes what it is delayed by.

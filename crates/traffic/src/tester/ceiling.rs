@@ -42,13 +42,17 @@ pub struct Ceiling {
     pub clock_reading: Time,
 }
 
+/// Trials of a measurement.
+pub const TRIALS: u32 = STEPS + 2;
+
 /// Measures the ceiling of `traffic` from the first port to the second, which a wire connects, in trials of `duration`,
-/// by `threads` as in a [`Plan`]; none where `stop` was set.
+/// by `threads` as in a [`Plan`]; none where `stop` was set. `done` is called after each of [`TRIALS`].
 pub fn measure(
     tester: &mut Tester,
     traffic: &Traffic,
     duration: Time,
     threads: Threads,
+    done: &dyn Fn(),
     stop: &AtomicBool,
 ) -> Result<Option<Ceiling>> {
     let mut offer = |frames_per_second: f64, duration: Time| -> Result<Observation> {
@@ -66,6 +70,7 @@ pub fn measure(
             ..Plan::one_way(direction)
         };
         let seen = tester.run(&plan, stop)?;
+        done();
         match &seen.fault {
             Some(fault) => Err(Error::Kernel {
                 what: "the tester's ceiling could not be measured".to_owned(),

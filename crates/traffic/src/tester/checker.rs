@@ -6,7 +6,7 @@
 
 use super::course::{BROADCASTS, Course};
 use super::frame::{FCS_BYTES, head_bytes, payload};
-use super::observation::{Beside, DirectionSeen, LoadSeen, Outage, StreamSeen};
+use super::observation::{Beside, DirectionSeen, LoadSeen, Outage, StreamSeen, Unevenness};
 use super::schedule::Schedule;
 use super::signature::{FILL, SIGNATURE_BYTES, Signature, extend, is_damaged};
 use super::timing::Tagged;
@@ -247,6 +247,7 @@ impl Checker {
             effective: Time::ZERO,
             sender_cpu: Time::ZERO,
             lateness: Histogram::of_times(),
+            unevenness: Unevenness::default(),
             corrupted: self.corrupted,
             strays: self.strays,
             others: self.others,

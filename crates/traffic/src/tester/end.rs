@@ -13,7 +13,7 @@ use crate::pace::Calendar;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::thread::ScopedJoinHandle;
-use trammel_io::clock::{Waiter, monotonic_ns, pin, real_time, thread_cpu_ns};
+use trammel_io::clock::{Waiter, monotonic_ns, pin, real_time, thread_cpu_ns, wake_on_time};
 use trammel_io::error::Result;
 use trammel_io::stamper::Stamper;
 use trammel_packet::batch::Packets;
@@ -22,6 +22,11 @@ use trammel_packet::pool::Pool;
 
 /// How long before a frame is due sleeping ends, as in [`crate::pace`].
 const AHEAD_NS: i64 = 60_000;
+/// The same of a thread that runs before all others: it is woken at once.
+const AHEAD_FIRST_NS: i64 = 10_000;
+/// And its shortest sleep before it looks what is due: one that never sleeps keeps all others from the processor, so that the kernel takes it
+/// away for a twentieth of each second.
+const LEAST_SLEEP_NS: i64 = 20_000;
 /// The longest sleep: so often is looked whether to stop.
 const SLICE_NS: i64 = 10_000_000;
 /// So long after a frame came a port that polls does not sleep.
@@ -56,6 +61,7 @@ impl Shared<'_> {
     /// Gives the calling thread its place.
     pub(crate) fn settle(&self, processor: Option<usize>) -> io::Result<()> {
         processor.map_or(Ok(()), pin)?;
+        wake_on_time();
         self.threads.priority.map_or(Ok(()), real_time)
     }
 
@@ -265,6 +271,8 @@ impl End {
         let (mut listen_ns, mut came_ns) = (0, 0);
         let polls = shared.threads.poll && checker.is_some();
         let mut is_sending = sender.is_some();
+        let is_first = shared.threads.priority.is_some();
+        let ahead_ns = if is_first { AHEAD_FIRST_NS } else { AHEAD_NS };
         loop {
             let now = monotonic_ns();
             if shared.is_over(now) {
@@ -299,9 +307,11 @@ impl End {
                 came_ns = now;
             }
             let is_busy = is_busy || came > 0 || polls && now - came_ns < POLL_NS;
-            let next = due_ns
-                .saturating_sub(AHEAD_NS)
-                .min(shared.over_ns.load(Ordering::Relaxed));
+            let mut next = due_ns.saturating_sub(ahead_ns);
+            if is_first {
+                next = next.max(now + LEAST_SLEEP_NS);
+            }
+            let next = next.min(shared.over_ns.load(Ordering::Relaxed));
             if !is_busy && next > now {
                 self.wait(next)?;
             }

@@ -7,7 +7,7 @@ use super::Parties;
 use super::course::Course;
 use super::end::{self, End};
 use super::frame::{FCS_BYTES, Flow, Link, head_bytes};
-use super::observation::{Beside, DirectionSeen, LoadSeen, StreamSeen};
+use super::observation::{Beside, DirectionSeen, EVEN, LoadSeen, StreamSeen, Unevenness};
 use super::port::Port;
 use super::schedule::Schedule;
 use super::signature::{FILL, HEAD_BYTES, SIGNATURE_BYTES, Signature};
@@ -99,8 +99,19 @@ impl Live {
     pub(crate) fn seen(&self) -> io::Result<DirectionSeen> {
         let (sent, counted) = (self.source.sent()?, self.counter.counted()?);
         let mut lateness = Histogram::of_times();
+        let mut unevenness = Unevenness {
+            sending: Time::from_ns((sent.last_ns - sent.first_ns).max(0).cast_unsigned()),
+            ..Unevenness::default()
+        };
         for (&count, units) in sent.late.iter().zip(1_u64..) {
             lateness.record_n(units * LATE_NS * 1000, count);
+            let late = Time::from_ns(units * LATE_NS);
+            if count > 0 && late > EVEN {
+                // Which of them left together, the counts do not tell: it may be all.
+                unevenness.bunched += count;
+                unevenness.burst += count;
+                unevenness.latest = late;
+            }
         }
         let gap_ns = self.schedule.gap_ns(sent.frames.saturating_sub(1));
         let effective_ns = sent.last_ns - sent.first_ns + gap_ns;
@@ -127,6 +138,7 @@ impl Live {
             },
             sender_cpu: Time::from_ns(self.cpu_ns.load(Ordering::Relaxed).max(0).cast_unsigned()),
             lateness,
+            unevenness,
             corrupted: 0,
             strays: 0,
             others: 0,

@@ -43,6 +43,7 @@ mod sender;
 pub mod signature;
 pub mod timing;
 pub mod traffic;
+mod unevenness;
 mod update;
 pub mod window;
 
@@ -478,6 +479,7 @@ impl Tester {
             let mut seen = checker.finish(places, errors + self.ends[from].unsent() as u64);
             seen.effective = sender.effective();
             seen.lateness = sender.lateness();
+            seen.unevenness = sender.unevenness();
             seen.sender_cpu = Time::from_ns(sender.cpu_ns.max(0).cast_unsigned());
             seen.queries.sent = queries;
             seen.queries.received = self.ends[from].take_answers();

@@ -111,6 +111,25 @@ pub struct Outage {
     pub skipped: u64,
 }
 
+/// From what on frames count as bunched: by so much more than the plan has it may they come together.
+pub const EVEN: Time = Time::from_us(50);
+
+/// How unevenly frames left where the plan has them leave evenly: what of it is a burst to the device is the tester's doing.
+///
+/// A tester that stands still for a while and then makes up for it sends all that was due meanwhile at once. A buffer that holds less than
+/// that loses frames, whatever the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unevenness {
+    /// By how much the latest frame left after it was due, as read from the clock when it had left.
+    pub latest: Time,
+    /// Frames that a device would have lost which forwards exactly the load and holds what it brings in [`EVEN`].
+    pub bunched: u64,
+    /// The most frames that left together beyond those that the plan has.
+    pub burst: u64,
+    /// From when the first frame was made until the last had left.
+    pub sending: Time,
+}
+
 /// What became of the frames of a direction.
 #[derive(Clone, Debug)]
 pub struct DirectionSeen {
@@ -127,6 +146,8 @@ pub struct DirectionSeen {
     pub sender_cpu: Time,
     /// By how much frames were handed over after they were due, in picoseconds.
     pub lateness: Histogram,
+    /// How unevenly they left.
+    pub unevenness: Unevenness,
     /// Frames of this run that came damaged: signature, length or fill. They are lost too.
     pub corrupted: u64,
     /// Frames of other runs, of another port, or of numbers that no frame has.

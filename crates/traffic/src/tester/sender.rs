@@ -1,14 +1,17 @@
 //! Hands frames over when they are due: open loop, from the plan, never from the present.
 //!
-//! A frame that is late goes at once, and by how much it was late is counted. Only what is due together leaves together.
+//! A frame that is late goes at once, and by how much it was late is counted. Only what is due together leaves together; what left together
+//! and should not have, [`super::unevenness`] counts.
 
 use super::course::{Course, Departure, Writer};
 use super::end::End;
 use super::frame::Link;
+use super::observation::Unevenness;
 use super::schedule::Schedule;
 use super::signature::Signature;
 use super::timing::Tagged;
 use super::traffic::Traffic;
+use super::unevenness::Watch;
 use super::{query, update};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -74,6 +77,7 @@ pub(crate) struct Sender {
     first_ns: Option<i64>,
     last_ns: i64,
     lateness: Histogram,
+    watch: Watch,
     besides: Vec<Beside>,
     stuck_since: Option<i64>,
     /// Frames that the port's stamper sends, each by itself.
@@ -115,6 +119,7 @@ impl Sender {
             first_ns: None,
             last_ns: 0,
             lateness: Histogram::of_times(),
+            watch: Watch::default(),
             besides,
             stuck_since: None,
             timed: None,
@@ -160,8 +165,10 @@ impl Sender {
             }
             self.fill(end, now_ns)?;
             end.transmit()?;
+            self.note(end);
         }
         end.flush()?;
+        self.note(end);
         let has_moved = self.place > before.0 || end.unsent() < before.1 || end.unsent() == 0;
         if has_moved {
             self.stuck_since = None;
@@ -173,6 +180,15 @@ impl Sender {
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         Ok(())
+    }
+
+    /// Notes what has left by now: the clock is read once the call that hands frames over is back.
+    fn note(&mut self, end: &End) {
+        let left = self.place.saturating_sub(end.unsent() as u64);
+        if left > self.watch.left() {
+            let at_ns = monotonic_ns() - self.start_ns;
+            self.watch.note(&self.schedule, left, at_ns);
+        }
     }
 
     fn is_given_up(&self, now_ns: i64) -> bool {
@@ -250,6 +266,15 @@ impl Sender {
         };
         let gap_ns = self.schedule.gap_ns(self.place.saturating_sub(1));
         Time::from_ns((self.last_ns - first + gap_ns).cast_unsigned())
+    }
+
+    /// How unevenly frames left.
+    pub(crate) fn unevenness(&self) -> Unevenness {
+        let first_ns = self.first_ns.unwrap_or(self.start_ns) - self.start_ns;
+        Unevenness {
+            sending: Time::from_ns((self.watch.at_ns - first_ns).max(0).cast_unsigned()),
+            ..self.watch.seen()
+        }
     }
 
     /// By how much frames were handed over late.

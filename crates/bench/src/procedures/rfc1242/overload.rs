@@ -46,7 +46,7 @@ pub static ENTRY: Entry = Entry {
     ],
     form: Form::Graph {
         is_percent: false,
-        x: "intended_fps",
+        x: "offered_fps",
         lines: &[("offered_fps", "offered"), ("forwarded_fps", "forwarded")],
     },
     run,

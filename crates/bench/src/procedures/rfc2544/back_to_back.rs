@@ -4,7 +4,8 @@
 //! Only where the throughput is below what the media carry is there a burst that overflows a buffer: other sizes have a row
 //! that says so. Elsewhere a binary search with loss verification over the length of the burst is made anew for each
 //! repetition. Of a device that is a buffer before a processor, the burst is longer than the buffer, since frames leave it
-//! meanwhile; the *corrected* time takes them out.
+//! meanwhile; the *corrected* time takes them out. A burst that was as long as was tried, or that the tester made slower than the line, filled no
+//! buffer: none is implied then.
 //!
 //! ```text
 //! implied   = mean burst / line rate
@@ -18,10 +19,11 @@ use super::super::{Bench, Entry, Error, Form, burst};
 use crate::search::Verdict;
 use crate::search::whole::Whole;
 use crate::summary::spread;
-use crate::testbed::{Plan, Traffic};
+use crate::testbed::{Observation, Plan, Traffic};
 use trammel_core::entry::{About, Param, Params};
 use trammel_core::stats::Moments;
 use trammel_core::table::{Cell, CellType, Table};
+use trammel_core::time::Time;
 
 /// Back-to-back frames in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -91,10 +93,16 @@ pub static ENTRY: Entry = Entry {
     run,
 };
 
+/// By what factor a burst may last longer than the line's rate has it.
+const SLOW: f64 = 1.05;
+/// The shortest burst whose length can be told: of a shorter one, when its thread had its turn is the most of it.
+const LEAST_TOLD: Time = Time::from_us(200);
 /// Where all bursts of a traffic pass.
 const INFINITE: &str = "throughput is the line's rate: no burst overflows a buffer";
 /// Where the longest burst passed in a repetition.
 const AT_LONGEST: &str = "invalid: the longest burst passed; raise `longest`";
+/// Where the tester is slower than the line.
+const TESTERS: &str = "limited by the tester: its bursts are slower than the line's rate";
 /// Where a single frame was lost in a repetition.
 const NONE: &str = "a single frame is lost";
 
@@ -112,6 +120,9 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         //# Theoretical Frame Rate of the DUT/test setup.
         let (bursts, verdict) = if found.verdict == Verdict::PassedAtMost {
             (Vec::new(), INFINITE)
+        } else if found.verdict == Verdict::Tester {
+            // A burst at the pace of the tester fills no buffer, however long it is.
+            (Vec::new(), TESTERS)
         } else {
             let search = Whole {
                 least: 1,
@@ -124,7 +135,9 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let mean: Option<f64> = bursts.iter().copied().collect::<Moments>().mean();
         //= rfc9004 §6.4
         //# Implied DUT buffer time = Average num of Back-to-back Frames / Max Theoretical Frame Rate
-        let implied = mean.map(|frames| frames / line);
+        // A burst that was not the longest to pass, or was none at the line's rate, implies none.
+        let is_burst = ![AT_LONGEST, TESTERS].contains(&verdict);
+        let implied = mean.filter(|_| is_burst).map(|frames| frames / line);
         let corrected = implied
             .zip(found.lower)
             .map(|(time, fps)| time - time * fps / line);
@@ -158,13 +171,22 @@ fn repeated(
     for _ in 0..repeats {
         //= rfc9004 §6.3
         //# Each of the repeated tests completes an independent search process.
+        // The longest that passed, and whether it was slower than the line.
+        let mut longest = (0, false);
         let found = search.search(|frames| {
-            let observed = bench.offer(traffic, &Plan::of(&[burst(frames, line)?]))?;
-            Ok::<_, Error>(observed.outcome.lost() == 0)
+            let plan = Plan::of(&[burst(frames, line)?]);
+            let observed = bench.offer(traffic, &plan)?;
+            let has_passed = observed.outcome.lost() == 0;
+            if has_passed && frames >= longest.0 {
+                longest = (frames, is_slow(&plan, &observed));
+            }
+            Ok::<_, Error>(has_passed)
         })?;
         // A burst of none is what is left where not even a single frame passes.
         bursts.push(found.passed.unwrap_or(0) as f64);
-        if found.failed.is_none() {
+        if longest.1 {
+            verdict = TESTERS;
+        } else if found.failed.is_none() {
             verdict = AT_LONGEST;
         } else if found.passed.is_none() {
             verdict = NONE;
@@ -173,13 +195,21 @@ fn repeated(
     Ok((bursts, verdict))
 }
 
+/// Whether the tester took longer for a burst than the line: where so short a time can be told.
+fn is_slow(plan: &Plan, observed: &Observation) -> bool {
+    let due = plan.duration();
+    let took = observed.sending.unwrap_or(due);
+    due >= LEAST_TOLD && took.as_secs_f64() > due.as_secs_f64() * SLOW
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fakes::{Device, LINE_FPS, made, search, traffic};
     use crate::procedures::Search;
+    use crate::testbed::{Label, Testbed};
+    use crate::trial::Failure;
     use proptest::prelude::*;
-    use trammel_core::time::Time;
 
     const GIVEN: [(&str, &str); 2] = [("repeats", "2"), ("longest", "3 s")];
 
@@ -224,5 +254,45 @@ mod tests {
         let row = table.rows().next().unwrap();
         assert_eq!(row.text("verdict"), AT_LONGEST);
         assert_eq!(row.float("burst_mean_frames"), Some(3.0 * LINE_FPS));
+        assert_eq!(row.float("implied_buffer_us"), None);
+    }
+
+    /// A device behind a tester that needs so much longer for a burst than the line.
+    #[derive(Debug)]
+    struct Slow(Device, f64);
+
+    impl Testbed for Slow {
+        fn label(&self) -> Label {
+            self.0.label()
+        }
+        fn device(&self) -> String {
+            self.0.device()
+        }
+        fn line_fps(&self, traffic: &Traffic) -> f64 {
+            self.0.line_fps(traffic)
+        }
+        fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+            let took = Time::from_secs_f64(plan.duration().as_secs_f64() * self.1);
+            Ok(Observation {
+                sending: Some(took),
+                ..self.0.offer(traffic, plan)?
+            })
+        }
+    }
+
+    #[test]
+    fn a_burst_that_the_tester_makes_slower_than_the_line_implies_no_buffer() {
+        let device = Device {
+            buffer: 300,
+            ..Device::of_capacity(0.5 * LINE_FPS)
+        };
+        for (factor, verdict) in [(1.0, "found"), (1.5, TESTERS)] {
+            let mut slow = Slow(device.clone(), factor);
+            let table = made(&ENTRY, &GIVEN, &mut slow, &[traffic(64)], search());
+            let row = table.rows().next().unwrap();
+            assert_eq!(row.text("verdict"), verdict);
+            let is_told = row.float("implied_buffer_us").is_some();
+            assert_eq!(is_told, factor == 1.0);
+        }
     }
 }

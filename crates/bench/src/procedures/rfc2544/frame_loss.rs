@@ -2,7 +2,8 @@
 //!
 //! # What it does
 //! One trial at the rate of the line, then one at each step below it, until two in succession lose nothing. The report's
-//! graph has both axes from 0 to 100 %, as the RFC demands.
+//! graph has both axes from 0 to 100 %, as the RFC demands, and the load that was offered: a tester that sends less than was intended has
+//! tried that load and no other.
 //!
 //! # References
 //! RFC 2544 §26.3; RFC 1242 §3.6.
@@ -39,6 +40,7 @@ pub static ENTRY: Entry = Entry {
     columns: &[
         ("intended_percent", CellType::Float),
         ("intended_fps", CellType::Float),
+        ("offered_percent", CellType::Float),
         ("offered_fps", CellType::Float),
         ("forwarded_fps", CellType::Float),
         ("offered", CellType::Int),
@@ -50,7 +52,7 @@ pub static ENTRY: Entry = Entry {
     //# size. The Y axis MUST be the percent loss at the particular input rate.
     form: Form::Graph {
         is_percent: true,
-        x: "intended_percent",
+        x: "offered_percent",
         lines: &[("loss_percent", "frame loss")],
     },
     run,
@@ -65,10 +67,12 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
             let share = 1.0 - f64::from(taken) * step;
             let plan = Plan::of(&[load(share * line, params.time("duration"))?]);
             let outcome = bench.offer(traffic, &plan)?.outcome;
+            let offered = outcome.offered_rate();
             let own = vec![
                 (100.0 * share).into(),
                 (share * line).into(),
-                outcome.offered_rate().into(),
+                (100.0 * offered / line).into(),
+                offered.into(),
                 outcome.forwarding_rate().into(),
                 outcome.offered.into(),
                 outcome.lost().into(),

@@ -6,6 +6,9 @@
 //! trial is its value, and `value_of` says so. Least, median, percentiles and most are of all frames of all trials.
 //! `latency_of` says which definition of RFC 1242 the times follow.
 //!
+//! A rate that lost nothing may still be more than the device bears for long, as long as its buffer fills: then latencies grow through a trial
+//! and say how long that was. Further tagged frames tell it, and `delays` says so.
+//!
 //! # References
 //! RFC 2544 §26.2; RFC 1242 §3.8.
 
@@ -14,7 +17,8 @@ use crate::summary::{latencies, spread, us};
 use crate::testbed::{Observation, Plan, Tags, Unable};
 use trammel_core::entry::{About, Param, Params};
 use trammel_core::histogram::Histogram;
-use trammel_core::table::{CellType, Table};
+use trammel_core::table::{Cell, CellType, Table};
+use trammel_core::time::Time;
 
 /// Latency in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -49,6 +53,7 @@ pub static ENTRY: Entry = Entry {
         ("repeats", CellType::Int),
         ("value_of", CellType::Text),
         ("latency_of", CellType::Text),
+        ("delays", CellType::Text),
         ("all_least_us", CellType::Float),
         ("all_median_us", CellType::Float),
         ("all_p99_us", CellType::Float),
@@ -59,10 +64,27 @@ pub static ENTRY: Entry = Entry {
     run,
 };
 
+/// Frames that are tagged: the first is the text's, by the others it is seen whether delays grow.
+const TAGS: u32 = 5;
+/// By what factor the last takes longer than the first where they do: from the middle of a trial to nine tenths of it, delays that grow
+/// evenly become 1.8 times as long.
+const GROWTH: f64 = 1.3;
+/// What is said then.
+const GROWING: &str =
+    "grow through the trial: the rate is above what the device bears for long, and a buffer fills";
+
+/// Whether each tagged frame took longer than the one before it, and the last by [`GROWTH`].
+fn is_growing(tagged: &[Time]) -> bool {
+    let is_rising = tagged.windows(2).all(|pair| pair[0] < pair[1]);
+    let ends = tagged.first().zip(tagged.last());
+    let ends = ends.filter(|_| tagged.len() == TAGS as usize && is_rising);
+    ends.is_some_and(|(first, last)| last.as_secs_f64() > GROWTH * first.as_secs_f64())
+}
+
 fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     let tags = Tags {
         from: params.time("tag_after"),
-        frames: 1,
+        frames: TAGS,
     };
     bench.at_throughput(&ENTRY, |bench, traffic, fps| {
         let plan = Plan {
@@ -70,13 +92,14 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
             ..Plan::of(&[load(fps, params.time("duration"))?])
         };
         let mut all = Histogram::of_times();
-        let mut is_tagged = true;
+        let (mut is_tagged, mut is_rising) = (true, true);
         let value = |observed: &Observation| {
             let latency = observed.outcome.latency.as_ref();
             if let Some(latency) = latency {
                 all.merge(latency);
             }
             is_tagged &= !observed.tagged.is_empty();
+            is_rising &= is_growing(&observed.tagged);
             let tagged = observed.tagged.first().map(|time| us(*time));
             tagged.or_else(|| Some(latency?.mean()? / 1e6))
         };
@@ -96,6 +119,11 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
             values.len().into(),
             value_of.into(),
             bench.bed().latency_of().name().into(),
+            if is_rising {
+                GROWING.into()
+            } else {
+                Cell::Empty
+            },
         ]);
         own.extend(latencies(&all));
         Ok(own)
@@ -106,7 +134,6 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, made, search, traffic};
-    use trammel_core::time::Time;
 
     #[test]
     fn a_fixed_delay_is_found_and_the_tagged_frame_is_told_from_the_others() {
@@ -145,6 +172,35 @@ mod tests {
         let row = table.rows().next().unwrap();
         assert!((row.float("latency_mean_us").unwrap() - 270.0).abs() < 0.2);
         assert_eq!(row.text("value_of"), "all frames");
+    }
+
+    #[test]
+    fn delays_that_grow_because_a_buffer_fills_are_told() {
+        // Short trials do not fill the buffer, so that more than the capacity seems to pass.
+        for (buffer, says) in [(50_000, true), (0, false)] {
+            let mut device = Device {
+                buffer,
+                ..Device::of_capacity(1e3)
+            };
+            let given = [
+                ("duration", "1 s"),
+                ("tag_after", "0.5 s"),
+                ("repeats", "2"),
+            ];
+            let table = made(&ENTRY, &given, &mut device, &[traffic(64)], search());
+            let row = table.rows().next().unwrap();
+            assert_eq!(
+                row.text("delays") == GROWING,
+                says,
+                "{}",
+                row.text("delays")
+            );
+        }
+        let of = |us: [u64; 5]| is_growing(&us.map(Time::from_us));
+        assert!(of([500, 600, 700, 800, 900]));
+        // A rise that is none, and one that is too little.
+        assert!(!of([500, 600, 590, 800, 900]) && !of([500, 501, 502, 503, 504]));
+        assert!(!is_growing(&[Time::from_us(1)]));
     }
 
     #[test]

@@ -6,13 +6,17 @@
 //! searches, `binary` is what the text has in mind, `mlr` needs a third of its time for the same final trials (RFC 9971
 //! §4.10.2 says that its result complies), and `incremental` stops at the first loss.
 //!
+//! A real device is searched `searches` times: the result is the search in the middle, and what all of them found is told beside it. Frames that
+//! were lost while the tester sent too many at once say nothing of the device: such a trial is repeated, and where each time is one its load
+//! is a limit of the tester.
+//!
 //! # References
 //! RFC 2544 §26.1, §24; RFC 1242 §3.17.
 
 use super::super::{Bench, Entry, Error, Form, verdict};
 use crate::search::throughput::{MISMATCHES, SEARCHES};
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::table::{CellType, Table};
+use trammel_core::table::{Cell, CellType, Table};
 
 /// Throughput in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -90,6 +94,30 @@ pub static ENTRY: Entry = Entry {
                 "",
                 "how often a trial that fell short is repeated",
             ),
+            Param::int(
+                "doubts",
+                0,
+                100,
+                "5",
+                "",
+                "how often a trial is repeated that lost no more frames than the tester sent too close together",
+            ),
+            Param::int(
+                "verifications",
+                0,
+                10,
+                "1",
+                "",
+                "how often a trial that lost is made again, of a device that is not in virtual time: its load loses where each did (ETSI GS NFV-TST 009)",
+            ),
+            Param::int(
+                "searches",
+                1,
+                100,
+                "3",
+                "",
+                "how often the search is made, of a device that is not in virtual time",
+            ),
             Param {
                 name: "mismatch",
                 kind: Kind::Choice(MISMATCHES),
@@ -113,6 +141,9 @@ pub static ENTRY: Entry = Entry {
         ("throughput_mbps", CellType::Float),
         ("line_side_mbps", CellType::Float),
         ("verdict", CellType::Text),
+        ("searches", CellType::Int),
+        ("searches_min_fps", CellType::Float),
+        ("searches_max_fps", CellType::Float),
         ("trials", CellType::Int),
         ("trial_time_s", CellType::Float),
     ],
@@ -133,6 +164,15 @@ fn run(bench: &mut Bench<'_>, _params: &Params) -> Result<Table, Error> {
         let line = bench.line_fps(traffic);
         let bits = |per_frame: f64| found.lower.map(|fps| fps * per_frame * 8.0 / 1e6);
         let time = found.trials.iter().map(|t| t.load.duration().as_secs_f64());
+        // What is the same as the result is not told once more.
+        let each = Some(&found.each).filter(|each| each.len() > 1);
+        let ends = each.map(|each| {
+            let each = each.iter().map(|lower| lower.unwrap_or(0.0));
+            let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+            each.fold((low, high), |(low, high), fps| {
+                (low.min(fps), high.max(fps))
+            })
+        });
         let own = vec![
             found.lower.into(),
             found.upper.into(),
@@ -141,6 +181,9 @@ fn run(bench: &mut Bench<'_>, _params: &Params) -> Result<Table, Error> {
             bits(traffic.sizes.mean()).into(),
             bits(traffic.sizes.mean() + crate::frames::GAP_AND_PREAMBLE).into(),
             verdict(found.verdict).into(),
+            each.map_or(Cell::Empty, |each| each.len().into()),
+            ends.map(|(low, _)| low).into(),
+            ends.map(|(_, high)| high).into(),
             (found.trials.len() as i64).into(),
             time.sum::<f64>().into(),
         ];

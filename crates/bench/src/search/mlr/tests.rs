@@ -21,6 +21,7 @@ fn device(mut forwarded: impl FnMut(Load) -> f64) -> impl FnMut(Load) -> Result<
             offered,
             forwarded: (forwarded(load) as u64).min(offered),
             effective: load.duration(),
+            bunched: 0,
             latency: None,
         })
     }

@@ -103,6 +103,7 @@ impl Testbed for Estimated {
                 .sum(),
             forwarded: plan.loads.iter().map(passing).sum(),
             effective: plan.duration(),
+            bunched: 0,
             latency: None,
         };
         Ok(Observation {
@@ -129,6 +130,7 @@ impl Testbed for Estimated {
                 offered: offered as u64,
                 forwarded: (offered * share) as u64,
                 effective: flow.load.duration(),
+                bunched: 0,
                 latency: None,
             })
         };

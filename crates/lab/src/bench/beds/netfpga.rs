@@ -273,6 +273,7 @@ impl NetFpga {
             offered: ran.total().received,
             forwarded: came(&ran),
             effective: plan.duration().max(last_due(streams)),
+            bunched: 0,
             latency: is_forwarding.then_some(ran.latency),
         };
         Observation {
@@ -385,6 +386,7 @@ impl Testbed for NetFpga {
                 offered: own.iter().map(|counts| counts.received).sum(),
                 forwarded: own.iter().map(came_of).sum(),
                 effective: flow.load.duration().max(last_due(&streams[range])),
+                bunched: 0,
                 latency: None,
             })
         };

@@ -329,6 +329,7 @@ impl Seen {
             offered,
             forwarded,
             effective,
+            bunched: 0,
             latency: Some(self.latency),
         };
         Observation {

@@ -39,8 +39,10 @@ const PATIENCE: Time = Time::from_secs(10);
 const PRIMING_FPS: f64 = 2000.0;
 /// Of these, the least.
 const PRIMING_FRAMES: u32 = 10;
-/// How long is waited for them.
+/// How long is waited for them at first; twice as long each time that none comes.
 const PRIMING_RESIDUAL: Time = Time::from_ms(50);
+/// For so long the first frames are waited for where nothing else is said: WAN emulators have a second and more.
+pub const LONGEST_DELAY: Time = Time::from_secs(2);
 /// By what share of its duration a trial may be stretched before sending is given up; it is not valid long before.
 const STRETCH: f64 = 0.02;
 /// And by how much at least.
@@ -128,6 +130,10 @@ pub struct Setting {
     pub line_bps: f64,
     /// The pauses of a trial.
     pub waits: Waits,
+    /// How long the first frames are waited for.
+    pub longest_delay: Time,
+    /// How the tester's threads run.
+    pub threads: Threads,
     /// By what tagged frames are timed.
     pub timed_by: TimedBy,
     /// What the tester can do, where it has measured itself.
@@ -147,6 +153,8 @@ pub struct Ports {
     by: Option<By>,
     /// The traffic that the device's tables are filled for.
     primed: Option<Traffic>,
+    /// What the frames took that filled them: residual frames are waited for as much longer.
+    delay: Time,
     /// When the device has had its rest, by the monotonic clock.
     rested_ns: i64,
 }
@@ -161,8 +169,14 @@ impl Ports {
             device,
             setting,
             primed: None,
+            delay: Time::ZERO,
             rested_ns: 0,
         })
+    }
+
+    /// Has the tester's threads run so from now on.
+    pub fn run_by(&mut self, threads: Threads) {
+        self.setting.threads = threads;
     }
 
     fn is_live(&self) -> bool {
@@ -201,8 +215,9 @@ impl Ports {
         let stretch = Time::from_secs_f64(duration.as_secs_f64() * STRETCH).max(LEAST_STRETCH);
         Ok(Run {
             directions,
-            residual: self.setting.waits.residual,
-            threads: Threads::default(),
+            // What is on its way when the last frame leaves takes a delay; what waits behind others, more.
+            residual: self.setting.waits.residual.saturating_add(self.delay * 2),
+            threads: self.setting.threads,
             stretch: Some(stretch),
             tags: None,
         })
@@ -230,7 +245,9 @@ impl Ports {
         if self.primed.as_ref() == Some(traffic) {
             return Ok(());
         }
-        let patience = i64::try_from(PATIENCE.as_ns()).unwrap_or(i64::MAX);
+        let longest = self.setting.longest_delay.max(PRIMING_RESIDUAL);
+        let patience = PATIENCE.saturating_add(longest * 2);
+        let patience = i64::try_from(patience.as_ns()).unwrap_or(i64::MAX);
         let until = monotonic_ns().saturating_add(patience);
         self.tester.learn(PATIENCE, &self.setting.interrupted)?;
         let flows = traffic.streams.max(traffic.networks);
@@ -241,32 +258,41 @@ impl Ports {
             burst: 1,
             ..traffic.clone()
         };
-        let run = Run {
-            residual: PRIMING_RESIDUAL,
+        let mut run = Run {
+            residual: PRIMING_RESIDUAL.max(self.delay * 2).min(longest),
             ..self.run_of(&evenly, &[load])?
         };
         // The first frames that come through have shown the way to those that are not resolved yet.
         for _ in 0..2 {
             loop {
                 let seen = self.seen(&run)?;
-                let mut directions = seen.directions.iter().flatten();
-                if self.is_interrupted() || directions.all(|one| one.received() > 0) {
+                let directions: Vec<_> = seen.directions.iter().flatten().collect();
+                if self.is_interrupted() || directions.iter().all(|one| one.received() > 0) {
+                    let took = directions.iter().filter_map(|one| one.latency()?.max());
+                    self.delay = took.max().map_or(Time::ZERO, Time::from_ps);
                     break;
                 }
-                if monotonic_ns() > until {
-                    let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
-                    return Err(format!(
-                        "nothing that goes into {} by `{from}` comes out at `{to}`; is it connected and does it forward between {} and {}?",
-                        self.device.name(),
-                        self.setting.ports[0].address,
-                        self.setting.ports[1].address,
-                    )
-                    .into());
+                // A device that delays frames longer lets them out in the next run, to which they are strays.
+                if run.residual >= longest && monotonic_ns() > until {
+                    return Err(self.nothing_comes(longest).into());
                 }
+                run.residual = (run.residual * 2).min(longest);
             }
         }
         self.primed = Some(traffic.clone());
         Ok(())
+    }
+
+    /// What is said of a device through which nothing comes within `longest`.
+    fn nothing_comes(&self, longest: Time) -> String {
+        let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
+        format!(
+            "nothing that goes into {} by `{from}` comes out at `{to}` within {} s; is it connected and does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
+            self.device.name(),
+            longest.as_secs_f64(),
+            self.setting.ports[0].address,
+            self.setting.ports[1].address,
+        )
     }
 
     /// Makes `run` and causes a reset meanwhile.
@@ -380,11 +406,9 @@ fn observed(seen: &[&DirectionSeen], planned: Time, is_live: bool) -> Observatio
     let outcome = Outcome {
         offered: sum(judged),
         forwarded: sum(DirectionSeen::received),
-        effective: if is_in_time {
-            longest.min(planned)
-        } else {
-            longest
-        },
+        // A first frame that left late makes the others no faster: the rate is over the time that the plan has for them.
+        effective: if is_in_time { planned } else { longest },
+        bunched: sum(|one| one.unevenness.bunched),
         latency,
     };
     let outage = seen.iter().filter_map(|one| one.outage);
@@ -408,6 +432,9 @@ fn observed(seen: &[&DirectionSeen], planned: Time, is_live: bool) -> Observatio
             .map(|one| one.tagged.clone())
             .unwrap_or_default(),
         came_after: seen.iter().map(|one| one.came_after).sum(),
+        tester_late: seen.iter().map(|one| one.unevenness.latest).max(),
+        tester_burst: seen.iter().map(|one| one.unevenness.burst).max(),
+        sending: seen.iter().map(|one| one.unevenness.sending).max(),
         ..Observation::of(outcome)
     }
 }
@@ -472,6 +499,8 @@ impl Testbed for Ports {
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         self.device.check()?;
         self.rest();
+        // Before the run is planned: how long it waits for residual frames is a matter of what the first ones took.
+        self.prime(traffic)?;
         let run = Run {
             tags: plan.tags.map(|tags| Tags {
                 from: tags.from,
@@ -479,7 +508,6 @@ impl Testbed for Ports {
             }),
             ..self.run_of(traffic, &plan.loads)?
         };
-        self.prime(traffic)?;
         let seen = match &plan.reset {
             None => self.seen(&run)?,
             Some(reset) => self.seen_with_reset(&run, &reset.kind, reset.at)?,

@@ -23,6 +23,11 @@ pub const FULL: Time = Time::from_secs(1);
 /// In a quick run.
 pub const QUICK: Time = Time::from_ms(100);
 
+/// Trials that a measurement with each of `traffics` takes, about.
+pub fn trials(traffics: &[Traffic]) -> u64 {
+    traffics.len() as u64 * u64::from(ceiling::TRIALS)
+}
+
 /// The table `tester`.
 const COLUMNS: &[(&str, CellType)] = &[
     ("label", CellType::Text),
@@ -88,11 +93,14 @@ impl Row {
 }
 
 impl SelfTest {
-    /// Measures it, in trials of `duration`, by the first direction of each traffic; none where `stop` was set.
+    /// Measures it, in trials of `duration`, by the first direction of each traffic; none where `stop` was set. `done` is called after each of
+    /// [`trials`].
     pub fn measure(
         way: Way,
         traffics: &[Traffic],
         duration: Time,
+        threads: Threads,
+        done: &dyn Fn(),
         stop: &AtomicBool,
     ) -> Result<Option<SelfTest>, Error> {
         let home = Home::build(&Wish {
@@ -111,9 +119,8 @@ impl SelfTest {
             let Ok(frames) = frames_from(Side::Input, traffic, &ports, f64::INFINITY) else {
                 continue;
             };
-            let threads = Threads::default();
-            let Some(ceiling) = ceiling::measure(&mut tester, &frames, duration, threads, stop)?
-            else {
+            let measured = ceiling::measure(&mut tester, &frames, duration, threads, done, stop)?;
+            let Some(ceiling) = measured else {
                 return Ok(None);
             };
             rows.push(Row::new(traffic, &ceiling));

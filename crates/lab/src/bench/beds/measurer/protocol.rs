@@ -195,6 +195,7 @@ impl Reply {
             offered: sent,
             forwarded: received,
             effective: Time::from_secs_f64(seconds),
+            bunched: 0,
             latency: latency.transpose()?,
         };
         Ok(Reply::Done(Box::new(Observation {
