@@ -141,6 +141,13 @@ impl Diagnostics {
         self.all.last_mut().expect("one was just added").about = Some(about);
     }
 
+    /// Says what to do where that is not said.
+    pub fn help(&mut self, help: impl Fn(&Diagnostic) -> Option<String>) {
+        for diagnostic in self.all.iter_mut().filter(|one| one.help.is_none()) {
+            diagnostic.help = help(diagnostic);
+        }
+    }
+
     /// Says of those about arguments where these are; Click does not say it.
     pub fn place(&mut self, place: impl Fn(&Diagnostic) -> Option<Landmark>) {
         for diagnostic in &mut self.all {

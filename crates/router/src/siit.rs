@@ -86,7 +86,7 @@ fn to_v4_of(data: &[u8], is_quoted: bool) -> Option<Vec<u8>> {
             if is_first {
                 let before = Sum::ZERO.bytes(&ip.src).bytes(&ip.dst);
                 let after = Sum::ZERO.bytes(&src).bytes(&dst);
-                update(number, &mut payload, before, after)?;
+                update(number, &mut payload, before, after);
             }
             payload
         }
@@ -146,7 +146,7 @@ fn to_v6_of(data: &[u8], prefix: &Prefix, is_quoted: bool) -> Option<Vec<u8>> {
                     let sum = if sum == 0 { 0xffff } else { sum };
                     payload.get_mut(6..8)?.copy_from_slice(&sum.to_be_bytes());
                 } else {
-                    update(number, &mut payload, before, after)?;
+                    update(number, &mut payload, before, after);
                 }
             }
             payload
@@ -181,19 +181,19 @@ fn to_v6_of(data: &[u8], prefix: &Prefix, is_quoted: bool) -> Option<Vec<u8>> {
 }
 
 /// Updates the checksum of a TCP or UDP packet for other addresses.
-fn update(number: u8, payload: &mut [u8], before: Sum, after: Sum) -> Option<()> {
+fn update(number: u8, payload: &mut [u8], before: Sum, after: Sum) {
     let at = match number {
         protocol::TCP => 16,
         protocol::UDP => 6,
-        _ => return Some(()),
+        _ => return,
     };
     let Some(field) = payload.get_mut(at..at + 2) else {
         // Quoted packets may end before it.
-        return Some(());
+        return;
     };
     let old = u16::from_be_bytes([field[0], field[1]]);
     if number == protocol::UDP && old == 0 {
-        return Some(());
+        return;
     }
     // RFC 1624: the complement of the sum of the complement of what was, less what went, plus what came.
     let sum = Sum::ZERO
@@ -207,7 +207,6 @@ fn update(number: u8, payload: &mut [u8], before: Sum, after: Sum) -> Option<()>
         sum
     };
     field.copy_from_slice(&sum.to_be_bytes());
-    Some(())
 }
 
 /// RFC 7915, §5.2.

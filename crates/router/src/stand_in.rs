@@ -11,8 +11,8 @@ use crate::engine::notify::{Kind, Provided};
 use crate::engine::setup::Setup;
 use trammel_packet::batch::{Batch, Packets};
 
-/// The arguments of the class that does the work, or what is wrong with those given.
-pub type Translate = fn(&Args, &mut Setup) -> Result<Vec<String>, Diagnostics>;
+/// The arguments of the class that does the work.
+pub type Translate = fn(&Args, &mut Setup) -> Vec<String>;
 
 /// An element that another does the work of.
 pub struct StandIn {
@@ -40,7 +40,7 @@ pub const ALLOW_NONEXISTENT: &str = "ALLOW_NONEXISTENT";
 
 impl Element for StandIn {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        let words = (self.translate)(args, setup)?;
+        let words = (self.translate)(args, setup);
         let inner = {
             let names = setup.names();
             Args::resolve_list(self.entry.params, &words, &names, None)?

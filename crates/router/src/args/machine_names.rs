@@ -4,9 +4,9 @@
 //! `eth0:bcast`, `eth0:gw`, `eth0:eth`, `eth0:ip6`, and the tables of services(5) and protocols(5).
 
 use super::Kind;
-use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
+use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix, parse_ip, parse_ip_prefix};
 use super::definitions::port_info;
-use super::names::{BuiltIn, Named, Names, Space};
+use super::names::{BuiltIn, Named, Names, Space, TCP, UDP, number};
 use super::text::split_words;
 use crate::host::{MachineNames, NoNames};
 use std::collections::BTreeMap;
@@ -160,6 +160,27 @@ pub fn unknown_name(kind: Kind, text: &str, names: &dyn Names) -> Option<String>
     })
 }
 
+/// What to say of a rule such as `dst port http` in which a name is that nobody knows.
+pub fn unknown_in_rule(rule: &str, names: &dyn Names) -> Option<String> {
+    let words = split_words(rule);
+    let pairs = words.windows(2);
+    let mut unknown = pairs.filter_map(|pair| {
+        let name = pair[1].trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ';'));
+        let is_port = |protocol| number(names, Space::Port(protocol), name).is_some();
+        match pair[0].as_str() {
+            "port" if !is_port(TCP) && !is_port(UDP) => {
+                unknown_name(Kind::IpPort(TCP), name, names)
+            }
+            "host" if parse_ip(name, names).is_err() => unknown_name(Kind::Ip, name, names),
+            "net" if parse_ip_prefix(name, true, names).is_err() => {
+                unknown_name(Kind::Prefix, name, names)
+            }
+            _ => None,
+        }
+    });
+    unknown.next()
+}
+
 /// What in `eth0/24` or `eth0:ip` is the interface's name.
 fn interface_in(word: &str) -> Option<&str> {
     let word = word.split('/').next()?;
@@ -298,5 +319,9 @@ mod tests {
         );
         assert!(told(Kind::IpPort(6), "nosuch").starts_with("`nosuch` is no service"));
         assert_eq!(told(Kind::Ip, "1.2.3.400"), "");
+        let rule = |text| unknown_in_rule(text, &names).unwrap_or_default();
+        assert!(rule("allow dst port nosuch").starts_with("`nosuch` is no service"));
+        assert!(rule("src host eth9 and udp").starts_with("`eth9` is no interface"));
+        assert_eq!(rule("src port http or dst net eth0/8 or host 1.2.3.4"), "");
     }
 }

@@ -5,7 +5,7 @@ use super::threads::plan::Wishes;
 use super::{Ctx, ElementId};
 use crate::args::Args;
 use crate::args::definitions::Definitions;
-use crate::args::machine_names::Machine;
+use crate::args::machine_names::{Machine, unknown_in_rule};
 use crate::args::misspelt;
 use crate::args::text::split_args;
 use crate::diagnostic::{About, Diagnostic, Diagnostics};
@@ -69,6 +69,10 @@ impl Given<'_> {
         }
         if errors.has_errors() {
             errors = misspelt::explained(params, &arguments, &setup.names(), errors);
+        }
+        if let Ok(args) = &args {
+            let rule = |one: &Diagnostic| arguments.get(args.place_of(one)?);
+            errors.help(|one| unknown_in_rule(rule(one)?, &setup.names()));
         }
         inner.extend(errors);
         if !inner.is_empty() {

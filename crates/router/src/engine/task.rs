@@ -231,7 +231,9 @@ mod tests {
     fn what_is_unscheduled_leaves_the_queue_whatever_comes_after_it() {
         let mut tasks = Tasks::default();
         let all: Vec<TaskId> = (0..1000).map(|at| tasks.add(at, 0, 0)).collect();
-        all.iter().for_each(|task| tasks.schedule(*task));
+        for task in &all {
+            tasks.schedule(*task);
+        }
         for (at, task) in all.iter().enumerate().filter(|(at, _)| at % 3 != 0) {
             tasks.unschedule(*task);
             if at % 3 == 1 {

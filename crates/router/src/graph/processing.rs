@@ -29,10 +29,13 @@ impl Mode {
     }
 }
 
+/// What a class says of the ports of one side, and which of them do not follow the other side.
+type Side = Vec<(Mode, bool)>;
+
 /// Reads one side of a processing code for `count` ports: the last letter repeats. `~` marks a port that
 /// does not follow the other side; the second of each pair says so.
-fn side(code: &str, count: usize) -> Vec<(Mode, bool)> {
-    let mut modes: Vec<(Mode, bool)> = Vec::new();
+fn side(code: &str, count: usize) -> Side {
+    let mut modes = Side::new();
     for c in code.chars() {
         match c {
             'h' => modes.push((Mode::Push, false)),
@@ -218,7 +221,7 @@ fn spread(modes: &mut [Mode], bonds: &[Bond]) -> Vec<Conflict> {
 }
 
 /// What the class says of each input and output.
-fn sides(shape: &Shape) -> (Vec<(Mode, bool)>, Vec<(Mode, bool)>) {
+fn sides(shape: &Shape) -> (Side, Side) {
     let (inputs, outputs) = shape
         .processing
         .split_once('/')

@@ -89,7 +89,9 @@ mod tests {
         ] {
             let mut expected = two.clone();
             let lines = u32::from(text.contains('\n'));
-            expected.iter_mut().for_each(|(_, line)| *line += lines);
+            for (_, line) in &mut expected {
+                *line += lines;
+            }
             assert_eq!(found(text), expected, "{text}");
         }
         assert_eq!(
@@ -120,6 +122,12 @@ mod tests {
             = help: did you mean CHECKSUM?
         error: Router could not be initialized!
         ");
+    }
+
+    #[test]
+    fn a_rule_says_which_name_nobody_knows() {
+        let told = refusal("Idle -> IPFilter(allow tcp, allow dst port nosuch) -> Discard");
+        assert!(told.contains("= help: `nosuch` is no service"), "{told}");
     }
 
     #[test]

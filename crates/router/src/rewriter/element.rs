@@ -17,6 +17,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::{Batch, CAPACITY};
 use trammel_packet::timestamp::Timestamp;
 
+mod by_hand;
 mod listing;
 pub mod lookup;
 mod new_mapping;
@@ -427,7 +428,11 @@ impl Element for Rewriter {
             .map(|(name, flags)| Handler::new(*name, flags));
         let inputs =
             (0..self.specs.len()).map(|input| Handler::new(format!("pattern{input}"), "rw"));
-        named.chain(inputs).collect()
+        let mut all: Vec<Handler> = named.chain(inputs).collect();
+        if matches!(self.class, Class::Ip | Class::Tcp | Class::Udp) {
+            all.push(Handler::new("add_mapping", "w"));
+        }
+        all
     }
 
     fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
@@ -461,6 +466,7 @@ impl Element for Rewriter {
                 self.with_table(ctx, |_, _, table| table.remove_where(|_| true));
                 return Ok(());
             }
+            "add_mapping" => return self.add_by_hand(ctx, value),
             "capacity" => {
                 let number = parse_int(value.trim(), i32::MIN.into(), i32::MAX.into());
                 let number = number.map_err(|error| format!("CAPACITY: {error}"))?;

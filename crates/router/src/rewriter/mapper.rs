@@ -136,7 +136,7 @@ impl Mapper {
                 *next = (now + 1) % self.routes.len().max(1);
                 Some(now)
             }
-            Choice::Source(circle) => circle.pattern(u32::from(flow.src)),
+            Choice::Source(circle) => circle.pattern(flow.src),
         }
     }
 }

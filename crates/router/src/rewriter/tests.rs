@@ -437,3 +437,46 @@ fn a_source_keeps_its_server_when_another_is_added() {
     assert!((20..60).contains(&moved), "{moved}");
     assert!(used[1..].iter().all(|count| *count > 15), "{used:?}");
 }
+
+#[test]
+fn a_mapping_is_made_by_hand() {
+    let mut probe = Probe::new("IPRewriter(drop)", 2);
+    let packet = tcp(7, 0x10, b"");
+    assert_eq!(probe.send_ip(&packet), []);
+    let port = |at: usize| u16::from_be_bytes([packet[20 + at], packet[21 + at]]);
+    let address = |at: usize| {
+        std::net::Ipv4Addr::from([packet[at], packet[at + 1], packet[at + 2], packet[at + 3]])
+    };
+    let flow = format!("{} {} {} {}", address(12), port(0), address(16), port(2));
+    let wish = format!("tcp {flow} 9.9.9.9 99 {} {} 1 0", address(16), port(2));
+    probe.run.write("x.add_mapping", &wish).expect("it is free");
+    let left = probe.send_ip(&packet);
+    assert_eq!(
+        (left[0].0, &left[0].1[12..16], &left[0].1[20..22]),
+        (1, &[9, 9, 9, 9][..], &[0, 99][..])
+    );
+    let sum = crate::ip_packet::transport_sum(&left[0].1);
+    assert_eq!(sum.map(Sum::checksum), Some(0));
+    assert!(
+        probe
+            .run
+            .write("x.add_mapping", &wish)
+            .unwrap_err()
+            .contains("already")
+    );
+    let wrong = format!("tcp {flow} 9.9.9.9 99 1.1.1.1 7 5 0");
+    assert!(
+        probe
+            .run
+            .write("x.add_mapping", &wrong)
+            .unwrap_err()
+            .contains("no such output")
+    );
+    assert!(
+        probe
+            .run
+            .write("x.add_mapping", "tcp 1.1.1.1")
+            .unwrap_err()
+            .contains("expected")
+    );
+}

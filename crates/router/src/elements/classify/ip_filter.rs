@@ -180,8 +180,9 @@ mod tests {
             crate::ip_packet::mark(&mut run.ctx.pool()[&handle], 0);
             let left = run.ctx.pass(x, vec![handle]);
             assert_eq!(left.len(), passes);
-            left.into_iter()
-                .for_each(|(_, handle)| run.ctx.pool().free(handle));
+            for (_, handle) in left {
+                run.ctx.pool().free(handle);
+            }
         }
         let why = load_with(&MemoryHost::new(), text)
             .err()

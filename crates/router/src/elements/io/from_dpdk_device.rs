@@ -11,7 +11,6 @@
 use super::from_device;
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
 use crate::dpdk;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -56,7 +55,7 @@ pub static ENTRY: Entry = Entry::new(
 ])
 .ops("0.5 * driver(frame, calls)");
 
-fn translate(args: &Args, setup: &mut Setup) -> Result<Vec<String>, Diagnostics> {
+fn translate(args: &Args, setup: &mut Setup) -> Vec<String> {
     let mut words = vec![
         dpdk::interface(args, setup),
         format!("PROMISC {}", args.bool("PROMISC")),
@@ -66,7 +65,7 @@ fn translate(args: &Args, setup: &mut Setup) -> Result<Vec<String>, Diagnostics>
     if args.int("NDESC") > 0 {
         words.push(format!("RING {}", args.int("NDESC")));
     }
-    Ok(words)
+    words
 }
 
 #[cfg(test)]

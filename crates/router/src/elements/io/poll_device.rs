@@ -11,7 +11,6 @@
 use super::from_device;
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind, Need, Param};
-use crate::diagnostic::Diagnostics;
 use crate::dpdk;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -70,8 +69,8 @@ const fn param(
     }
 }
 
-fn translate(args: &Args, _: &mut Setup) -> Result<Vec<String>, Diagnostics> {
-    Ok(vec![
+fn translate(args: &Args, _: &mut Setup) -> Vec<String> {
+    vec![
         args.text("DEVNAME").to_owned(),
         format!("PROMISC {}", args.bool("PROMISC")),
         format!("BURST {}", args.int("BURST")),
@@ -79,7 +78,7 @@ fn translate(args: &Args, _: &mut Setup) -> Result<Vec<String>, Diagnostics> {
         format!("HEADROOM {}", args.uint("HEADROOM")),
         "BUSY_POLL true".to_owned(),
         "SNIFFER false".to_owned(),
-    ])
+    ]
 }
 
 #[cfg(test)]
