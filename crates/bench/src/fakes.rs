@@ -3,12 +3,13 @@
 use crate::frames::{GAP_AND_PREAMBLE, Sizes};
 use crate::ports::{Flow, Learned, Learning};
 use crate::procedures::{Bench, Entry, Search};
-use crate::testbed::{Label, Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
+use crate::testbed::{Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
 use crate::transfer::{Across, File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome};
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
 use trammel_core::histogram::Histogram;
+use trammel_core::label::Label;
 use trammel_core::table::Table;
 use trammel_core::time::Time;
 

@@ -4,9 +4,10 @@
 //! thousand times is told the same a thousand times, and it was made once.
 
 use crate::ports::{Flow, Learned, Learning};
-use crate::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use crate::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::Failure;
+use trammel_core::label::Label;
 use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
 
@@ -86,7 +87,7 @@ impl<'a> Recorded<'a> {
         let first = plan.loads.first();
         self.rows.push(vec![
             self.bed.device().into(),
-            self.bed.label().name().into(),
+            self.bed.label().key().into(),
             self.test.into(),
             (self.rows.len() + 1).into(),
             traffic.sizes.to_string().into(),

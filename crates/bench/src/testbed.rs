@@ -11,32 +11,8 @@ use crate::ports::{Flow, Learned, Learning};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::histogram::Histogram;
+use trammel_core::label::Label;
 use trammel_core::time::Time;
-
-/// What a result is: every table, figure and sentence says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Label {
-    /// Real frames, wall clock.
-    Measured,
-    /// The device's own graph in virtual time.
-    Simulated,
-    /// Computed from what operations cost on a machine.
-    Predicted,
-    /// A device that is not here, by a model of it.
-    Modelled,
-}
-
-impl Label {
-    /// The word in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Label::Measured => "measured",
-            Label::Simulated => "simulated",
-            Label::Predicted => "predicted",
-            Label::Modelled => "modelled",
-        }
-    }
-}
 
 /// Which ways frames go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -13,6 +13,7 @@ pub mod family;
 mod fifo;
 pub mod histogram;
 pub mod interval;
+pub mod label;
 pub mod loss;
 pub mod rng;
 pub mod schedule;

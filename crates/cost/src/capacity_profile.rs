@@ -22,6 +22,7 @@ use crate::place::model::Interval;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml_edit::Value;
+use trammel_core::label::Label;
 
 mod read;
 
@@ -33,30 +34,8 @@ pub const SCHEMA: &str = "trammel/capacity-1";
 /// Points that a profile may have.
 pub const MOST_POINTS: usize = 100_000;
 
-/// Where rates come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Seen by a run.
-    Measured,
-    /// Printed by others.
-    Published,
-    /// Computed.
-    Modelled,
-}
-
-impl Origin {
-    const NAMES: [(&'static str, Origin); 3] = [
-        ("measured", Origin::Measured),
-        ("published", Origin::Published),
-        ("modelled", Origin::Modelled),
-    ];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        let found = Origin::NAMES.iter().find(|(_, origin)| *origin == self);
-        found.expect("every origin has a name").0
-    }
-}
+/// How rates may be known: seen by a run, printed by others, computed.
+const ORIGINS: [Label; 3] = [Label::Measured, Label::Published, Label::Modelled];
 
 /// One rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +65,7 @@ pub struct CapacityProfile {
     /// What was measured.
     pub function: String,
     /// Where the rates come from.
-    pub origin: Origin,
+    pub origin: Label,
     /// Machine, date, command or citation.
     pub source: String,
     /// Clock of the core that gave the rates, Hz.
@@ -130,12 +109,19 @@ impl CapacityProfile {
     /// A profile of `points`, which must fill a grid: every combination of their coordinates once.
     pub fn new(
         function: impl Into<String>,
-        origin: Origin,
+        origin: Label,
         source: impl Into<String>,
         clock_hz: f64,
         spread: f64,
         points: &[Point],
     ) -> Result<CapacityProfile, String> {
+        if !ORIGINS.contains(&origin) {
+            return Err(format!(
+                "rates that are {}; they must be {}",
+                origin.key(),
+                ORIGINS.map(Label::key).join(", ")
+            ));
+        }
         if !(clock_hz.is_finite() && clock_hz > 0.0) {
             return Err(format!(
                 "a clock of {clock_hz} Hz; it must be more than zero"
@@ -258,7 +244,7 @@ impl CapacityProfile {
             "schema   = {}\nfunction = {}\norigin   = {}\nsource   = {}\nclock_hz = {:?}\nspread   = {:?}\n",
             text(SCHEMA),
             text(&self.function),
-            text(self.origin.name()),
+            text(self.origin.key()),
             text(&self.source),
             self.clock_hz,
             self.spread
@@ -342,7 +328,7 @@ mod tests {
     fn profile(points: &[Point]) -> Result<CapacityProfile, String> {
         CapacityProfile::new(
             "f",
-            Origin::Measured,
+            Label::Measured,
             "a \"test\"\nof two lines",
             3.5e9,
             0.1,
@@ -441,7 +427,7 @@ mod tests {
             });
             let points: Vec<Point> =
                 grid.zip(rates).map(|((frame, flows, routes), mpps)| point(frame, flows, routes, mpps)).collect();
-            let profile = CapacityProfile::new(&name, Origin::Published, &name, clock, spread, &points).unwrap();
+            let profile = CapacityProfile::new(&name, Label::Published, &name, clock, spread, &points).unwrap();
             prop_assert_eq!(CapacityProfile::parse(&profile.write()), Ok(profile.clone()));
             prop_assert_eq!(profile.points(), points);
         }

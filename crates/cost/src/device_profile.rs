@@ -5,39 +5,16 @@
 //! known by being in a file: a simulation on a profile is as good as its labels, so they are kept and shown.
 
 use toml_edit::{DocumentMut, Item};
+use trammel_core::label::Label;
 
-/// How a quantity is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    /// Printed somewhere.
-    Published,
-    /// Follows from what is printed.
-    Computed,
-    /// Measured on the machine itself.
-    Measured,
-    /// Chosen so that something else comes out as published.
-    Fitted,
-    /// An order of magnitude.
-    Assumed,
-}
-
-/// The words of labels.
-const LABELS: [(&str, Label); 5] = [
-    ("published", Label::Published),
-    ("computed", Label::Computed),
-    ("measured", Label::Measured),
-    ("fitted", Label::Fitted),
-    ("assumed", Label::Assumed),
+/// How a quantity may be known.
+const LABELS: [Label; 5] = [
+    Label::Published,
+    Label::Computed,
+    Label::Measured,
+    Label::Fitted,
+    Label::Assumed,
 ];
-
-impl Label {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let mut all = LABELS.iter();
-        all.find(|(_, label)| *label == self)
-            .map_or("", |(word, _)| word)
-    }
-}
 
 /// A quantity that a profile may give.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -277,16 +254,15 @@ fn quantity(key: &Key, item: &Item) -> Result<Quantity, String> {
         ));
     }
     let word = text("label").unwrap_or_default();
-    let known = LABELS.iter().find(|(name, _)| *name == word);
-    let (_, label) = known.ok_or_else(|| {
-        let words = LABELS.map(|(word, _)| word).join(", ");
+    let label = Label::of_key(word, &LABELS).ok_or_else(|| {
+        let words = LABELS.map(Label::key).join(", ");
         format!("has the label `{word}`; it must be one of {words}")
     })?;
     let source = text("source").filter(|source| !source.trim().is_empty());
     let source = source.ok_or("has no `source`: say where the value is from")?;
     Ok(Quantity {
         value,
-        label: *label,
+        label,
         source: source.to_owned(),
     })
 }
@@ -380,7 +356,7 @@ mod tests {
         let profile = DeviceProfile::shipped("click-pc-2009").unwrap();
         let mut given = profile.given();
         let (_, graph) = given.find(|(key, _)| key.name == "graph_packet").unwrap();
-        assert_eq!((graph.label, graph.label.word()), (Label::Fitted, "fitted"));
+        assert_eq!((graph.label, graph.label.key()), (Label::Fitted, "fitted"));
         assert!(graph.source.contains("fitted to 740,000"));
     }
 

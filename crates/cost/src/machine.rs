@@ -2,35 +2,15 @@
 
 use crate::eo::{self, Entry};
 use std::collections::BTreeMap;
+use trammel_core::label::Label;
 
-/// Where the numbers of a machine come from. Reports name it wherever a number depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Printed in a publication.
-    Published,
-    /// Chosen so that a publication's results come out.
-    Fitted,
-    /// From data sheets and public measurements.
-    DataSheet,
-    /// Timed on the machine itself.
-    Measured,
-}
-
-/// Each origin by its word in machine files and reports.
-pub const ORIGINS: &[(&str, Origin)] = &[
-    ("published", Origin::Published),
-    ("fitted", Origin::Fitted),
-    ("data-sheet", Origin::DataSheet),
-    ("measured", Origin::Measured),
+/// How the numbers of a machine may be known. Reports name it wherever a number depends on it.
+pub const ORIGINS: [Label; 4] = [
+    Label::Published,
+    Label::Fitted,
+    Label::DataSheet,
+    Label::Measured,
 ];
-
-impl Origin {
-    /// The word in machine files and reports.
-    pub fn word(self) -> &'static str {
-        let row = ORIGINS.iter().find(|(_, origin)| *origin == self);
-        row.map_or("", |(word, _)| word)
-    }
-}
 
 /// A level of cache.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,7 +105,7 @@ pub struct Machine {
     /// A line for people.
     pub title: String,
     /// Where its numbers come from.
-    pub origin: Origin,
+    pub origin: Label,
     /// The same in words: publication and section, data sheet, or when and with what it was measured.
     pub source: String,
     /// Cycles a second under load.

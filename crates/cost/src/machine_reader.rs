@@ -23,12 +23,11 @@
 //! ```
 
 use crate::eo;
-use crate::machine::{
-    ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Origin, Pages, SPREAD, Siblings,
-};
+use crate::machine::{ACCESSES, Factor, Level, Machine, Memory, ORIGINS, Pages, SPREAD, Siblings};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml_edit::{Document, Item, TableLike};
+use trammel_core::label::Label;
 use trammel_core::units::nearest;
 
 /// What is wrong with a machine file.
@@ -101,7 +100,7 @@ pub fn read(id: &str, text: &str, profile: Option<&str>) -> Result<Machine, Faul
         id: id.to_owned(),
         profile: name.to_owned(),
         title: text_of("title").unwrap_or(id).to_owned(),
-        origin: Origin::DataSheet,
+        origin: Label::DataSheet,
         source: String::new(),
         clock_hz: 0.0,
         cores: 1,
@@ -180,9 +179,8 @@ impl File<'_> {
                 "like" => {}
                 "origin" => {
                     let word = self.word(item, key)?;
-                    let row = ORIGINS.iter().find(|(known, _)| *known == word);
-                    machine.origin = row.map(|(_, origin)| *origin).ok_or_else(|| {
-                        let known: Vec<_> = ORIGINS.iter().map(|(word, _)| *word).collect();
+                    machine.origin = Label::of_key(word, &ORIGINS).ok_or_else(|| {
+                        let known = ORIGINS.map(Label::key);
                         let known = known.join(", ");
                         self.at(item, format!("`{word}` is no origin; there are {known}"))
                     })?;

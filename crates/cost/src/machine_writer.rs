@@ -33,7 +33,7 @@ pub fn write(machine: &Machine, notes: &[String]) -> String {
 
 fn table_of(machine: &Machine) -> Table {
     let mut table = Table::new();
-    table["origin"] = value(machine.origin.word());
+    table["origin"] = value(machine.origin.key());
     table["source"] = value(&machine.source);
     table["clock_mhz"] = value(undone(machine.clock_hz, 1e6));
     table["cores"] = value(i64::from(machine.cores));
@@ -129,10 +129,11 @@ fn undone(product: f64, factor: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::eo;
-    use crate::machine::{Factor, Level, Memory, Origin, Pages, Siblings};
+    use crate::machine::{Factor, Level, Memory, Pages, Siblings};
     use crate::machine_reader::read;
     use crate::machines;
     use proptest::prelude::*;
+    use trammel_core::label::Label;
 
     #[test]
     fn built_in_machines_are_read_back_to_the_same() {
@@ -182,7 +183,7 @@ mod tests {
                     id: "host".to_owned(),
                     profile: "measured".to_owned(),
                     title,
-                    origin: Origin::Measured,
+                    origin: Label::Measured,
                     source,
                     clock_hz: mhz * 1e6,
                     cores: cores * sockets,

@@ -23,7 +23,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trammel::forwarding::measure::Clock;
-use trammel_cost::capacity_profile::{CapacityProfile, Origin, Point};
+use trammel_core::label::Label;
+use trammel_cost::capacity_profile::{CapacityProfile, Point};
 use trammel_io::afpacket::{self, AfPacket};
 use trammel_io::clock;
 use trammel_io::error::{Error, Result};
@@ -418,14 +419,8 @@ fn measure() -> Result<()> {
         ),
     ] {
         let spread = spread.min(0.99);
-        let profile = CapacityProfile::new(
-            function,
-            Origin::Measured,
-            source,
-            clock_hz,
-            spread,
-            &points,
-        );
+        let profile =
+            CapacityProfile::new(function, Label::Measured, source, clock_hz, spread, &points);
         let path = Path::new(&folder).join(format!("{name}.toml"));
         let text = profile.map_err(refused)?.write();
         std::fs::write(&path, text).map_err(failed)?;

@@ -9,11 +9,11 @@
 //! column of its own: the runs of several machines become one table of all their systems.
 
 use crate::report::comparison::{self, BOUNDS, Comparison, Estimate, Source};
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
 use crate::run_folder::{RunFolderError, RunInfo, read_info, read_tables};
 use std::collections::BTreeMap;
 use std::path::Path;
+use trammel_core::label::Label;
 use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::{Cell, Column, Row, Table};
 

@@ -67,7 +67,7 @@ pub fn all() -> Vec<(String, String)> {
     let host = host.map(|_| file::HOST.to_owned());
     let row = |name: String| {
         let said = match find(&name) {
-            Ok(machine) => format!("{} ({})", machine.title, machine.origin.word()),
+            Ok(machine) => format!("{} ({})", machine.title, machine.origin.key()),
             Err(why) => format!("cannot be used: {why:#}"),
         };
         (name, said)

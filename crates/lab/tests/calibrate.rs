@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use trammel_core::label::Label;
 use trammel_cost::eo;
-use trammel_cost::machine::{Machine, Origin};
+use trammel_cost::machine::Machine;
 
 fn trammel(args: &[&str], data: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
@@ -62,7 +63,7 @@ fn this_machine_is_written_where_host_is_looked_for() {
 
         let machine = trammel::machines::find(path.to_str().unwrap()).unwrap();
         assert_eq!(machine.full_name(), "host:measured");
-        assert_eq!(machine.origin, Origin::Measured);
+        assert_eq!(machine.origin, Label::Measured);
         assert!(
             machine.source.contains("load average"),
             "{}",

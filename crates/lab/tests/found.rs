@@ -5,10 +5,10 @@ use std::path::Path;
 use trammel::engine::answer::{answer as first_sentence, report};
 use trammel::engine::points::{Outcome, RunOptions, Unwatched, run_points};
 use trammel::report::figure::Figure;
-use trammel::report::label::Label;
 use trammel::report::{Block, Provenance};
 use trammel::scenario::File;
 use trammel::scenario::model::Engine;
+use trammel_core::label::Label;
 use trammel_core::table::{Cell, Table};
 
 const PATH: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";

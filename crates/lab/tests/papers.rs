@@ -6,7 +6,7 @@ use trammel::engine::points::Unwatched;
 use trammel::paper::experiment::{self, Choice};
 use trammel::paper::join::{Count, join};
 use trammel::paper::{library, plots};
-use trammel::report::label::Label;
+use trammel_core::label::Label;
 
 fn one_thread() -> Choice {
     Choice {

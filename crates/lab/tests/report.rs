@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use trammel::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict};
 use trammel::report::figure::{Axis, Figure, Mark, Series};
 use trammel::report::heat_map::{Colours, HeatMap};
-use trammel::report::label::Label;
 use trammel::report::{
     Answer, Block, Highlight, Note, NoteKind, Provenance, Report, Section, TableView,
 };
 use trammel::run_folder::{RunFolder, RunInfo, read_info};
+use trammel_core::label::Label;
 use trammel_core::rng::Rng;
 use trammel_core::table::{CellType, Table};
 

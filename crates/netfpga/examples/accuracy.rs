@@ -1,4 +1,4 @@
-//! How near the model comes to what was measured, and how long a throughput test of full length takes.
+//! How near the model comes to the RTL simulation of the original, and how long a throughput test of full length takes.
 //!
 //! The numbers of the original are of a cycle-accurate simulation of its hardware description with behavioural models
 //! of the vendor's memories, not of the card. The tables are those of `docs/netfpga.md`.
@@ -19,7 +19,7 @@ use trammel_netfpga::router::Router;
 use trammel_netfpga::single_frame;
 use trammel_netfpga::stream::Stream;
 
-/// Frame size, and the measured latency of a lone frame from first bit to first bit; ns.
+/// Frame size, and the RTL simulation's latency of a lone frame from first bit to first bit; ns.
 const LONE: [(u64, u64); 7] = [
     (64, 1_280),
     (128, 1_920),
@@ -30,20 +30,20 @@ const LONE: [(u64, u64); 7] = [
     (1518, 15_856),
 ];
 
-/// Frame size, measured mean and greatest latency at 90 % of four ports; us.
+/// Frame size, the RTL simulation's mean and greatest latency at 90 % of four ports; us.
 const LOADED: [(u64, f64, f64); 3] = [(64, 1.63, 1.75), (512, 8.53, 9.06), (1518, 23.6, 25.5)];
 
 fn main() -> Result<(), Error> {
     let params = Params::REFERENCE_1G;
     println!(
-        "| frame | measured | formula | model | its phases |\n| ---: | ---: | ---: | ---: | --- |"
+        "| frame | RTL simulation | formula | model | its phases |\n| ---: | ---: | ---: | ---: | --- |"
     );
-    for (size, measured) in LONE {
+    for (size, rtl) in LONE {
         let phases =
             (0..8).map(|phase| single_frame::latency(&params, size, Time::from_ns(8 * phase)));
         let phases = phases.collect::<Result<Vec<_>, _>>()?;
         println!(
-            "| {size} | {measured} ns | {} ns | {} ns | {} to {} |",
+            "| {size} | {rtl} ns | {} ns | {} ns | {} to {} |",
             single_frame::formula(&params, size).as_ns(),
             phases[4].as_ns(),
             phases.iter().min().map_or(0, |time| time.as_ns()),
@@ -51,7 +51,7 @@ fn main() -> Result<(), Error> {
         );
     }
     println!(
-        "\n| frame | measured mean | model | measured maximum | model |\n| ---: | ---: | ---: | ---: | ---: |"
+        "\n| frame | RTL simulation: mean | model | RTL simulation: maximum | model |\n| ---: | ---: | ---: | ---: | ---: |"
     );
     for (size, mean, greatest) in LOADED {
         let latency = four_ports(&params, size, 0.9, Time::from_us(2_500))?.latency;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! [`router::Router`] takes streams of frames at constant rates and says what became of them: counts, latencies,
-//! where and when frames were lost. [`params::Params`] is the design as numbers, each with its origin: measured on
-//! the design's own hardware description in simulation, documented, or fitted. Registers, tables and control
+//! where and when frames were lost. [`params::Params`] is the design as numbers, each with its label: seen in
+//! a simulation of the design's own hardware description, documented, or fitted. Registers, tables and control
 //! software are not modelled; no frame has contents.
 #![forbid(unsafe_code)]
 

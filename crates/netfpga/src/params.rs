@@ -4,29 +4,8 @@
 //! faster or wider design is other values, not other code: [`PRESETS`].
 
 use crate::error::Error;
+use trammel_core::label::Label;
 use trammel_core::units::nearest;
-
-/// What kind of number a parameter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    /// Observed on the original design's hardware description in a cycle-accurate simulation.
-    Measured,
-    /// Read in the original design or in its documents.
-    Documented,
-    /// Chosen so that the model gives a number that was measured or published.
-    Fitted,
-}
-
-impl Label {
-    /// The word that tables and reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Label::Measured => "measured",
-            Label::Documented => "documented",
-            Label::Fitted => "fitted",
-        }
-    }
-}
 
 /// What there is to say of one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +86,7 @@ parameters! {
         "the rate of a port", "GMII";
     phy_ps = 0, "ps", 0..=ANY, Fitted,
         "what a PHY adds in each direction", "not known; 0 compares with the hardware description";
-    mac_extra_gap_bytes = 1, "bytes", 0..=64, Measured,
+    mac_extra_gap_bytes = 1, "bytes", 0..=64, RtlSimulated,
         "gap after a sent frame beyond the 12 bytes of Ethernet", "the open MAC's state machine; a vendor's may have 0";
     rx_fifo_full_bytes = 6_100, "bytes", 64..=ANY, Documented,
         "a frame that begins while this much is in a port's receive FIFO of 8 KiB is dropped", "programmable-full threshold";

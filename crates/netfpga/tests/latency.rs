@@ -1,4 +1,4 @@
-//! Latencies against what was measured on the original design's hardware description in simulation.
+//! Latencies against what was seen of the original design's hardware description in simulation.
 
 use trammel_core::time::Time;
 use trammel_netfpga::params::Params;
@@ -8,7 +8,7 @@ use trammel_netfpga::single_frame;
 use trammel_netfpga::stream::Stream;
 
 /// Frame size, first bit in to first bit out, last bit in to first bit out; ns.
-const MEASURED: [(u64, u64, u64); 7] = [
+const RTL: [(u64, u64, u64); 7] = [
     (64, 1_280, 704),
     (128, 1_920, 832),
     (256, 3_200, 1_088),
@@ -21,10 +21,10 @@ const MEASURED: [(u64, u64, u64); 7] = [
 const CYCLE_NS: u64 = 8;
 
 #[test]
-fn a_lone_frame_takes_what_was_measured_within_five_cycles_whenever_it_comes() {
+fn a_lone_frame_takes_what_the_rtl_simulation_took_within_five_cycles_whenever_it_comes() {
     let params = Params::REFERENCE_1G;
     for phase in 0..64 {
-        for (size, first_to_first, last_to_first) in MEASURED {
+        for (size, first_to_first, last_to_first) in RTL {
             let start = Time::from_ns(phase);
             let latency = single_frame::latency(&params, size, start).unwrap();
             let off = latency.as_ns().abs_diff(first_to_first);
@@ -50,16 +50,16 @@ fn a_lone_frame_takes_what_was_measured_within_five_cycles_whenever_it_comes() {
 
 /// The 32 ns by which the greatest frame is off the formula are the two pointers' doing.
 #[test]
-fn frames_that_come_as_those_measured_take_exactly_what_was_measured() {
+fn frames_that_come_as_in_the_rtl_simulation_take_exactly_as_long() {
     let params = Params::REFERENCE_1G;
     let all_alike = (0..8).find(|phase| {
-        MEASURED.iter().all(|(size, first_to_first, _)| {
+        RTL.iter().all(|(size, first_to_first, _)| {
             let start = Time::from_ns(CYCLE_NS * phase);
             single_frame::latency(&params, *size, start).unwrap() == Time::from_ns(*first_to_first)
         })
     });
     assert_eq!(all_alike, Some(4));
-    for (size, first_to_first, _) in &MEASURED[..6] {
+    for (size, first_to_first, _) in &RTL[..6] {
         assert_eq!(
             single_frame::formula(&params, *size),
             Time::from_ns(*first_to_first)
@@ -69,11 +69,11 @@ fn frames_that_come_as_those_measured_take_exactly_what_was_measured() {
 }
 
 #[test]
-fn four_ports_at_90_percent_have_the_latencies_that_were_measured() {
+fn four_ports_at_90_percent_have_the_latencies_of_the_rtl_simulation() {
     // Frame size, mean and greatest latency of port 0; us.
-    let measured = [(64, 1.63, 1.75), (512, 8.53, 9.06), (1518, 23.6, 25.5)];
+    let rtl = [(64, 1.63, 1.75), (512, 8.53, 9.06), (1518, 23.6, 25.5)];
     let params = Params::REFERENCE_1G;
-    for (size, mean, greatest) in measured {
+    for (size, mean, greatest) in rtl {
         let streams = [0, 1, 2, 3].map(|port| {
             let ends = (port, (port + 1) % 4);
             Stream::of_line(&params, ends, size, 0.9, Time::from_us(2_500))

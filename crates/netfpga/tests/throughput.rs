@@ -1,4 +1,4 @@
-//! Throughput against what was measured on the original design's hardware description, and what follows from it.
+//! Throughput against what was seen of the original design's hardware description, and what follows from it.
 
 use trammel_core::time::Time;
 use trammel_netfpga::outcome::{Fate, Outcome};
@@ -71,9 +71,9 @@ fn four_ports_saturate_the_memory() {
 }
 
 #[test]
-fn four_ports_at_line_rate_send_what_was_measured() {
+fn four_ports_at_line_rate_send_what_the_rtl_simulation_sent() {
     // Frame size, the share of the offered frames that leaves while queues still grow.
-    for (size, measured) in [(64, 0.95), (256, 0.89), (1518, 0.88)] {
+    for (size, rtl) in [(64, 0.95), (256, 0.89), (1518, 0.88)] {
         let params = Params::REFERENCE_1G;
         let streams = one_to_one(&params, 4, size, 1.0, Time::from_us(2_500));
         let router = Router::new(&params).unwrap();
@@ -88,7 +88,7 @@ fn four_ports_at_line_rate_send_what_was_measured() {
             .filter(|passage| passage.end.is_some_and(within))
             .count();
         let share = left as f64 / came as f64;
-        assert!((share - measured).abs() < 0.02, "{size}: {share}");
+        assert!((share - rtl).abs() < 0.02, "{size}: {share}");
     }
 }
 

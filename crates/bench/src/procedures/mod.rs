@@ -354,7 +354,7 @@ impl<'a> Bench<'a> {
     ) {
         let mut cells = vec![
             self.bed.device().into(),
-            self.bed.label().name().into(),
+            self.bed.label().key().into(),
             traffic.sizes.to_string().into(),
             traffic.sizes.mean().into(),
             stream.into(),
@@ -404,8 +404,8 @@ pub fn verdict(verdict: Verdict) -> &'static str {
 mod tests {
     use super::*;
     use crate::fakes::{Wire, made, search, traffic};
-    use crate::testbed::Label;
     use crate::trial::Outcome;
+    use trammel_core::label::Label;
 
     /// A tester that sends half of what it should, so many times.
     #[derive(Debug)]

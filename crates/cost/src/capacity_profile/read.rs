@@ -1,8 +1,9 @@
 //! Reads a capacity profile and tells every fault of its text with its place.
 
-use super::{CapacityProfile, Origin, Point, SCHEMA};
+use super::{CapacityProfile, ORIGINS, Point, SCHEMA};
 use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
+use trammel_core::label::Label;
 use trammel_core::units::nearest;
 
 const KEYS: [&str; 7] = [
@@ -45,10 +46,10 @@ impl CapacityProfile {
         }
         let function = reader.text("function").map(|(text, _)| text);
         let origin = reader.text("origin").and_then(|(name, span)| {
-            let found = Origin::NAMES.iter().find(|(known, _)| *known == name);
+            let found = Label::of_key(&name, &ORIGINS);
             if found.is_none() {
                 let why = "must be `measured`, `published` or `modelled`";
-                let help = nearest(&name, Origin::NAMES.iter().map(|(name, _)| *name));
+                let help = nearest(&name, ORIGINS.iter().map(|label| label.key()));
                 let help = help.map_or(String::new(), |name| format!("did you mean `{name}`?"));
                 reader.faults.push(fault(
                     span,
@@ -57,7 +58,7 @@ impl CapacityProfile {
                     &help,
                 ));
             }
-            found.map(|(_, origin)| *origin)
+            found
         });
         let source = reader.text("source").map(|(text, _)| text);
         let clock_hz = reader.number("clock_hz", |hz| hz > 0.0, "must be more than zero");

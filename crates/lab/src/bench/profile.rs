@@ -4,9 +4,10 @@ use anyhow::{Context, anyhow};
 use std::path::PathBuf;
 use trammel_bench::procedures;
 use trammel_bench::search::Verdict;
-use trammel_bench::testbed::{Label, Traffic};
+use trammel_bench::testbed::Traffic;
+use trammel_core::label::Label;
 use trammel_core::table::Table;
-use trammel_cost::capacity_profile::{CapacityProfile, Origin, Point};
+use trammel_cost::capacity_profile::{CapacityProfile, Point};
 
 /// A profile to be written.
 #[derive(Clone, Debug)]
@@ -55,10 +56,10 @@ pub(super) fn profile(
         });
     }
     let origin = match label {
-        Label::Measured => Origin::Measured,
-        Label::Simulated | Label::Predicted | Label::Modelled => Origin::Modelled,
+        Label::Measured => Label::Measured,
+        _ => Label::Modelled,
     };
-    let source = format!("trammel bench, {}: {device}", label.name());
+    let source = format!("trammel bench, {}: {device}", label.key());
     CapacityProfile::new(device, origin, source, clock_hz, spread, &points)
         .map_err(|why| anyhow!("{why}"))
 }
@@ -108,7 +109,7 @@ mod tests {
         };
         let written = of(&found).unwrap().write();
         let read = CapacityProfile::parse(&written).unwrap();
-        assert_eq!(read.origin, Origin::Measured);
+        assert_eq!(read.origin, Label::Measured);
         assert!((read.spread - 0.01 / 2.01).abs() < 1e-4, "{}", read.spread);
         let mpps = read.mpps(512, 100, 1, Outside::Refuse).unwrap();
         assert!((mpps - 0.5).abs() < 1e-9);

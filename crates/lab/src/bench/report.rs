@@ -3,13 +3,13 @@
 use super::{Job, text};
 use crate::engine::run::provenance;
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
 use crate::report::ticks::group_thousands;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
 use trammel_bench::frames::GAP_AND_PREAMBLE;
 use trammel_bench::procedures::{Entry, Form, verdict};
 use trammel_bench::search::Verdict;
+use trammel_core::label::Label;
 use trammel_core::table::{CellType, Column, Row, Table};
 
 /// The column of frame sizes; a graph over another one has a line for each size.

@@ -5,9 +5,10 @@ use crate::cli::{progress, say};
 use indicatif::ProgressBar;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::ports::{Flow, Learned, Learning};
-use trammel_bench::testbed::{Label, LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 
 /// Whether the user has interrupted.

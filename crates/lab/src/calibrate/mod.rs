@@ -31,7 +31,8 @@ use judge::Pair;
 use pass::Pass;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
-use trammel_cost::machine::{Factor, Machine, Origin, SPREAD, Siblings};
+use trammel_core::label::Label;
+use trammel_cost::machine::{Factor, Machine, SPREAD, Siblings};
 
 /// Decides on every order in which memory is walked through.
 const SEED: u64 = 1;
@@ -222,7 +223,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
             id: file::HOST.to_owned(),
             profile: "measured".to_owned(),
             title,
-            origin: Origin::Measured,
+            origin: Label::Measured,
             source,
             clock_hz: (whole.clock_hz / 1e6).round() * 1e6,
             cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,

@@ -6,9 +6,9 @@
 
 use super::columns::{metric_of, swept, swept_cells};
 use super::workloads;
-use crate::report::label::Label;
 use crate::scenario::File;
 use std::collections::BTreeMap;
+use trammel_core::label::Label;
 use trammel_core::stats::relative_error;
 use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::{Cell, CellType, Column, Table};

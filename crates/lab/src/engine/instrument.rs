@@ -5,7 +5,6 @@ use super::points::{RunOptions, run_key};
 use super::refusals::refusals;
 use super::simulate::RunTables;
 use super::{Lacks, guest, host, measure};
-use crate::report::label::Label;
 use crate::scenario::check::told;
 use crate::scenario::model::{Engine, Kernel, Scenario};
 use crate::scenario::{File, hash};
@@ -14,6 +13,7 @@ use host::Host;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
+use trammel_core::label::Label;
 use trammel_kernel::boot::Machine;
 use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 

@@ -2,9 +2,9 @@
 
 use super::points::RunOptions;
 use super::simulate::RunTables;
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::model::{Engine, Scenario};
+use trammel_core::label::Label;
 
 /// There is none.
 #[derive(Debug)]

@@ -14,7 +14,6 @@ use super::predict::{Prediction, predict};
 use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
 use super::trace_of::EntityTrace;
-use crate::report::label::Label;
 use crate::scenario::model::{Engine, Pcap, Scenario, Tracing};
 use crate::scenario::sweep::Point;
 use crate::scenario::{File, hash};
@@ -24,6 +23,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use trammel_core::label::Label;
 use trammel_core::table::{Cell, Table};
 
 /// How to run a file.

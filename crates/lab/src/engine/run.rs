@@ -7,7 +7,6 @@ use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use super::simulate::RunTables;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress};
 use crate::report::Provenance;
-use crate::report::label::Label;
 use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::File;
 use crate::scenario::model::{Engine, Tracing};
@@ -18,6 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
+use trammel_core::label::Label;
 use trammel_core::table::{Cell, Table, round_to, write_json};
 
 /// What `trammel run` and `trammel sweep` ask for.

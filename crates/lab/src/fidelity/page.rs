@@ -8,8 +8,8 @@ use super::tables;
 use super::trace::Stamp;
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
+use trammel_core::label::Label;
 use trammel_core::table::Table;
 
 /// Every how manieth stamp is drawn: a tenth of a second of `e2`.

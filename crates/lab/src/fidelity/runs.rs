@@ -192,7 +192,7 @@ mod tests {
     use super::super::plan::{self, Extent};
     use super::*;
     use crate::engine::trace_of::EntityTrace;
-    use crate::report::label::Label;
+    use trammel_core::label::Label;
     use trammel_core::time::Time;
 
     #[test]

@@ -39,7 +39,7 @@ pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
         let cells = vec![
             Cell::from("predict"),
             Cell::from(machine.full_name().as_str()),
-            Cell::from(machine.origin.word()),
+            Cell::from(machine.origin.key()),
             Cell::from(*function),
             Cell::from(*what_if),
             Cell::Int(at.frame as i128),
@@ -157,7 +157,7 @@ pub fn lines(all: &[At]) -> String {
 
 /// Where a machine's numbers come from, for people.
 pub fn source(machine: &Machine) -> String {
-    format!("machine: {} ({})", machine.origin.word(), machine.source)
+    format!("machine: {} ({})", machine.origin.key(), machine.source)
 }
 
 /// Which element costs what, the dearest first.

@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::spec::{Curve, Figure as Wanted};
 use crate::engine::trace_of::Samples;
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
+use trammel_core::label::Label;
 use trammel_netsim::trace::Sample;
 
 /// The figure `wanted`; nothing where its run was not made or not traced.

@@ -5,12 +5,12 @@ use super::spec::{Answer, Experiment, Gather};
 use super::{Paper, estimated, streams, tested, transfers};
 use crate::engine::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use crate::engine::trace_of::Samples;
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::model::Engine;
 use crate::traffic::peers::Peer;
 use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use trammel_core::label::Label;
 use trammel_core::stats::spearman;
 use trammel_core::table::Table;
 

@@ -4,7 +4,7 @@ use super::Paper;
 use super::expected::Expected;
 use super::experiment::{Cell, Done, mean};
 use super::verdict::{Outcome, judge};
-use crate::report::label::Label;
+use trammel_core::label::Label;
 use trammel_core::stats::{Moments, relative_error};
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::Table;

@@ -8,10 +8,10 @@ use super::verdict::{Outcome, Verdict};
 use super::{Paper, curves, devices, plots, streams};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
-use crate::report::label::Label;
 use crate::report::{
     Answer, Block, Highlight, Note, NoteKind, Provenance, Report, Section, TableView,
 };
+use trammel_core::label::Label;
 use trammel_core::table::CellType::{Int, Text};
 use trammel_core::table::Table;
 

@@ -6,9 +6,9 @@
 
 use super::expression::Expression;
 use super::spec_reader;
-use crate::report::label::Label;
 use crate::scenario::diagnose::Problems;
 use crate::scenario::tree::Value;
+use trammel_core::label::Label;
 use trammel_traffic::record::Protocol;
 
 /// A paper.

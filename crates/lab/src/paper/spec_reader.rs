@@ -8,10 +8,10 @@ use super::expression::Expression;
 use super::spec::{
     Answer, Curve, Engine, Estimated, Experiment, Figure, Functions, Gather, Names, Spec, TableText,
 };
-use crate::report::label::Label;
 use crate::scenario::diagnose::{Problem, Problems};
 use crate::scenario::tree::{Entry, Node, Span, Table, Value};
 use std::cell::RefCell;
+use trammel_core::label::Label;
 use trammel_core::units::nearest;
 
 const ROOT: &[&str] = &[

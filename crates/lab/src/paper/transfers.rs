@@ -10,9 +10,9 @@ use super::tested::{dut, published};
 use crate::bench::own_program;
 use crate::engine::Lacks;
 use crate::engine::points::Watch;
-use crate::report::label::Label;
 use crate::transfer::{Path, Protocol, transfer};
 use anyhow::{Context, bail};
+use trammel_core::label::Label;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Row, Table};
 

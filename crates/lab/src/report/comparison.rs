@@ -4,9 +4,9 @@
 //! (none, `△`, `▲`) and by the number, so that no reader depends on colour.
 
 use super::html::{badge, escape};
-use super::label::Label;
 use super::ticks::group_thousands;
 use std::fmt::Write;
+use trammel_core::label::Label;
 use trammel_core::table::{CellType, Column, Table, format_float};
 
 /// A column of numbers: an engine, a model or a paper.
@@ -96,7 +96,7 @@ impl Comparison {
             let numbers = table.floats(label.key());
             numbers.is_ok_and(|numbers| !numbers.is_empty())
         };
-        let labels: Vec<_> = Label::ALL.into_iter().filter(has).collect();
+        let labels: Vec<_> = Label::OF_RESULTS.into_iter().filter(has).collect();
         let is_key = |column: &&Column| column.cell_type == CellType::Text && column.name != "unit";
         let keys = table.columns().iter().filter(is_key);
         let keys: Vec<_> = keys.map(|column| column.name.clone()).collect();

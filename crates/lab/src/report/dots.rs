@@ -6,10 +6,10 @@
 use super::canvas::{Anchor, Canvas, GRID, INK, MUTED, text_width};
 use super::figure::Scale;
 use super::html::{badge, escape};
-use super::label::Label;
 use super::ticks::{group_thousands, tick_text, ticks};
 use plotters::style::RGBColor;
 use std::fmt::Write;
+use trammel_core::label::Label;
 use trammel_core::table::format_float;
 
 /// One series of marks.

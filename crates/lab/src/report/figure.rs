@@ -5,8 +5,8 @@
 //! number, or not positive on a logarithmic axis) are gaps.
 
 use super::decimate::min_max;
-use super::label::Label;
 use super::svg;
+use trammel_core::label::Label;
 
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 
 use super::canvas::{Anchor, Canvas, INK, MUTED, text_width};
 use super::html::{badge, escape};
-use super::label::Label;
 use plotters::style::RGBColor;
 use std::fmt::Write;
+use trammel_core::label::Label;
 use trammel_core::table::format_float;
 
 /// Which values get which colours.

@@ -5,11 +5,11 @@
 //! series it has.
 
 use super::figure::{Figure, Mark, Scale};
-use super::label::Label;
 use super::{Block, NoteKind, Report, svg};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use trammel_core::label::Label;
 use trammel_core::table::format_float;
 
 /// Points of all series of a page together. A point takes about 20 bytes as data, 10 as a picture.
@@ -308,7 +308,7 @@ fn numbers(values: &[f64]) -> String {
 
 /// What the labels on this page mean.
 fn words(out: &mut String) {
-    let used: BTreeSet<Label> = Label::ALL
+    let used: BTreeSet<Label> = Label::OF_RESULTS
         .into_iter()
         .filter(|label| {
             out.contains(&format!("label-{}\"", label.key()))

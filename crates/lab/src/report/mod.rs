@@ -30,7 +30,7 @@ use comparison::Comparison;
 use dots::DotPlot;
 use figure::Figure;
 use heat_map::HeatMap;
-use label::Label;
+use trammel_core::label::Label;
 use trammel_core::table::Table;
 
 /// A whole report.

@@ -47,7 +47,7 @@ pub(super) fn look(figure: &Figure, position: usize) -> Look {
     let series = &figure.series[position];
     let index = series.colour.unwrap_or(position);
     let round = ROUNDS[(index / PALETTE.len()) % ROUNDS.len()];
-    let dash = series.label.map_or(&[][..], super::label::Label::dash);
+    let dash = series.label.map_or(&[][..], super::label::dash);
     Look {
         colour: index % PALETTE.len(),
         // Colours come round before shapes do: 32 series look different.

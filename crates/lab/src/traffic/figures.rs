@@ -3,7 +3,7 @@
 use super::kinds::Kind;
 use super::metrics;
 use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
-use crate::report::label::Label;
+use trammel_core::label::Label;
 use trammel_traffic::decode::{FlowReport, IntervalReport, Report, TotalReport};
 use trammel_traffic::record::Instants;
 

@@ -8,11 +8,11 @@ use super::kinds::{KINDS, Kind};
 use super::{clocks, metrics};
 use crate::engine::machine;
 use crate::engine::run::provenance;
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::{RunFolder, RunFolderError, RunInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use trammel_core::label::Label;
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{Summary, TotalReport};
 

@@ -207,9 +207,10 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, LINE_FPS, made, search, traffic};
     use crate::procedures::Search;
-    use crate::testbed::{Label, Testbed};
+    use crate::testbed::Testbed;
     use crate::trial::Failure;
     use proptest::prelude::*;
+    use trammel_core::label::Label;
 
     const GIVEN: [(&str, &str); 2] = [("repeats", "2"), ("longest", "3 s")];
 

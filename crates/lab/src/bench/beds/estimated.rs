@@ -7,8 +7,9 @@ use super::configuration::{Configuration, failure, test_share, without_reset};
 use crate::forwarding::estimate::Subject;
 use std::collections::BTreeMap;
 use trammel_bench::ports::Flow;
-use trammel_bench::testbed::{Label, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_cost::machine::Machine;
 

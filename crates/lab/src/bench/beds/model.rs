@@ -53,7 +53,7 @@ pub fn all() -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_bench::testbed::Label;
+    use trammel_core::label::Label;
 
     #[test]
     fn every_model_is_found_by_its_name_and_a_slip_is_told() {

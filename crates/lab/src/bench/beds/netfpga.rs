@@ -14,11 +14,11 @@ use anyhow::{Context, bail};
 use trammel_bench::frames::Sizes;
 use trammel_bench::ports::Flow;
 use trammel_bench::testbed::{
-    Directions, Label, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
-    Variation,
+    Directions, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable, Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_netfpga::outcome::{Counts, Fate, Outcome as Ran};
 use trammel_netfpga::params::{Params, preset};
@@ -453,7 +453,7 @@ mod tests {
     fn designs_are_named_with_what_is_changed_of_them() {
         let changed = bed("reference-1g:loaded=4,ideal_memory=1");
         assert_eq!((changed.loaded, changed.params().ideal_memory), (4, 1));
-        assert_eq!(changed.label().name(), "modelled");
+        assert_eq!(changed.label().key(), "modelled");
         for (text, said) in [
             ("refrence-1g", "no design"),
             ("reference-1g:loaded", "KEY=VALUE"),

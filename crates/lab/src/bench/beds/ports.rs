@@ -16,12 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use trammel_bench::testbed::{
-    Directions, Faults, Label, LatencyOf, Modifier, Observation, Outage, Plan, Protocol, Testbed,
-    Traffic, Unable, Variation,
+    Directions, Faults, LatencyOf, Modifier, Observation, Outage, Plan, Protocol, Testbed, Traffic,
+    Unable, Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::histogram::Histogram;
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::Error;

@@ -12,10 +12,11 @@ use crate::transfer::simulated::{self, Between};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{
-    Directions, Label, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
+    Directions, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_cost::device_profile::DeviceProfile;
 use trammel_router::engine::core_clock::Cost;

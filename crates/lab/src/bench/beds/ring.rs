@@ -7,8 +7,9 @@ use super::configuration::{Configuration, augmented, failure, pattern, without_r
 use super::passages::Seen;
 use crate::forwarding::paced::{Bed, UnderLoad};
 use std::sync::Arc;
-use trammel_bench::testbed::{Faults, Label, Observation, Plan, Testbed, Traffic};
+use trammel_bench::testbed::{Faults, Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::{Failure, Load};
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 
 /// Frames of a ring.

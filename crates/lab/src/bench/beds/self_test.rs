@@ -8,7 +8,8 @@ use super::namespaces::{Home, Wish};
 use super::ports::frames_from;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
-use trammel_bench::testbed::{Label, Traffic};
+use trammel_bench::testbed::Traffic;
+use trammel_core::label::Label;
 use trammel_core::table::{CellType, Table};
 use trammel_core::time::Time;
 use trammel_io::error::Error;
@@ -151,7 +152,7 @@ impl SelfTest {
         let mut table = Table::with("tester", COLUMNS);
         for row in &self.rows {
             let cells = vec![
-                Label::Measured.name().into(),
+                Label::Measured.key().into(),
                 self.by.as_str().into(),
                 "a pair of virtual interfaces".into(),
                 row.frame.as_str().into(),

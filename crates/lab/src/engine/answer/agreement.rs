@@ -3,9 +3,9 @@
 use super::finding::{Finding, Used};
 use super::numbers::{Number, Numbers};
 use super::words::{Kind, list};
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
+use trammel_core::label::Label;
 
 /// One flow at one point, by both.
 struct Pair<'a> {

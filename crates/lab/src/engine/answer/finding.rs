@@ -2,8 +2,8 @@
 
 use super::numbers::Numbers;
 use super::words::Kind;
-use crate::report::label::Label;
 use crate::scenario::sweep::Point;
+use trammel_core::label::Label;
 use trammel_core::stats::relative_error;
 
 /// A number of the summary that a sentence rests on.

@@ -4,9 +4,9 @@ use super::axis::values;
 use crate::engine::points::{Outcome, PointTrace};
 use crate::engine::trace_of::Samples;
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
 use crate::report::{Block, Section};
 use crate::scenario::File;
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_netsim::trace::Sample;
 

@@ -10,11 +10,11 @@ use super::numbers::{Number, Numbers};
 use super::words::{Kind, micros, percent, three};
 use super::{agreement, along, rank, share, without_flows};
 use crate::engine::points::Outcome;
-use crate::report::label::Label;
 use crate::report::{Answer, Highlight};
 use crate::scenario::File;
 use crate::scenario::model::Goal;
 use crate::scenario::sweep::Point;
+use trammel_core::label::Label;
 
 pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &Shape) -> Answer {
     let found = goals(file, shape)

@@ -2,11 +2,11 @@
 
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::topology::Topology;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use trammel_core::label::Label;
 use trammel_core::time::Time;
 
 /// A mean over the repeats with its interval.

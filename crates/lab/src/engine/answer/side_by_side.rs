@@ -5,10 +5,10 @@ use super::words::INTERVALS;
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
-use crate::report::label::Label;
 use crate::report::{Block, Note, NoteKind};
 use crate::scenario::File;
 use std::collections::BTreeMap;
+use trammel_core::label::Label;
 
 /// Rows that a person still reads.
 const MOST_ROWS: usize = 120;

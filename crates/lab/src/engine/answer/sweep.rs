@@ -5,9 +5,9 @@ use super::numbers::{Number, Numbers};
 use super::words::INTERVALS;
 use crate::report::Block;
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
+use trammel_core::label::Label;
 use trammel_core::units::Rate;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.

@@ -5,8 +5,8 @@ use super::cells::{Regime, VARIANTS};
 use super::judge::FlowRow;
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::heat_map::{Colours, HeatMap};
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
+use trammel_core::label::Label;
 use trammel_core::stats::percentile;
 use trammel_core::table::{Table, format_float};
 

@@ -93,7 +93,7 @@ pub fn table(chains: &[Chained], machine: &Machine) -> Table {
                 let cells = vec![
                     Cell::from("predict"),
                     Cell::from(machine.full_name().as_str()),
-                    Cell::from(machine.origin.word()),
+                    Cell::from(machine.origin.key()),
                     Cell::from(chain.word()),
                     Cell::Int(chain.frame as i128),
                     stage,

@@ -6,9 +6,9 @@ use crate::engine::run::provenance;
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
+use trammel_core::label::Label;
 use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::{Cell as Value, Table};
 
@@ -77,7 +77,7 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
                 format!(
                     "{name}: {}; {} ({})",
                     machine.title,
-                    machine.origin.word(),
+                    machine.origin.key(),
                     machine.source
                 ),
             ));

@@ -110,7 +110,7 @@ fn functions(outcome: &Outcome<'_>) -> Table {
         let frame = f64::from(cell.frame);
         let machine = outcome.machines[cell.point].as_ref();
         let (name, origin) = machine.map_or((String::new(), ""), |machine| {
-            (machine.full_name(), machine.origin.word())
+            (machine.full_name(), machine.origin.key())
         });
         let of = |engine| lead.cells(outcome, Some(engine), cell);
         if let Some(at) = &cell.predicted {

@@ -2,9 +2,9 @@
 
 use super::{Reader, numbers};
 use crate::paper::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource, Spec};
-use crate::report::label::Label;
 use crate::scenario::tree::{Node, Value};
 use crate::traffic::achieved::COLUMNS;
+use trammel_core::label::Label;
 use trammel_traffic::record::Protocol;
 
 pub(super) const PLOT: &[&str] = &["id", "title", "text", "over", "of", "unit", "log", "series"];
@@ -48,11 +48,11 @@ fn series(r: &Reader<'_>) -> Option<PlotSeries> {
     if r.entry("streams").is_some() {
         return streams(r);
     }
-    let words: Vec<&str> = Label::ALL.iter().map(|label| label.key()).collect();
+    let words: Vec<&str> = Label::OF_RESULTS.iter().map(|label| label.key()).collect();
     if r.entry("label").is_none() {
         r.missing("label");
     }
-    let label = r.word("label", &words).map(|at| Label::ALL[at]);
+    let label = r.word("label", &words).map(|at| Label::OF_RESULTS[at]);
     let sources = ["points", "experiment", "profile"];
     let given: Vec<&str> = sources
         .into_iter()

@@ -93,7 +93,7 @@ fn seconds(r: &Reader<'_>, choice: &str) -> f64 {
 mod tests {
     use super::*;
     use crate::paper::spec::Spec;
-    use crate::report::label::Label;
+    use trammel_core::label::Label;
 
     const HEAD: &str = "title = 't'\nclaim = 'c'\n[[experiment]]\nid = 'a'\nengine = 'measure'\n";
 

@@ -113,7 +113,7 @@ fn number(r: &Reader<'_>, key: &str, default: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::paper::spec::Spec;
-    use crate::report::label::Label;
+    use trammel_core::label::Label;
 
     const HEAD: &str = "title = 't'\nclaim = 'c'\n[[experiment]]\nid = 'a'\n";
 

@@ -5,12 +5,12 @@ use crate::engine::Lacks;
 use crate::engine::points::{Failure, Watch};
 use crate::paper::experiment::Choice;
 use crate::paper::spec::Streams;
-use crate::report::label::Label;
 use crate::traffic::achieved::{Achieved, Wanted};
 use crate::traffic::peers::Peer;
 use crate::traffic::rig::Rig;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use trammel_core::label::Label;
 
 /// So often is looked whether the user has interrupted.
 const LOOK: Duration = Duration::from_millis(20);

@@ -4,9 +4,9 @@ use super::Outcome;
 use super::compared::{self, Compared};
 use crate::engine::run::{provenance, subject};
 use crate::report::comparison::Comparison;
-use crate::report::label::Label;
 use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
+use trammel_core::label::Label;
 use trammel_core::stats::relative_error;
 use trammel_core::table::{Table, format_float};
 

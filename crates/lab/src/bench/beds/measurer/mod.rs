@@ -15,8 +15,9 @@ use protocol::{Hello, Reply, Request};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use trammel_bench::testbed::{Label, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::trial::{Failure, Load};
+use trammel_core::label::Label;
 
 /// For how long a program may be silent before it says who it is, and after a trial is over.
 pub const PATIENCE: Duration = Duration::from_secs(60);
