@@ -449,7 +449,9 @@ mod tests {
         ) {
             let of = |values: &[u64], highest: u64| {
                 let mut histogram = Histogram::of_counts(highest);
-                values.iter().for_each(|value| histogram.record(*value));
+                for value in values {
+                    histogram.record(*value);
+                }
                 histogram
             };
             // What is clamped before the merge cannot come back: only one that holds its values.

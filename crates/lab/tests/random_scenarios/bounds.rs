@@ -7,6 +7,7 @@ use trammel::scenario::File;
 use trammel::scenario::model::Scenario;
 use trammel::scenario::path::Line;
 use trammel::scenario::topology::Topology;
+use trammel_core::schedule::RateSchedule;
 use trammel_core::table::{Row, Table};
 use trammel_core::time::Time;
 use trammel_netsim::trace::Pace;
@@ -233,7 +234,7 @@ fn longest_way(scenario: &Scenario) -> Time {
 fn fastest_mbps<'a>(scenario: &'a Scenario, links: &'a [BuiltLink]) -> impl Fn(f64) -> f64 + 'a {
     let counted = links.iter().filter(|link| counts(scenario, link));
     let rates = counted.map(|link| {
-        let steps = link.schedule.iter().flat_map(|schedule| schedule.steps());
+        let steps = link.schedule.iter().flat_map(RateSchedule::steps);
         let rates = steps.map(|(_, rate)| rate.as_bps() as f64);
         let fastest = rates.fold(link.rate.as_bps() as f64, f64::max);
         let extra = link.burst_bytes.unwrap_or_default() as f64 * 8.0 + 70_000.0 * 8.0;

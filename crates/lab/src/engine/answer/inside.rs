@@ -44,6 +44,9 @@ pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
         .collect()
 }
 
+/// A workload or a stream: its name, whose run it is of, and what it had delivered by an instant.
+type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
+
 /// Makes the points of a curve from samples.
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
@@ -66,7 +69,7 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         }
     }
     // Workloads and streams, by what they deliver.
-    let others: Vec<(&str, Label, &[(Time, u64)])> = traces
+    let others: Vec<Delivered<'_>> = traces
         .iter()
         .filter_map(|one| match &one.trace.samples {
             Samples::Delivered(all) if all.len() > 1 => {
@@ -142,11 +145,7 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
 }
 
 /// The goodput of workloads and streams, in the colours after those of `flows` flows.
-fn with_others(
-    mut figure: Figure,
-    others: &[(&str, Label, &[(Time, u64)])],
-    flows: usize,
-) -> Figure {
+fn with_others(mut figure: Figure, others: &[Delivered<'_>], flows: usize) -> Figure {
     for (n, (name, label, all)) in others.iter().enumerate() {
         let stride = all.len().div_ceil(GOODPUT_STEPS).max(1);
         let picked: Vec<&(Time, u64)> = all.iter().step_by(stride).collect();

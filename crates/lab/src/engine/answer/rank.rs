@@ -50,12 +50,13 @@ impl Ranking {
     fn is_clear(&self) -> bool {
         self.tied < self.all.len() || (self.all.len() == 1 && self.idle > 0)
     }
+}
 
-    fn range(&self, kind: Kind, which: &[Candidate]) -> String {
-        let means = which.iter().map(|one| one.number.mean);
-        let (low, high) = means.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-        kind.range(low, high)
-    }
+/// The least and the greatest number of `which`.
+fn range(kind: Kind, which: &[Candidate]) -> String {
+    let means = which.iter().map(|one| one.number.mean);
+    let (low, high) = means.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    kind.range(low, high)
 }
 
 /// The best name by the first of `metrics` that tells names apart at some path; where none does, that the first tells none apart.
@@ -184,7 +185,7 @@ fn say(metric: Metric, rankings: &[Ranking]) -> Finding {
                 format!(
                     "{} (no clear difference), {}",
                     only.winners(),
-                    only.range(kind, &only.all[..only.tied])
+                    range(kind, &only.all[..only.tied])
                 )
             } else {
                 format!("{}, {}", only.winners(), kind.with_interval(best.number))
@@ -246,7 +247,7 @@ fn number(ranking: &Ranking) -> String {
 
 /// The best at one path: `` `codel` 5.1 ms at 10 Mbit/s ``.
 fn part(metric: Metric, ranking: &Ranking, with_name: bool) -> String {
-    let value = ranking.range(metric.kind, &ranking.all[..ranking.tied]);
+    let value = range(metric.kind, &ranking.all[..ranking.tied]);
     if !ranking.is_clear() {
         return format!("no clear difference {} ({value})", ranking.path);
     }
@@ -265,11 +266,11 @@ fn none_differs(metric: Metric, all: &[Ranking]) -> Finding {
     } else {
         ""
     };
-    let range = all[0].range(metric.kind, &everything);
+    let means = range(metric.kind, &everything);
     Finding::new(
         "",
         format!(
-            "No clear difference in {} between the {} that were compared{where_to}: {range}.",
+            "No clear difference in {} between the {} that were compared{where_to}: {means}.",
             metric.words,
             all[0].all.len()
         ),
@@ -287,7 +288,7 @@ fn count(metric: Metric, all: &[Ranking]) -> Finding {
             }
         }
     }
-    wins.sort_by(|a, b| b.1.cmp(&a.1));
+    wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let said: Vec<String> = wins
         .iter()
         .take(MOST_NAMES)

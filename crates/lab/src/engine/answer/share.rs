@@ -9,6 +9,7 @@ use super::numbers::{Number, Numbers};
 use super::words::{Kind, condition, conditions, list, percent, placed, three};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
+use trammel_core::time::Time;
 
 /// Less than this part of the goodput is starving.
 const STARVED: f64 = 0.1;
@@ -237,7 +238,7 @@ fn window(numbers: &Numbers, point: &Point) -> String {
     let parts = scenario.flows.iter().filter_map(|flow| {
         let active = numbers.get(&point.id, &flow.name, "active")?.mean;
         // Of what a flow was active before the warm-up nothing counts.
-        let start = flow.start.map_or(0.0, |start| start.as_secs_f64());
+        let start = flow.start.map_or(0.0, Time::as_secs_f64);
         let active = (active - (from - start).max(0.0)).max(0.0);
         let is_short = active < ALL * (end - from);
         is_short.then(|| format!("`{}` was active for {}", flow.name, three(active)))

@@ -98,7 +98,7 @@ fn within_budget(table: &Reader<'_>, streams: &[Stream]) {
         let packets = (rate * seconds).min(most_asked);
         let most = match stream.meter {
             Meter::RoundTrip => MOST_RETURNING,
-            _ => MOST_PACKETS,
+            Meter::OneWay => MOST_PACKETS,
         };
         if packets > most {
             let entry = table.entry("gap").or_else(|| table.entry("rate"));
