@@ -360,3 +360,38 @@ fn a_frame_was_no_shorter_on_the_wire_than_what_was_kept_of_it() {
     file[36] = 3;
     assert_eq!(read(file).0[0].wire_len, 4);
 }
+
+/// A pcap file of one record, whose head may have more bytes after the four numbers.
+fn of_one_record(magic: u32, link: u32, more: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [magic, 4 << 16 | 2, 0, 0, 65535, link] {
+        file.extend(word.to_le_bytes());
+    }
+    for word in [7, 8, data.len() as u32, 90] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(more);
+    file.extend(data);
+    file
+}
+
+#[test]
+fn raw_ip_of_other_systems_is_raw_ip() {
+    for link in [12, 14, 101] {
+        let (kept, error) = read(of_one_record(0xA1B2_C3D4, link, &[], &[0x45; 20]));
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(kept[0].link, LinkType::RAW, "{link}");
+    }
+}
+
+#[test]
+fn modified_captures_have_longer_heads() {
+    let more = [3, 0, 0, 0, 8, 0, 4, 0];
+    let (kept, error) = read(of_one_record(0xA1B2_CD34, 1, &more, b"a frame"));
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(
+        (kept[0].data.as_slice(), kept[0].wire_len),
+        (&b"a frame"[..], 90)
+    );
+    assert_eq!(kept[0].timestamp, Timestamp::new(7, 8000));
+}

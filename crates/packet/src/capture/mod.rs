@@ -81,8 +81,8 @@ impl Reader {
         let magic = [magic[0], magic[1], magic[2], magic[3]];
         let format = if magic == pcapng::SECTION_HEADER.to_be_bytes() {
             Format::Pcapng(pcapng::Section::read(&mut source)?)
-        } else if let Some((order, ns_per_unit)) = pcap::magic(magic) {
-            Format::Pcap(pcap::Header::read(&mut source, order, ns_per_unit)?)
+        } else if let Some(magic) = pcap::magic(magic) {
+            Format::Pcap(pcap::Header::read(&mut source, magic)?)
         } else {
             let what = format!(
                 "neither pcap nor pcapng begins with {}",

@@ -4,7 +4,8 @@
 //! file    magic 4 · version 2+2 · zone 4 · accuracy 4 · snap length 4 · link type 4
 //! record  seconds 4 · fraction 4 · kept 4 · on the wire 4 · bytes
 //! ```
-//! The magic tells the order of bytes and whether fractions are µs or ns.
+//! The magic tells the order of bytes and whether fractions are µs or ns; or that each record's head has eight bytes more, of the
+//! interface and the kind of packet, which are skipped (`modified` captures of old Linux systems).
 //! Source: draft-ietf-opsawg-pcap.
 
 use super::link::LinkType;
@@ -15,37 +16,48 @@ use std::io::{self, Write};
 
 const MAGIC_US: u32 = 0xA1B2_C3D4;
 const MAGIC_NS: u32 = 0xA1B2_3C4D;
+const MAGIC_MODIFIED: u32 = 0xA1B2_CD34;
 const FILE_HEADER: u32 = 24;
 const RECORD_HEADER: usize = 16;
+const MODIFIED_RECORD_HEADER: usize = 24;
 
-/// The order and the nanoseconds of a unit that `bytes` at the front of a file announce.
-pub(super) fn magic(bytes: [u8; 4]) -> Option<(Order, u32)> {
-    [
-        (Order::Little, MAGIC_US, 1000),
-        (Order::Little, MAGIC_NS, 1),
-        (Order::Big, MAGIC_US, 1000),
-        (Order::Big, MAGIC_NS, 1),
-    ]
-    .into_iter()
-    .find(|(order, magic, _)| order.u32(bytes) == *magic)
-    .map(|(order, _, unit)| (order, unit))
+/// What the magic at the front of a file says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Magic {
+    order: Order,
+    ns_per_unit: u32,
+    /// Bytes of a record's head.
+    record_header: usize,
+}
+
+/// What `bytes` at the front of a file announce.
+pub(super) fn magic(bytes: [u8; 4]) -> Option<Magic> {
+    [Order::Little, Order::Big].into_iter().find_map(|order| {
+        let (ns_per_unit, record_header) = match order.u32(bytes) {
+            MAGIC_US => (1000, RECORD_HEADER),
+            MAGIC_NS => (1, RECORD_HEADER),
+            MAGIC_MODIFIED => (1000, MODIFIED_RECORD_HEADER),
+            _ => return None,
+        };
+        Some(Magic {
+            order,
+            ns_per_unit,
+            record_header,
+        })
+    })
 }
 
 /// What the head of a file says.
 #[derive(Debug)]
 pub(super) struct Header {
-    order: Order,
-    ns_per_unit: u32,
+    magic: Magic,
     pub(super) link: LinkType,
 }
 
 impl Header {
     /// Reads the rest of the file's head, whose magic was read.
-    pub(super) fn read(
-        source: &mut Source,
-        order: Order,
-        ns_per_unit: u32,
-    ) -> Result<Header, Error> {
+    pub(super) fn read(source: &mut Source, magic: Magic) -> Result<Header, Error> {
+        let order = magic.order;
         source.more(FILE_HEADER - 4)?;
         let head = source.bytes();
         let major = order.u16_at(head, 4);
@@ -55,27 +67,27 @@ impl Header {
         // The upper bits tell of check sequences, not of the link type.
         let link = order.u32_at(head, 20).unwrap_or_default() & 0xFFFF;
         Ok(Header {
-            order,
-            ns_per_unit,
-            link: LinkType(link as u16),
+            magic,
+            link: LinkType::in_file(link as u16),
         })
     }
 
     pub(super) fn next<'a>(&self, source: &'a mut Source) -> Result<Option<Frame<'a>>, Error> {
-        let Some(head) = source.record(RECORD_HEADER as u32)? else {
+        let length = self.magic.record_header;
+        let Some(head) = source.record(length as u32)? else {
             return Ok(None);
         };
-        let field = |at| self.order.u32_at(head, at).unwrap_or_default();
+        let field = |at| self.magic.order.u32_at(head, at).unwrap_or_default();
         let (secs, fraction, kept, wire_len) = (field(0), field(4), field(8), field(12));
         source.more(kept)?;
-        let ns = i64::from(fraction) * i64::from(self.ns_per_unit);
+        let ns = i64::from(fraction) * i64::from(self.magic.ns_per_unit);
         Ok(Some(Frame {
             timestamp: Timestamp::new(i64::from(secs), ns),
             interface: 0,
             link: self.link,
             // Fewer than were kept is a lie that arithmetic would stumble over.
             wire_len: wire_len.max(kept),
-            data: &source.bytes()[RECORD_HEADER..],
+            data: &source.bytes()[length..],
             comment: "",
         }))
     }

@@ -138,7 +138,7 @@ impl Section {
     fn interface(&self, block: &[u8]) -> Option<Interface> {
         let order = self.order;
         let mut interface = Interface {
-            link: LinkType(order.u16_at(block, HEAD)?),
+            link: LinkType::in_file(order.u16_at(block, HEAD)?),
             snap_len: order.u32_at(block, HEAD + 4)?,
             units_per_second: 1_000_000,
             offset_s: 0,
