@@ -3,7 +3,8 @@
 //! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
 //! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export
 //! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way. `ALL`
-//! lists the entries in the order of their names, a group's in its place. A family whose items are data has
+//! lists the entries in the order of their names, a group's in its place; `DOCS` has the text at the head of each one's file, in the
+//! same order. A family whose items are data has
 //! `.toml` files instead; their texts become `TEXTS`, by their names.
 
 use std::fmt::Write;
@@ -27,13 +28,24 @@ fn main() {
 
 /// The `mod` lines of a folder and the table of its entries.
 fn table_of_entries(folder: &Path) -> String {
-    let (mut code, mut entries) = (String::new(), String::new());
+    let (mut code, mut entries, mut docs) = (String::new(), String::new(), String::new());
     for path in listed(folder) {
-        add(&path, "", &mut code, &mut entries);
+        add(&path, "", &mut code, &mut entries, &mut docs);
     }
     code += "/// Every entry of this folder, in the order of the file names.\n";
     writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string grows");
+    code += "/// What the file of each entry says at its head, in the same order.\n";
+    writeln!(code, "pub static DOCS: &[&str] = &[{docs}];").expect("a string grows");
     code
+}
+
+/// The lines `//!` at the head of a file.
+fn head(file: &Path) -> String {
+    let text = fs::read_to_string(file).expect("a source is readable");
+    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.fold(String::new(), |head, line| {
+        head + line.strip_prefix(' ').unwrap_or(line) + "\n"
+    })
 }
 
 /// The table of a folder's texts, where its items are texts.
@@ -52,8 +64,8 @@ fn table_of_texts(folder: &Path) -> Option<String> {
     (!texts.is_empty()).then_some(table)
 }
 
-/// Declares what stands at `path` as a module of `parent`, and lists its entries.
-fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String) {
+/// Declares what stands at `path` as a module of `parent`, and lists its entries and what their files say.
+fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs: &mut String) {
     let name = stem(path);
     let file = if path.is_dir() {
         path.join("mod.rs")
@@ -62,6 +74,7 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String) {
     };
     if file.is_file() {
         if name != "mod" && file.extension().is_some_and(|ext| ext == "rs") {
+            write!(docs, "{:?}, ", head(&file)).expect("a string grows");
             let file = file.display().to_string();
             write!(code, "#[path = {file:?}]\npub mod {name};\n").expect("a string grows");
             write!(entries, "&{parent}{name}::ENTRY, ").expect("a string grows");
@@ -70,7 +83,7 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String) {
     }
     let (mut inner, parent) = (String::new(), format!("{parent}{name}::"));
     for path in listed(path) {
-        add(&path, &parent, &mut inner, entries);
+        add(&path, &parent, &mut inner, entries, docs);
     }
     if !inner.is_empty() {
         write!(

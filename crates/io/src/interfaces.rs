@@ -57,6 +57,7 @@ pub fn default_router(index: u32) -> io::Result<Option<Ipv4Addr>> {
             kind: UNICAST,
             metric,
             hops,
+            ..
         }) = rtnetlink::route(payload)
         else {
             return;

@@ -219,6 +219,18 @@ pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
     }
 }
 
+/// Columns and lines of the terminal that standard error is; those of the first terminals where it is none.
+pub fn terminal_size() -> (usize, usize) {
+    // SAFETY: all zeroes is a `winsize`.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is that of `size`, which the kernel fills in.
+    let done = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    match (done, size.ws_col, size.ws_row) {
+        (0, columns @ 1.., lines @ 1..) => (columns.into(), lines.into()),
+        _ => (80, 24),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,6 +87,13 @@ pub struct Received<'a> {
     pub payload: &'a [u8],
 }
 
+impl Received<'_> {
+    /// Whether nobody asked for it: it tells of a change.
+    pub fn is_notice(&self) -> bool {
+        self.sequence == 0
+    }
+}
+
 /// The messages of one datagram; what is malformed ends them.
 fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Received<'_>> {
     std::iter::from_fn(move || {
@@ -158,6 +165,16 @@ impl Socket {
             sequence: 0,
             buffer,
         })
+    }
+
+    /// Gets the notices of another group (`RTNLGRP_…`) too.
+    pub fn join(&self, group: libc::c_uint) -> io::Result<()> {
+        sys::set_option(
+            &self.fd,
+            libc::SOL_NETLINK,
+            libc::NETLINK_ADD_MEMBERSHIP,
+            &group,
+        )
     }
 
     /// The descriptor to wait on.

@@ -245,6 +245,7 @@ impl Namespace {
         let hop = Hop {
             gateway: gateway.map(parse_address).transpose()?,
             interface: self.link(interface)?.index,
+            is_dead: false,
         };
         self.change("add the route", interface, |netlink| {
             netlink.change_route(Change::Add, network, prefix, &hop)

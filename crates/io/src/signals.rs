@@ -52,6 +52,29 @@ pub fn take() -> Vec<i32> {
         .collect()
 }
 
+/// The watched signals that have come since [`take`] was called last, a bit for each number; they stay to be taken.
+pub fn pending() -> u64 {
+    PENDING.load(Ordering::Relaxed)
+}
+
+/// The exit code of a program that a signal ended.
+const INTERRUPTED: libc::c_int = 130;
+
+extern "C" fn end(_: libc::c_int) {
+    // SAFETY: the one way to end a process that a handler may take (signal-safety(7)).
+    unsafe { libc::_exit(INTERRUPTED) }
+}
+
+/// Has `signal` end this process at once with exit code 130, until it is watched: while nothing looks at signals.
+pub fn end_on(signal: i32) -> io::Result<()> {
+    // SAFETY: as in `watch`.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = end as extern "C" fn(libc::c_int) as usize;
+    // SAFETY: as in `watch`; the handler ends the process.
+    check(unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) })?;
+    Ok(())
+}
+
 /// Sends `signal` to process `process`.
 pub fn send(process: i32, signal: i32) -> io::Result<()> {
     // SAFETY: the call takes two numbers.
@@ -67,6 +90,9 @@ mod tests {
     fn a_watched_signal_is_noted_once() {
         watch(libc::SIGUSR2).expect("it may be watched");
         send(std::process::id() as i32, libc::SIGUSR2).expect("to oneself");
+        while pending() & 1 << libc::SIGUSR2 == 0 {
+            std::hint::spin_loop();
+        }
         let mut seen = take();
         // The kernel delivers it on the way back from the call, at the latest at the next one.
         while seen.is_empty() {

@@ -4,7 +4,10 @@ use crate::error::{Error, Result};
 use crate::sys;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
 
 /// A UDP socket at `local`, where others may be as well.
 pub fn shared_udp(local: SocketAddrV4) -> io::Result<UdpSocket> {
@@ -109,6 +112,33 @@ pub fn raw(protocol: u8) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
+/// Connections that may wait to be accepted.
+const BACKLOG: libc::c_int = 128;
+
+/// A listener at a path that only the owner of this process may connect to, from its first moment on: the kernel makes the
+/// file with the mode of the socket (unix(7)).
+pub fn private_unix(path: &Path) -> io::Result<UnixListener> {
+    // SAFETY: all zeroes is a `sockaddr_un`.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    // The last byte stays zero.
+    if bytes.is_empty() || bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+        let text = "no path that a socket can have";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    let socket = sys::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)?;
+    // SAFETY: no pointers.
+    sys::check(unsafe { libc::fchmod(socket.as_raw_fd(), 0o600) })?;
+    sys::bind(&socket, &address)?;
+    // SAFETY: no pointers.
+    sys::check(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
+    Ok(socket.into())
+}
+
 /// A stream socket that this process was started with as descriptor `number`, by a descriptor of our own; the
 /// number itself stays open. A descriptor that something in this process has opened is refused.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
@@ -137,6 +167,8 @@ mod tests {
     use super::*;
     use crate::machine::stream_pair;
     use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn a_descriptor_of_this_process_is_not_one_that_it_was_started_with() {
@@ -148,5 +180,19 @@ mod tests {
                 .ends_with("is not one that this process was started with")
         );
         assert!(inherited(-1).is_err());
+    }
+
+    #[test]
+    fn a_private_listener_is_for_its_owner() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        let listener = private_unix(&path).expect("it is made");
+        let mode = path.metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let _client = UnixStream::connect(&path).expect("the owner may");
+        listener.accept().expect("it came");
+        let again = private_unix(&path).expect_err("it is in use");
+        assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
+        private_unix(&folder.path().join("x".repeat(108))).expect_err("too long");
     }
 }

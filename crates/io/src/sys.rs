@@ -64,6 +64,7 @@ plain!(
     libc::sockaddr_in,
     libc::sockaddr_in6,
     libc::sockaddr_ll,
+    libc::sockaddr_un,
     libc::sockaddr_xdp,
     libc::sockaddr_nl,
     libc::xdp_desc,

@@ -50,14 +50,15 @@ pub fn frame(to: [u8; 6], op: u16, sender: Party, target: Party) -> [u8; FRAME_L
     frame
 }
 
-/// The ARP packet in a frame of type ARP, for Ethernet and IPv4. As in Click, the lengths of addresses are
-/// not looked at.
+/// The ARP packet in a frame of type ARP, for Ethernet and IPv4, with addresses of their lengths. Click does not look at the
+/// lengths, and answers from bytes that are no addresses.
 pub fn read(frame: &[u8]) -> Option<&Arp> {
     let ether = Ether::read(frame)?;
     let arp = Arp::read(frame.get(Ether::LEN..)?)?;
     let right = ether.ethertype.get() == ethertype::ARP
         && arp.hrd.get() == HRD_ETHERNET
-        && arp.pro.get() == ethertype::IP;
+        && arp.pro.get() == ethertype::IP
+        && (arp.hln, arp.pln) == (6, 4);
     right.then_some(arp)
 }
 

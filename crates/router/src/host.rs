@@ -56,6 +56,17 @@ pub trait Socket: Debug + Send {
     fn address(&self) -> String;
 }
 
+/// What becomes of the packets of a kernel's route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteKind {
+    /// They go on.
+    Unicast,
+    /// They are refused or lost: `blackhole`, `unreachable`, `prohibit`, `throw`.
+    Refused,
+    /// They are for this machine, which is asked for before all other routes.
+    Local,
+}
+
 /// What the kernel's tables tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelEvent {
@@ -81,17 +92,23 @@ pub enum KernelEvent {
         /// The bits of its network.
         prefix: u8,
     },
-    /// A unicast route of the main table came, or went.
+    /// Routes may have gone, come or changed of which nothing was told: all there is should be asked for anew soon.
+    Unsettled,
+    /// A route of the main table, or of the table of local addresses, came or went.
     Route {
         /// Whether it is there now.
         is_there: bool,
+        /// What becomes of its packets.
+        kind: RouteKind,
+        /// It takes the place of another rather than standing beside it.
+        replaces: bool,
         /// The network.
         destination: IpAddr,
         /// Its bits.
         prefix: u8,
         /// The lowest wins.
         metric: u32,
-        /// Next hops: the router, or none on the link, and the interface's number.
+        /// Next hops that are used: the router, or none on the link, and the interface's number.
         hops: Vec<(Option<IpAddr>, u32)>,
     },
     /// A neighbour came or went.
@@ -109,6 +126,8 @@ pub enum KernelEvent {
 pub trait KernelTables: Debug + Send {
     /// Tells what has happened since the last call, the first time all there is. Does not wait.
     fn poll(&mut self, tell: &mut dyn FnMut(KernelEvent)) -> io::Result<()>;
+    /// Has the next call tell all there is anew.
+    fn restart(&mut self);
     /// The descriptor to wait on.
     fn descriptor(&self) -> i32;
 }
@@ -242,6 +261,17 @@ pub trait Host: Debug + Send {
     /// Opens a file to write; `-` is standard output.
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>>;
 
+    /// The path of `path` in `folder`, where a relative one lies; an error where it leads out of it.
+    fn within(&mut self, folder: &str, path: &str) -> io::Result<String> {
+        within(folder, path)
+    }
+
+    /// Reads the key that control connections prove with.
+    fn key(&mut self, path: &str) -> io::Result<Box<dyn Key>> {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// The length of a regular file.
     fn file_bytes(&mut self, path: &str) -> Option<u64> {
         let _ = path;
@@ -311,6 +341,11 @@ pub trait Host: Debug + Send {
     /// Watched signals that have come since the last call.
     fn signals(&mut self) -> Vec<i32>;
 
+    /// Watched signals that have come since [`Host::signals`] was called last, a bit for each number; they stay to be asked for.
+    fn pending_signals(&mut self) -> u64 {
+        0
+    }
+
     /// Sends a signal to a process.
     fn kill(&mut self, process: i32, signal: i32) -> io::Result<()>;
 
@@ -334,6 +369,30 @@ pub trait Host: Debug + Send {
     fn environment(&mut self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+}
+
+/// A key that both ends of a control connection hold.
+pub trait Key: Debug + Send {
+    /// A number that comes once, as text.
+    fn nonce(&self) -> io::Result<String>;
+    /// Whether `proof` is that of the key for `nonce`.
+    fn is_proven(&self, nonce: &str, proof: &str) -> bool;
+}
+
+/// The path of `path` in `folder`, by the names alone.
+pub fn within(folder: &str, path: &str) -> io::Result<String> {
+    let folder = folder.trim_end_matches('/');
+    let inner = match path.strip_prefix(folder) {
+        Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/'),
+        _ => path,
+    };
+    let is_inside = !inner.starts_with('/') && inner.split('/').all(|part| part != "..");
+    if is_inside && !inner.is_empty() {
+        Ok(format!("{folder}/{inner}"))
+    } else {
+        let text = format!("`{path}` is not in the control folder `{folder}`");
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
     }
 }
 

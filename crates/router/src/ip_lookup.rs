@@ -1,7 +1,8 @@
 //! What all elements that look routes up have in common: arguments, handlers, and the way of a packet.
 //!
 //! A route is written `ADDR/MASK [GATEWAY] OUTPUT`. A packet's destination annotation is looked up; where
-//! the route has a gateway, the annotation becomes the gateway, and the packet leaves by the output.
+//! the route has a gateway, the annotation becomes the gateway, and the packet leaves by the output. A route whose output is
+//! `drop` ends its packets: they do not go by the route of a larger network.
 
 use crate::args::addresses::{parse_ip, parse_ip_prefix};
 use crate::args::machine_names::unknown_name;
@@ -28,7 +29,7 @@ pub const PARAMS: &[Param] = &[Param {
     need: Need::Rest,
     kind: Kind::Raw,
     default: "",
-    help: "routes, each `ADDR/MASK [GATEWAY] OUTPUT`",
+    help: "routes, each `ADDR/MASK [GATEWAY] OUTPUT`, or `drop` in place of the output",
 }];
 
 /// The port and processing codes of such elements.
@@ -39,6 +40,8 @@ pub const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 
 
 /// Packets without a route that are told of.
 const TOLD: u32 = 5;
+/// What stands for an output in a route whose packets are dropped.
+const DROP: &str = "drop";
 /// Lines of `ctrl` from which on they are loaded together where they can be.
 const MANY: usize = 64;
 
@@ -97,6 +100,7 @@ impl Written {
             word = take_word(&mut text);
         }
         let port = match word {
+            Some(DROP) => Some(i64::from(NOWHERE)),
             Some(word) => Some(parse_int(word, i64::from(i32::MIN), i64::from(i32::MAX)).ok()?),
             None if removes => None,
             None => return None,
@@ -114,7 +118,7 @@ impl Written {
     /// The route, where its output exists.
     fn route(&self, outputs: usize) -> Option<Route<u32>> {
         let port = u32::try_from(self.port?).ok()?;
-        ((port as usize) < outputs).then_some(Route {
+        ((port as usize) < outputs || port == NOWHERE).then_some(Route {
             prefix: self.prefix,
             gateway: self.gateway,
             port,
@@ -135,7 +139,15 @@ fn unparse(route: &Route<u32>, tabs: bool) -> String {
         gateway => Ipv4Addr::from_bits(gateway).to_string(),
     };
     let prefix = column(format!("{first}/{}", route.prefix.len()), 17);
-    format!("{prefix}{}{}", column(gateway, 9), route.port)
+    format!("{prefix}{}{}", column(gateway, 9), output(route.port))
+}
+
+/// An output as routes have it.
+fn output(port: u32) -> String {
+    match port {
+        NOWHERE => DROP.to_owned(),
+        port => port.to_string(),
+    }
 }
 
 impl<T: Table<u32>> IpLookup<T> {
@@ -184,7 +196,7 @@ impl<T: Table<u32>> IpLookup<T> {
 
     fn remove(&mut self, written: &Written) -> Result<Undo, String> {
         let port = written.port.unwrap_or(-1);
-        if port < -1 || port >= self.outputs as i64 {
+        if port < -1 || port >= self.outputs as i64 && port != i64::from(NOWHERE) {
             return Err("bad OUTPUT".to_owned());
         }
         let fits = |old: &Route<u32>| {
@@ -275,7 +287,12 @@ impl<T: Table<u32>> IpLookup<T> {
     }
 
     /// All packets take one route.
-    fn send_all(ctx: &mut Ctx, gateway: u32, port: u32, batch: Batch) {
+    fn send_all(ctx: &mut Ctx, gateway: u32, port: u32, mut batch: Batch) {
+        if port == NOWHERE {
+            ctx.drop_all(&mut batch, Reason::NoRoute);
+            ctx.recycle(batch);
+            return;
+        }
         if gateway != 0 {
             let pool = ctx.pool();
             for packet in batch.iter() {
@@ -394,8 +411,10 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
         };
         Ok(match self.lookup(address.to_bits()) {
             None => "-1".to_owned(),
-            Some((0, port)) => port.to_string(),
-            Some((gateway, port)) => format!("{port} {}", Ipv4Addr::from_bits(gateway)),
+            Some((0, port)) => output(port as u32),
+            Some((gateway, port)) => {
+                format!("{} {}", output(port as u32), Ipv4Addr::from_bits(gateway))
+            }
         })
     }
 

@@ -296,7 +296,7 @@ impl KernelInterface {
             return false;
         };
         let before = self.packets;
-        for _ in 0..self.bursts {
+        for _ in 0..self.bursts.min(ctx.most_burst() / CAPACITY) {
             let mut batch = ctx.batch();
             let came = match ctx.receive(device, &mut batch) {
                 Ok(came) => came,

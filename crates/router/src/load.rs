@@ -103,18 +103,17 @@ pub(crate) mod testing {
 
     /// Loads `config`, or gives what Click would print.
     pub(crate) fn load_with(host: &MemoryHost, config: &str) -> Result<Run, String> {
+        load_as(host, config, Options::simulated())
+    }
+
+    /// The same, to be run so.
+    pub(crate) fn load_as(host: &MemoryHost, config: &str, run: Options) -> Result<Run, String> {
         let options = lang::Options {
             classes: Some(&BuiltIn),
             ..lang::Options::default()
         };
         let host = host.clone();
-        match load(
-            config,
-            "config",
-            &options,
-            Box::new(host.clone()),
-            Options::simulated(),
-        ) {
+        match load(config, "config", &options, Box::new(host.clone()), run) {
             Ok((ctx, _)) => Ok(Run { ctx, host }),
             Err(refused) => Err(refused.said.click()),
         }

@@ -2,7 +2,8 @@
 //! touch nothing.
 
 use crate::host::{
-    Bell, DeviceRequest, Host, MachineNames, NoNames, Overheard, Refusal, Socket, SocketRequest,
+    Bell, DeviceRequest, Host, Key, MachineNames, NoNames, Overheard, Refusal, Socket,
+    SocketRequest,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Write};
@@ -32,6 +33,8 @@ pub struct Memory {
     pub listening: Vec<String>,
     /// Connections from outside, by number.
     pub wires: Vec<Wire>,
+    /// Signals that have come.
+    pub signals: Vec<i32>,
     /// Connections that have been accepted.
     pub accepted: usize,
 }
@@ -166,6 +169,20 @@ impl Bell for NeedsNone {
     }
 }
 
+/// A key without secrets: the proof is the nonce and the key.
+#[derive(Debug)]
+struct MemoryKey(String);
+
+impl Key for MemoryKey {
+    fn nonce(&self) -> io::Result<String> {
+        Ok("once".to_owned())
+    }
+
+    fn is_proven(&self, nonce: &str, proof: &str) -> bool {
+        proof == format!("{nonce}+{}", self.0)
+    }
+}
+
 impl Host for MemoryHost {
     fn now(&mut self) -> Timestamp {
         let mut memory = self.memory();
@@ -199,6 +216,14 @@ impl Host for MemoryHost {
             host: self.clone(),
             path: path.to_owned(),
         }))
+    }
+
+    fn key(&mut self, path: &str) -> io::Result<Box<dyn Key>> {
+        let key = self.memory().files.get(path).cloned();
+        let key = key.ok_or_else(|| io::Error::from_raw_os_error(2))?;
+        Ok(Box::new(MemoryKey(
+            String::from_utf8_lossy(&key).into_owned(),
+        )))
     }
 
     fn file_bytes(&mut self, path: &str) -> Option<u64> {
@@ -270,7 +295,15 @@ impl Host for MemoryHost {
     }
 
     fn signals(&mut self) -> Vec<i32> {
-        Vec::new()
+        std::mem::take(&mut self.memory().signals)
+    }
+
+    fn pending_signals(&mut self) -> u64 {
+        let memory = self.memory();
+        memory
+            .signals
+            .iter()
+            .fold(0, |bits, signal| bits | 1 << signal)
     }
 
     fn kill(&mut self, _: i32, _: i32) -> io::Result<()> {

@@ -48,6 +48,7 @@ reasons! {
     PoolFull "no packet buffer left";
     SendFailed "device refused it";
     Loop "went round too often";
+    Consumed "consumed";
 }
 
 /// How many reasons there are.

@@ -37,6 +37,8 @@ pub const fn params(burst: &'static str) -> [Param; 2] {
 pub struct TimedUnqueue {
     interval: Timestamp,
     burst: usize,
+    /// What is left of a burst that is too long for one turn.
+    left: usize,
     driver: Option<(TaskId, TimerId, Signal)>,
     /// Whether the timer was ever set and not given up since: turns keep their distance then.
     is_steady: bool,
@@ -75,23 +77,30 @@ impl Element for TimedUnqueue {
     }
 
     fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
-        let Some((_, timer, signal)) = &self.driver else {
+        let Some((task, timer, signal)) = &self.driver else {
             return false;
         };
         // A packet came upstream, but it is not yet time.
         if ctx.timer_at(*timer).is_some() {
             return false;
         }
-        let mut done = 0;
-        while done < self.burst {
-            let wanted = (self.burst - done).min(CAPACITY);
+        if self.left == 0 {
+            self.left = self.burst;
+        }
+        let (mut done, most) = (0, self.left.min(ctx.most_burst()));
+        let mut is_dry = false;
+        while done < most && !is_dry {
+            let wanted = (most - done).min(CAPACITY);
             let mut batch = ctx.batch();
             let count = ctx.pull(0, wanted, &mut batch);
             ctx.emit_all(0, batch);
             done += count;
-            if count < wanted {
-                break;
-            }
+            is_dry = count < wanted;
+        }
+        self.left = if is_dry { 0 } else { self.left - done };
+        if self.left > 0 {
+            ctx.schedule(*task);
+            return true;
         }
         if done == 0 && !ctx.is_active(signal) {
             self.is_steady = false;

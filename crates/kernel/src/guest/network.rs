@@ -66,6 +66,7 @@ impl Network {
             let hop = Hop {
                 gateway: (route.by != route.to).then(|| address(route.by, 1 - own).into()),
                 interface: interfaces[route.by][own],
+                is_dead: false,
             };
             host.netlink()
                 .add_route_with(network.into(), PREFIX, &hop, &route.metrics)?;

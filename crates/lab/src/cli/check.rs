@@ -36,10 +36,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut points = Vec::new();
     for path in &args.files {
         #[cfg(target_os = "linux")]
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "click")
-        {
+        if crate::router::command::is_configuration(path) {
             if !is_sound(&path.to_string_lossy())? {
                 code = USAGE;
             }

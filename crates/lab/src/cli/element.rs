@@ -7,7 +7,19 @@ use std::process::ExitCode;
 use trammel_core::units::nearest;
 use trammel_router::args::{Need, Param};
 use trammel_router::element::{Entry, Handler};
-use trammel_router::elements;
+use trammel_router::{elements, handler_help};
+
+/// Sections of a class's file that the page has in places of their own; the rest follow the example.
+const SHOWN: &[&str] = &[
+    "",
+    "What it does",
+    "Example",
+    "Handlers",
+    "Parameters",
+    "References",
+];
+/// Sections that JSON has in places of their own.
+const LEFT_OUT: &[&str] = &["Example", "Handlers", "Parameters"];
 
 /// Name, aliases and summary of every class.
 pub(super) fn rows() -> Vec<Row> {
@@ -55,11 +67,21 @@ pub(super) fn show(name: &str, is_json: bool) -> anyhow::Result<ExitCode> {
                 "default": param.default, "help": param.help })
     });
     let handlers = handlers(entry).into_iter();
-    let handlers = handlers.map(|h| json!({ "name": h.name, "flags": h.letters() }));
+    let handlers = handlers.map(
+        |h| json!({ "name": h.name, "flags": h.letters(), "help": handler_help::help(entry, &h) }),
+    );
+    let doc = elements::doc(entry);
+    let sections: serde_json::Map<_, _> = doc
+        .sections()
+        .into_iter()
+        .filter(|(heading, _)| !heading.is_empty() && !LEFT_OUT.contains(heading))
+        .map(|(heading, text)| (heading.to_owned(), json!(text)))
+        .collect();
     let row = json!({
         "name": entry.about.name, "aliases": entry.about.aliases, "summary": entry.about.summary,
         "ports": entry.ports, "processing": entry.processing, "flow": entry.flow, "ops": entry.ops,
         "params": params.collect::<Vec<_>>(), "handlers": handlers.collect::<Vec<_>>(),
+        "sections": sections, "example": doc.example(),
     });
     out(&json!({ "schema": "trammel/1", "element": row }).to_string())
 }
@@ -85,9 +107,20 @@ fn kind(param: &Param) -> String {
 }
 
 /// All that the class says of itself, as Markdown.
-pub(super) fn page(entry: &Entry) -> String {
+pub(super) fn page(entry: &'static Entry) -> String {
     let about = &entry.about;
     let mut page = format!("# {}\n\nelement class: {}\n", about.name, about.summary);
+    let doc = elements::doc(entry);
+    if let Some(text) = doc.section("What it does") {
+        page += &format!("\n{text}\n");
+    }
+    if let Some(example) = doc.example() {
+        page += &format!("\n## Example\n\n```click\n{example}\n```\n");
+    }
+    let more = doc.sections().into_iter();
+    for (heading, text) in more.filter(|(heading, _)| !SHOWN.contains(heading)) {
+        page += &format!("\n## {heading}\n\n{text}\n");
+    }
     if !about.aliases.is_empty() {
         page += &format!("\nAlso called `{}`.\n", about.aliases.join("`, `"));
     }
@@ -120,18 +153,22 @@ pub(super) fn page(entry: &Entry) -> String {
     }
     let handlers = handlers(entry);
     if !handlers.is_empty() {
-        page += "\n## Handlers\n\n| name | use |\n| --- | --- |\n";
+        page += "\n## Handlers\n\n| name | use | what it is for |\n| --- | --- | --- |\n";
         for handler in handlers {
             let uses: Vec<&str> = [(handler.read, "read"), (handler.write, "write")]
                 .into_iter()
                 .filter_map(|(has, word)| has.then_some(word))
                 .collect();
-            writeln!(page, "| `{}` | {} |", handler.name, uses.join(", "))
-                .expect("a string takes any text");
+            let (name, uses) = (&handler.name, uses.join(", "));
+            let help = handler_help::help(entry, &handler).unwrap_or_default();
+            writeln!(page, "| `{name}` | {uses} | {help} |").expect("a string takes any text");
         }
     }
     if !about.references.is_empty() {
         page += "\n## References\n\n";
+        if let Some(text) = doc.section("References") {
+            writeln!(page, "- {text}").expect("a string takes any text");
+        }
         for reference in about.references {
             writeln!(page, "- {reference}").expect("a string takes any text");
         }

@@ -172,7 +172,7 @@ fn called_as() -> Option<String> {
 
 /// The key that a file holds.
 #[cfg(target_os = "linux")]
-fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::signal::key::Key> {
+pub(crate) fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::signal::key::Key> {
     use anyhow::Context;
     use trammel_traffic::signal::key::{Key, LEAST_KEY_BYTES};
     let name = path.display();

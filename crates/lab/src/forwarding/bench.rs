@@ -30,6 +30,9 @@ const ROUNDS: u64 = 64;
 /// Virtual time in which sources give their samples, s.
 const SAMPLED_S: i64 = 10;
 
+/// Frames of a source that are looked at, about.
+const MOST_SAMPLED: usize = 1 << 14;
+
 /// Classes that take from devices, whose frames the caller gives.
 const FROM_DEVICES: &[&str] = &[
     "FromDevice",
@@ -361,7 +364,7 @@ impl Bench {
         let run = Options {
             seed,
             profiled,
-            ..Options::default()
+            ..Options::studied()
         };
         let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
         let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
@@ -430,6 +433,9 @@ fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
     if progress == Progress::Running {
         ctx.run_rounds(None, ROUNDS);
     }
+    if let Some(fault) = ctx.loop_fault() {
+        return Err(Refused::Other(fault));
+    }
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     let tally = std::mem::take(&mut *tally);
     if tally.given == 0 {
@@ -481,7 +487,10 @@ fn sample(class: &str, config: &str) -> Result<Vec<Vec<u8>>, String> {
         classes: Some(&BuiltIn),
         ..lang::Options::default()
     };
-    let run = Options::simulated();
+    let run = Options {
+        virtual_time: Options::simulated().virtual_time,
+        ..Options::studied()
+    };
     let loaded = load::load(&text, class, &options, Box::new(host), run);
     let (mut ctx, _) = loaded.map_err(|refused| {
         let why = refused.said.click();
@@ -492,7 +501,12 @@ fn sample(class: &str, config: &str) -> Result<Vec<Vec<u8>>, String> {
     })?;
     let end = ctx.now() + trammel_packet::timestamp::Timestamp::from_secs(SAMPLED_S);
     // A source without end does not let virtual time pass; the rounds end it.
-    ctx.run_rounds(Some(end), TEMPLATES as u64);
+    for _ in 0..TEMPLATES {
+        ctx.run_rounds(Some(end), 1);
+        if sent.frames().len() > MOST_SAMPLED {
+            break;
+        }
+    }
     let mut frames: Vec<Vec<u8>> = Vec::new();
     for frame in sent.frames() {
         if frames.len() < TEMPLATES && !frames.contains(&frame) {

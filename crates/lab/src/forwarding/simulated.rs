@@ -74,6 +74,9 @@ pub fn run(
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
     let ran = simulation.run_while(until, || !interrupted.load(Ordering::SeqCst));
+    if let Some(fault) = simulation.fault() {
+        return Err(fault.into());
+    }
     ran.map(|_| ()).ok_or_else(|| INTERRUPTED.into())
 }
 

@@ -58,7 +58,7 @@ impl Lines {
                     // Who asked waits for it, unless the process is ending.
                     let _ = tell.send(began);
                     if let Some(ctx) = loaded {
-                        drive(ctx, false, None);
+                        drive(ctx, false, None, &|| Err(String::new()));
                     }
                 });
             })?;

@@ -41,15 +41,22 @@ pub struct Options {
     /// Do not bind threads to processors
     #[arg(long)]
     pub no_affinity: bool,
-    /// Listen for control connections on TCP port PORT; `PORT+` takes the next free one
+    /// Listen for control connections on TCP port PORT of 127.0.0.1, which every user of this machine can reach: prefer `-u`, or
+    /// give `--key`; `PORT+` takes the next free one
     #[arg(short = 'p', long, value_name = "PORT")]
     pub port: Vec<String>,
-    /// Listen for control connections on a UNIX socket
+    /// Listen for control connections on a UNIX socket, for this user alone
     #[arg(short = 'u', long, value_name = "FILE")]
     pub unix_socket: Vec<String>,
     /// Speak the control protocol on this descriptor
     #[arg(long, value_name = "FD")]
     pub socket: Vec<String>,
+    /// Serve only control connections that prove to hold the key in FILE
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<String>,
+    /// Let control connections name files in DIR; without it they name none
+    #[arg(long, value_name = "DIR")]
+    pub control_folder: Option<String>,
     /// Provide the handler `hotconfig`, which replaces the configuration
     #[arg(short = 'R', long)]
     pub allow_reconfigure: bool,
@@ -89,6 +96,9 @@ pub struct Options {
     /// Print what was counted at each element after the run
     #[arg(long)]
     pub statistics: bool,
+    /// Print it as JSON on standard output instead
+    #[arg(long)]
+    pub statistics_json: bool,
     /// Write what was counted at each element to FILE after the run, for `trammel estimate --refine`
     #[arg(long, value_name = "FILE", conflicts_with = "quit")]
     pub counters: Option<std::path::PathBuf>,
@@ -124,6 +134,12 @@ impl Source {
             Err(why) => Err(format!("{name}: {}", os_text(&why))),
         }
     }
+}
+
+/// Whether a file is a configuration in Click's language, by the ends of names that those have.
+pub fn is_configuration(path: &Path) -> bool {
+    let end = path.extension().and_then(std::ffi::OsStr::to_str);
+    end.is_some_and(|end| ["click", "cl", "clk"].contains(&end))
 }
 
 /// Libraries along CLICKPATH.
@@ -221,6 +237,14 @@ impl Options {
         Source::read(self.variables().0.unwrap_or("-"))
     }
 
+    /// The configuration's file as it is now.
+    fn read_again(&self) -> Result<Source, String> {
+        match (&self.expression, self.variables().0) {
+            (None, Some(file)) if file != "-" => Source::read(file),
+            _ => Err("the configuration is from no file that could be read again".to_owned()),
+        }
+    }
+
     fn run_options(&self) -> Result<build::Options, String> {
         let start = match self.simtime.as_deref() {
             None => None,
@@ -240,7 +264,9 @@ impl Options {
             additions: self.additions(),
             definitions: self.variables().1,
             libraries: Libraries::new(Files::new(self.clickpath.as_deref())),
+            control_folder: self.control_folder.clone(),
             profiled: self.statistics
+                || self.statistics_json
                 || self.live
                 || self.metrics.is_some()
                 || self.counters.is_some(),
@@ -264,7 +290,12 @@ impl Options {
             } else {
                 format!("@{}", at + 1)
             };
-            format!("\nclick_driver@@ControlSocket{number} :: ControlSocket({kind}, {value});")
+            let key = self.key.as_deref().map(|path| {
+                let path = trammel_router::args::text::quote(path.as_bytes());
+                format!(", KEY {path}")
+            });
+            let key = key.unwrap_or_default();
+            format!("\nclick_driver@@ControlSocket{number} :: ControlSocket({kind}, {value}{key});")
         });
         elements.collect()
     }
@@ -321,6 +352,7 @@ impl Options {
             tell(&source, &said);
         }
         if !self.quit && !is_empty {
+            Machine::watch_ends().map_err(|e| e.to_string())?;
             let start = std::time::Instant::now();
             let cpu = ctx.host().cpu_ns();
             let metrics = match &self.metrics {
@@ -335,7 +367,7 @@ impl Options {
             }
             let watch = (self.trace > 0).then(|| Watch::start(&mut ctx, self.trace));
             let progress;
-            (ctx, progress) = drive(ctx, self.live, metrics.as_ref());
+            (ctx, progress) = drive(ctx, self.live, metrics.as_ref(), &|| self.read_again());
             if let Some(watch) = watch {
                 for line in watch.lines(&ctx) {
                     ctx.host().say(&(line + "\n"));
@@ -348,6 +380,10 @@ impl Options {
             if self.statistics {
                 let text = watch::statistics(&ctx);
                 ctx.host().say(&text);
+            }
+            if self.statistics_json {
+                let text = watch::json(&ctx);
+                ctx.host().print(&text);
             }
             if let Some(path) = &self.counters {
                 let saved = save_counters(&ctx, &source.name, path);
@@ -435,13 +471,42 @@ fn save_counters(ctx: &Ctx, configuration: &str, path: &Path) -> io::Result<()> 
     crate::calibrate::file::replace(path, &text)
 }
 
+/// Whether this process has a terminal that is still there.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// `text` without what a terminal of so many columns and lines has no room for.
+fn fitted(text: &str, (columns, lines): (usize, usize)) -> String {
+    let count = text.lines().count();
+    let shown = if count < lines {
+        count
+    } else {
+        lines.saturating_sub(2)
+    };
+    let cut = |line: &str| line.chars().take(columns).collect::<String>() + "\n";
+    let mut fitted: String = text.lines().take(shown).map(cut).collect();
+    if shown < count {
+        fitted += &cut(&format!("… {} lines more", count - shown));
+    }
+    fitted
+}
+
 /// How often the counters are shown, in nanoseconds of the router's clock.
 const SHOWN_EVERY: Timestamp = Timestamp(500_000_000);
 
 /// Runs until it ends; a configuration that is replaced goes on in the new one. Meanwhile the counters are
 /// shown where that was asked.
-pub fn drive(mut ctx: Ctx, live: bool, metrics: Option<&Metrics>) -> (Ctx, Progress) {
+///
+/// On SIGHUP the configuration is what `again` gives, where that is right; where the terminal is gone, the run ends.
+pub fn drive(
+    mut ctx: Ctx,
+    live: bool,
+    metrics: Option<&Metrics>,
+    again: &dyn Fn() -> Result<Source, String>,
+) -> (Ctx, Progress) {
     let is_watched = live || metrics.is_some();
+    let had_terminal = has_terminal();
     loop {
         let until = is_watched.then(|| ctx.now() + SHOWN_EVERY);
         let progress = ctx.run_until(until);
@@ -450,11 +515,26 @@ pub fn drive(mut ctx: Ctx, live: bool, metrics: Option<&Metrics>) -> (Ctx, Progr
         }
         if live && io::stderr().is_terminal() {
             // From the top of a cleared screen.
-            let text = format!("\x1b[H\x1b[J{}", watch::statistics(&ctx));
-            ctx.host().say(&text);
+            let shown = fitted(
+                &watch::statistics(&ctx),
+                trammel_io::machine::terminal_size(),
+            );
+            ctx.host().say(&format!("\x1b[H\x1b[J{shown}"));
         }
         match progress {
             Progress::Running => {}
+            Progress::Reload if had_terminal && !has_terminal() => {
+                return (ctx, Progress::Interrupted);
+            }
+            Progress::Reload => {
+                let read = again();
+                let done = read.and_then(|source| ctx.reload(&source.text, &source.name));
+                let text = match done {
+                    Ok(()) => "SIGHUP: the configuration is read again\n".to_owned(),
+                    Err(why) => format!("{why}\nSIGHUP: the configuration stays as it was\n"),
+                };
+                ctx.host().say(&text);
+            }
             Progress::Replaced => ctx.change_over(),
             progress => return (ctx, progress),
         }

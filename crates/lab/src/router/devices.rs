@@ -210,6 +210,7 @@ fn tap(request: &DeviceRequest) -> Result<Tap, Refusal> {
         let hop = Hop {
             gateway: Some(IpAddr::V4(gateway)),
             interface,
+            is_dead: false,
         };
         let any = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
         let set = kernel.change_route(Change::Add, any, 0, &hop);

@@ -2,11 +2,22 @@
 
 use std::io;
 use trammel_io::rtnetlink::{Change, Event, Follower};
-use trammel_router::host::{KernelEvent, KernelTables, Refusal};
+use trammel_router::host::{KernelEvent, KernelTables, Refusal, RouteKind};
 
-/// `RT_TABLE_MAIN` and `RTN_UNICAST`.
+/// `RT_TABLE_MAIN`, `RT_TABLE_LOCAL`.
 const MAIN_TABLE: u32 = 254;
-const UNICAST: u8 = 1;
+const LOCAL_TABLE: u32 = 255;
+
+/// What becomes of the packets of a route, by its kind (`RTN_…`, `linux/rtnetlink.h`). After `throw` the kernel goes on in its
+/// next table, which is empty unless somebody filled it: it refuses then.
+fn kind(number: u8) -> Option<RouteKind> {
+    match number {
+        1 => Some(RouteKind::Unicast),
+        2..=4 => Some(RouteKind::Local),
+        6..=9 => Some(RouteKind::Refused),
+        _ => None,
+    }
+}
 
 #[derive(Debug)]
 struct Tables(Follower);
@@ -27,6 +38,7 @@ fn told(event: Event) -> Option<KernelEvent> {
     let is_there = |change: Change| change == Change::Add;
     Some(match event {
         Event::Restart => KernelEvent::Restart,
+        Event::Unsettled => KernelEvent::Unsettled,
         Event::Complete => KernelEvent::Complete,
         Event::Link(Change::Add, link) => KernelEvent::Link {
             index: link.index,
@@ -40,15 +52,24 @@ fn told(event: Event) -> Option<KernelEvent> {
             prefix: address.prefix,
         },
         Event::Route(change, route) => {
-            if route.table != MAIN_TABLE || route.kind != UNICAST {
+            let kind = kind(route.kind)?;
+            let is_followed = match route.table {
+                MAIN_TABLE => true,
+                LOCAL_TABLE => kind == RouteKind::Local,
+                _ => false,
+            };
+            // Those of one type of service are for some packets of a network only.
+            if !is_followed || route.tos != 0 {
                 return None;
             }
             KernelEvent::Route {
                 is_there: is_there(change),
+                kind,
+                replaces: route.replaces,
                 destination: route.destination,
                 prefix: route.prefix,
                 metric: route.metric,
-                hops: (route.hops.iter())
+                hops: (route.hops.iter().filter(|hop| !hop.is_dead))
                     .map(|hop| (hop.gateway, hop.interface))
                     .collect(),
             }
@@ -70,6 +91,10 @@ impl KernelTables for Tables {
                 tell(event);
             }
         })
+    }
+
+    fn restart(&mut self) {
+        self.0.restart();
     }
 
     fn descriptor(&self) -> i32 {

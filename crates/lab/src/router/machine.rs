@@ -6,13 +6,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use trammel_io::{clock, signals};
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::host::{
-    Bell, DeviceRequest, Host, KernelTables, MachineNames, Overheard, Refusal, Socket,
+    self, Bell, DeviceRequest, Host, KernelTables, MachineNames, Overheard, Refusal, Socket,
     SocketRequest,
 };
 
@@ -27,16 +28,28 @@ pub struct Machine {
     overheard: Overheard,
 }
 
+/// SIGINT and SIGTERM.
+const ENDS: [i32; 2] = [2, 15];
+const SIGHUP: i32 = 1;
+
 /// What is kept of standard output before it is written.
 const PRINTED: usize = 1 << 16;
 
 impl Machine {
-    /// Ends cleanly on the signals that ask a program to end.
+    /// Until [`Machine::watch_ends`] the signals that ask a program to end do so at once: a configuration may take long to load.
     pub fn new() -> io::Result<Machine> {
-        for signal in [2, 15] {
-            signals::watch(signal)?;
+        for signal in ENDS {
+            signals::end_on(signal)?;
         }
         Ok(Machine::default())
+    }
+
+    /// Has the router that runs from now on end cleanly on the signals that ask a program to end, and tell of SIGHUP.
+    pub fn watch_ends() -> io::Result<()> {
+        for signal in ENDS.into_iter().chain([SIGHUP]) {
+            signals::watch(signal)?;
+        }
+        Ok(())
     }
 
     /// For a router that is a part of something else: it says nothing, and no signals end it.
@@ -83,6 +96,41 @@ impl Bell for SocketBell {
     }
 }
 
+/// A key of this machine's files, as the traffic tools have it.
+#[derive(Debug)]
+struct SharedKey(trammel_traffic::signal::key::Key);
+
+impl host::Key for SharedKey {
+    fn nonce(&self) -> io::Result<String> {
+        let bytes = trammel_traffic::signal::key::nonce()?;
+        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    fn is_proven(&self, nonce: &str, proof: &str) -> bool {
+        self.0.is_code_of(nonce.as_bytes(), proof)
+    }
+}
+
+/// The path of `path` in `folder`, neither of which may lead elsewhere by a link.
+fn within(folder: &str, path: &str) -> io::Result<String> {
+    let folder = Path::new(folder).canonicalize()?;
+    let folder = folder.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+    let path = host::within(folder, path)?;
+    let leads_out = || {
+        let text = format!("`{path}` leads out of the control folder `{folder}`");
+        io::Error::new(io::ErrorKind::PermissionDenied, text)
+    };
+    let whole = Path::new(&path);
+    let name = whole.file_name().ok_or_else(leads_out)?;
+    let parent = whole.parent().ok_or_else(leads_out)?.canonicalize()?;
+    let real = parent.join(name);
+    let is_link = real.symlink_metadata().is_ok_and(|what| what.is_symlink());
+    if is_link || !parent.starts_with(folder) {
+        return Err(leads_out());
+    }
+    Ok(real.to_str().ok_or_else(leads_out)?.to_owned())
+}
+
 impl Host for Machine {
     fn now(&mut self) -> Timestamp {
         Timestamp(clock::wall_ns())
@@ -126,6 +174,15 @@ impl Host for Machine {
             .append(append)
             .truncate(!append);
         Ok(Box::new(how.open(path)?))
+    }
+
+    fn within(&mut self, folder: &str, path: &str) -> io::Result<String> {
+        within(folder, path)
+    }
+
+    fn key(&mut self, path: &str) -> io::Result<Box<dyn host::Key>> {
+        let key = crate::cli::key(Path::new(path)).map_err(io::Error::other)?;
+        Ok(Box::new(SharedKey(key)))
     }
 
     fn file_bytes(&mut self, path: &str) -> Option<u64> {
@@ -187,13 +244,17 @@ impl Host for Machine {
 
     fn unwatch_signal(&mut self, number: i32) {
         // Those that ask the program to end always end it cleanly.
-        if ![2, 15].contains(&number) {
+        if !ENDS.contains(&number) && number != SIGHUP {
             let _ = signals::unwatch(number);
         }
     }
 
     fn signals(&mut self) -> Vec<i32> {
         signals::take()
+    }
+
+    fn pending_signals(&mut self) -> u64 {
+        signals::pending()
     }
 
     fn kill(&mut self, process: i32, signal: i32) -> io::Result<()> {
@@ -219,5 +280,38 @@ impl Host for Machine {
 
     fn environment(&mut self, name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_control_folder_is_not_left_by_links() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inside = folder.path().join("control");
+        std::fs::create_dir_all(inside.join("sub")).expect("a folder");
+        symlink(folder.path(), inside.join("out")).expect("a link");
+        symlink(folder.path().join("x"), inside.join("file")).expect("a link");
+        let control = inside.to_str().expect("a name");
+        let real = inside.canonicalize().expect("it is there");
+        for (path, is_well) in [
+            ("a", true),
+            ("sub/a", true),
+            ("out/a", false),
+            ("file", false),
+            ("../x", false),
+            ("/etc/passwd", false),
+            ("none/a", false),
+            ("", false),
+        ] {
+            let found = within(control, path);
+            assert_eq!(found.is_ok(), is_well, "{path}: {found:?}");
+            if let Ok(found) = found {
+                assert!(Path::new(&found).starts_with(&real));
+            }
+        }
     }
 }

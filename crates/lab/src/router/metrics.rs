@@ -1,17 +1,24 @@
 //! The router's counters over HTTP, in Prometheus' text format.
 //!
-//! One thread answers one request after the other with the text that the router left last; the data path
-//! never waits for it. It listens where it is told, and on local addresses unless told otherwise.
+//! One thread answers all clients with the text that the router left last; the data path never waits for it, and no client for
+//! another. It listens where it is told, and on local addresses unless told otherwise. On those it answers requests only that name
+//! such an address: a web page whose name was made to lead here reads nothing.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use trammel_io::clock::wait_both;
 
 /// What a request may have at most, in bytes.
 const REQUEST_BYTES: usize = 4096;
-/// How long a client may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a client may take in all.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Clients at a time; the one that came first makes room for one more.
+const MOST_CLIENTS: usize = 64;
+/// How long nothing is accepted where the system has no more descriptors.
+const RESTING: Duration = Duration::from_millis(100);
 
 /// A server of the latest text.
 #[derive(Debug)]
@@ -27,24 +34,24 @@ impl Metrics {
             Ok(port) => SocketAddr::from(([127, 0, 0, 1], port)),
             Err(_) => address.parse().map_err(|_| {
                 io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "an address and a port are wanted",
+                    ErrorKind::InvalidInput,
+                    "an address and a port are wanted, such as 127.0.0.1:9100",
                 )
             })?,
         };
         let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
         let metrics = Metrics {
             text: Arc::default(),
             address: listener.local_addr()?,
         };
-        let text = Arc::clone(&metrics.text);
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let latest = text.lock().map(|text| text.clone()).unwrap_or_default();
-                // A client that goes away is no matter.
-                let _ = answer(client, &latest);
-            }
-        });
+        let mut server = Server {
+            is_local: metrics.address.ip().is_loopback(),
+            listener,
+            text: Arc::clone(&metrics.text),
+            clients: Vec::new(),
+        };
+        std::thread::Builder::new().spawn(move || server.run())?;
         Ok(metrics)
     }
 
@@ -61,27 +68,146 @@ impl Metrics {
     }
 }
 
-fn answer(mut client: TcpStream, text: &str) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
-    let mut request = Vec::new();
-    let mut part = [0; 512];
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < REQUEST_BYTES {
-        match client.read(&mut part)? {
-            0 => break,
-            count => request.extend_from_slice(&part[..count]),
+/// Somebody who asks.
+struct Client {
+    stream: TcpStream,
+    since: Instant,
+    request: Vec<u8>,
+    /// What is to go yet; something only once the request is whole.
+    answer: Vec<u8>,
+}
+
+struct Server {
+    listener: TcpListener,
+    is_local: bool,
+    text: Arc<Mutex<String>>,
+    /// In the order in which they came.
+    clients: Vec<Client>,
+}
+
+impl Server {
+    fn run(&mut self) {
+        loop {
+            let now = Instant::now();
+            self.clients.retain(|client| now - client.since < PATIENCE);
+            let mut readable = vec![self.listener.as_raw_fd()];
+            let mut writable = Vec::new();
+            for client in &self.clients {
+                let to = if client.answer.is_empty() {
+                    &mut readable
+                } else {
+                    &mut writable
+                };
+                to.push(client.stream.as_raw_fd());
+            }
+            let patience = PATIENCE.as_nanos() as i64;
+            let first = self.clients.first();
+            let wait = first.map(|client| patience - (now - client.since).as_nanos() as i64);
+            if wait_both(&readable, &writable, wait, &mut Vec::new()).is_err() {
+                std::thread::sleep(RESTING);
+            }
+            self.accept();
+            let mut clients = std::mem::take(&mut self.clients);
+            clients.retain_mut(|client| self.serve(client).unwrap_or(false));
+            self.clients = clients;
         }
     }
-    let (status, body) = if request.starts_with(b"GET /metrics") || request.starts_with(b"GET / ") {
-        ("200 OK", text)
-    } else {
-        ("404 Not Found", "the counters are at /metrics\n")
+
+    fn accept(&mut self) {
+        loop {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if stream.set_nonblocking(true).is_err() {
+                        continue;
+                    }
+                    if self.clients.len() >= MOST_CLIENTS {
+                        self.clients.remove(0);
+                    }
+                    self.clients.push(Client {
+                        stream,
+                        since: Instant::now(),
+                        request: Vec::new(),
+                        answer: Vec::new(),
+                    });
+                }
+                Err(why) => match why.kind() {
+                    ErrorKind::WouldBlock => return,
+                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
+                    // Out of descriptors, say: the listener is ready all the time.
+                    _ => return std::thread::sleep(RESTING),
+                },
+            }
+        }
+    }
+
+    /// Reads and writes what can be; whether the client stays. One that went away is no matter.
+    fn serve(&self, client: &mut Client) -> io::Result<bool> {
+        let mut part = [0; 512];
+        while client.answer.is_empty() {
+            let is_whole = client.request.windows(4).any(|end| end == b"\r\n\r\n");
+            if is_whole || client.request.len() >= REQUEST_BYTES {
+                let latest = self.text.lock().map(|text| text.clone());
+                let latest = latest.unwrap_or_default();
+                client.answer = answer(&client.request, &latest, self.is_local);
+                break;
+            }
+            match client.stream.read(&mut part) {
+                Ok(0) => return Ok(false),
+                Ok(count) => client.request.extend_from_slice(&part[..count]),
+                Err(why) if why.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                Err(why) => return Err(why),
+            }
+        }
+        while !client.answer.is_empty() {
+            match client.stream.write(&client.answer) {
+                Ok(count) => drop(client.answer.drain(..count)),
+                Err(why) if why.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether a request names this machine by an address or as `localhost`, or by nothing.
+fn names_this_machine(request: &str) -> bool {
+    let fields = request
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(':'));
+    let mut hosts = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    hosts.all(|(_, host)| {
+        let host = host.trim();
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or(""),
+            None => host.split(':').next().unwrap_or(""),
+        };
+        name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+    })
+}
+
+/// The answer to a request.
+fn answer(request: &[u8], text: &str, is_local: bool) -> Vec<u8> {
+    let request = String::from_utf8_lossy(request);
+    let mut words = request.split(' ');
+    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let path = path.split('?').next().unwrap_or("");
+    let (status, body) = match (method, path) {
+        _ if is_local && !names_this_machine(&request) => {
+            ("403 Forbidden", "ask by an address, or as localhost\n")
+        }
+        ("GET" | "HEAD", "/metrics" | "/") => ("200 OK", text),
+        ("GET" | "HEAD", _) => ("404 Not Found", "the counters are at /metrics\n"),
+        _ => ("405 Method Not Allowed", "counters are only read\n"),
     };
-    write!(
-        client,
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
-    )
+    );
+    let body = if method == "HEAD" { "" } else { body };
+    format!("{head}{body}").into_bytes()
 }
 
 #[cfg(test)]
@@ -102,7 +228,27 @@ mod tests {
         metrics.set("packets 1\n".to_owned());
         assert!(get(&metrics, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\npackets 1\n"));
         metrics.set("packets 2\n".to_owned());
-        assert!(get(&metrics, "GET / HTTP/1.1\r\n\r\n").contains("packets 2"));
+        let local = "GET / HTTP/1.1\r\nHost: localhost:9100\r\n\r\n";
+        assert!(get(&metrics, local).contains("packets 2"));
+        let other = "GET / HTTP/1.1\r\nHost: page.example:9100\r\n\r\n";
+        assert!(get(&metrics, other).starts_with("HTTP/1.1 403"));
         assert!(get(&metrics, "GET /etc HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+        assert!(get(&metrics, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    }
+
+    #[test]
+    fn silent_clients_keep_nobody_waiting() {
+        let metrics = Metrics::serve("0").expect("a port is free");
+        metrics.set("packets 1\n".to_owned());
+        let address = metrics.address();
+        let connect = |_| TcpStream::connect(address).expect("it listens");
+        let silent: Vec<TcpStream> = (0..MOST_CLIENTS + 20).map(connect).collect();
+        let before = Instant::now();
+        assert!(get(&metrics, "GET /metrics HTTP/1.1\r\n\r\n").contains("packets 1"));
+        assert!(
+            before.elapsed() < PATIENCE,
+            "the silent ones were waited for"
+        );
+        drop(silent);
     }
 }

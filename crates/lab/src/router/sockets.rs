@@ -5,7 +5,9 @@ use std::net::{
     Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, ToSocketAddrs, UdpSocket,
 };
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
 use std::time::Duration;
 use trammel_io::local::Local;
 use trammel_io::socket;
@@ -231,15 +233,42 @@ impl Socket for Listener {
 struct PathListener {
     listener: UnixListener,
     path: String,
+    /// The file that was made for it.
+    made: Option<(u64, u64)>,
 }
 
 fn listen_unix(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-    let listener = UnixListener::bind(&request.local)?;
+    let path = Path::new(&request.local);
+    let listen = || match option(request, "MODE") {
+        Some("0600") => socket::private_unix(path),
+        _ => UnixListener::bind(path),
+    };
+    let listener = match listen() {
+        Err(why) if why.kind() == ErrorKind::AddrInUse && is_left_over(path) => {
+            std::fs::remove_file(path)?;
+            listen()?
+        }
+        listener => listener?,
+    };
     listener.set_nonblocking(true)?;
     Ok(Box::new(PathListener {
         listener,
         path: request.local.clone(),
+        made: identity(path),
     }))
+}
+
+/// Whether a path is that of a socket on which nobody listens any more.
+fn is_left_over(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|what| what.file_type().is_socket());
+    let refused = |why: io::Error| why.kind() == ErrorKind::ConnectionRefused;
+    is_socket && UnixStream::connect(path).is_err_and(refused)
+}
+
+/// What tells a file from another that comes to have its name.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let what = std::fs::symlink_metadata(path).ok()?;
+    Some((what.dev(), what.ino()))
 }
 
 impl Socket for PathListener {
@@ -273,7 +302,10 @@ impl Socket for PathListener {
 
 impl Drop for PathListener {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        // Another program may have the name by now.
+        if self.made.is_some() && identity(Path::new(&self.path)) == self.made {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Watching a router: packets followed from element to element, and what was counted at each.
 
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -7,9 +9,11 @@ use std::sync::{Arc, Mutex};
 use trammel_packet::capture::link::LinkType;
 use trammel_packet::capture::pcapng::Writer;
 use trammel_packet::capture::{Frame, Order, Sink};
+use trammel_packet::device::DeviceCounters;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::trace::{Event, Step};
+use trammel_router::host::DeviceRequest;
 use trammel_router::reason;
 
 /// A followed packet.
@@ -109,10 +113,8 @@ pub fn statistics(ctx: &Ctx) -> String {
     );
     for element in 0..ctx.elements() {
         let counted = ctx.counters(element);
-        let ends: Vec<String> = reason::ALL
-            .iter()
-            .filter(|reason| counted.drops[**reason as usize] > 0)
-            .map(|reason| format!("{} {}", counted.drops[*reason as usize], reason.text()))
+        let ends: Vec<String> = ended(ctx, element)
+            .map(|(why, count)| format!("{count} {why}"))
             .collect();
         let each = |total: u64, of: u64| {
             if of == 0 {
@@ -121,12 +123,11 @@ pub fn statistics(ctx: &Ctx) -> String {
                 format!("{:.1}", total as f64 / of as f64)
             }
         };
-        // Who drives packets is called for none: what it gives or asks for counts.
-        let own = &counted.started;
-        let (packets, batches) = match (counted.packets, counted.pulled) {
-            (0, 0) => (own.packets, own.batches),
-            (0, pulled) => (pulled, counted.pulls),
-            (packets, _) => (packets, counted.batches),
+        let (packets, _) = handled(ctx, element);
+        let batches = match (counted.packets, counted.pulled) {
+            (0, 0) => counted.started.batches,
+            (0, _) => counted.pulls,
+            _ => counted.batches,
         };
         writeln!(
             text,
@@ -143,52 +144,281 @@ pub fn statistics(ctx: &Ctx) -> String {
     text + "ticks: of the time-stamp counter, a packet, in the element itself\n"
 }
 
+/// Packets and bytes that came to an element, each once, or that one without inputs made.
+fn handled(ctx: &Ctx, element: usize) -> (u64, u64) {
+    let has_inputs = ctx.inputs_of(element) > 0;
+    ctx.counters(element).handled(has_inputs)
+}
+
+/// Why packets ended at an element, and how many did.
+fn ended(ctx: &Ctx, element: usize) -> impl Iterator<Item = (&'static str, u64)> {
+    let drops = ctx.counters(element).drops;
+    let all = reason::ALL.iter();
+    let all = all.map(move |reason| (reason.text(), drops[*reason as usize]));
+    all.filter(|(_, count)| *count > 0)
+}
+
+/// The same numbers as JSON.
+pub fn json(ctx: &Ctx) -> String {
+    let element = |element: usize| {
+        let (packets, bytes) = handled(ctx, element);
+        let counted = ctx.counters(element);
+        json!({
+            "element": ctx.name(element),
+            "class": ctx.class(element),
+            "thread": ctx.home(element),
+            "packets": packets,
+            "bytes": bytes,
+            "batches": counted.batches.max(counted.pulls).max(counted.started.batches),
+            "ticks": counted.cycles,
+            "stored": ctx.stored(element),
+            "ended": ended(ctx, element).collect::<BTreeMap<_, _>>(),
+        })
+    };
+    let interface = |(request, counted): (&DeviceRequest, DeviceCounters)| {
+        json!({
+            "interface": request.name,
+            "received": counted.received,
+            "sent": counted.sent,
+            "receive_drops": counted.receive_drops,
+            "send_errors": counted.send_errors,
+        })
+    };
+    let interfaces = ctx.open_devices().into_iter().map(interface);
+    let all = json!({
+        "elements": (0..ctx.elements()).map(element).collect::<Vec<_>>(),
+        "interfaces": interfaces.collect::<Vec<_>>(),
+    });
+    format!("{all:#}\n")
+}
+
+/// Families of metrics in Prometheus' text format.
+#[derive(Default)]
+struct Families(String);
+
+impl Families {
+    fn add(
+        &mut self,
+        kind: &str,
+        (name, help): (&str, &str),
+        rows: impl IntoIterator<Item = (String, u64)>,
+    ) {
+        let mut rows = rows.into_iter().peekable();
+        if rows.peek().is_none() {
+            return;
+        }
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in rows {
+            let _ = match labels.as_str() {
+                "" => writeln!(self.0, "{name} {value}"),
+                labels => writeln!(self.0, "{name}{{{labels}}} {value}"),
+            };
+        }
+    }
+}
+
+/// A value between quotes.
+fn escape(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    text.replace('\n', "\\n")
+}
+
 /// The same numbers in Prometheus' text format.
 pub fn prometheus(ctx: &Ctx) -> String {
-    let mut text = String::new();
-    let mut family = |name: &str, help: &str, rows: Vec<(String, u64)>| {
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-        for (labels, value) in rows {
-            let _ = writeln!(text, "{name}{{{labels}}} {value}");
-        }
-    };
+    let mut families = Families::default();
     let label = |element: usize| {
-        let escape = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
         let (name, class) = (escape(ctx.name(element)), escape(ctx.class(element)));
         format!("element=\"{name}\",class=\"{class}\"")
     };
-    let all = || (0..ctx.elements()).map(|element| (element, ctx.counters(element)));
-    let rows = all().map(|(e, c)| (label(e), c.packets)).collect();
-    family(
-        "trammel_router_packets_total",
-        "Packets given to an element or asked of it.",
-        rows,
+    let of = |value: &dyn Fn(usize) -> u64| -> Vec<(String, u64)> {
+        let all = 0..ctx.elements();
+        all.map(|element| (label(element), value(element)))
+            .collect()
+    };
+    let some = |value: &dyn Fn(usize) -> Option<usize>| -> Vec<(String, u64)> {
+        let all = 0..ctx.elements();
+        all.filter_map(|element| Some((label(element), value(element)? as u64)))
+            .collect()
+    };
+    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
+    let what = ("trammel_build_info", "The program that runs.");
+    families.add("gauge", what, [(version, 1)]);
+    let homes = (0..ctx.elements()).map(|element| ctx.home(element));
+    let threads = homes.max().map_or(1, |last| last as u64 + 1);
+    let what = ("trammel_router_threads", "Threads that have elements.");
+    families.add("gauge", what, [(String::new(), threads)]);
+    let what = (
+        "trammel_router_thread",
+        "The number of the thread that an element runs on.",
     );
-    let rows = all().map(|(e, c)| (label(e), c.batches)).collect();
-    family(
+    families.add("gauge", what, of(&|element| ctx.home(element) as u64));
+    let what = (
+        "trammel_router_packets_total",
+        "Packets that came to an element, each once; of an element without inputs, those it made.",
+    );
+    families.add("counter", what, of(&|element| handled(ctx, element).0));
+    let what = ("trammel_router_bytes_total", "The bytes of these packets.");
+    families.add("counter", what, of(&|element| handled(ctx, element).1));
+    let what = (
         "trammel_router_batches_total",
         "Calls that brought or fetched packets.",
-        rows,
     );
-    let rows = all().map(|(e, c)| (label(e), c.cycles)).collect();
-    family(
+    families.add(
+        "counter",
+        what,
+        of(&|element| ctx.counters(element).batches),
+    );
+    let what = (
         "trammel_router_ticks_total",
-        "Ticks of the time-stamp counter.",
-        rows,
+        "Ticks of the time-stamp counter in the element itself.",
     );
-    let drops = all().flat_map(|(e, c)| {
-        let some = reason::ALL
-            .iter()
-            .filter(|reason| c.drops[**reason as usize] > 0);
-        some.map(move |reason| (e, reason.text(), c.drops[*reason as usize]))
-    });
-    let rows = drops
-        .map(|(e, why, n)| (format!("{},reason=\"{why}\"", label(e)), n))
-        .collect();
-    family(
+    families.add("counter", what, of(&|element| ctx.counters(element).cycles));
+    let what = (
         "trammel_router_ended_total",
-        "Packets that ended at an element.",
-        rows,
+        "Packets that went no further than an element, by the reason; those with the reason `consumed` were to end there.",
     );
-    text
+    let rows = (0..ctx.elements()).flat_map(|element| {
+        let with = move |(why, count)| (format!("{},reason=\"{why}\"", label(element)), count);
+        ended(ctx, element).map(with).collect::<Vec<_>>()
+    });
+    families.add("counter", what, rows);
+    let what = (
+        "trammel_router_queue_packets",
+        "Packets that an element stores.",
+    );
+    families.add("gauge", what, some(&|element| ctx.stored(element)));
+    let what = (
+        "trammel_router_queue_room",
+        "Packets that an element can store besides those.",
+    );
+    families.add("gauge", what, some(&|element| ctx.room(element)));
+    let what = ("trammel_router_pool_packets", "Packet buffers in use.");
+    families.add(
+        "gauge",
+        what,
+        [(String::new(), ctx.packets_inside() as u64)],
+    );
+    let interfaces = ctx.open_devices();
+    type Counter = fn(&DeviceCounters) -> u64;
+    let counters: [(&str, &str, Counter); 4] = [
+        ("received", "Frames that came by an interface.", |c| {
+            c.received
+        }),
+        ("sent", "Frames that left by an interface.", |c| c.sent),
+        (
+            "receive_drops",
+            "Frames that an interface lost before they were read.",
+            |c| c.receive_drops,
+        ),
+        (
+            "send_errors",
+            "Frames that an interface took and could not send.",
+            |c| c.send_errors,
+        ),
+    ];
+    for (name, help, value) in counters {
+        let name = format!("trammel_router_interface_{name}_total");
+        let rows = interfaces.iter().map(|(request, counted)| {
+            let interface = format!("interface=\"{}\"", escape(&request.name));
+            (interface, value(counted))
+        });
+        families.add("counter", (&name, help), rows);
+    }
+    families.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_router::engine::build::Options;
+    use trammel_router::load::{BuiltIn, load};
+    use trammel_router::memory_host::MemoryHost;
+
+    fn ran(config: &str) -> Ctx {
+        let language = trammel_router::lang::Options {
+            classes: Some(&BuiltIn),
+            ..trammel_router::lang::Options::default()
+        };
+        let run = Options {
+            profiled: true,
+            ..Options::simulated()
+        };
+        let loaded = load(
+            config,
+            "config",
+            &language,
+            Box::new(MemoryHost::new()),
+            run,
+        );
+        let (mut ctx, _) = loaded.unwrap_or_else(|refused| panic!("{}", refused.said.click()));
+        let until = ctx.now() + Timestamp::from_secs(2);
+        ctx.run_until(Some(until));
+        ctx
+    }
+
+    /// The value of the line of a metric that has these labels.
+    fn value(text: &str, name: &str, label: &str) -> Option<u64> {
+        let mut lines = text.lines().filter(|line| {
+            line.split('{').next() == Some(name) && (label.is_empty() || line.contains(label))
+        });
+        lines.next()?.rsplit(' ').next()?.parse().ok()
+    }
+
+    #[test]
+    fn a_packet_counts_once_wherever_it_comes() {
+        let text = prometheus(&ran(
+            "s :: RatedSource(DATA abcd, RATE 1000, LIMIT 100) -> q :: Queue -> u :: Unqueue -> c :: Null -> d :: Discard;
+             p :: InfiniteSource(DATA ab, LIMIT 7) -> n :: Null -> v :: Unqueue -> t :: ToDump(-);
+             r :: TimedSource(0.1, LIMIT 5) -> f :: Queue(2) -> Idle",
+        ));
+        for (element, packets, bytes) in [
+            ("s", 100, 400),
+            ("q", 100, 400),
+            ("u", 100, 400),
+            ("c", 100, 400),
+            ("d", 100, 400),
+            ("p", 7, 14),
+            ("n", 7, 14),
+            ("v", 7, 14),
+            ("t", 7, 14),
+        ] {
+            let label = format!("element=\"{element}\"");
+            let of = |name| value(&text, name, &label);
+            assert_eq!(
+                of("trammel_router_packets_total"),
+                Some(packets),
+                "{element}"
+            );
+            assert_eq!(of("trammel_router_bytes_total"), Some(bytes), "{element}");
+        }
+        let ended = |label| value(&text, "trammel_router_ended_total", label);
+        assert_eq!(
+            ended("element=\"t\",class=\"ToDump\",reason=\"consumed\""),
+            Some(7)
+        );
+        assert_eq!(
+            ended("element=\"f\",class=\"Queue\",reason=\"queue full\""),
+            Some(3)
+        );
+        let stored = |name| value(&text, name, "element=\"f\"");
+        assert_eq!(stored("trammel_router_queue_packets"), Some(2));
+        assert_eq!(stored("trammel_router_queue_room"), Some(0));
+        assert_eq!(value(&text, "trammel_router_threads", ""), Some(1));
+        assert_eq!(value(&text, "trammel_build_info", "version="), Some(1));
+    }
+
+    #[test]
+    fn statistics_are_json_too() {
+        let text = json(&ran(
+            "s :: RatedSource(RATE 1000, LIMIT 10) -> q :: Queue(3) -> Idle",
+        ));
+        let all: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let queue = &all["elements"][1];
+        assert_eq!(queue["packets"], 10);
+        assert_eq!(
+            (&queue["stored"], &queue["ended"]["queue full"]),
+            (&3.into(), &7.into())
+        );
+        assert_eq!(all["interfaces"], serde_json::json!([]));
+    }
 }

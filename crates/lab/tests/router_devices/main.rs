@@ -4,8 +4,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
+mod control;
 mod hotswap;
 mod kernel_interfaces;
+mod kernel_routes;
 mod lacks;
 mod methods;
 mod rig;

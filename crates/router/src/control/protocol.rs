@@ -2,6 +2,10 @@
 //!
 //! A request is a line, some with data after it. Replies have a code, `200 text`, or `200-text` where more
 //! lines follow. Everything that comes is bounded: who sends more than is allowed is told so and cut off.
+//!
+//! A web page can have a browser send bytes to a port of this machine, in the body of an HTTP request. A line that a browser
+//! sends and no client of this protocol does — a request line of HTTP, its `Host:`, bytes of TLS — therefore ends the
+//! session before anything after it is looked at.
 
 /// The longest line, and the most data, of a request.
 pub const MOST_BYTES: usize = 1 << 20;
@@ -21,6 +25,7 @@ const HELP: &[&str] = &[
     "CHECKREAD handler       check if read handler is valid",
     "CHECKWRITE handler      check if write handler is valid",
     "LLRPC elt#number [len]  call LLRPC, pass len data bytes, return DATA",
+    "AUTH [proof]            ask for a nonce, or prove that you hold the key",
     "QUIT                    close connection",
 ];
 
@@ -35,6 +40,8 @@ pub enum Request {
     Check(String, bool),
     /// A call by number, `element#hexadecimal`, with its data.
     Llrpc(String, Vec<u8>),
+    /// A nonce is asked for, or the key is proven.
+    Auth(Option<String>),
 }
 
 /// What the number of an LLRPC says of it.
@@ -67,6 +74,12 @@ pub struct Session {
     pub output: Vec<u8>,
     /// Nothing more is read; it ends when all has gone.
     pub closing: bool,
+    /// It ended since a browser spoke.
+    pub is_web: bool,
+    /// What the other end is to prove the key with, once it asked for it.
+    pub nonce: Option<String>,
+    /// It has proven that it holds the key.
+    pub is_proven: bool,
 }
 
 /// How a request ends that cannot be answered yet.
@@ -94,6 +107,9 @@ impl Session {
     /// Says `text` with `code`, and that more follows where it does.
     pub fn say(&mut self, code: u16, text: &str, more: bool) {
         let dash = if more { '-' } else { ' ' };
+        // Names that came from the other end stand in replies: no byte of them steers a terminal.
+        let plain = |c: char| if c.is_control() && c != '\t' { '?' } else { c };
+        let text: String = text.chars().map(plain).collect();
         let line = format!("{code}{dash}{text}\r\n");
         self.output.extend_from_slice(line.as_bytes());
     }
@@ -129,6 +145,12 @@ impl Session {
                 }
                 return None;
             };
+            if is_of_browsers(&self.input[..line]) {
+                self.say(400, "this is no web server", false);
+                self.input.clear();
+                (self.closing, self.is_web) = (true, true);
+                return None;
+            }
             let text = String::from_utf8_lossy(&self.input[..line]).into_owned();
             let mut used = after;
             let request = self.request(&text, &mut used);
@@ -231,6 +253,10 @@ impl Session {
                 };
                 Request::Llrpc(name, data)
             }
+            "AUTH" => match (handler, third) {
+                (proof, None) => Request::Auth(proof),
+                _ => return Err(self.wrong(COUNT)),
+            },
             "CLOSE" | "QUIT" => {
                 if handler.is_some() {
                     self.say(500, "Bad command syntax", false);
@@ -290,6 +316,37 @@ impl Session {
     }
 }
 
+/// Whether browsers send such a line and clients of this protocol do not: a request line of HTTP (RFC 9112 §3), the field
+/// `Host` that each request has (§3.2), or a record of TLS (RFC 8446 §5.1).
+fn is_of_browsers(line: &[u8]) -> bool {
+    const METHODS: &[&str] = &[
+        "POST", "PUT", "HEAD", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PRI",
+    ];
+    if line
+        .first()
+        .is_some_and(|byte| (0x14..=0x18).contains(byte))
+    {
+        return true;
+    }
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_whitespace();
+    let (Some(first), second) = (words.next(), words.next()) else {
+        return false;
+    };
+    let is = |word: &str| first.eq_ignore_ascii_case(word);
+    let is_path = second.is_some_and(|path| path.starts_with('/') || path.contains("://"));
+    let speaks_http = words.last().is_some_and(|last| {
+        last.get(..5)
+            .is_some_and(|head| head.eq_ignore_ascii_case("HTTP/"))
+    });
+    METHODS.iter().any(|method| is(method))
+        || is("GET") && is_path
+        || speaks_http && second.is_some_and(|path| path == "*" || is_path)
+        || first
+            .get(..5)
+            .is_some_and(|head| head.eq_ignore_ascii_case("host:"))
+}
+
 /// Where the line that begins at `from` ends, and where the next begins.
 fn line_at(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let rest = bytes.get(from..)?;
@@ -340,6 +397,52 @@ mod tests {
             String::from_utf8_lossy(&session.output),
             "500 Wrong number of arguments\r\n501 Command 'FLY' unimplemented\r\n\
              500 Syntax error in 'READDATA'\r\n500 Wrong number of arguments\r\n"
+        );
+    }
+
+    #[test]
+    fn what_a_browser_sends_is_not_carried_out() {
+        let body = "\r\n\r\nwrite x.write_file /tmp/a\r\n";
+        for head in [
+            "POST / HTTP/1.1\r\nHost: 127.0.0.1:7777",
+            "GET / HTTP/1.1",
+            "GET /hotconfig?a HTTP/1.1",
+            "GET http://127.0.0.1:7777/ HTTP/1.1",
+            "options * HTTP/1.1",
+            "PUT /x HTTP/1.1",
+            "FROB /x HTTP/1.1",
+            "PRI * HTTP/2.0",
+            "host: 127.0.0.1",
+            "\u{16}\u{3}\u{1}\u{2}",
+            "FLY\r\nHOST: a",
+        ] {
+            for piece in [1, 1000] {
+                let mut session = Session::default();
+                let mut got = Vec::new();
+                for bytes in format!("{head}{body}").as_bytes().chunks(piece) {
+                    session.take(bytes);
+                    got.extend(all(&mut session));
+                }
+                assert_eq!(got, [], "{head}");
+                assert!(session.closing && session.is_web, "{head}");
+            }
+        }
+        let mut session = Session::default();
+        session.take(b"GET list\nread a.b http://x/ HTTP\nwrite host.x 1\n");
+        assert_eq!((all(&mut session).len(), session.is_web), (3, false));
+    }
+
+    #[test]
+    fn no_reply_steers_a_terminal() {
+        let mut session = Session::default();
+        session.take(b"\x1b[31mfly\n");
+        assert_eq!(session.next(false), None);
+        session.say(510, "No element named '\u{1b}]0;x\u{7}'", false);
+        assert!(
+            session
+                .output
+                .iter()
+                .all(|byte| !byte.is_ascii_control() || b"\r\n".contains(byte))
         );
     }
 

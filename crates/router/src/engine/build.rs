@@ -20,6 +20,7 @@ use crate::element::Element;
 use crate::elements::{self, Entry};
 use crate::graph::flow::Flow;
 use crate::graph::index::Index;
+use crate::graph::multiply;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::graph::pull_depth;
@@ -49,6 +50,10 @@ pub struct Options {
     /// Batches delivered, jumps of scripts and handlers written late in one turn of a task or timer: what is
     /// under way then is caught in a loop.
     pub most_steps: u64,
+    /// Whether a run ends where packets are caught in a loop.
+    pub ends_at_loop: bool,
+    /// The most packets that a source makes in one turn: the rest of a longer burst follows in the next ones.
+    pub most_burst: usize,
     /// Statements that stand after every configuration, of no source line: servers of the command line.
     pub additions: String,
     /// Threads asked for.
@@ -59,6 +64,10 @@ pub struct Options {
     pub definitions: Vec<(String, String)>,
     /// Where such configurations find libraries.
     pub libraries: Libraries,
+    /// Where files lie that control connections may name.
+    pub control_folder: Option<String>,
+    /// The configuration came by a control connection.
+    pub confined: bool,
 }
 
 impl Default for Options {
@@ -70,18 +79,34 @@ impl Default for Options {
             profiled: false,
             packets: 4096,
             most_packets: 1 << 20,
-            // A second or so; a burst of a million packets through twenty elements that part them all.
-            most_steps: 1 << 25,
+            // Less than a second; a burst of 65,536 packets through a hundred elements that part them all.
+            most_steps: 1 << 23,
+            ends_at_loop: false,
+            most_burst: 1 << 16,
             additions: String::new(),
             threads: 1,
             processor: None,
             definitions: Vec::new(),
             libraries: Libraries::default(),
+            control_folder: None,
+            confined: false,
         }
     }
 }
 
 impl Options {
+    /// For runs that find out what a configuration does, on this machine's time: what would not end is cut off early.
+    pub fn studied() -> Options {
+        Options {
+            // A batch through thousands of elements that part it.
+            most_steps: 1 << 20,
+            most_packets: 1 << 17,
+            ends_at_loop: true,
+            most_burst: 1 << 10,
+            ..Options::default()
+        }
+    }
+
     /// In virtual time, from Click's usual start.
     pub fn simulated() -> Options {
         Options {
@@ -140,6 +165,13 @@ pub fn build(
     }
     if said.has_errors() {
         return Err(failed(said));
+    }
+    for (element, output) in multiply::outputs(&flat, &modes) {
+        let text = format!(
+            "packets multiply: what leaves {} by output {output} comes back to it, with no queue between",
+            quoted(&flat, element)
+        );
+        said.warning(Some(&flat.elements[element].landmark), text);
     }
     let mut host = host;
     let mut definitions = Definitions::of(Machine::new(host.machine_names()));
@@ -238,11 +270,15 @@ pub fn build(
         driver: State::default(),
         watched: Vec::new(),
         steps: options.most_steps,
+        began: 0,
+        caught: None,
+        looped: None,
         options,
         predecessors: Vec::new(),
         remarks: Vec::new(),
         postponed: Vec::new(),
         lacks: false,
+        is_asked_outside: false,
         devices: Devices::default(),
         wanted: Vec::new(),
         opened: Vec::new(),

@@ -114,6 +114,14 @@ impl Ctx {
         &self.devices.all[id.0].request
     }
 
+    /// The open devices: how they were asked for, and what they counted.
+    pub fn open_devices(&self) -> Vec<(&DeviceRequest, DeviceCounters)> {
+        let all = self.devices.all.iter();
+        let open = |shared: &'_ Shared| shared.device.as_ref().map(|device| device.counters());
+        all.filter_map(|shared| Some((&shared.request, open(shared)?)))
+            .collect()
+    }
+
     /// What a device counted.
     pub fn device_counters(&self, id: DeviceId) -> DeviceCounters {
         self.device(id).map(Device::counters).unwrap_or_default()

@@ -34,6 +34,10 @@ pub(super) struct State {
     signals: Vec<(i32, ElementId)>,
     /// A signal that nobody watches ended the run.
     interrupted: bool,
+    /// A turn was cut off since somebody asks for the end: it is to be looked at now.
+    pub(super) is_called: bool,
+    /// Somebody asked that the configuration be read again.
+    is_to_reload: bool,
     rounds: u32,
     /// Tasks since one did something.
     barren: u32,
@@ -64,8 +68,11 @@ pub enum Progress {
     Interrupted,
     /// Another configuration waits to take over.
     Replaced,
+    /// The configuration is to be read again, since SIGHUP came.
+    Reload,
 }
 
+const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
 
@@ -181,11 +188,21 @@ impl Ctx {
                 if worked == Some(false) {
                     self.tasks.did_nothing(task);
                 }
-                if self.driver.stops > 0 || self.driver.halted {
+                if self.driver.stops > 0 || self.driver.halted || self.driver.is_called {
                     break;
+                }
+                if self.is_at_loop_end() {
+                    return Progress::Running;
                 }
             }
             self.timers();
+            if self.is_at_loop_end() {
+                return Progress::Running;
+            }
+            if std::mem::take(&mut self.driver.is_called) {
+                self.look(Some(0));
+                continue;
+            }
             if self.driver.stops > 0 || self.driver.halted {
                 continue;
             }
@@ -242,7 +259,15 @@ impl Ctx {
         if self.driver.interrupted {
             return Some(Progress::Interrupted);
         }
+        if std::mem::take(&mut self.driver.is_to_reload) {
+            return Some(Progress::Reload);
+        }
         self.driver.halted.then_some(Progress::Stopped)
+    }
+
+    /// Whether the run ends here since packets go round.
+    fn is_at_loop_end(&self) -> bool {
+        self.options.ends_at_loop && self.looped().is_some()
     }
 
     /// Runs the timers that are due.
@@ -257,7 +282,7 @@ impl Ctx {
             };
             self.run_charged(owner, token, true);
             self.deliver();
-            if self.driver.stops > 0 || self.driver.halted {
+            if self.driver.stops > 0 || self.driver.halted || self.driver.is_called {
                 return;
             }
         }
@@ -339,6 +364,9 @@ impl Ctx {
             let owners: Vec<ElementId> = of.map(|w| w.1).collect();
             for owner in owners {
                 self.with(owner, |element, ctx| element.ready(ctx, descriptor));
+                if self.observed {
+                    self.ready_observed(owner);
+                }
                 self.deliver();
             }
         }
@@ -350,6 +378,7 @@ impl Ctx {
                 self.driver.interrupted = true;
                 self.driver.halted = true;
             }
+            self.driver.is_to_reload |= !here && !elsewhere && signal == SIGHUP;
         }
     }
 

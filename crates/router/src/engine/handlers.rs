@@ -25,6 +25,8 @@ pub struct HandlerRef {
     pub owner: Owner,
     /// What it is called and may do.
     pub handler: Handler,
+    /// Who asks is outside of this program: a control connection.
+    pub is_outside: bool,
 }
 
 /// Why a handler is not found.
@@ -142,7 +144,15 @@ impl Ctx {
         };
         let handler = self.handler_of(owner, name);
         let handler = handler.ok_or_else(|| NotFound::Handler(text.to_owned()))?;
-        Ok(HandlerRef { owner, handler })
+        Ok(self.handler_ref(owner, handler))
+    }
+
+    fn handler_ref(&self, owner: Owner, handler: Handler) -> HandlerRef {
+        HandlerRef {
+            owner,
+            handler,
+            is_outside: self.is_asked_outside(),
+        }
     }
 
     fn handler_of(&self, owner: Owner, name: &str) -> Option<Handler> {
@@ -189,7 +199,7 @@ impl Ctx {
         let handler = self.handler_of(owner, name);
         let fits = |one: &Handler| if to_write { one.write } else { one.read };
         match handler.filter(fits) {
-            Some(handler) => Ok(HandlerRef { owner, handler }),
+            Some(handler) => Ok(self.handler_ref(owner, handler)),
             None => {
                 let kind = if to_write { "write" } else { "read" };
                 Err(format!("no '{}' {kind} handler", self.called(owner, name)))
@@ -234,6 +244,10 @@ impl Ctx {
 
     /// Reads a handler. Emissions of the element wait until whoever runs now returns.
     pub fn read_handler(&mut self, of: &HandlerRef, parameter: &str) -> Result<String, String> {
+        self.asked(of.is_outside, |ctx| ctx.read_asked(of, parameter))
+    }
+
+    fn read_asked(&mut self, of: &HandlerRef, parameter: &str) -> Result<String, String> {
         let name = of.handler.name.as_ref();
         let element = match of.owner {
             Owner::Router => return self.read_global(name),
@@ -251,6 +265,10 @@ impl Ctx {
 
     /// Writes a handler.
     pub fn write_handler(&mut self, of: &HandlerRef, value: &str) -> Result<(), String> {
+        self.asked(of.is_outside, |ctx| ctx.write_asked(of, value))
+    }
+
+    fn write_asked(&mut self, of: &HandlerRef, value: &str) -> Result<(), String> {
         let name = of.handler.name.as_ref();
         let element = match of.owner {
             Owner::Router => return self.write_global(name, value),

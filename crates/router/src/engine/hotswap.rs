@@ -8,27 +8,65 @@
 use super::driver::State;
 use super::{Ctx, ElementId, build};
 use crate::diagnostic::Diagnostics;
-use crate::lang;
+use crate::lang::{self, Library, Loader};
 use crate::load::BuiltIn;
+
+/// Libraries by their bare names, along the path that the command line gave.
+struct Named<'a>(&'a dyn Loader);
+
+impl Loader for Named<'_> {
+    fn library(&self, name: &str, directory: &str) -> Option<Library> {
+        let is_bare = !name.starts_with('/') && name.split('/').all(|part| part != "..");
+        self.0.library(name, directory).filter(|_| is_bare)
+    }
+
+    fn package(&self, name: &str) -> Result<(), String> {
+        self.0.package(name)
+    }
+}
 
 impl Ctx {
     /// Makes `text` the configuration that comes next, or tells what is wrong with it.
     pub(super) fn prepare_successor(&mut self, text: &str) -> Result<(), String> {
+        let confined = self.is_confined();
+        self.prepare(text, "config", confined)
+    }
+
+    /// The same of the text of a file, which the user changed and asks for.
+    pub fn reload(&mut self, text: &str, name: &str) -> Result<(), String> {
+        if self.is_shared() {
+            return Err(
+                "a configuration on several threads cannot be replaced while it runs".to_owned(),
+            );
+        }
+        self.prepare(text, name, false)
+    }
+
+    fn prepare(&mut self, text: &str, name: &str, confined: bool) -> Result<(), String> {
         let told = |said: &Diagnostics| said.click().trim_end().to_owned();
+        let run = build::Options {
+            confined,
+            ..self.options.clone()
+        };
+        let inside = Named(self.options.libraries.loader());
         let options = lang::Options {
             classes: Some(&BuiltIn),
             definitions: &self.options.definitions,
-            loader: self.options.libraries.loader(),
+            loader: if run.confined {
+                &inside
+            } else {
+                self.options.libraries.loader()
+            },
             ..lang::Options::default()
         };
         let whole = format!("{text}{}", self.options.additions);
-        let (flat, said) = lang::parse(&whole, "config", &options);
+        let (flat, said) = lang::parse(&whole, name, &options);
         if said.has_errors() {
             return Err(told(&said));
         }
         let host = crate::memory_host::MemoryHost::new();
         host.memory().names = Some(self.host.machine_names());
-        let built = build::build(flat, text.to_owned(), Box::new(host), self.options.clone());
+        let built = build::build(flat, text.to_owned(), Box::new(host), run);
         let (mut new, said) = built.map_err(|said| told(&said))?;
         (new.clock, new.warp) = (self.clock, self.warp);
         new.predecessors = (0..new.nodes.len())

@@ -14,8 +14,10 @@ mod configure;
 pub mod core_clock;
 pub mod devices;
 pub mod driver;
+pub mod files;
 pub mod handlers;
 pub mod hotswap;
+pub mod long_turns;
 pub mod notify;
 mod places;
 mod profile;
@@ -53,6 +55,8 @@ use trammel_packet::pool::{Handle, Pool};
 
 /// No output.
 pub const NOWHERE: u32 = u32::MAX;
+/// Steps of a turn between two looks at what would end it.
+const STEPS_A_LOOK: u64 = 1024;
 /// Outputs that packets of a batch are gathered for one after the other.
 const MOST_TURNS: usize = 4;
 
@@ -101,6 +105,8 @@ struct Pending {
 pub struct Counters {
     /// Packets given to it or asked of it.
     pub packets: u64,
+    /// Of these, packets that others asked it for and got.
+    pub asked: u64,
     /// Calls that brought or fetched packets.
     pub batches: u64,
     /// Packets that it asked others for and got.
@@ -114,10 +120,28 @@ pub struct Counters {
     pub interrupted: u64,
     /// Bytes of the packets that were given to it or asked of it; 0 unless asked for.
     pub bytes: u64,
+    /// Of these, those of packets that others asked it for and got.
+    pub asked_bytes: u64,
+    /// Bytes of the packets that it asked others for; 0 unless asked for.
+    pub pulled_bytes: u64,
     /// What its tasks and timers emitted; nothing unless asked for.
     pub started: Started,
     /// Packets that ended here, by reason.
     pub drops: [u64; reason::COUNT],
+}
+
+impl Counters {
+    /// Packets and bytes that came to an element, each once, pushed to it or pulled by it; of one without inputs, what it made. Those
+    /// of a turn of its own, and bytes, are known only where the run counts them.
+    pub fn handled(&self, has_inputs: bool) -> (u64, u64) {
+        if has_inputs {
+            let packets = self.packets - self.asked + self.pulled;
+            (packets, self.bytes - self.asked_bytes + self.pulled_bytes)
+        } else {
+            let own = &self.started;
+            (own.packets + self.asked, own.bytes + self.asked_bytes)
+        }
+    }
 }
 
 /// Packets that an element emitted in turns of its own.
@@ -137,12 +161,15 @@ impl Default for Counters {
     fn default() -> Counters {
         Counters {
             packets: 0,
+            asked: 0,
             batches: 0,
             pulled: 0,
             pulls: 0,
             cycles: 0,
             interrupted: 0,
             bytes: 0,
+            asked_bytes: 0,
+            pulled_bytes: 0,
             started: Started::default(),
             drops: [0; reason::COUNT],
         }
@@ -211,6 +238,8 @@ pub struct Ctx {
     /// Descriptors that elements wait on: descriptor, element, to write.
     watched: Vec<(i32, ElementId, bool)>,
     options: build::Options,
+    /// What runs was asked for by somebody outside of this program.
+    is_asked_outside: bool,
     /// Something was refused since the machine lacks it.
     lacks: bool,
     /// Open devices; a router that replaces another uses those of the other.
@@ -234,6 +263,12 @@ pub struct Ctx {
     processor: Option<usize>,
     /// Steps that are left of this turn.
     steps: u64,
+    /// How much of `pending` there was when this turn began.
+    began: usize,
+    /// Where packets were caught going round in this turn.
+    caught: Option<ElementId>,
+    /// Where they were first.
+    looped: Option<ElementId>,
 }
 
 /// The data path.
@@ -459,8 +494,10 @@ impl Ctx {
         self.slots[element] = Some(upstream);
         self.me = me;
         let count = into.len() - before;
-        self.counters[element].packets += count as u64;
-        self.counters[element].batches += 1;
+        let counters = &mut self.counters[element];
+        counters.packets += count as u64;
+        counters.asked += count as u64;
+        counters.batches += 1;
         let counters = &mut self.counters[me];
         counters.pulled += count as u64;
         counters.pulls += 1;
@@ -516,6 +553,7 @@ impl Ctx {
     /// Delivers what waits, until nothing does.
     pub(crate) fn deliver(&mut self) {
         debug_assert_eq!(self.mark, 0);
+        self.began = self.pending.len();
         loop {
             self.pending.reverse();
             while let Some(Pending { to, batch }) = self.pending.pop() {
@@ -532,11 +570,17 @@ impl Ctx {
             self.postponed();
         }
         self.steps = self.options.most_steps;
+        if self.caught.is_some() {
+            self.tell_loop();
+        }
     }
 
     /// Counts a step of this turn, of which there are so many: what goes round without end comes to one.
     #[inline]
     pub fn step(&mut self) -> bool {
+        if self.steps % STEPS_A_LOOK == 1 {
+            self.look_up();
+        }
         let is_left = self.steps > 0;
         self.steps -= u64::from(is_left);
         is_left
@@ -563,14 +607,6 @@ impl Ctx {
         if self.pending.len() > self.mark + 1 {
             self.pending[self.mark..].reverse();
         }
-    }
-
-    /// Ends what goes round and round: a push never ends by itself where outputs lead back to inputs.
-    #[cold]
-    fn caught(&mut self, to: Target, mut batch: Batch) {
-        self.me = to.element as usize;
-        self.drop_all(&mut batch, Reason::Loop);
-        self.spare.push(batch);
     }
 
     /// Pushes packets into an element and gives what it emits, each with its output.
@@ -631,6 +667,18 @@ impl Ctx {
     /// How many packets an element stores, where it is one that stores packets and is not running.
     pub fn stored(&self, element: ElementId) -> Option<usize> {
         self.slots.get(element)?.as_deref()?.stored()
+    }
+
+    /// How many more packets an element takes, where it is one that has such a bound and is not running.
+    pub fn room(&self, element: ElementId) -> Option<usize> {
+        self.slots.get(element)?.as_deref()?.room()
+    }
+
+    /// The number of an element's inputs.
+    pub fn inputs_of(&self, element: ElementId) -> usize {
+        self.nodes
+            .get(element)
+            .map_or(0, |node| node.modes.inputs.len())
     }
 
     /// The element whose aggregates `element` listens to.

@@ -89,10 +89,33 @@ impl Ctx {
         let bytes = self.bytes(into, before);
         self.spend(element, own);
         self.counters[element].bytes += bytes;
+        self.counters[element].asked_bytes += bytes;
+        self.counters[by].pulled_bytes += bytes;
         if let Some(core) = &mut self.core {
             core.charge_puller(by, &self.pool, into, before);
         }
         self.trace_step(into, before, element, Step::Pulled(port));
+    }
+
+    /// What the running element has emitted and was not delivered yet.
+    fn emissions(&self) -> super::Started {
+        let mut emitted = super::Started::default();
+        for waiting in &self.pending[self.mark..] {
+            emitted.packets += waiting.batch.len() as u64;
+            emitted.batches += 1;
+            emitted.bytes += self.bytes(&waiting.batch, 0);
+        }
+        emitted
+    }
+
+    /// Counts what an element emitted when a descriptor of its own was ready.
+    #[cold]
+    pub(super) fn ready_observed(&mut self, owner: ElementId) {
+        let emitted = self.emissions();
+        let own = &mut self.counters[owner].started;
+        own.packets += emitted.packets;
+        own.batches += emitted.batches;
+        own.bytes += emitted.bytes;
     }
 
     /// A turn of a task or a timer. One that moved no packet is no packet's: it is not counted.
@@ -111,12 +134,7 @@ impl Ctx {
             .wrapping_sub(start)
             .saturating_sub(self.nested);
         self.nested = 0;
-        let mut emitted = super::Started::default();
-        for waiting in &self.pending[self.mark..] {
-            emitted.packets += waiting.batch.len() as u64;
-            emitted.batches += 1;
-            emitted.bytes += self.bytes(&waiting.batch, 0);
-        }
+        let emitted = self.emissions();
         let counters = &mut self.counters[owner];
         let moved = emitted.packets > 0 || counters.pulled > pulled;
         // A task says itself whether it worked: it may send now what it pulled before.

@@ -76,7 +76,12 @@ impl Ctx {
 
     /// Opens a device; the text of a refusal says what would mend it.
     pub fn open_device(&mut self, request: &DeviceRequest) -> Result<Box<dyn Device>, String> {
-        let device = self.host.device(request, &mut self.pool);
+        let mut request = request.clone();
+        if request.method.eq_ignore_ascii_case("pcap") {
+            let path = self.path_of(&request.name);
+            request.name = path.map_err(|why| why.to_string())?.into_owned();
+        }
+        let device = self.host.device(&request, &mut self.pool);
         device.map_err(|refusal| self.refused(refusal))
     }
 
@@ -96,11 +101,24 @@ impl Ctx {
 
     /// Opens a socket. A refusal of the system is a lack of the machine, unless the wish is wrong.
     pub fn open_socket(&mut self, request: &SocketRequest) -> std::io::Result<Box<dyn Socket>> {
-        let socket = self.host.socket(request);
+        let mut request = request.clone();
+        if request.kind.starts_with("unix") {
+            for path in [&mut request.local, &mut request.remote] {
+                if !path.is_empty() {
+                    *path = self.path_of(path)?.into_owned();
+                }
+            }
+        }
+        let socket = self.host.socket(&request);
         if let Err(why) = &socket {
             self.lacks |= why.kind() != std::io::ErrorKind::InvalidInput;
         }
         socket
+    }
+
+    /// The most packets that a source makes in one turn.
+    pub fn most_burst(&self) -> usize {
+        self.options.most_burst
     }
 
     /// Whether something was refused since the machine lacks it.

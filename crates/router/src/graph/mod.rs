@@ -2,6 +2,7 @@
 
 pub mod flow;
 pub mod index;
+pub mod multiply;
 pub mod ports;
 pub mod processing;
 pub mod pull_depth;

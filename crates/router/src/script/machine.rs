@@ -12,12 +12,14 @@ use crate::engine::Ctx;
 use crate::engine::timer::TimerId;
 use crate::host::reason;
 use crate::lang::variables::{Braces, Form, Variables, substitute};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 pub mod element;
 
 /// Jumps without a wait between them after which a script is taken to be in a loop.
 const MOST_JUMPS: u32 = 1000;
+/// The most bytes that variables may put into one instruction: a variable may be set to itself twice over.
+const MOST_BYTES: usize = 1 << 20;
 
 /// What makes the script go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +70,31 @@ pub struct Script {
 /// Variables as an instruction sees them.
 struct Scope<'a> {
     inner: RefCell<(&'a mut Script, &'a mut Ctx, &'a mut Voice)>,
+    /// Bytes that may yet take the place of variables.
+    left: Cell<usize>,
 }
 
 impl Variables for Scope<'_> {
-    fn value(&self, name: &str, form: Form, _: u32) -> Option<String> {
+    fn value(&self, name: &str, form: Form, depth: u32) -> Option<String> {
+        let value = self.found(name, form, depth)?;
+        if let Some(left) = self.left.get().checked_sub(value.len()) {
+            self.left.set(left);
+            return Some(value);
+        }
+        let mut inner = self.inner.borrow_mut();
+        let (_, ctx, voice) = &mut *inner;
+        if self.left.replace(0) > 0 {
+            voice.error(
+                ctx,
+                &format!("variables come to more than {MOST_BYTES} bytes"),
+            );
+        }
+        Some(String::new())
+    }
+}
+
+impl Scope<'_> {
+    fn found(&self, name: &str, form: Form, _: u32) -> Option<String> {
         let mut inner = self.inner.borrow_mut();
         let (script, ctx, voice) = &mut *inner;
         match form {
@@ -138,8 +161,11 @@ impl Script {
 
     /// `text` with its variables replaced.
     fn expand(&mut self, ctx: &mut Ctx, voice: &mut Voice, text: &str, quoting: bool) -> String {
-        let inner = RefCell::new((self, ctx, voice));
-        substitute(text, &Scope { inner }, quoting, 0)
+        let scope = Scope {
+            inner: RefCell::new((self, ctx, voice)),
+            left: Cell::new(MOST_BYTES),
+        };
+        substitute(text, &scope, quoting, 0)
     }
 
     /// Calls the handler that `text` names. An error of the call itself is told apart from one in it.
@@ -409,7 +435,7 @@ impl Script {
         }
         let mut open = None;
         if !file.is_empty() && file != "-" {
-            match ctx.host().create(file, appends) {
+            match ctx.create_configured(file, appends) {
                 Ok(file) => open = Some(file),
                 Err(e) => {
                     voice.error(ctx, &format!("{file}: {}", reason(&e)));

@@ -22,6 +22,10 @@ use trammel_packet::timestamp::Timestamp;
 /// Rounds of tasks between two questions whether to go on.
 const ROUNDS: u64 = 64;
 
+/// Batches that may be delivered in one turn of a task, a fifth of a second of this machine: what is under way then is caught in
+/// a loop.
+const MOST_STEPS: u64 = 1 << 22;
+
 /// The machine that the router runs on.
 #[derive(Debug)]
 pub struct Machine {
@@ -116,6 +120,8 @@ impl Simulation {
         let options = Options {
             virtual_time: Some(start),
             seed,
+            ends_at_loop: true,
+            most_steps: MOST_STEPS,
             ..Options::default()
         };
         let loaded = load(text, name, language, Box::new(host), options);
@@ -136,6 +142,11 @@ impl Simulation {
     /// What was remarked on the configuration.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
+    }
+
+    /// Why what has happened so far says nothing: packets go round without end.
+    pub fn fault(&self) -> Option<String> {
+        self.router.loop_fault()
     }
 
     /// The port called `name`.
@@ -191,7 +202,8 @@ impl Simulation {
         let (end, last) = self.end_of(until);
         while goes_on() {
             let progress = self.router.run_rounds(Some(last), ROUNDS);
-            if progress != Progress::Running || self.clock.now() >= end {
+            let is_over = progress != Progress::Running || self.router.looped().is_some();
+            if is_over || self.clock.now() >= end {
                 self.end(progress, until);
                 return Some(progress);
             }

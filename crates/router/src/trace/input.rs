@@ -84,8 +84,8 @@ impl Input {
         let opened = match &self.data {
             Some(data) => Ok(Box::new(Cursor::new(data.clone())) as Box<dyn Read + Send>),
             None => {
-                self.size = ctx.host().file_bytes(&self.path);
-                ctx.host().open(&self.path)
+                self.size = ctx.file_bytes(&self.path);
+                ctx.open_file(&self.path)
             }
         };
         let opened = opened.and_then(|from| match self.path.as_str() {

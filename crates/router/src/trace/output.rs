@@ -37,7 +37,7 @@ impl Output {
     /// Makes the file, empty.
     pub fn open(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         if self.path != "-" {
-            let made = ctx.host().create(&self.path, false);
+            let made = ctx.create_file(&self.path, false);
             let made = made.map_err(|e| format!("{}: {}", self.path, system_text(&e)))?;
             self.to = Some(made);
         }

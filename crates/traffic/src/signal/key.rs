@@ -67,6 +67,18 @@ impl Key {
             .into()
     }
 
+    /// Whether `proof` is the HMAC-SHA-256 of `text` under the key, in hexadecimal; takes the same time whatever is wrong with it.
+    pub fn is_code_of(&self, text: &[u8], proof: &str) -> bool {
+        let digits = proof.as_bytes().as_chunks::<2>();
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let byte = |pair: &[u8; 2]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
+        let bytes: Option<Vec<u8>> = digits.0.iter().map(byte).collect();
+        let mut code = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key may have any length");
+        code.update(text);
+        let bytes = bytes.filter(|_| digits.1.is_empty());
+        bytes.is_some_and(|bytes| code.verify_slice(&bytes).is_ok())
+    }
+
     /// Whether `proof` is that of `end`; takes the same time whatever is wrong with it.
     pub fn is_proven(
         &self,
@@ -102,6 +114,26 @@ mod tests {
         assert!(!key.is_proven(End::Sender, &receiver, &sender, &proof));
         assert!(!other.is_proven(End::Sender, &sender, &receiver, &proof));
         assert_eq!(format!("{key:?}"), "Key(…)");
+    }
+
+    // RFC 4231 §4.8, test case 7, whose key is long enough to be one here.
+    #[test]
+    fn a_code_is_that_of_the_standard() {
+        let key = Key(vec![0xaa; 131]);
+        let text = b"This is a test using a larger than block-size key and a larger than block-size data. \
+            The key needs to be hashed before being used by the HMAC algorithm.";
+        let code = "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2";
+        assert!(key.is_code_of(text, code));
+        for wrong in [
+            "",
+            "9b",
+            &code[1..],
+            &code.replace('9', "8"),
+            &format!("{code}00"),
+            "é",
+        ] {
+            assert!(!key.is_code_of(text, wrong), "{wrong}");
+        }
     }
 
     #[test]

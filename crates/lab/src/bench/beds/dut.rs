@@ -40,11 +40,7 @@ impl FromStr for Dut {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Dut, String> {
-        let is_click = |text: &str| {
-            PathBuf::from(text)
-                .extension()
-                .is_some_and(|end| end == "click")
-        };
+        let is_click = |text: &str| crate::router::command::is_configuration(text.as_ref());
         if let Some(number) = text.strip_prefix(FILTERED) {
             let filters = Filters::of(number).map(Dut::Filtered);
             return filters.ok_or_else(|| {

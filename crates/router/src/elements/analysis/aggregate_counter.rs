@@ -5,9 +5,17 @@
 //! them, in the order of the aggregates. While frozen, it only counts aggregates that it knows; packets at
 //! input 1 are always counted so. With two outputs, packets that were not counted leave by output 1.
 //!
+//! # Handlers
+//! - `write_file`, `write_text_file`, `write_ascii_file`, `write_ip_file`, `write_pdf_file`: writes aggregates and counts to a file: packed, as text, with addresses of IP, or as shares of all
+//! - `freeze`: whether new aggregates are left out
+//! - `reaggregate_counts`, `counts_pdf`: makes the counts the aggregates: how many aggregates have each count
+//! - `nagg`: how many aggregates there are
+//!
 //! # Example
-//! `FromDump(-, STOP true) -> AggregateIP(ip dst) -> a :: AggregateCounter -> Discard;
-//! DriverManager(wait, write a.write_ip_file -)`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst) -> a :: AggregateCounter -> Discard;
+//! DriverManager(wait_stop, write a.write_ip_file -, stop)
+//! ```
 
 use crate::aggregates::tree;
 use crate::args::handler_call::{HandlerCall, parse_handler_call};

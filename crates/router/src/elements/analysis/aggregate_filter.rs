@@ -6,7 +6,11 @@
 //! none lists is dropped.
 //!
 //! # Example
-//! `AggregateFilter(1 7 9-12, deny 13, allow all)`
+//! ```click
+//! // Aggregates 1, 7 and 9 to 12 go on by output 0, 13 and all others are dropped.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIPFlows
+//!     -> AggregateFilter(1 7 9-12, deny 13, deny all) -> Discard
+//! ```
 
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;

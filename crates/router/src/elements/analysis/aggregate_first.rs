@@ -5,7 +5,11 @@
 //! here. With `NOTIFIER`, aggregates that are over are forgotten.
 //!
 //! # Example
-//! `... -> f :: AggregateIPFlows -> AggregateFirst(NOTIFIER f) -> IPPrint -> Discard`
+//! ```click
+//! // The first packet of each flow is printed.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows
+//!     -> AggregateFirst(NOTIFIER f) -> IPPrint -> Discard
+//! ```
 
 use crate::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::Args;

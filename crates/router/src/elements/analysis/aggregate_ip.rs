@@ -6,8 +6,14 @@
 //! Packets without the field, as they are too short, later fragments or of another protocol, leave by output 1
 //! or end here.
 //!
+//! # Handlers
+//! - `header`, `bit_offset`, `bit_length`: the header of the field, where it begins in it, and its length
+//!
 //! # Example
-//! `FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst/16) -> AggregateCounter -> Discard`
+//! ```click
+//! // Packets are counted by the networks of 16 bits that they go to.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst/16) -> AggregateCounter -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -6,7 +6,10 @@
 //! without it, none ends. Packets without an IP header leave by output 1, or end here.
 //!
 //! # Example
-//! `FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIPAddrPair(TIMEOUT 60) -> AggregateCounter -> Discard`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIPAddrPair(TIMEOUT 60)
+//!     -> AggregateCounter -> Discard
+//! ```
 
 use crate::aggregates::{Listeners, tree};
 use crate::args::{Args, Kind, Need, Param};

@@ -8,8 +8,10 @@
 //! output 1, or end here.
 //!
 //! # Example
-//! `FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
-//! DriverManager(wait, write f.clear)`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
+//! DriverManager(wait_stop, write f.clear, stop)
+//! ```
 
 use crate::aggregates::{Listeners, tree};
 use crate::args::kinds::UINT;

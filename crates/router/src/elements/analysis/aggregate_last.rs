@@ -6,8 +6,13 @@
 //! annotations EXTRA_PACKETS, EXTRA_LENGTH and FIRST_TIMESTAMP of all the aggregate's packets.
 //!
 //! # Example
-//! `... -> f :: AggregateIPFlows -> l :: AggregateLast(NOTIFIER f, STOP_AFTER_CLEAR true) -> ToIPSummaryDump(-);
-//! DriverManager(wait, write l.clear, wait)`
+//! ```click
+//! // One line for each flow, of its last packet, with its number of packets.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows
+//!     -> l :: AggregateLast(NOTIFIER f, STOP_AFTER_CLEAR true)
+//!     -> ToIPSummaryDump(-, FIELDS ip_src ip_dst count);
+//! DriverManager(wait_stop, write l.clear, wait_stop)
+//! ```
 
 use crate::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::{Args, Kind, Need, Param};

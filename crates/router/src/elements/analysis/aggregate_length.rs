@@ -3,6 +3,13 @@
 //! # What it does
 //! The annotation AGGREGATE becomes the packet's length with what was not captured of it; with `IP` from
 //! the IP header on, and packets without one leave by output 1, or end here.
+//!
+//! # Example
+//! ```click
+//! // How many packets there are of each length.
+//! FromDump(a.pcap, STOP true) -> AggregateLength -> a :: AggregateCounter -> Discard;
+//! DriverManager(wait_stop, write a.write_text_file -, stop)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

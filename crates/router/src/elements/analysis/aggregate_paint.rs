@@ -3,6 +3,13 @@
 //! # What it does
 //! The annotation AGGREGATE becomes the lowest `BITS` bits of PAINT; with `INCREMENTAL` they are appended to
 //! the aggregate that the packet has.
+//!
+//! # Example
+//! ```click
+//! // Packets are counted by the input that they came by.
+//! FromDevice(eth0) -> Paint(1) -> a :: AggregatePaint; FromDevice(eth1) -> Paint(2) -> a;
+//! a -> AggregateCounter -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};

@@ -9,6 +9,13 @@
 //! Each bit is flipped or not as a pseudorandom function of the bits before it says (Xu et al. 2002): no table of
 //! addresses is needed, and no order of packets changes the result.
 //!
+//! # Example
+//! ```click
+//! // Addresses that share a prefix do so afterwards as well.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AnonymizeIPAddr(CLASS 4, SEED true)
+//!     -> ToDump(b.pcap, ENCAP IP)
+//! ```
+//!
 //! # References
 //! Xu et al. 2002, Prefix-Preserving IP Address Anonymization.
 

@@ -5,9 +5,17 @@
 //! networks of the first byte, and within a network whose rate is `THRESH` or more, of its parts, down
 //! to hosts. Packets get the annotations FWD_RATE and REV_RATE of the smallest network that is watched.
 //!
+//! # Handlers
+//! - `look`: what is watched, with rates
+//! - `mem`: bytes of memory in use
+//! - `memmax`: the most bytes of memory
+//! - `anno_level`: has a network be watched no deeper than a level: `ADDR LEVEL SECONDS`
+//!
 //! # Example
-//! `-> [0] m :: IPRateMonitor(PACKETS, 0.5, 256, 600); m [0] -> ...` watches the parts of networks from which
-//! more than 256 packets a second come, in 600 KB.
+//! ```click
+//! // The parts of networks are watched from which more than 256 packets a second come, in 600 KB.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> m :: IPRateMonitor(PACKETS, 0.5, 256, 600) -> Discard
+//! ```
 
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, UINT};

@@ -5,8 +5,16 @@
 //! for `INACTIVE`, has lasted for `ACTIVE`, or was closed by TCP is told of in a message, which leaves output 1 as
 //! the payload of a UDP packet. Times are those at which packets passed.
 //!
+//! # Handlers
+//! - `flows`: flows that are there now
+//! - `exported`: flows that were told of
+//!
 //! # Example
-//! `x :: IPFIXExport; x[1] -> UDPIPEncap(10.0.0.1, 4739, 10.0.0.9, 4739) -> rt`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> x :: IPFIXExport -> Discard;
+//! x[1] -> UDPIPEncap(10.0.0.1, 4739, 10.0.0.9, 4739) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:9)
+//!     -> Queue -> ToDevice(eth1)
+//! ```
 //!
 //! # Cost
 //! A lookup in a hash table for each packet; a look at every flow each second.

@@ -3,6 +3,14 @@
 //! # What it does
 //! Each argument is a name and its addresses: Ethernet, IP, IPv6, prefixes. Elements in the same compound
 //! and those inside it may use the name for any of them.
+//!
+//! # Example
+//! ```click
+//! // `web` is an address of IP and of Ethernet, `lan` a network.
+//! AddressInfo(web 10.0.0.80 2:0:0:0:0:50, lan 10.0.0.0/24);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader
+//!     -> IPFilter(allow dst web && src net lan, deny all) -> Discard
+//! ```
 
 use crate::args::definitions::address_info;
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,13 @@
 //! # What it does
 //! It is written by `click-align` for machines that cannot read across words; it is checked and not needed
 //! here.
+//!
+//! # Example
+//! ```click
+//! // Accepted for old configurations; nothing needs it here.
+//! AlignmentInfo(check 4 2);
+//! Idle -> check :: CheckIPHeader -> Discard
+//! ```
 
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;

@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! The rate is over the time from the first packet to the last; the first `IGNORE` seconds do not count.
+//!
+//! # Example
+//! ```click
+//! // The rate after the first second.
+//! RatedSource(RATE 1000, LIMIT 5000, STOP true) -> c :: AverageCounter(IGNORE 1) -> Discard;
+//! DriverManager(wait_stop, print c.rate, stop)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

@@ -3,6 +3,13 @@
 //! # What it does
 //! While it is active, packets of input 0 leave by output 1, and what comes back by input 1 leaves by
 //! output 0; otherwise they go straight on.
+//!
+//! # Example
+//! ```click
+//! // While it is active, packets do not pass the element between its second ports.
+//! RatedSource(RATE 10) -> b :: Bypass -> Discard; b[1] -> Print(slow) -> [1] b;
+//! Script(wait 1s, write b.active true, wait 1s, stop)
+//! ```
 
 use crate::args::numbers::parse_bool;
 use crate::args::{Args, Kind, Need, Param};

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Packets of another colour go to output 1 where there is one, and end here otherwise.
+//!
+//! # Example
+//! ```click
+//! // Those of colour 1 go on; others leave by output 1.
+//! Idle -> Paint(1) -> c :: CheckPaint(1) -> Discard; c[1] -> Print(other) -> Discard
+//! ```
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;

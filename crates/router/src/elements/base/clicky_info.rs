@@ -4,7 +4,9 @@
 //! Nothing: its arguments are styles of drawings.
 //!
 //! # Example
-//! `ClickyInfo(STYLE #x { color: red });`
+//! ```click
+//! ClickyInfo(STYLE #x { color: red }); Idle -> x :: Counter -> Discard
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;

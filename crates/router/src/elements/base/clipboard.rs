@@ -3,6 +3,13 @@
 //! # What it does
 //! Ranges of bytes of the last packet of input 0 are written over the same ranges of every packet of input
 //! 1.
+//!
+//! # Example
+//! ```click
+//! // The Ethernet header of the last packet of input 0 is put onto those of input 1.
+//! FromDevice(eth0) -> [0] c :: Clipboard(0/14); RatedSource(LENGTH 60) -> [1] c;
+//! c[0] -> Discard; c[1] -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,12 @@
 //! # What it does
 //! Every packet passes unchanged. Rates are exponentially weighted moving averages. `COUNT_CALL 100 s.switch 1`
 //! writes a handler when the hundredth packet has come, `BYTE_COUNT_CALL` when so many bytes have.
+//!
+//! # Example
+//! ```click
+//! InfiniteSource(LIMIT 1000, STOP true) -> c :: Counter -> Discard;
+//! DriverManager(wait_stop, print c.count, print c.byte_count, stop)
+//! ```
 
 use crate::args::handler_call::{HandlerCall, parse_handler_call};
 use crate::args::numbers::parse_uint;

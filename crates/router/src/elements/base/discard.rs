@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! Packets that are pushed in end here. At a pull input it asks for packets as fast as they come.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};

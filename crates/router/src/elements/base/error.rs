@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Its initialization fails; its arguments do not matter.
+//!
+//! # Example
+//! ```click
+//! // The load ends here, and whoever reads it sees why.
+//! Error("set n to at least 1")
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;

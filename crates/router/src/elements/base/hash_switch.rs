@@ -3,6 +3,13 @@
 //! # What it does
 //! Packets whose `LENGTH` bytes from `OFFSET` are the same leave by the same output; those too short for it
 //! by output 0.
+//!
+//! # Example
+//! ```click
+//! // Packets of one source address always leave by the same output.
+//! FromDevice(eth0) -> h :: HashSwitch(26, 4);
+//! h[0] -> Queue -> ToDevice(eth1); h[1] -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

@@ -2,6 +2,14 @@
 //!
 //! # What it does
 //! A packet of input N leaves by every output other than N.
+//!
+//! # Example
+//! ```click
+//! // What comes by one port leaves by the two others.
+//! h :: Hub;
+//! FromDevice(eth0) -> [0] h; FromDevice(eth1) -> [1] h; RatedSource(RATE 1) -> [2] h;
+//! h[0] -> Queue -> ToDevice(eth0); h[1] -> Queue -> ToDevice(eth1); h[2] -> Discard
+//! ```
 
 use crate::copies::to_all;
 use crate::element::Element;

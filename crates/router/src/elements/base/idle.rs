@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Never pushes a packet, never has one to pull, and ends every packet that reaches it.
+//!
+//! # Example
+//! ```click
+//! // An input that must be connected and gets nothing.
+//! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0); Idle -> q; Idle -> [1] q
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -3,6 +3,12 @@
 //! # What it does
 //! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when asked.
 //! After `LIMIT` packets it is silent, and with `STOP` stops the driver.
+//!
+//! # Example
+//! ```click
+//! // A thousand packets of 60 bytes, 32 at a time, and then the end.
+//! InfiniteSource(LENGTH 60, LIMIT 1000, BURST 32, STOP true) -> Counter -> Discard
+//! ```
 
 use crate::args::handler_call::HandlerCall;
 use crate::args::kinds::{INT, UINT};
@@ -198,7 +204,8 @@ impl Element for InfiniteSource {
         {
             return false;
         }
-        let mut wanted = self.burst.min(self.left());
+        // The rest of a longer burst follows in the next turns, so that its packets need not all be there at once.
+        let mut wanted = self.burst.min(self.left()).min(ctx.most_burst());
         let before = self.count;
         while wanted > 0 {
             let mut batch = ctx.batch();

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Packets of the chosen input pass; those of the others end here.
+//!
+//! # Example
+//! ```click
+//! // Only one of two sources is heard; `write s.switch 1` changes to the other.
+//! RatedSource(RATE 1) -> [0] s :: InputSwitch(0); RatedSource(RATE 2) -> [1] s; s -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

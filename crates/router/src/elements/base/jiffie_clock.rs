@@ -4,7 +4,9 @@
 //! Nothing: elements read the machine's clock once a batch, which costs no call into the kernel.
 //!
 //! # Example
-//! `JiffieClock();`
+//! ```click
+//! JiffieClock(); RatedSource(RATE 10) -> SetTimestamp -> Discard
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;

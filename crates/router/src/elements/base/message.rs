@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! A message, a warning, or an error, which keeps the router from running.
+//!
+//! # Example
+//! ```click
+//! Message("this configuration is for tests only", WARNING); Idle -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

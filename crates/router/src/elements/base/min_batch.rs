@@ -5,7 +5,10 @@
 //! them together: those behind it work on whole batches, at the price of that delay.
 //!
 //! # Example
-//! `FromDevice(eth0) -> MinBatch(32, 1) -> ...`
+//! ```click
+//! // Batches of 32, or what comes within a millisecond.
+//! FromDevice(eth0) -> MinBatch(32, 1) -> Strip(14) -> CheckIPHeader -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

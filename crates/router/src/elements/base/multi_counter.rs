@@ -5,7 +5,12 @@
 //! `byte_rate` tell the values of the inputs with commas between them.
 //!
 //! # Example
-//! `c :: MultiCounter; a -> c -> q; b -> [1] c [1] -> q;`
+//! ```click
+//! // One element counts both ways.
+//! c :: MultiCounter;
+//! FromDevice(eth0) -> [0] c; c[0] -> Queue -> ToDevice(eth1);
+//! FromDevice(eth1) -> [1] c; c[1] -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

@@ -3,6 +3,13 @@
 //! # What it does
 //! Packets pass unchanged. The handler `signal` names the notifiers whose bits the signal joins; a star
 //! stands where it is on.
+//!
+//! # Example
+//! ```click
+//! // Tells what the notifiers at its place say.
+//! RatedSource(RATE 10) -> Queue -> n :: NotifierDebug -> Unqueue -> Discard;
+//! Script(wait 1s, print n.signal, stop)
+//! ```
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

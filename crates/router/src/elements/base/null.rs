@@ -1,4 +1,10 @@
 //! Passes packets unchanged.
+//!
+//! # Example
+//! ```click
+//! // A name for a place of the graph that does nothing.
+//! Idle -> before :: Null -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! Sets the paint annotation of each packet.
+//!
+//! # Example
+//! ```click
+//! // The colour tells later elements which interface a packet came by.
+//! FromDevice(eth0) -> Paint(1) -> s :: PaintSwitch; FromDevice(eth1) -> Paint(2) -> s;
+//! s[0] -> Discard; s[1] -> Print(eth0) -> Discard; s[2] -> Print(eth1) -> Discard
+//! ```
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! A packet painted N leaves by output N, or ends here where there is none; one painted 255 leaves by all.
+//!
+//! # Example
+//! ```click
+//! // Colour 0 leaves by output 0, colour 1 by output 1.
+//! Idle -> Paint(1) -> s :: PaintSwitch; s[0] -> Discard; s[1] -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::copies::to_all;

@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! Every packet passes to output 0; those painted with the colour are sent to output 1 as well.
+//!
+//! # Example
+//! ```click
+//! // A packet that would leave by the interface it came by is copied to output 1: its sender is told so.
+//! Idle -> Paint(1) -> t :: PaintTee(1) -> Queue -> ToDevice(eth0);
+//! t[1] -> ICMPError(10.0.0.1, redirect, host) -> Discard
+//! ```
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;

@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! Each argument is a line as in a table of services: `NAME PORT/PROTOCOL ALIASES`.
+//!
+//! # Example
+//! ```click
+//! // A name of a port.
+//! PortInfo(sip 5060/udp);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPFilter(allow udp dst port sip, deny all) -> Discard
+//! ```
 
 use crate::args::definitions::port_info;
 use crate::args::{Args, Kind, Need, Param};

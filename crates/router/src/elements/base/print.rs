@@ -3,6 +3,12 @@
 //! # What it does
 //! One line a packet: the label, the time, the length, the room before and after the data, annotations, and
 //! bytes as hexadecimal digits or as text.
+//!
+//! # Example
+//! ```click
+//! // The first 20 bytes of each packet, in hexadecimal, after `in`.
+//! FromDevice(eth0) -> Print(in, 20) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;

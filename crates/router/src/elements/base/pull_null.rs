@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! As `Null`, but its ports are pull.
+//!
+//! # Example
+//! ```click
+//! RatedSource(RATE 10) -> Queue -> PullNull -> Unqueue -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -3,6 +3,12 @@
 //! # What it does
 //! Pulls are passed on to the chosen input. Its own notifier is on while that input may have packets, and
 //! comes on when another input is chosen that has.
+//!
+//! # Example
+//! ```click
+//! // One of two queues is asked; `write s.switch 1` changes to the other.
+//! RatedSource -> Queue -> [0] s :: PullSwitch(0); RatedSource -> Queue -> [1] s; s -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

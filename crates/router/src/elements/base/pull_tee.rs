@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! A packet pulled at output 0 is also pushed out by all other outputs.
+//!
+//! # Example
+//! ```click
+//! // What is sent is written to a file as well.
+//! FromDevice(eth0) -> Queue -> t :: PullTee -> ToDevice(eth1); t[1] -> ToDump(b.pcap)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! As `Null`, but its ports are push.
+//!
+//! # Example
+//! ```click
+//! RatedSource(RATE 10) -> PushNull -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -2,6 +2,15 @@
 //!
 //! # What it does
 //! Packets that are not chosen go to output 1 where there is one, and end here otherwise.
+//!
+//! # Handlers
+//! - `drop_prob`: the share of packets that are dropped
+//!
+//! # Example
+//! ```click
+//! // One packet of a hundred.
+//! FromDevice(eth0) -> RandomSample(0.01) -> ToDump(b.pcap)
+//! ```
 
 use crate::args::numbers::{parse_bool, parse_fixed, unparse_fixed};
 use crate::args::{Args, Kind, Need, Param};

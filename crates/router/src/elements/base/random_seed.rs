@@ -4,6 +4,12 @@
 //! With a seed, all elements draw from one sequence, that of C's `random()` after `srandom(seed)`, so that a
 //! configuration made for it finds the numbers that it was made for. Without one nothing changes: each
 //! element has a sequence of its own, and runs repeat anyway.
+//!
+//! # Example
+//! ```click
+//! // The same random numbers each time.
+//! RandomSeed(42); RatedSource(RATE 10) -> RandomSample(0.5) -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Each output is as likely as any other.
+//!
+//! # Example
+//! ```click
+//! // Each packet leaves by an output that is drawn.
+//! FromDevice(eth0) -> r :: RandomSwitch; r[0] -> Discard; r[1] -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

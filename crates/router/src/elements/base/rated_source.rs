@@ -3,6 +3,12 @@
 //! # What it does
 //! A bucket of tokens fills at the rate, so the average holds however late the task runs. At a push output
 //! a task makes what the bucket allows; at a pull output packets are given as they are asked for.
+//!
+//! # Example
+//! ```click
+//! // 1000 packets a second of 60 bytes for ten seconds, and then the end.
+//! RatedSource(LENGTH 60, RATE 1000, LIMIT 10000, STOP true) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_bool, parse_int};

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! The first packet leaves by output 0, the next by output 1, and so on.
+//!
+//! # Example
+//! ```click
+//! // Packets in turn to two processors of them.
+//! FromDevice(eth0) -> r :: RoundRobinSwitch; r[0] -> Queue -> ToDevice(eth1); r[1] -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

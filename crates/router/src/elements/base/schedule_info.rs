@@ -3,6 +3,13 @@
 //! # What it does
 //! Each argument is the name of an element or compound and a factor; 1 is the usual share. Factors of a
 //! compound and of what is inside it multiply.
+//!
+//! # Example
+//! ```click
+//! // The first source gets twice as many turns as the second.
+//! ScheduleInfo(a 2, b 1);
+//! a :: InfiniteSource(LIMIT 1000) -> Discard; b :: InfiniteSource(LIMIT 1000) -> Discard
+//! ```
 
 use crate::args::numbers::parse_fixed;
 use crate::args::text::split_words;

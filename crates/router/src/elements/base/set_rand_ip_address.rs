@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! With `LIMIT`, so many addresses are drawn at first and packets get one of them.
+//!
+//! # Example
+//! ```click
+//! // Each packet goes to an address of the network that is drawn.
+//! RatedSource(RATE 10) -> UDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000)
+//!     -> SetRandIPAddress(10.1.0.0/16) -> StoreIPAddress(dst) -> Discard
+//! ```
 
 use crate::args::addresses::IpPrefix;
 use crate::args::kinds::INT;

@@ -3,6 +3,12 @@
 //! # What it does
 //! Pulls are passed on to the chosen input. Notifiers upstream are seen through it whatever is chosen:
 //! `PullSwitch` tells those that wait.
+//!
+//! # Example
+//! ```click
+//! RatedSource -> Queue -> [0] s :: SimplePullSwitch(0); RatedSource -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

@@ -2,6 +2,13 @@
 //!
 //! # What it does
 //! As `PullSwitch`, but the input cannot be changed.
+//!
+//! # Example
+//! ```click
+//! // The input is chosen when the configuration is written.
+//! RatedSource -> Queue -> [0] s :: StaticPullSwitch(1); RatedSource -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Need, Param};

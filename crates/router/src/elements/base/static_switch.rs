@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! As `Switch`, but the output cannot be changed, so that tools may remove what never runs.
+//!
+//! # Example
+//! ```click
+//! // The output is chosen when the configuration is written.
+//! FromDevice(eth0) -> s :: StaticSwitch(1); s[0] -> Discard; s[1] -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Need, Param};

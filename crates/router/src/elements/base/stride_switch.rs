@@ -4,6 +4,12 @@
 //! Each packet leaves by the output that stride scheduling says is next; where no output has tickets it
 //! ends here.
 //!
+//! # Example
+//! ```click
+//! // Three packets of four leave by output 0.
+//! FromDevice(eth0) -> s :: StrideSwitch(3, 1); s[0] -> Discard; s[1] -> Queue -> ToDevice(eth1)
+//! ```
+//!
 //! # References
 //! Waldspurger and Weihl 1995, *Stride Scheduling*.
 

@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets leave by the output that was configured or written to `switch`; with a negative one they end
 //! here.
+//!
+//! # Example
+//! ```click
+//! // `write s.switch 1` sends packets the other way, `write s.switch -1` drops them.
+//! FromDevice(eth0) -> s :: Switch(0); s[0] -> Queue -> ToDevice(eth1); s[1] -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Each packet that is pushed in leaves by every output.
+//!
+//! # Example
+//! ```click
+//! // Each packet is sent and written to a file.
+//! FromDevice(eth0) -> t :: Tee; t[0] -> Queue -> ToDevice(eth1); t[1] -> ToDump(b.pcap)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

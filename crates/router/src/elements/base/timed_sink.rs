@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Intervals follow one another without drift.
+//!
+//! # Example
+//! ```click
+//! // Ten packets a second are taken from the queue.
+//! RatedSource(RATE 100) -> Queue(10) -> TimedSink(0.1)
+//! ```
 
 use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,12 @@
 //! # What it does
 //! Intervals follow one another without drift. After `LIMIT` packets it is silent and, with `STOP`, stops
 //! the driver.
+//!
+//! # Example
+//! ```click
+//! // A packet each half second.
+//! TimedSource(0.5, "hello") -> Print -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::{parse_bool, parse_int};

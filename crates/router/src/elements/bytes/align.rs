@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Nothing here needs data to be aligned; the element exists so that configurations for other routers run.
+//!
+//! # Example
+//! ```click
+//! // Headers of IP at addresses that 4 divides, which old processors wanted.
+//! FromDevice(eth0) -> Strip(14) -> Align(4, 0) -> CheckIPHeader -> Discard
+//! ```
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Need, Param};

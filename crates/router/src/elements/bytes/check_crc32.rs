@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Packets in which it is wrong, or that are too short for one, are told of and dropped.
+//!
+//! # Example
+//! ```click
+//! // Packets whose last four bytes are not the checksum of the rest are dropped.
+//! FromDump(a.pcap, STOP true) -> SetCRC32 -> CheckCRC32 -> Discard
+//! ```
 
 use crate::crc32::crc32;
 use crate::element::Element;

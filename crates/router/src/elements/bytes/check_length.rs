@@ -1,4 +1,10 @@
 //! Lets packets pass up to a length; longer ones leave by output 1, or are dropped.
+//!
+//! # Example
+//! ```click
+//! // What is longer than an Ethernet frame may be leaves by output 1.
+//! FromDevice(eth0) -> c :: CheckLength(1514) -> Queue -> ToDevice(eth1); c[1] -> Print(long) -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;

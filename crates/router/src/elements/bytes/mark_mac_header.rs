@@ -1,4 +1,10 @@
 //! Marks the link header of packets, and the network header behind it where a length is given.
+//!
+//! # Example
+//! ```click
+//! // The Ethernet header is at the front; elements such as EtherSwitch look for it there.
+//! FromDump(a.pcap, STOP true) -> MarkMACHeader(0) -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

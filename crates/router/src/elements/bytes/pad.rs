@@ -3,6 +3,12 @@
 //! # What it does
 //! Without a length, packets get as many bytes as the annotation `EXTRA_LENGTH` says that they lack, up to 64
 //! KB. The annotation is zero afterwards.
+//!
+//! # Example
+//! ```click
+//! // Frames of at least 60 bytes, filled with zeroes.
+//! FromDump(a.pcap, STOP true) -> Pad(60) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};

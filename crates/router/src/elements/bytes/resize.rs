@@ -1,4 +1,10 @@
 //! Adds bytes to packets at the front and the end, or removes them.
+//!
+//! # Example
+//! ```click
+//! // Four bytes are taken off the front.
+//! FromDump(a.pcap, STOP true) -> Resize(-4) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

@@ -1,4 +1,10 @@
 //! Sets a byte of the annotations. Paint does the same under a shorter name.
+//!
+//! # Example
+//! ```click
+//! // The byte of the annotations that Paint uses too becomes 1.
+//! Idle -> SetAnnoByte(PAINT, 1) -> s :: PaintSwitch; s[0] -> Discard; s[1] -> Discard
+//! ```
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;

@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! The four bytes of a CRC-32, the least significant first.
+//!
+//! # Example
+//! ```click
+//! FromDump(a.pcap, STOP true) -> SetCRC32 -> ToDump(b.pcap)
+//! ```
 
 use crate::crc32::crc32;
 use crate::element::Element;

@@ -1,4 +1,10 @@
 //! Sets how packets came: to this host, to all, to others.
+//!
+//! # Example
+//! ```click
+//! // The packet is taken for one to all hosts.
+//! Idle -> SetPacketType(BROADCAST) -> DropBroadcasts -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -1,4 +1,10 @@
 //! Writes bytes into packets at a place, as far as the packets reach.
+//!
+//! # Example
+//! ```click
+//! // The fourteenth and fifteenth byte become those of an Ethernet type.
+//! Idle -> StoreData(12, \<0800>) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};

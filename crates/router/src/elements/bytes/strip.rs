@@ -1,4 +1,10 @@
 //! Strips bytes from the front of packets.
+//!
+//! # Example
+//! ```click
+//! // The Ethernet header is taken off.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

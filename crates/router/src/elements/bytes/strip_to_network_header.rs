@@ -1,4 +1,10 @@
 //! Strips packets to their network header, or gives back what of it was stripped.
+//!
+//! # Example
+//! ```click
+//! // Whatever the link header's length is.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> StripToNetworkHeader -> CheckIPHeader -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -3,6 +3,15 @@
 //! # What it does
 //! What is cut off is added to the annotation `EXTRA_LENGTH`, which Pad and the dumps know, unless the keyword
 //! says otherwise.
+//!
+//! # Handlers
+//! - `nbytes`: the most bytes of a packet
+//!
+//! # Example
+//! ```click
+//! // The first 96 bytes of each packet are kept.
+//! FromDevice(eth0) -> Truncate(96) -> ToDump(b.pcap)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;

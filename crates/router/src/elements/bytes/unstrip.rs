@@ -1,4 +1,10 @@
 //! Gives packets bytes at the front, those that were stripped.
+//!
+//! # Example
+//! ```click
+//! // The Ethernet header that was taken off is there again.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

@@ -7,7 +7,11 @@
 //! decision graph, so that their number hardly matters.
 //!
 //! # Example
-//! `Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -)`
+//! ```click
+//! // ARP requests, ARP replies, IP, and all else.
+//! FromDevice(eth0) -> c :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
+//! c[0] -> Discard; c[1] -> Discard; c[2] -> Strip(14) -> CheckIPHeader -> Discard; c[3] -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::classify::Program;

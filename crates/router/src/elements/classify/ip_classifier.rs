@@ -4,10 +4,15 @@
 //! Each argument is the filter of one output, in the words of tcpdump: `tcp dst port www`,
 //! `src net 10.0.0.0/8 and not icmp`, `ip ttl < 3`. The first that matches decides; a packet that none
 //! matches is dropped. Packets need their IP header marked. Writing a handler `pattern0`, `pattern1` …
-//! replaces a filter while the router runs.
+//! replaces a filter while the router runs. The grammar of filters is that of IPFilter (`trammel doc element IPFilter`).
 //!
 //! # Example
-//! `IPClassifier(icmp type echo, tcp syn, udp dst port 53, -)`
+//! ```click
+//! // Pings, the beginnings of TCP connections, DNS, and all else, each by an output of its own.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader
+//!     -> c :: IPClassifier(icmp type echo, tcp syn, udp dst port 53, -);
+//! c[0] -> Discard; c[1] -> Discard; c[2] -> Discard; c[3] -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::args::names::Names;

@@ -5,8 +5,40 @@
 //! IPClassifier. The first rule that matches decides; a packet that none matches is dropped. Packets need
 //! their IP header marked.
 //!
+//! # Grammar
+//! ```text
+//! rule       := (allow | deny | drop | OUTPUT) (all | expression)
+//! expression := any [? expression : expression]
+//! any        := every ((or | ||) every)*
+//! every      := factor ([and | &&] factor)*
+//! factor     := (not | !) factor | ( expression ) | true | false | clause
+//! clause     := qualifier* [& mask] [= | == | != | > | < | >= | <=] [value]
+//! ```
+//! | clause | matches |
+//! | --- | --- |
+//! | `src host 10.0.0.1`, `dst host web`, `host 10.0.0.1` | an address, or a name of AddressInfo; without `src` or `dst`, either |
+//! | `src net 10.0.0.0/8`, `net 10.0.0.0 mask 255.0.0.0` | a network |
+//! | `src and dst net lan`, `src or dst port 53` | both ends, or one of them |
+//! | `ip proto 6`, `tcp`, `udp`, `icmp`, `igmp`, `gre`, `sctp`, `ipip`, `dccp` | a protocol; `tcpudp` is either of two, `transp` any |
+//! | `tcp port 80`, `udp dst port dns`, `port > 1023` | a port by number or name |
+//! | `tcp opt syn`, `syn`, `ack`, `fin`, `rst`, `psh`, `urg` | a flag of TCP |
+//! | `tcp win < 1000` | the window of TCP |
+//! | `icmp type echo`, `icmp type 8` | a type of ICMP by number or name |
+//! | `ip ttl < 3`, `ip tos 0x10`, `ip dscp 46`, `ip id 7`, `ip len > 1000`, `ip hl 5`, `ip vers 4` | a field of the IP header |
+//! | `ip ect`, `ip ce` | congestion notification (RFC 3168): the sender knows of it; congestion was met |
+//! | `ip frag`, `ip unfrag` | a fragment; a whole packet |
+//! | `ether src 2:0:0:0:0:1`, `ether host 2:0:0:0:0:1` | an Ethernet address |
+//! | `ip[8] < 3`, `transp[0:2] = 53`, `tcp[13] & 2 != 0` | bytes of a header: position, and how many |
+//!
+//! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`), and what the clause before said (`src port 80 or 81`).
+//! Ports, flags and types are asked of the first fragment of a packet of the protocol: `tcp port != 5` is false for UDP.
+//!
 //! # Example
-//! `IPFilter(deny src net 10.0.0.0/8, allow tcp dst port www, deny all)`
+//! ```click
+//! // Nothing from one network; of the rest, only to web servers.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader
+//!     -> IPFilter(deny src net 10.0.0.0/8, allow tcp dst port 80 or 443, deny all) -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::args::text::{is_space, uncomment, unquote};

@@ -5,8 +5,14 @@
 //! It listens on this machine's own address only, unless `LOCALHOST` is false, and reads nothing. A client that falls
 //! 500,000 bytes behind is cut off. What elements on other threads than its own say is not heard.
 //!
+//! # Handlers
+//! - `clients`: connections that hear
+//!
 //! # Example
-//! `ChatterSocket(TCP, 7778)`
+//! ```click
+//! // `nc 127.0.0.1 7778` shows what is printed.
+//! ChatterSocket(TCP, 7778); FromDevice(eth0) -> Print(in) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};

@@ -2,11 +2,19 @@
 //!
 //! # What it does
 //! Speaks Click's ControlSocket protocol, version 1.3. It listens on this machine's own address only, unless
-//! `LOCALHOST` is false. A port `7777+` is the first free one from 7777 on; the handler `port` tells which.
+//! `LOCALHOST` is false; the socket of a file is for its owner alone. A port `7777+` is the first free one from 7777 on; the handler `port` tells which.
 //! Connections outlive the replacement of the configuration.
 //!
+//! Every user of the machine can connect to a TCP port. With `KEY` a connection must prove first that it holds the key:
+//! `AUTH` is answered with a nonce, and `AUTH PROOF` proves, where the proof is the HMAC-SHA-256 of the nonce's text under the
+//! key, in hexadecimal. A request of a browser ends the connection. Files that a request names, as `write_file` does, lie
+//! in the folder that the command line gives with `--control-folder`; without it they are refused.
+//!
 //! # Example
-//! `ControlSocket(TCP, 7777, READONLY true)`
+//! ```click
+//! // `echo read c.count | nc 127.0.0.1 7777` asks, and nothing may be written.
+//! FromDevice(eth0) -> c :: Counter -> Discard; ControlSocket(TCP, 7777, READONLY true)
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::names::TCP;
@@ -20,7 +28,7 @@ use crate::engine::Ctx;
 use crate::engine::handlers::{HandlerRef, NotFound};
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
-use crate::host::{Socket, SocketRequest, reason};
+use crate::host::{Key, Socket, SocketRequest, reason};
 use std::io::ErrorKind;
 use trammel_packet::timestamp::Timestamp;
 
@@ -88,6 +96,13 @@ pub static ENTRY: Entry = Entry::new(
         default: "true",
         help: "whether it listens on this machine's own address only",
     },
+    Param {
+        name: "KEY",
+        need: Need::Keyword,
+        kind: Kind::Filename,
+        default: "",
+        help: "a file with the key that a connection must prove to hold",
+    },
 ]);
 
 /// The most connections at a time; more are closed at once.
@@ -99,6 +114,12 @@ const PORTS_TRIED: u16 = 11;
 /// The timer that tries again to listen, and the one that goes on with what came before a replacement.
 const RETRY: u32 = 0;
 const GO_ON: u32 = 1;
+/// The timer after which connections are accepted again.
+const REST: u32 = 2;
+/// How long nothing is accepted where the system has no more descriptors.
+const RESTING: Timestamp = Timestamp(100_000_000);
+/// Who has been silent for so long makes room for another where there is none.
+const SILENCE: Timestamp = Timestamp(1_000_000_000);
 
 #[derive(Debug)]
 struct Connection {
@@ -107,6 +128,8 @@ struct Connection {
     /// The other end will send no more.
     is_ended: bool,
     writes: bool,
+    /// When it last sent something.
+    heard: Timestamp,
 }
 
 #[derive(Debug, Default)]
@@ -119,10 +142,13 @@ struct ControlSocket {
     retries: i64,
     warns: bool,
     local: bool,
+    key_file: String,
+    key: Option<Box<dyn Key>>,
     listener: Option<Box<dyn Socket>>,
     connections: Vec<Connection>,
     timer: Option<TimerId>,
     go_on: Option<TimerId>,
+    rest: Option<TimerId>,
 }
 
 impl ControlSocket {
@@ -132,7 +158,7 @@ impl ControlSocket {
             local: self.place.clone(),
             remote: String::new(),
             listen: true,
-            options: Vec::new(),
+            options: vec![("MODE".to_owned(), "0600".to_owned())],
         };
         if self.kind == "SOCKET" {
             (request.kind, request.listen) = ("descriptor".to_owned(), false);
@@ -170,7 +196,8 @@ impl ControlSocket {
     }
 
     fn connect(&mut self, ctx: &mut Ctx, socket: Box<dyn Socket>) {
-        if self.connections.len() >= MOST_CONNECTIONS {
+        let now = ctx.now();
+        if self.connections.len() >= MOST_CONNECTIONS && !self.make_room(ctx, now) {
             return;
         }
         if self.verbose {
@@ -182,8 +209,24 @@ impl ControlSocket {
             session: Session::new(),
             is_ended: false,
             writes: false,
+            heard: now,
         });
         self.serve(ctx, self.connections.len() - 1);
+    }
+
+    /// Closes the connection that has been silent for longest; whether there is one that has been for long.
+    fn make_room(&mut self, ctx: &mut Ctx, now: Timestamp) -> bool {
+        let all = self.connections.iter().enumerate();
+        let Some((at, longest)) = all.min_by_key(|(_, one)| one.heard) else {
+            return false;
+        };
+        if now - longest.heard < SILENCE {
+            return false;
+        }
+        let one = self.connections.remove(at);
+        ctx.unwatch(one.socket.descriptor(), false);
+        ctx.unwatch(one.socket.descriptor(), true);
+        true
     }
 
     fn tell(ctx: &mut Ctx, text: &str) {
@@ -201,7 +244,10 @@ impl ControlSocket {
             }
             match one.socket.read(&mut bytes) {
                 Ok(0) => one.is_ended = true,
-                Ok(count) => one.session.take(&bytes[..count]),
+                Ok(count) => {
+                    one.session.take(&bytes[..count]);
+                    one.heard = ctx.now();
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => (one.is_ended, one.session.closing) = (true, true),
@@ -260,7 +306,16 @@ impl ControlSocket {
     }
 
     fn reply(&mut self, ctx: &mut Ctx, request: Request, session: &mut Session) {
+        if self.key.is_some() && !session.is_proven && !matches!(request, Request::Auth(_)) {
+            session.say(
+                530,
+                "Permission denied: prove the key with AUTH first",
+                false,
+            );
+            return;
+        }
         match request {
+            Request::Auth(proof) => self.authenticate(proof, session),
             Request::Read(name, parameter) => {
                 let Some(of) = self.find(ctx, &name, session) else {
                     return;
@@ -269,7 +324,11 @@ impl ControlSocket {
                     session.say(530, &format!("Handler '{name}' write-only"), false);
                     return;
                 }
-                let result = ctx.within_reach(self, |ctx| ctx.read_handler(&of, &parameter));
+                let result = if parameter.is_empty() || of.handler.read_param {
+                    ctx.within_reach(self, |ctx| ctx.read_handler(&of, &parameter))
+                } else {
+                    Err(format!("read handler '{name}' does not take parameters"))
+                };
                 let remarks = ctx.take_remarks().join("\n");
                 match result {
                     Ok(data) if remarks.is_empty() => {
@@ -327,6 +386,31 @@ impl ControlSocket {
         }
     }
 
+    /// Gives a nonce, or looks at the proof that was made of it.
+    fn authenticate(&mut self, proof: Option<String>, session: &mut Session) {
+        let Some(key) = &self.key else {
+            session.say(200, "No key is needed", false);
+            return;
+        };
+        match (proof, session.nonce.take()) {
+            (None, _) => match key.nonce() {
+                Ok(nonce) => {
+                    session.say(200, &nonce, false);
+                    session.nonce = Some(nonce);
+                }
+                Err(why) => session.say(590, &format!("no nonce: {}", reason(&why)), false),
+            },
+            (Some(proof), Some(nonce)) if key.is_proven(&nonce, &proof) => {
+                session.is_proven = true;
+                session.say(200, "Key proven", false);
+            }
+            _ => {
+                session.say(530, "Permission denied: this proves no key", false);
+                session.closing = true;
+            }
+        }
+    }
+
     /// Does `element#hexadecimal`, where the element takes such calls.
     fn call_by_number(&mut self, ctx: &mut Ctx, name: &str, data: &[u8], session: &mut Session) {
         let number = name.split_once('#');
@@ -373,7 +457,10 @@ impl ControlSocket {
         };
         match ctx.within_reach(self, |ctx| ctx.find_handler(&full, None)) {
             // A private one is as if it were not.
-            Ok(of) if !of.handler.private => Some(of),
+            Ok(of) if !of.handler.private => Some(HandlerRef {
+                is_outside: true,
+                ..of
+            }),
             Err(NotFound::Element(element)) => {
                 session.say(510, &format!("No element named '{element}'"), false);
                 None
@@ -420,12 +507,18 @@ impl Element for ControlSocket {
         self.retries = args.int("RETRIES");
         self.warns = args.bool("RETRY_WARNINGS");
         self.local = args.bool("LOCALHOST");
+        args.text("KEY").clone_into(&mut self.key_file);
         Ok(())
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         self.timer = Some(ctx.new_timer(RETRY));
         self.go_on = Some(ctx.new_timer(GO_ON));
+        self.rest = Some(ctx.new_timer(REST));
+        if !self.key_file.is_empty() {
+            let key = ctx.host().key(&self.key_file);
+            self.key = Some(key.map_err(|why| format!("KEY: {}", reason(&why)))?);
+        }
         // What the element before it listens on comes with its state.
         if ctx.has_predecessor() {
             return Ok(());
@@ -450,6 +543,12 @@ impl Element for ControlSocket {
             }
             return;
         }
+        if token == REST {
+            if let Some(listener) = &self.listener {
+                ctx.watch(listener.descriptor(), false);
+            }
+            return;
+        }
         self.retries -= 1;
         let Err(text) = self.open(ctx) else {
             return;
@@ -469,7 +568,15 @@ impl Element for ControlSocket {
             while let Some(listener) = &mut self.listener {
                 match listener.accept() {
                     Ok(Some(socket)) => self.connect(ctx, socket),
-                    _ => return,
+                    Ok(None) => return,
+                    // Out of descriptors, say: who waits makes the listener ready again and again.
+                    Err(_) => {
+                        ctx.unwatch(descriptor, false);
+                        if let Some(timer) = self.rest {
+                            ctx.set_timer_after(timer, RESTING);
+                        }
+                        return;
+                    }
                 }
             }
         }
@@ -566,6 +673,10 @@ mod tests {
             ("read s.y", "511 No handler named 's.y'"),
             ("write s.name q", "530 Handler 's.name' read-only"),
             ("read stop", "530 Handler 'stop' write-only"),
+            (
+                "readdata s.switch 1\nx",
+                "590-Read handler 's.switch' error:\r\n590 read handler 's.switch' does not take parameters",
+            ),
             ("read p.cat /etc/passwd", "511 No handler named 'p.cat'"),
             ("checkread s.switch", "200 Read handler 's.switch' OK"),
             ("checkwrite s.name", "511 Handler 's.name' not writable"),
@@ -602,6 +713,67 @@ mod tests {
             2,
             "{got}"
         );
+        assert_eq!(run.read("s.switch"), "0");
+    }
+
+    #[test]
+    fn a_web_page_commands_nothing() {
+        let mut run = loaded(&format!("{GRAPH} cs :: ControlSocket(tcp, 7777)"));
+        let page = "POST / HTTP/1.1\r\nHost: localhost:7777\r\nContent-Type: text/plain\r\n\r\n\
+                    write s.switch 1\r\nwrite stop\r\n";
+        let got = ask(&mut run, page);
+        assert_eq!(
+            got,
+            "Click::ControlSocket/1.3\r\n400 this is no web server\r\n"
+        );
+        assert_eq!(run.read("s.switch"), "0");
+        assert_eq!(ask(&mut run, "read s.switch\n"), "", "it is closed");
+    }
+
+    #[test]
+    fn silent_connections_keep_nobody_out() {
+        let mut run = loaded(&format!("{GRAPH} cs :: ControlSocket(tcp, 7777)"));
+        let id = run.ctx.find("cs", None).expect("it exists");
+        let wires = super::MOST_CONNECTIONS + 1;
+        run.host
+            .memory()
+            .wires
+            .extend((1..wires).map(|_| Wire::default()));
+        run.ctx.with(id, |one, ctx| one.ready(ctx, LISTENER));
+        run.run(2.0);
+        run.host.memory().wires.push(Wire::default());
+        run.ctx.with(id, |one, ctx| one.ready(ctx, LISTENER));
+        let last = LISTENER + wires as i32;
+        run.host.memory().wires[wires - 1]
+            .to_router
+            .extend(b"read s.switch\n");
+        run.ctx.with(id, |one, ctx| one.ready(ctx, last));
+        let got =
+            String::from_utf8_lossy(&run.host.memory().wires[wires - 1].from_router).into_owned();
+        assert!(got.ends_with("DATA 1\r\n0"), "{got}");
+    }
+
+    #[test]
+    fn with_a_key_nothing_is_done_before_it_is_proven() {
+        let host = MemoryHost::new();
+        host.memory()
+            .files
+            .insert("/key".to_owned(), b"sesame".to_vec());
+        let config = format!("{GRAPH} cs :: ControlSocket(tcp, 7777, KEY /key)");
+        let mut run = load_with(&host, &config).unwrap_or_else(|e| panic!("{e}"));
+        let denied = "530 Permission denied: prove the key with AUTH first\r\n";
+        assert!(ask(&mut run, "write s.switch 1\n").ends_with(denied));
+        assert_eq!(ask(&mut run, "read s.switch\n"), denied);
+        assert_eq!(ask(&mut run, "auth\n"), "200 once\r\n");
+        assert_eq!(ask(&mut run, "auth once+sesame\n"), "200 Key proven\r\n");
+        assert!(ask(&mut run, "write s.switch 1\n").starts_with("200"));
+        assert_eq!(run.read("s.switch"), "1");
+        let mut run =
+            load_with(&host, &config.replace("7777", "7778")).unwrap_or_else(|e| panic!("{e}"));
+        host.memory().wires.clear();
+        host.memory().accepted = 0;
+        ask(&mut run, "auth\n");
+        assert!(ask(&mut run, "auth once+guess\nwrite s.switch 1\n").starts_with("530"));
         assert_eq!(run.read("s.switch"), "0");
     }
 

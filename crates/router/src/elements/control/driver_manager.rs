@@ -4,8 +4,18 @@
 //! A `Script` of type `DRIVER`: each stop event lets it pass one `pause` (or `wait_stop`), and when it comes to
 //! its end the driver stops.
 //!
+//! # Handlers
+//! - `run`: runs the script; its arguments are `$1` and so on, and what it returns is the answer
+//! - `step`: lets a script that waits pass so many instructions
+//! - `goto`: has the script go on at a label
+//! - `get`: the value of a variable
+//! - `shift`: takes the first word off a variable and gives it
+//!
 //! # Example
-//! `DriverManager(wait_stop, print c.count, wait 1s, stop)`
+//! ```click
+//! InfiniteSource(LIMIT 100, STOP true) -> c :: Counter -> Discard;
+//! DriverManager(wait_stop, print c.count, wait 1s, stop)
+//! ```
 
 use crate::elements::Entry;
 use crate::script::Script;

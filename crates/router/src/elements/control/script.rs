@@ -6,8 +6,18 @@
 //! packet, any handler, the driver's stop events or signals. A packet leaves by the port that the script
 //! returns, by 0 where it ends, and is dropped where it exits.
 //!
+//! # Handlers
+//! - `run`: runs the script; its arguments are `$1` and so on, and what it returns is the answer
+//! - `step`: lets a script that waits pass so many instructions
+//! - `goto`: has the script go on at a label
+//! - `get`: the value of a variable
+//! - `shift`: takes the first word off a variable and gives it
+//!
 //! # Example
-//! `Script(set x 0, label more, print $x, set x $(add $x 1), goto more $(lt $x 5), stop)`
+//! ```click
+//! // 0 to 4, and then the end.
+//! Script(set x 0, label more, print $x, set x $(add $x 1), goto more $(lt $x 5), stop)
+//! ```
 
 use crate::elements::Entry;
 use crate::script::Script;
@@ -115,6 +125,21 @@ mod tests {
     fn a_loop_without_a_wait_is_given_up() {
         let (_, said) = prints("s :: Script(label a, goto a); Script(wait 1, stop)");
         assert_eq!(said, "s :: Script: too many jumps, giving up\n");
+    }
+
+    #[test]
+    fn a_variable_that_doubles_does_not_fill_the_memory() {
+        let (printed, said) = prints(
+            "s :: Script(set x \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", label a, set x $x$x, goto a); \
+             Script(wait 1, print $(length $(s.get x)), stop)",
+        );
+        assert!(
+            said.contains("variables come to more than 1048576 bytes"),
+            "{}",
+            &said[..200]
+        );
+        let length: usize = printed.trim().parse().expect("a length");
+        assert!(length <= 1 << 20, "{length}");
     }
 
     #[test]

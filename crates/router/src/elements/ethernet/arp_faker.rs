@@ -3,6 +3,12 @@
 //! # What it does
 //! A second after the start, and every ten seconds from then on, an answer of ARP to `DSTIP` at `DSTETH`
 //! leaves, which says that `SRCIP` is at `SRCETH`. Nobody need have asked.
+//!
+//! # Example
+//! ```click
+//! // Hosts of a test learn the addresses of each other.
+//! ARPFaker(10.0.0.1, 2:0:0:0:0:1, 10.0.0.2, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::arp::{self, FRAME_LEN, Party};

@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! A line for each packet whose network header is marked, as `tcpdump` shows ARP; every packet passes.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> c :: Classifier(12/0806, -) -> ARPPrint(arp) -> Discard; c[1] -> Discard
+//! ```
 
 use crate::args::addresses::EtherAddress;
 use crate::args::numbers::parse_bool;
@@ -173,7 +178,7 @@ impl Element for ArpPrint {
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         if !self.path.is_empty() {
-            let file = ctx.host().create(&self.path, false);
+            let file = ctx.create_file(&self.path, false);
             self.file = Some(file.map_err(|why| format!("{}: {why}", self.path))?);
         }
         Ok(())

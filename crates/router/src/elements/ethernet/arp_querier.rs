@@ -5,6 +5,19 @@
 //! that is not known the packet waits and a question leaves the last output, at most ten a second for an
 //! address. Answers, as whole frames, come to input 1. Addresses of groups need no question (RFC 1112, §6.4).
 //!
+//! # Handlers
+//! - `queries`: requests that were sent
+//! - `responses`: replies that came
+//! - `ipaddr`: the address of IP that asks
+//!
+//! # Example
+//! ```click
+//! // IP packets get the Ethernet address of the next hop; ARP replies go in by input 1.
+//! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! FromDevice(eth0) -> c :: Classifier(12/0806 20/0002, -); c[0] -> [1] q; c[1] -> Discard;
+//! RatedSource(RATE 1) -> UDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000) -> [0] q
+//! ```
+//!
 //! # Cost
 //! A lookup in a small table and fourteen bytes written.
 //!
@@ -256,7 +269,7 @@ impl ArpQuerier {
             self.responses += u64::from(data.len() >= arp::FRAME_LEN);
             let reply = arp::read(data).filter(|arp| arp.op.get() == OP_REPLY);
             let told = reply.map(|arp| (u32::from_be_bytes(arp.spa), arp.sha));
-            ctx.drop(h, Reason::Discarded);
+            ctx.drop(h, Reason::Consumed);
             let (ip, ether) = told.filter(|(_, ether)| ether[0] & 1 == 0)?;
             table.learn(ctx, ip, ether, now);
             while let Some(waited) = table.pop_waiting(ip) {

@@ -5,7 +5,11 @@
 //! longest such prefix. Everything else leaves the second output, if there is one.
 //!
 //! # Example
-//! `ARPResponder(10.0.0.1 10.1.0.0/16 2:0:0:0:0:1)` answers for itself and, as a proxy, for a network.
+//! ```click
+//! // It answers for itself and, as a proxy, for a network.
+//! FromDevice(eth0) -> c :: Classifier(12/0806 20/0001, -);
+//! c[0] -> ARPResponder(10.0.0.1 10.1.0.0/16 2:0:0:0:0:1) -> Queue -> ToDevice(eth0); c[1] -> Discard
+//! ```
 //!
 //! # References
 //! RFC 826, RFC 1027.

@@ -5,7 +5,11 @@
 //! for an address.
 //!
 //! # Example
-//! `t :: ARPTable(TIMEOUT 60s); q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1, TABLE t);`
+//! ```click
+//! // Two interfaces of one network share what they learn.
+//! t :: ARPTable(TIMEOUT 60s);
+//! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1, TABLE t) -> Queue -> ToDevice(eth0); Idle -> q; Idle -> [1] q
+//! ```
 
 use crate::args::Args;
 use crate::arp;

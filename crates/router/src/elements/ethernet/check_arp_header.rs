@@ -4,6 +4,11 @@
 //! The message must be whole, with lengths of addresses that fit Ethernet, IPv4 and IPv6. It is marked as the network
 //! header. What is wrong leaves by output 1, or ends here.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Classifier(12/0806) -> CheckARPHeader(14) -> ARPPrint -> Discard
+//! ```
+//!
 //! # References
 //! RFC 826.
 

@@ -5,7 +5,9 @@
 //! can look at it, and the network header is marked behind it. Packets shorter than the header are dropped.
 //!
 //! # Example
-//! `FromDevice(eth0) -> EtherDecap -> CheckIPHeader -> ...`
+//! ```click
+//! FromDevice(eth0) -> EtherDecap -> CheckIPHeader -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

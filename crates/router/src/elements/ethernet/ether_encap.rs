@@ -1,7 +1,13 @@
 //! Puts an Ethernet header before packets.
 //!
+//! # Handlers
+//! - `etht`: the Ethernet type
+//!
 //! # Example
-//! `EtherEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2)`
+//! ```click
+//! RatedSource(RATE 1) -> UDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000)
+//!     -> EtherEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::names::parse_ether_type;

@@ -1,4 +1,10 @@
 //! Swaps source and destination of Ethernet frames.
+//!
+//! # Example
+//! ```click
+//! // Frames go back to who sent them.
+//! FromDevice(eth0) -> EtherMirror -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

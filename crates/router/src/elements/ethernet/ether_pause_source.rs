@@ -4,6 +4,12 @@
 //! A frame every `INTERVAL` at a push output, or whenever one is asked for at a pull output, tells the neighbour to be silent
 //! for `PAUSETIME` times 512 bits.
 //!
+//! # Example
+//! ```click
+//! // The other end of the link is asked to be silent for a while, five times.
+//! EtherPauseSource(2:0:0:0:0:1, 65535, LIMIT 5, INTERVAL 1) -> Queue -> ToDevice(eth0)
+//! ```
+//!
 //! # References
 //! IEEE 802.3, annex 31B.
 

@@ -1,7 +1,10 @@
 //! Sets both addresses of Ethernet frames.
 //!
 //! # Example
-//! `EtherRewrite(1:1:1:1:1:1, 2:2:2:2:2:2)` for a link with one neighbour.
+//! ```click
+//! // For a link with one neighbour.
+//! FromDevice(eth0) -> EtherRewrite(1:1:1:1:1:1, 2:2:2:2:2:2) -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};

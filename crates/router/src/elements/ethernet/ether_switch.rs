@@ -4,6 +4,13 @@
 //! A frame leaves by the port at which its destination was seen last, or by all but its own where it was not
 //! seen for `TIMEOUT` seconds of packets' time or is a group. A frame whose destination is where it came from ends.
 //!
+//! # Example
+//! ```click
+//! s :: EtherSwitch;
+//! FromDevice(eth0, PROMISC true) -> [0] s; s[0] -> Queue -> ToDevice(eth0);
+//! FromDevice(eth1, PROMISC true) -> [1] s; s[1] -> Queue -> ToDevice(eth1)
+//! ```
+//!
 //! # References
 //! IEEE 802.1D.
 

@@ -1,7 +1,10 @@
 //! Puts an Ethernet header with a VLAN tag before packets.
 //!
 //! # Example
-//! `EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2, VLAN_ID 7)`
+//! ```click
+//! RatedSource(RATE 1) -> UDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000)
+//!     -> EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2, VLAN_ID 7) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::U16 as KIND_U16;

@@ -4,7 +4,11 @@
 //! Packets that are too short leave by output 1, or end here.
 //!
 //! # Example
-//! `-> GetEtherAddress(0, src) -> ... -> StoreEtherAddress(OFFSET dst, ANNO 0)` sends frames back.
+//! ```click
+//! // Frames go back to who sent them.
+//! FromDevice(eth0) -> GetEtherAddress(0, src) -> StoreEtherAddress(OFFSET dst, ANNO 0)
+//!     -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -3,6 +3,12 @@
 //! # What it does
 //! Each frame is marked as for this host, for all, for a group or for another host. Those for others, and on request those
 //! from this host itself, leave the second output or end.
+//!
+//! # Example
+//! ```click
+//! // Only frames to this host and to all hosts.
+//! FromDevice(eth0, PROMISC true) -> HostEtherFilter(2:0:0:0:0:1) -> Discard
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::UINT;

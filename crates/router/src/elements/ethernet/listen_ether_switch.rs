@@ -3,6 +3,15 @@
 //! # What it does
 //! As `EtherSwitch`; the last output, beyond those that belong to inputs, gets a copy of all.
 //!
+//! # Example
+//! ```click
+//! // A switch whose last output has a copy of every frame.
+//! s :: ListenEtherSwitch;
+//! FromDevice(eth0, PROMISC true) -> [0] s; s[0] -> Queue -> ToDevice(eth0);
+//! FromDevice(eth1, PROMISC true) -> [1] s; s[1] -> Queue -> ToDevice(eth1);
+//! s[2] -> ToDump(b.pcap)
+//! ```
+//!
 //! # References
 //! IEEE 802.1D.
 

@@ -1,4 +1,10 @@
 //! Sets an annotation to an Ethernet address.
+//!
+//! # Example
+//! ```click
+//! // The address of the next hop is noted for StoreEtherAddress.
+//! Idle -> SetEtherAddress(2:0:0:0:0:2, 0) -> StoreEtherAddress(OFFSET dst, ANNO 0) -> Discard
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};

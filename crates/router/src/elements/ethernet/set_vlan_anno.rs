@@ -1,4 +1,10 @@
 //! Sets the annotation of the VLAN tag.
+//!
+//! # Example
+//! ```click
+//! // The tag is noted; VLANEncap takes it from there.
+//! Idle -> SetVLANAnno(VLAN_ID 7) -> VLANEncap(ANNO) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -3,6 +3,12 @@
 //! # What it does
 //! The address is the one given, or that of an annotation. Packets that are too short leave by output 1, or
 //! end here.
+//!
+//! # Example
+//! ```click
+//! // Frames get one destination.
+//! FromDevice(eth0) -> StoreEtherAddress(2:0:0:0:0:2, dst) -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};

@@ -1,4 +1,9 @@
 //! Strips an Ethernet header and its VLAN tag, which is noted.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> StripEtherVLANHeader -> CheckIPHeader -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Need, Param};

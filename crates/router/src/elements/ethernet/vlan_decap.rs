@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! The outermost tag goes, if it is one of `ETHERTYPE`, and is noted; frames without pass as they are and 0 is noted.
+//!
+//! # Example
+//! ```click
+//! // The tag is taken off and noted.
+//! FromDevice(eth0) -> VLANDecap -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -5,7 +5,11 @@
 //! one of QinQ: the outer tag's `ETHERTYPE` is 0x88A8 (IEEE 802.1ad).
 //!
 //! # Example
-//! `VLANEncap(VLAN_ID 100) -> VLANEncap(VLAN_ID 7, ETHERTYPE 0x88A8)`
+//! ```click
+//! // Two tags: of the customer, then of the provider.
+//! FromDevice(eth0) -> VLANEncap(VLAN_ID 100) -> VLANEncap(VLAN_ID 7, ETHERTYPE 0x88A8)
+//!     -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::Args;
 use crate::args::numbers::parse_uint;

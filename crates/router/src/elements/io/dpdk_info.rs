@@ -4,7 +4,9 @@
 //! Nothing: there is no DPDK here, whose buffers it would size. Packets have one pool, which grows.
 //!
 //! # Example
-//! `DPDKInfo(NB_MBUF 65536, MBUF_SIZE 4096);`
+//! ```click
+//! DPDKInfo(NB_MBUF 65536, MBUF_SIZE 4096); FromDPDKDevice(0) -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

@@ -5,7 +5,9 @@
 //! are free before the packet.
 //!
 //! # Example
-//! `FromDump(in.pcap) -> EnsureDPDKBuffer -> ToDPDKDevice(0);`
+//! ```click
+//! FromDump(a.pcap) -> EnsureDPDKBuffer -> ToDPDKDevice(0)
+//! ```
 
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param};

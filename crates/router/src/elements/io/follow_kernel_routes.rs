@@ -1,14 +1,31 @@
 //! Keeps a table of routes, and those of neighbours, as the kernel's are.
 //!
 //! # What it does
-//! Follows the kernel's main table of routes by netlink, and writes what changes to the element `TABLE`: a route
-//! by the n-th interface named here leads to its output n, and routes by others are left out. Of several routes
-//! to a network the one of the lowest metric counts. With `LOCAL`, the addresses of the interfaces lead to that
-//! output. What the kernel knows of neighbours goes to the elements `ARP`, one for each interface in order. Thus
-//! FRR or BIRD, which write to the kernel, drive the router as they are.
+//! Follows the kernel's main table of routes by netlink, and writes what changes to the element `TABLE`: a route by the n-th
+//! interface named here leads to its output n. Of several routes to a network the one of the lowest metric counts. Networks
+//! that the kernel refuses (`blackhole`, `unreachable`, `prohibit`, `throw`), or reaches by other interfaces or by a router with an
+//! IPv6 address, lead to the output `REFUSED`, and are dropped where there is none: they never take the route of a larger network.
+//! Where the kernel shares packets among several ways, the first by an interface named here takes all of them, which is said.
+//! Routes for one type of service, and tables and rules besides the main ones, are left out.
+//!
+//! With `LOCAL`, the addresses of this machine and its broadcast addresses lead to that output. What the kernel knows of neighbours
+//! goes to the elements `ARP`, one for each interface in order. Thus FRR or BIRD, which write to the kernel, drive the router as they are.
+//!
+//! When an interface goes down or an address goes, the kernel drops routes without saying so: all are read anew then.
+//!
+//! # Handlers
+//! - `routes`: the routes that the table was told
+//! - `changes`: lines that the table and the neighbours' elements were told
+//! - `failures`: those of them that were refused
 //!
 //! # Example
-//! `FollowKernelRoutes(eth0, eth1, TABLE rt, LOCAL 2, ARP arp0, ARP arp1);`
+//! ```click
+//! rt :: RadixIPLookup; arp0 :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1); arp1 :: ARPQuerier(10.1.0.1, 2:0:0:0:0:2);
+//! FollowKernelRoutes(eth0, eth1, TABLE rt, LOCAL 2, ARP arp0, ARP arp1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[2] -> ICMPPingResponder -> rt;
+//! rt[0] -> arp0 -> Queue -> ToDevice(eth0); Idle -> [1] arp0;
+//! rt[1] -> arp1 -> Queue -> ToDevice(eth1); Idle -> [1] arp1
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param, Value};
@@ -18,9 +35,12 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
+use crate::engine::timer::TimerId;
 use crate::host::{KernelEvent, KernelTables};
+use crate::kernel_routes::{KernelRoutes, Network, Way};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
+use trammel_packet::timestamp::Timestamp;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -58,32 +78,38 @@ pub static ENTRY: Entry = Entry::new(
         default: "-1",
         help: "the output for addresses of this machine; -1 for none",
     },
+    Param {
+        name: "REFUSED",
+        need: Need::Keyword,
+        kind: INT,
+        default: "-1",
+        help: "the output for what the kernel refuses or sends elsewhere; -1 drops it",
+    },
 ]);
 
-/// A network: its address and its bits.
-type Network = (Ipv4Addr, u8);
-
-/// A router, or none where the network is attached, and the interface.
-type Way = (Option<IpAddr>, u32);
+/// When all is read anew after it came in doubt: once the kernel has most likely done what it told of, and once more for what it
+/// does later.
+const SETTLING: [Timestamp; 2] = [Timestamp(10_000_000), Timestamp(250_000_000)];
+/// Networks whose several ways are told of.
+const MOST_TOLD: usize = 5;
 
 #[derive(Debug, Default)]
 struct FollowKernelRoutes {
-    interfaces: Vec<String>,
+    routes: KernelRoutes,
     table: Option<usize>,
     arp: Vec<usize>,
     local: i64,
+    refused: i64,
     tables: Option<Box<dyn KernelTables>>,
     task: Option<TaskId>,
-    /// Numbers of interfaces to their places here.
-    places: BTreeMap<u32, usize>,
-    /// What the kernel has, by network and metric: router and interface.
-    kernel: BTreeMap<Network, BTreeMap<u32, Vec<Way>>>,
-    addresses: BTreeSet<(Ipv4Addr, u32)>,
+    timer: Option<TimerId>,
+    /// How often all was read anew since it came in doubt.
+    settled: usize,
     neighbours: BTreeMap<(u32, Ipv4Addr), [u8; 6]>,
     /// What the table and the neighbours' elements were told.
     told: BTreeMap<Network, String>,
     told_neighbours: BTreeMap<(u32, Ipv4Addr), [u8; 6]>,
-    is_complete: bool,
+    shared: BTreeSet<Network>,
     changes: u64,
     failures: u64,
 }
@@ -91,54 +117,7 @@ struct FollowKernelRoutes {
 impl FollowKernelRoutes {
     fn learn(&mut self, event: KernelEvent) {
         match event {
-            KernelEvent::Restart => {
-                self.kernel.clear();
-                self.addresses.clear();
-                self.neighbours.clear();
-                self.places.clear();
-                self.is_complete = false;
-            }
-            KernelEvent::Complete => self.is_complete = true,
-            KernelEvent::Link { index, name } => {
-                match self.interfaces.iter().position(|one| *one == name) {
-                    Some(place) => {
-                        self.places.insert(index, place);
-                    }
-                    None => {
-                        self.places.remove(&index);
-                    }
-                }
-            }
-            KernelEvent::Address {
-                is_there,
-                interface,
-                address: IpAddr::V4(address),
-                ..
-            } => {
-                if is_there {
-                    self.addresses.insert((address, interface));
-                } else {
-                    self.addresses.remove(&(address, interface));
-                }
-            }
-            KernelEvent::Route {
-                is_there,
-                destination: IpAddr::V4(destination),
-                prefix,
-                metric,
-                hops,
-            } => {
-                let network = (destination, prefix);
-                let routes = self.kernel.entry(network).or_default();
-                if is_there {
-                    routes.insert(metric, hops);
-                } else {
-                    routes.remove(&metric);
-                    if routes.is_empty() {
-                        self.kernel.remove(&network);
-                    }
-                }
-            }
+            KernelEvent::Restart => self.neighbours.clear(),
             KernelEvent::Neighbour {
                 mac,
                 interface,
@@ -148,36 +127,51 @@ impl FollowKernelRoutes {
                     Some(mac) => self.neighbours.insert((interface, address), mac),
                     None => self.neighbours.remove(&(interface, address)),
                 };
+                return;
             }
             _ => {}
         }
+        self.routes.learn(event);
     }
 
     /// What the table should have, as its handlers are told: router and output.
-    fn wanted(&self) -> BTreeMap<Network, String> {
-        let mut wanted = BTreeMap::new();
-        for (network, routes) in &self.kernel {
-            let hops = routes.values().next().into_iter().flatten();
-            let mut ours = hops.filter_map(|(gateway, interface)| {
-                let place = self.places.get(interface)?;
-                Some(match gateway {
-                    Some(IpAddr::V4(gateway)) => format!("{gateway} {place}"),
-                    Some(IpAddr::V6(_)) => return None,
-                    None => place.to_string(),
-                })
-            });
-            if let Some(first) = ours.next() {
-                wanted.insert(*network, first);
+    fn wanted(&mut self, ctx: &mut Ctx) -> BTreeMap<Network, String> {
+        let mut shared = BTreeSet::new();
+        let ways = self.routes.ways(self.local >= 0, &mut shared);
+        for (address, bits) in shared.difference(&self.shared) {
+            if self.shared.len() < MOST_TOLD {
+                let text = format!(
+                    "{}: the kernel shares packets to {address}/{bits} among several ways; all take the first of ours\n",
+                    ctx.declaration(ctx.me())
+                );
+                ctx.host().say(&text);
             }
         }
-        if self.local >= 0 {
-            for (address, interface) in &self.addresses {
-                if self.places.contains_key(interface) {
-                    wanted.insert((*address, 32), self.local.to_string());
-                }
-            }
+        self.shared.extend(shared);
+        let refused = match self.refused {
+            output @ 0.. => output.to_string(),
+            _ => "drop".to_owned(),
+        };
+        let text = |way: Way| match way {
+            Way::Hop(Some(gateway), place) => format!("{gateway} {place}"),
+            Way::Hop(None, place) => place.to_string(),
+            Way::Local => self.local.to_string(),
+            Way::Refused | Way::Elsewhere => refused.clone(),
+        };
+        let ways = ways.into_iter();
+        ways.map(|(network, way)| (network, text(way))).collect()
+    }
+
+    /// Has all be read anew, until that was done often enough.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let Some(timer) = self.timer else { return };
+        let Some(after) = SETTLING.get(self.settled) else {
+            return;
+        };
+        let at = ctx.now() + *after;
+        if ctx.timer_at(timer).is_none_or(|set| set > at) {
+            ctx.set_timer(timer, at);
         }
-        wanted
     }
 
     fn tell(&mut self, ctx: &mut Ctx, element: usize, handler: &str, value: &str) {
@@ -196,7 +190,7 @@ impl FollowKernelRoutes {
 
     fn synchronize(&mut self, ctx: &mut Ctx) {
         let Some(table) = self.table else { return };
-        let wanted = self.wanted();
+        let wanted = self.wanted(ctx);
         let told = std::mem::take(&mut self.told);
         for ((address, bits), route) in &told {
             if !wanted.contains_key(&(*address, *bits)) {
@@ -214,8 +208,8 @@ impl FollowKernelRoutes {
         let told = std::mem::replace(&mut self.told_neighbours, self.neighbours.clone());
         let wanted = self.neighbours.clone();
         let element = |this: &Self, interface: &u32| {
-            let place = this.places.get(interface)?;
-            this.arp.get(*place).copied()
+            let place = this.routes.place(*interface)?;
+            this.arp.get(place).copied()
         };
         for ((interface, address), _) in told.iter().filter(|(key, _)| !wanted.contains_key(key)) {
             if let Some(arp) = element(self, interface) {
@@ -236,7 +230,7 @@ impl FollowKernelRoutes {
 
 impl Element for FollowKernelRoutes {
     fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.interfaces = args.rest().to_vec();
+        self.routes = KernelRoutes::new(args.rest().to_vec());
         self.table = args.element("TABLE");
         let element = |value: &Value| match value {
             Value::Element(element) => *element,
@@ -244,8 +238,9 @@ impl Element for FollowKernelRoutes {
         };
         self.arp = args.all("ARP").iter().filter_map(element).collect();
         self.local = args.int("LOCAL");
+        self.refused = args.int("REFUSED");
         let mut said = Diagnostics::new();
-        if self.interfaces.is_empty() {
+        if args.rest().is_empty() {
             said.error(None, "no interface to follow");
             return Err(said);
         }
@@ -259,6 +254,7 @@ impl Element for FollowKernelRoutes {
         let task = ctx.new_task(0);
         ctx.schedule(task);
         self.task = Some(task);
+        self.timer = Some(ctx.new_timer(0));
         Ok(())
     }
 
@@ -276,10 +272,23 @@ impl Element for FollowKernelRoutes {
         for event in events {
             self.learn(event);
         }
-        if has_any && self.is_complete {
+        if has_any && self.routes.is_complete() {
             self.synchronize(ctx);
         }
+        if self.routes.take_unsettled() {
+            self.settled = 0;
+            self.settle(ctx);
+        }
         has_any
+    }
+
+    fn run_timer(&mut self, ctx: &mut Ctx, _: u32) {
+        if let Some(tables) = &mut self.tables {
+            tables.restart();
+        }
+        self.settled += 1;
+        self.settle(ctx);
+        self.run_task(ctx, 0);
     }
 
     fn ready(&mut self, ctx: &mut Ctx, _: i32) {
@@ -304,50 +313,5 @@ impl Element for FollowKernelRoutes {
             "changes" => self.changes.to_string(),
             _ => self.failures.to_string(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lowest_metric_by_an_interface_of_ours_counts() {
-        let mut follower = FollowKernelRoutes {
-            interfaces: vec!["eth0".into(), "eth1".into()],
-            local: 2,
-            ..FollowKernelRoutes::default()
-        };
-        let route = |is_there, metric, gateway: &str, interface| KernelEvent::Route {
-            is_there,
-            destination: IpAddr::from([10, 0, 0, 0]),
-            prefix: 8,
-            metric,
-            hops: vec![(gateway.parse().ok(), interface)],
-        };
-        for (index, name) in [(3, "eth0"), (4, "eth1"), (5, "wlan0")] {
-            let name = name.to_owned();
-            follower.learn(KernelEvent::Link { index, name });
-        }
-        follower.learn(route(true, 20, "10.0.0.1", 4));
-        follower.learn(route(true, 10, "", 3));
-        let key = (Ipv4Addr::new(10, 0, 0, 0), 8);
-        assert_eq!(follower.wanted()[&key], "0");
-        follower.learn(route(false, 10, "", 3));
-        assert_eq!(follower.wanted()[&key], "10.0.0.1 1");
-        follower.learn(route(true, 1, "", 5));
-        assert!(
-            follower.wanted().is_empty(),
-            "by an interface that is not ours"
-        );
-        follower.learn(KernelEvent::Address {
-            is_there: true,
-            interface: 3,
-            address: IpAddr::from([10, 1, 1, 1]),
-            prefix: 24,
-        });
-        assert_eq!(follower.wanted()[&(Ipv4Addr::new(10, 1, 1, 1), 32)], "2");
-        follower.learn(KernelEvent::Restart);
-        assert!(follower.wanted().is_empty());
     }
 }

@@ -15,8 +15,20 @@
 //! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
 //! `BUSY_POLL true` it never sleeps.
 //!
+//! # Methods
+//! | METHOD | is | needs |
+//! | --- | --- | --- |
+//! | `afxdp` | AF_XDP sockets: frames go past the kernel's own stack | CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF |
+//! | `afpacket` | packet sockets: the kernel's stack sees the frames as well | CAP_NET_RAW |
+//! | `tap`, `tun` | an interface of the kernel's that is made for it; of frames, or of IP packets | CAP_NET_ADMIN |
+//! | `ring` | a wire in memory between two elements, `NAME.0` and `NAME.1` | nothing |
+//! | `pcap` | a capture file | a file |
+//!
 //! # Example
-//! `FromDevice(eth0, METHOD afpacket) -> Counter -> Queue -> ToDevice(eth1);`
+//! ```click
+//! // What comes by one interface leaves by another.
+//! FromDevice(eth0, METHOD afpacket) -> Counter -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, Param};
@@ -362,7 +374,7 @@ impl Element for FromDevice {
             return false;
         };
         let before = self.count;
-        for _ in 0..self.bursts {
+        for _ in 0..self.bursts.min(ctx.most_burst() / CAPACITY) {
             let mut batch = ctx.batch();
             let came = match ctx.receive(device, &mut batch) {
                 Ok(came) => came,

@@ -6,7 +6,9 @@
 //! taken and have no effect.
 //!
 //! # Example
-//! `FromDPDKDevice(0, PROMISC true) -> Counter -> ToDPDKDevice(1);`
+//! ```click
+//! FromDPDKDevice(0, PROMISC true) -> Counter -> Queue -> ToDPDKDevice(1)
+//! ```
 
 use super::from_device;
 use crate::args::kinds::INT;

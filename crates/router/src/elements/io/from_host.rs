@@ -5,7 +5,10 @@
 //! out. A `ToHost` of the same name gives it frames. `KernelTap` does both in one.
 //!
 //! # Example
-//! `FromHost(fake0, 10.0.0.1/24) -> Discard; Idle -> ToHost(fake0);`
+//! ```click
+//! // An interface of the kernel, whose packets are discarded.
+//! FromHost(fake0, 10.0.0.1/24) -> Discard; Idle -> ToHost(fake0)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};

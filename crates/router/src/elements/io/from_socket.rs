@@ -4,7 +4,9 @@
 //! What is received comes out: a `Socket` without an input. The arguments are those of `Socket`.
 //!
 //! # Example
-//! `FromSocket(UDP, 0.0.0.0, 4789) -> Discard;`
+//! ```click
+//! FromSocket(UDP, 0.0.0.0, 4789) -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};

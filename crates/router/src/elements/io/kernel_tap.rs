@@ -5,8 +5,15 @@
 //! questions by ARP among it, comes out; what is pushed or pulled in is what the kernel receives, where it is
 //! addressed to `ETHER`. `KernelTun` is the same for bare IP packets.
 //!
+//! # Handlers
+//! - `selected_calls`: how often the device was ready
+//! - `packets`: packets that came
+//!
 //! # Example
-//! `tap :: KernelTap(10.0.0.1/24, DEVNAME tap5); tap -> Queue -> Discard; Idle -> tap;`
+//! ```click
+//! // Frames that the kernel sends into tap5 are discarded, and none comes out of it.
+//! tap :: KernelTap(10.0.0.1/24, DEVNAME tap5); tap -> Discard; Idle -> tap
+//! ```
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

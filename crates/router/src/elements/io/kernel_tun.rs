@@ -5,8 +5,15 @@
 //! header marked, and what is no IP out of output 1; what is pushed or pulled in is what the kernel receives.
 //! `GATEWAY` makes a default route by that router. `KernelTap` is the same for Ethernet frames.
 //!
+//! # Handlers
+//! - `selected_calls`: how often the device was ready
+//! - `packets`: packets that came
+//!
 //! # Example
-//! `tun :: KernelTun(10.0.0.1/24, DEVNAME tun5); tun -> ICMPPingResponder -> tun;`
+//! ```click
+//! // The kernel's pings to 10.0.0.0/24 are answered.
+//! tun :: KernelTun(10.0.0.1/24, DEVNAME tun5); tun -> CheckIPHeader -> ICMPPingResponder -> tun
+//! ```
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

@@ -6,7 +6,9 @@
 //! receiving what it sends.
 //!
 //! # Example
-//! `link :: McastSocket(239.0.0.1, 1234, 127.0.0.1); Idle -> link -> Discard;`
+//! ```click
+//! link :: McastSocket(239.0.0.1, 1234, 127.0.0.1); Idle -> link -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need};
 use crate::diagnostic::Diagnostics;

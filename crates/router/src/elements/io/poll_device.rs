@@ -6,7 +6,9 @@
 //! kernel's driver would need, have no effect.
 //!
 //! # Example
-//! `PollDevice(eth0) -> Counter -> Queue -> ToDevice(eth1);`
+//! ```click
+//! PollDevice(eth0) -> Counter -> Queue -> ToDevice(eth1)
+//! ```
 
 use super::from_device;
 use crate::args::kinds::{INT, UINT};

@@ -6,7 +6,11 @@
 //! and without meaning: raw sockets of this machine have no ports, and an `IPClassifier` behind it tells them.
 //!
 //! # Example
-//! `RawSocket(ICMP) -> IPClassifier(icmp type echo) -> ICMPPingResponder -> q :: Queue -> RawSocket(ICMP);`
+//! ```click
+//! // Pings to this machine are answered by the router.
+//! RawSocket(ICMP) -> CheckIPHeader -> IPClassifier(icmp type echo) -> ICMPPingResponder
+//!     -> Queue -> RawSocket(ICMP)
+//! ```
 
 use crate::args::{Args, Kind, Need, Value};
 use crate::diagnostic::Diagnostics;

@@ -10,7 +10,9 @@
 //! `DENY` has none to.
 //!
 //! # Example
-//! `Socket(UDP, 0.0.0.0, 4789) -> Counter -> Discard;`
+//! ```click
+//! Socket(UDP, 0.0.0.0, 4789) -> Counter -> Discard
+//! ```
 
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param, Value};

@@ -5,10 +5,16 @@
 //! one, that of a `FromDevice` of the same name). Frames are handed over 128 at a time, or at once when no more
 //! are waiting; with `METHOD pcap`, a capture file is written. Where the device is full nothing is pulled until it has room again: first its descriptor is
 //! waited on, and where that says room though there is none, a timer that doubles. Frames that are pushed to a
-//! full device wait up to a batch; more are dropped, or leave by output 1. With output 0, copies of what was sent leave by it.
+//! full device wait up to a batch; more are dropped, or leave by output 1: a warning says so, and Click refuses it. With output 0, copies of what was sent leave by it.
+//!
+//! # Handlers
+//! - `pulls`: how often it asked for packets
+//! - `q`: whether frames wait for room in the device
 //!
 //! # Example
-//! `Queue(1000) -> ToDevice(eth1, METHOD afpacket);`
+//! ```click
+//! RatedSource(LENGTH 60, RATE 1000) -> Queue(1000) -> ToDevice(eth1, METHOD afpacket)
+//! ```
 
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, Param};
@@ -258,6 +264,12 @@ impl Element for ToDevice {
         self.burst = (args.int("BURST") as usize).min(CAPACITY);
         self.debug = args.bool("DEBUG");
         self.pulls = setup.inputs[0] == Mode::Pull;
+        if !self.pulls {
+            let name = args.text("DEVNAME");
+            setup.warnings.push(format!(
+                "frames are pushed to `{name}`: while it is full, more than {CAPACITY} are dropped; Click wants a Queue before it"
+            ));
+        }
         Ok(())
     }
 

@@ -6,7 +6,9 @@
 //! taken and have no effect.
 //!
 //! # Example
-//! `FromDPDKDevice(0) -> ToDPDKDevice(1, BLOCKING false);`
+//! ```click
+//! FromDPDKDevice(0) -> Queue -> ToDPDKDevice(1, BLOCKING false)
+//! ```
 
 use super::to_device;
 use crate::args::{Args, Kind, Need, Param};

@@ -7,6 +7,12 @@
 //! Without `DEVNAME` packets end here and are counted, which a note says: a module of the kernel could give them to the
 //! kernel as if their own interface had received them, a program cannot. By packet sockets (`FromDevice` with METHOD
 //! afpacket) the kernel has received the frames as well.
+//!
+//! # Example
+//! ```click
+//! // The kernel gets what comes by an interface, as if by fake0.
+//! FromHost(fake0, 10.0.0.1/24) -> Discard; FromDevice(eth0) -> ToHost(fake0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -5,7 +5,10 @@
 //! them. `ToDump` writes them to a capture file, which every sniffer reads.
 //!
 //! # Example
-//! `PullTee -> ...; t[1] -> ToHostSniffers(eth0);`
+//! ```click
+//! // What is sent was shown to sniffers too.
+//! FromDevice(eth0) -> t :: Tee; t[0] -> Queue -> ToDevice(eth1); t[1] -> ToHostSniffers(eth0)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -4,7 +4,9 @@
 //! What is pulled is sent: a `Socket` without an output. The arguments are those of `Socket`.
 //!
 //! # Example
-//! `Idle -> Queue -> ToSocket(UDP, 10.0.0.1, 4789);`
+//! ```click
+//! RatedSource(RATE 1) -> Queue -> ToSocket(UDP, 10.0.0.1, 4789)
+//! ```
 
 use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};

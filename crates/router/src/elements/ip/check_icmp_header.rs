@@ -3,6 +3,11 @@
 //! # What it does
 //! Packets that fail leave by output 1, or are dropped.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp) -> CheckICMPHeader -> Discard
+//! ```
+//!
 //! # References
 //! RFC 792.
 

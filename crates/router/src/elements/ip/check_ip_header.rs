@@ -5,7 +5,10 @@
 //! follows the packet (the padding of a short frame) cut off. Bad ones leave by output 1 or are dropped.
 //!
 //! # Example
-//! `Strip(14) -> CheckIPHeader(INTERFACES 10.0.1.1/24 10.0.2.1/24)`
+//! ```click
+//! // Broken packets, and those whose source is the broadcast address of these networks, are dropped.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader(INTERFACES 10.0.1.1/24 10.0.2.1/24) -> Discard
+//! ```
 //!
 //! # References
 //! RFC 1812, §5.2.2 and §5.3.7.

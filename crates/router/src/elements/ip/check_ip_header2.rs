@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! As CheckIPHeader, with `CHECKSUM` false unless it is given.
+//!
+//! # Example
+//! ```click
+//! // As CheckIPHeader, without the checksum.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader2 -> Discard
+//! ```
 
 use super::check_ip_header::CheckIpHeader;
 use crate::elements::Entry;

@@ -4,6 +4,14 @@
 //! A packet whose time to live is 1 or 0 leaves by output 1, for an ICMP error, or is dropped. Of any
 //! other the time to live is decremented, and the checksum updated rather than computed anew.
 //!
+//! # Example
+//! ```click
+//! // Packets whose hops are used up are answered.
+//! rt :: RadixIPLookup(0.0.0.0/0 0);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt;
+//! rt -> d :: DecIPTTL -> Discard; d[1] -> ICMPError(10.0.0.1, timeexceeded) -> rt
+//! ```
+//!
 //! # References
 //! RFC 1812, §5.3.1; RFC 1624.
 

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! RFC 1122 forbids to forward them. They leave by output 1 where there is one.
+//!
+//! # Example
+//! ```click
+//! // A router does not forward what was sent to all hosts of a link.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> DropBroadcasts -> Discard
+//! ```
 
 use crate::element::{Element, Handler};
 use crate::elements::Entry;

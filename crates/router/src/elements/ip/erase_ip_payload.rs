@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets keep their length; the checksum of the transport becomes 0. ICMP passes as it is, and packets of
 //! other protocols end here.
+//!
+//! # Example
+//! ```click
+//! // Headers stay, what they carry becomes zeroes.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> EraseIPPayload -> ToDump(b.pcap, ENCAP IP)
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets that ICMPError made carry an annotation that asks for it; any other passes unchanged.
 //!
+//! # Example
+//! ```click
+//! // An ICMP error gets the address of the interface that it leaves by.
+//! Idle -> ICMPError(10.0.0.1, timeexceeded) -> FixIPSrc(10.1.0.1) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 1812, §4.3.2.4.
 

@@ -1,7 +1,11 @@
 //! Copies an address from packets to an annotation.
 //!
 //! # Example
-//! `GetIPAddress(16)` notes the destination of an IP header at the front; so does `GetIPAddress(IP dst)`.
+//! ```click
+//! // The destination of the header at the front is noted for the lookup.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> StripToNetworkHeader -> GetIPAddress(16)
+//!     -> RadixIPLookup(0.0.0.0/0 0) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};

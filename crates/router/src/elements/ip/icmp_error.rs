@@ -6,7 +6,11 @@
 //! address of the interface.
 //!
 //! # Example
-//! `DecIPTTL[1] -> ICMPError(10.0.0.1, timeexceeded) -> rt`
+//! ```click
+//! rt :: RadixIPLookup(10.0.0.0/8 0, 0.0.0.0/0 1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[0] -> Discard;
+//! rt[1] -> ICMPError(10.0.0.1, unreachable, net) -> rt
+//! ```
 //!
 //! # References
 //! RFC 792; RFC 1812, §4.3.2.

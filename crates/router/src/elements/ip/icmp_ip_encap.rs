@@ -1,4 +1,10 @@
 //! Makes packets the data of ICMP messages of any type.
+//!
+//! # Example
+//! ```click
+//! // A packet becomes the data of a message of ICMP.
+//! RatedSource(RATE 1) -> ICMPIPEncap(10.0.0.1, 10.0.0.2, echo) -> Discard
+//! ```
 
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;

@@ -1,4 +1,10 @@
 //! Makes packets the data of ICMP echo requests.
+//!
+//! # Example
+//! ```click
+//! // A ping each second.
+//! RatedSource(RATE 1, LENGTH 56) -> ICMPPingEncap(10.0.0.1, 10.0.0.2) -> IPPrint -> Discard
+//! ```
 
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;

@@ -3,6 +3,12 @@
 //! # What it does
 //! Other packets leave by output 1, or are dropped.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> ICMPPingResponder
+//!     -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! ```
+//!
 //! # References
 //! RFC 792; RFC 1122, §3.2.2.6.
 

@@ -5,6 +5,14 @@
 //! then each is told of as ping(1) does, and loss and times are kept. With `MIRROR` a reply becomes the next
 //! request at once.
 //!
+//! # Example
+//! ```click
+//! // Ten pings, and what becomes of them.
+//! p :: ICMPPingSource(10.0.0.1, 10.0.0.2, LIMIT 10) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)
+//!     -> Queue -> ToDevice(eth0);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp type echo-reply) -> p
+//! ```
+//!
 //! # References
 //! RFC 792.
 
@@ -351,7 +359,7 @@ impl Element for IcmpPingSource {
         let now = ctx.now();
         for handle in batch.drain() {
             if !self.receive(ctx, &handle) || !self.mirrors {
-                ctx.drop(handle, Reason::Discarded);
+                ctx.drop(handle, Reason::Consumed);
                 continue;
             }
             let packet = &mut ctx.pool()[&handle];

@@ -4,7 +4,10 @@
 //! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
 //!
 //! # Example
-//! `IPEncap(ipip, 10.0.0.1, 10.0.0.2, TTL 64)`
+//! ```click
+//! // A tunnel of IP in IP.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPEncap(ipip, 10.0.0.1, 10.0.0.2, TTL 64) -> Discard
+//! ```
 //!
 //! # References
 //! RFC 791; RFC 2003.

@@ -4,6 +4,13 @@
 //! Packets that must not be fragmented leave by output 1, for an ICMP error, or are dropped. Options that say
 //! so are copied into each fragment.
 //!
+//! # Example
+//! ```click
+//! // What must not be cut leaves by output 1 and is answered.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> f :: IPFragmenter(1400) -> Discard;
+//! f[1] -> ICMPError(10.0.0.1, unreachable, needfrag, MTU 1400) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 791, §3.2; RFC 1812, §5.2.6.
 

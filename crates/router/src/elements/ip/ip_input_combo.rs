@@ -1,4 +1,10 @@
 //! Does in one step what an IP router does with frames that arrive: Paint, Strip(14), CheckIPHeader.
+//!
+//! # Example
+//! ```click
+//! // Paint, Strip, CheckIPHeader and GetIPAddress in one.
+//! FromDevice(eth0) -> IPInputCombo(1) -> RadixIPLookup(0.0.0.0/0 0) -> Discard
+//! ```
 
 use crate::args::kinds::U8;
 use crate::args::{Args, Kind, Need, Param};

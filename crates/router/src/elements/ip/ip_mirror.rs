@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Ports of TCP and UDP are swapped too, and TCP's sequence and acknowledgement numbers. No checksum changes.
+//!
+//! # Example
+//! ```click
+//! // Packets go back to who sent them, with ports exchanged.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPMirror -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

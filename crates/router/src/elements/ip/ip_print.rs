@@ -1,7 +1,9 @@
 //! Prints a line about each IPv4 packet, in the manner of tcpdump.
 //!
 //! # Example
-//! `IPPrint(in, TTL true, CONTENTS hex)`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPPrint(in, TTL true, CONTENTS hex) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
@@ -279,7 +281,7 @@ impl Element for IpPrint {
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         if !self.path.is_empty() {
-            let file = ctx.host().create(&self.path, false);
+            let file = ctx.create_file(&self.path, false);
             self.file = Some(file.map_err(|why| format!("{}: {why}", self.path))?);
         }
         Ok(())

@@ -5,6 +5,16 @@
 //! first fragment. What has had no fragment for 30 seconds, or must go since more than `HIMEM` bytes are kept,
 //! leaves by output 1 as far as it has come, or is dropped.
 //!
+//! # Handlers
+//! - `dump`: what was reassembled and what failed, one a line
+//!
+//! # Example
+//! ```click
+//! // Fragments are put together before ports are looked at.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPReassembler -> IPFilter(deny udp dst port 53, allow all)
+//!     -> Discard
+//! ```
+//!
 //! # References
 //! RFC 791, §3.2; RFC 815.
 
@@ -189,7 +199,7 @@ impl IpReassembler {
             (partial.last, partial.longest) = (now, partial.longest.max(longest));
             let stamp = ctx.pool()[&handle].timestamp();
             ctx.pool()[&partial.packet].set_timestamp(stamp);
-            ctx.pool().free(handle);
+            ctx.drop(handle, Reason::Consumed);
         }
         let partial = &self.partials[at];
         match (partial.total, partial.have.as_slice()) {

@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets that do not understand the mark are dropped, unless it is forced.
 //!
+//! # Example
+//! ```click
+//! // Packets that know of congestion notification are marked (RFC 3168), others dropped.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> MarkIPCE -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3168, §5.
 

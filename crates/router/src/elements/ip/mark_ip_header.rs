@@ -1,4 +1,10 @@
 //! Marks the IP header of packets, unchecked.
+//!
+//! # Example
+//! ```click
+//! // The header is taken to be at byte 14, unchecked.
+//! FromDump(a.pcap, STOP true) -> MarkIPHeader(14) -> IPPrint -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};

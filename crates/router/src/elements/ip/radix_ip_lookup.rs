@@ -5,7 +5,11 @@
 //! gateway, the annotation becomes the gateway; the packet leaves by the route's output.
 //!
 //! # Example
-//! `rt :: RadixIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+//! ```click
+//! // Two networks, nothing to a third, and all else by a router.
+//! rt :: RadixIPLookup(10.0.0.0/8 0, 10.66.0.0/16 drop, 0.0.0.0/0 10.0.0.1 1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[0] -> Discard; rt[1] -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};

@@ -4,7 +4,10 @@
 //! As RadixIPLookup, whose table is compact and made for lookups.
 //!
 //! # Example
-//! `rt :: RangeIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+//! ```click
+//! rt :: RangeIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[0] -> Discard; rt[1] -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};

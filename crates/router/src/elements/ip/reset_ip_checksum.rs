@@ -5,7 +5,11 @@
 //! did this: here the processor does.
 //!
 //! # Example
-//! `StoreIPAddress(1.0.0.1, src) -> ResetIPChecksum(L4 true) -> ...`
+//! ```click
+//! // After the source was changed.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> StoreIPAddress(1.0.0.1, src)
+//!     -> ResetIPChecksum(L4 true) -> Discard
+//! ```
 
 use super::set_ip_checksum::SetIpChecksum;
 use crate::args::{Args, Kind, Need, Param};

@@ -1,4 +1,14 @@
 //! Sets the annotation that tells where packets go.
+//!
+//! # Handlers
+//! - `addr`: the address
+//!
+//! # Example
+//! ```click
+//! // All packets take the way to one router.
+//! Idle -> SetIPAddress(10.0.0.254) -> q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! Idle -> [1] q
+//! ```
 
 use crate::args::addresses::parse_ip;
 use crate::args::{Args, Kind, Need, Param};

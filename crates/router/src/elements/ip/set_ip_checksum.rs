@@ -1,4 +1,10 @@
 //! Computes the checksum of IPv4 headers anew.
+//!
+//! # Example
+//! ```click
+//! // After bytes of the header were changed by hand.
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> StoreData(8, \<01>) -> SetIPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! ```
 
 use crate::element::{Element, Handler};
 use crate::elements::Entry;

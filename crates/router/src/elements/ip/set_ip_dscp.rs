@@ -1,5 +1,11 @@
 //! Sets the differentiated services code point of IPv4 packets.
 //!
+//! # Example
+//! ```click
+//! // Expedited forwarding (RFC 3246).
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> SetIPDSCP(46) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 2474.
 

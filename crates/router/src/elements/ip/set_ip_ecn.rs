@@ -1,5 +1,10 @@
 //! Sets the bits for explicit congestion notification of IPv4 packets.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> SetIPECN(ect1) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3168.
 

@@ -4,7 +4,10 @@
 //! As RadixIPLookup, but handlers change nothing.
 //!
 //! # Example
-//! `rt :: StaticIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1)`
+//! ```click
+//! rt :: StaticIPLookup(10.0.0.0/8 0, 0.0.0.0/0 10.0.0.1 1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[0] -> Discard; rt[1] -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};

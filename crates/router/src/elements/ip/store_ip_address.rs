@@ -4,6 +4,13 @@
 //! `StoreIPAddress(OFFSET)` writes the destination annotation unless it is zero, `StoreIPAddress(ADDR, OFFSET)`
 //! an address. With `src` or `dst` for the offset the IP header is meant, and its checksum and that of TCP or
 //! UDP are brought up to date. Packets that end before the place leave by output 1, or are dropped.
+//!
+//! # Example
+//! ```click
+//! // Each packet gets a source of its own.
+//! RatedSource(RATE 10) -> UDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000)
+//!     -> SetRandIPAddress(10.1.0.0/16) -> StoreIPAddress(src) -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::args::addresses::parse_ip;

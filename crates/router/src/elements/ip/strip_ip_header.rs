@@ -1,4 +1,11 @@
 //! Strips packets to their transport header.
+//!
+//! # Example
+//! ```click
+//! // A tunnel of IP in IP ends.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(ip proto 4) -> StripIPHeader
+//!     -> CheckIPHeader -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

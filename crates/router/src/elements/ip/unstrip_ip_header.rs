@@ -1,4 +1,9 @@
 //! Gives packets their IP header back after it was stripped.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> StripIPHeader -> UnstripIPHeader -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -16,9 +16,17 @@
 //! what they map to: addresses, or one address and a range of ports. Where these are used up, the mapping goes that
 //! was used least recently, once it has been idle for five minutes.
 //!
+//! # Handlers
+//! - `table`: the mappings, one a line
+//! - `size`: how many mappings there are
+//!
 //! # Example
-//! `at :: AddressTranslator(0, 1, 1, 0, ::1.0.0.1 6000 6010); inside -> at -> ProtocolTranslator64 -> ...; outside ->
-//! ProtocolTranslator46 -> [1] at [1] -> ...`
+//! ```click
+//! // A NAT64: hosts of IPv6 reach those of IPv4 by ten ports of one address.
+//! at :: AddressTranslator(0, 1, 1, 0, ::1.0.0.1 6000 6010);
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> [0] at; at[0] -> ProtocolTranslator64 -> Discard;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> ProtocolTranslator46 -> [1] at; at[1] -> Discard
+//! ```
 //!
 //! # References
 //! RFC 6146, §3.5 and §4; RFC 4787, REQ-5, for the five minutes.

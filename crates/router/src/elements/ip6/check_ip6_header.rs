@@ -1,5 +1,10 @@
 //! Lets only sound IPv6 packets through, and marks their headers.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

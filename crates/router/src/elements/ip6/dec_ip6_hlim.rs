@@ -1,5 +1,11 @@
 //! Counts the hop limit down; packets whose hops are over leave output 1 or end.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> d :: DecIP6HLIM -> Discard;
+//! d[1] -> ICMP6Error(fe80::1, 3, 0) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

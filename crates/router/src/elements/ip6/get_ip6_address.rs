@@ -1,5 +1,12 @@
 //! Notes an IPv6 address of the packet as where it is to be sent.
 //!
+//! # Example
+//! ```click
+//! // The destination is noted for the lookup.
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> GetIP6Address(24)
+//!     -> LookupIP6Route(2001:db8::/32 0, ::/0 0) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

@@ -6,7 +6,10 @@
 //! Type 137 makes redirects to the destination annotation (RFC 4861, §4.5).
 //!
 //! # Example
-//! `DecIP6HLIM[1] -> ICMP6Error(fe80::1, 3, 0) -> rt`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> d :: DecIP6HLIM -> Discard;
+//! d[1] -> ICMP6Error(fe80::1, 3, 0) -> EtherEncap(0x86dd, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! ```
 //!
 //! # References
 //! RFC 4443, §2.4; RFC 4861, §4.5.

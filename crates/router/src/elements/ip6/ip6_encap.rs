@@ -3,6 +3,12 @@
 //! # What it does
 //! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation.
 //!
+//! # Example
+//! ```click
+//! // A tunnel of IPv4 in IPv6.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IP6Encap(4, 2001:db8::1, 2001:db8::2) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

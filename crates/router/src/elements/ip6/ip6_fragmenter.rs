@@ -5,6 +5,13 @@
 //! by output 1, for ICMP6Error with type 2, or are dropped. So do those that cannot be cut: fragments already,
 //! or with headers that leave no room.
 //!
+//! # Example
+//! ```click
+//! // A router answers what is too long; only its own packets it may cut.
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> f :: IP6Fragmenter(1400) -> Discard;
+//! f[1] -> ICMP6Error(fe80::1, 2, 0, MTU 1400) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200, §4.5.
 

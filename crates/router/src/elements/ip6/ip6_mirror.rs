@@ -1,5 +1,11 @@
 //! Swaps source and destination of IPv6 packets, and the ports of TCP and UDP.
 //!
+//! # Example
+//! ```click
+//! // Packets go back to who sent them.
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> IP6Mirror -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

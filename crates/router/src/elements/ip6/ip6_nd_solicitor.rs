@@ -5,6 +5,14 @@
 //! that is not known the packet waits, one for each address, and a solicitation leaves the last output.
 //! Advertisements, as whole frames, come to input 1. Addresses of groups need no question.
 //!
+//! # Example
+//! ```click
+//! // Packets get the Ethernet address of the next hop; advertisements go in by input 1.
+//! n :: IP6NDSolicitor(fe80::1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! FromDevice(eth0) -> c :: Classifier(12/86dd 20/3a 54/88, 12/86dd, -); c[0] -> [1] n;
+//! c[1] -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> [0] n; c[2] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 4861, §7.2; RFC 2464, §7.
 
@@ -151,7 +159,7 @@ impl Ip6NdSolicitor {
         let now = now_ms(ctx);
         batch.filter(|handle| {
             let told = message::read(ctx.pool()[&handle].data(), kind::NEIGHBOR_ADVERTISEMENT);
-            ctx.drop(handle, Reason::Discarded);
+            ctx.drop(handle, Reason::Consumed);
             let told = told?;
             let (key, address) = (u128::from_be_bytes(told.target), told.address?);
             //= rfc4861 §7.2.5

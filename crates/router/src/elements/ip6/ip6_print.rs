@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! Addresses, length, next header and hop limit; with `CONTENTS`, the bytes of the packet as well.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> IP6Print(in) -> Discard
+//! ```
 
 use crate::args::addresses::unparse_ip6;
 use crate::args::kinds::UINT;

@@ -1,5 +1,12 @@
 //! Sends IPv6 packets on by the longest prefix of their destination annotation.
 //!
+//! # Example
+//! ```click
+//! rt :: LookupIP6Route(2001:db8::/32 0, ::/0 fe80::1 1);
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) -> rt;
+//! rt[0] -> Discard; rt[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

@@ -1,5 +1,11 @@
 //! Marks IPv6 headers, without a look at them.
 //!
+//! # Example
+//! ```click
+//! // The header is taken to be at byte 14, unchecked.
+//! FromDump(a.pcap, STOP true) -> MarkIP6Header(14) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

@@ -5,7 +5,9 @@
 //! counterpart in IPv6 are dropped.
 //!
 //! # Example
-//! `CheckIPHeader -> ProtocolTranslator46(64:ff9b::/96) -> ...`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> ProtocolTranslator46(64:ff9b::/96) -> Discard
+//! ```
 //!
 //! # References
 //! RFC 7915, §4; RFC 6052, for prefixes.

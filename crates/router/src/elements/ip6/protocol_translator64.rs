@@ -6,7 +6,9 @@
 //! matter, which keeps the state of a NAT64.
 //!
 //! # Example
-//! `CheckIP6Header -> at :: AddressTranslator(0, 1, 0, 0, ::1.0.0.1) -> ProtocolTranslator64 -> ...`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> ProtocolTranslator64 -> IPPrint -> Discard
+//! ```
 //!
 //! # References
 //! RFC 7915, §5; RFC 6146.

@@ -1,5 +1,12 @@
 //! Sets the IPv6 address that packets are to be sent to.
 //!
+//! # Example
+//! ```click
+//! // All packets take the way to one router.
+//! Idle -> SetIP6Address(fe80::1) -> n :: IP6NDSolicitor(fe80::2, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! Idle -> [1] n
+//! ```
+//!
 //! # References
 //! RFC 8200.
 

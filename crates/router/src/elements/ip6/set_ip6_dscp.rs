@@ -1,5 +1,10 @@
 //! Sets the differentiated services code point of IPv6 packets.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> SetIP6DSCP(46) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 2474.
 

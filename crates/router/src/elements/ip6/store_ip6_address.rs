@@ -4,6 +4,12 @@
 //! `StoreIP6Address(OFFSET)` writes the destination annotation unless it is zero, `StoreIP6Address(ADDR, OFFSET)`
 //! an address. With `src` or `dst` for the offset the IPv6 header is meant, and the checksum of TCP, UDP or
 //! ICMPv6 is brought up to date. Packets that end before the place leave by output 1, or are dropped.
+//!
+//! # Example
+//! ```click
+//! // The source becomes the address that is noted.
+//! Idle -> SetIP6Address(2001:db8::1) -> StoreIP6Address(src) -> Discard
+//! ```
 
 use crate::args::Args;
 use crate::args::addresses::parse_ip6;

@@ -4,6 +4,12 @@
 //! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation. UDP's checksum is
 //! always computed (RFC 8200, §8.1).
 //!
+//! # Example
+//! ```click
+//! RatedSource(RATE 1) -> UDPIP6Encap(2001:db8::1, 1000, 2001:db8::2, 1000)
+//!     -> EtherEncap(0x86dd, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! ```
+//!
 //! # References
 //! RFC 768; RFC 8200.
 

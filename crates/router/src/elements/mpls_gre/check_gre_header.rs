@@ -4,6 +4,12 @@
 //! A packet that is too short, of another version, with reserved flags or a wrong checksum leaves output 1 or ends. What follows
 //! the GRE packet must have been cut off, by `CheckIPHeader` for instance.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(ip proto 47) -> StripIPHeader
+//!     -> CheckGREHeader -> StripGREHeader -> Discard
+//! ```
+//!
 //! # References
 //! RFC 2784, RFC 2890.
 

@@ -4,6 +4,13 @@
 //! `KEY` is a number or `ANNO`, for that of each packet's annotation `KEY_ANNO`. The checksum covers header and payload.
 //! What comes below, such as `IPEncap(gre, …)`, is another element's.
 //!
+//! # Example
+//! ```click
+//! // A tunnel with a key for IPv4.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> GREEncap(0x0800, KEY 7)
+//!     -> IPEncap(47, 10.0.0.1, 10.0.0.2) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 2784, RFC 2890.
 

@@ -3,6 +3,11 @@
 //! # What it does
 //! A packet whose time is over leaves output 1, or ends, as it was.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> MPLSDecTTL -> MPLSSwap(17) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3032, §2.4.2; RFC 3443.
 

@@ -5,7 +5,11 @@
 //! route ends. The time to live is not touched: `MPLSDecTTL` stands before.
 //!
 //! # Example
-//! `MPLSDecTTL -> MPLSLookup(16 17 0, 18 1)`
+//! ```click
+//! // Labels 16 and 17 leave by output 0, 18 by output 1.
+//! FromDevice(eth0) -> Strip(14) -> MPLSDecTTL -> l :: MPLSLookup(16 17 0, 18 1);
+//! l[0] -> MPLSSwap(20) -> Discard; l[1] -> p :: MPLSPop -> CheckIPHeader -> Discard; p[1] -> Discard
+//! ```
 //!
 //! # References
 //! RFC 3031, §3.10; RFC 3032.

@@ -4,6 +4,12 @@
 //! Where the entry was the last, packets leave output 0, otherwise output 1 if there is one and output 0 if not. In the
 //! `UNIFORM` model the time to live goes to the header below, if it is less than the one there.
 //!
+//! # Example
+//! ```click
+//! // The last label comes off; a packet with more leaves by output 1.
+//! FromDevice(eth0) -> Strip(14) -> p :: MPLSPop -> CheckIPHeader -> Discard; p[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3032, §2.4.3; RFC 3443, §3.
 

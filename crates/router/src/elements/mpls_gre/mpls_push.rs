@@ -4,6 +4,12 @@
 //! The data begin with an MPLS entry where `BOTTOM` is false, and with an IPv4 or IPv6 header otherwise. Where `TTL` is not
 //! given it is copied from there, and the traffic class likewise unless `TC` is given (the uniform model); with both given it is the pipe model.
 //!
+//! # Example
+//! ```click
+//! // Two labels, the inner one first.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> MPLSPush(100) -> MPLSPush(16) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3032, §2.4; RFC 3443, §3; RFC 3270, §2.6.
 

@@ -1,5 +1,10 @@
 //! Replaces the label of the uppermost MPLS entry.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> MPLSDecTTL -> MPLSSwap(17) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3031, §3.10.
 

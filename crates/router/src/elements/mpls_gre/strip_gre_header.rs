@@ -4,6 +4,12 @@
 //! The key goes to the annotation `KEY_ANNO`, 0 where there is none. Packets that are not GRE, or with `PROTOCOL` carry something else,
 //! leave output 1 or end.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(ip proto 47) -> StripIPHeader
+//!     -> StripGREHeader -> CheckIPHeader -> Discard
+//! ```
+//!
 //! # References
 //! RFC 2784, RFC 2890.
 

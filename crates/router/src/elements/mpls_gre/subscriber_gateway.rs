@@ -6,7 +6,12 @@
 //! learnt. A packet at input 1, whose annotation has the key, leaves output 1 in a frame to where its destination was learnt. What belongs to nobody ends.
 //!
 //! # Example
-//! `g :: SubscriberGateway(2:0:0:0:0:1, 7 100 4711, 7 101 4712)`: `SVID CVID KEY`.
+//! ```click
+//! // Two subscribers: outer tag, inner tag, key of the tunnel.
+//! g :: SubscriberGateway(2:0:0:0:0:1, 7 100 4711, 7 101 4712);
+//! FromDevice(eth0) -> [0] g; FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] g;
+//! g[0] -> Discard; g[1] -> Discard
+//! ```
 //!
 //! # References
 //! Sapio et al. 2016, §3.2; IEEE 802.1ad.

@@ -6,9 +6,13 @@
 //! `TARGET` for an `INTERVAL`, packets are dropped, ever faster, until it is below. The law is that of
 //! `trammel_core::aqm::codel`.
 //!
+//! # Handlers
+//! - `codel_interval`, `codel_target`: old names of `interval` and `target`
+//!
 //! # Example
-//! ```text
-//! ... -> SetTimestamp(FIRST true) -> Queue(200) -> CoDel(5ms, 100ms) -> ...
+//! ```click
+//! // Packets that waited for more than 5 ms are dropped more and more often.
+//! FromDevice(eth0) -> SetTimestamp(FIRST true) -> Queue(200) -> CoDel(5ms, 100ms) -> ToDevice(eth1)
 //! ```
 //!
 //! # References

@@ -4,6 +4,13 @@
 //! In each round an input may give as many bytes as its deficit allows, which grows by `QUANTUM` a round
 //! and is forgotten when the input has nothing. A packet that must wait for the next round waits here.
 //!
+//! # Example
+//! ```click
+//! // Two queues share a link by bytes.
+//! FromDevice(eth0) -> Queue -> [0] s :: DRRSched; FromDevice(eth1) -> Queue -> [1] s;
+//! s -> BandwidthShaper(1000000) -> Unqueue -> Discard
+//! ```
+//!
 //! # References
 //! Shreedhar and Varghese, "Efficient Fair Queuing using Deficit Round Robin", SIGCOMM 1995.
 

@@ -6,9 +6,13 @@
 //! ECN (IPv4). What is not IP shares one queue. At `LIMIT` the longest queue gives way. The discipline is
 //! that of simulated links, `trammel_core::aqm::fq_codel`.
 //!
+//! # Handlers
+//! - `marks`: packets that were marked in place of a drop
+//!
 //! # Example
-//! ```text
-//! ... -> FQCoDel(TARGET 5ms) -> ToDevice(eth0)
+//! ```click
+//! // A queue for each flow, each with CoDel.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> FQCoDel(TARGET 5ms) -> Unqueue -> Discard
 //! ```
 //!
 //! # References

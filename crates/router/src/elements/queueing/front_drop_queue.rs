@@ -5,8 +5,9 @@
 //! waited longest.
 //!
 //! # Example
-//! ```text
-//! ... -> FrontDropQueue(200) -> Unqueue -> ...
+//! ```click
+//! // Where it is full, the oldest packet goes.
+//! FromDevice(eth0) -> FrontDropQueue(200) -> ToDevice(eth1)
 //! ```
 
 use crate::elements::Entry;

@@ -5,8 +5,9 @@
 //! the head; while it is full the last packet makes room. Output 1, if there is one, gets the refused.
 //!
 //! # Example
-//! ```text
-//! a -> q :: MixedQueue(5) -> Unqueue -> ...; urgent -> [1] q
+//! ```click
+//! // What comes by input 1 leaves first, the newest before others.
+//! FromDevice(eth0) -> [0] q :: MixedQueue(5) -> ToDevice(eth1); RatedSource(RATE 1) -> [1] q
 //! ```
 
 use crate::elements::Entry;

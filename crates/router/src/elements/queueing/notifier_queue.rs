@@ -4,8 +4,8 @@
 //! As `SimpleQueue`, but readers sleep while it is empty.
 //!
 //! # Example
-//! ```text
-//! ... -> NotifierQueue(200) -> Unqueue -> ...
+//! ```click
+//! FromDevice(eth0) -> NotifierQueue(200) -> ToDevice(eth1)
 //! ```
 
 use crate::elements::Entry;

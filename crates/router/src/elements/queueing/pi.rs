@@ -6,6 +6,16 @@
 //! named by `QUEUES`, or the nearest: downstream where packets are pushed through it, upstream where they are
 //! pulled. What is dropped leaves by output 1 where there is one.
 //!
+//! # Handlers
+//! - `probability`: the share of packets that is dropped now
+//!
+//! # Example
+//! ```click
+//! // The queue is held at 20 packets by a controller that looks at it 170 times a second.
+//! FromDevice(eth0) -> PI(0.0059, 0.00001822, 0.00001816, 20) -> Queue(200) -> RatedUnqueue(1000)
+//!     -> Discard
+//! ```
+//!
 //! # References
 //! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
 //! flows", INFOCOM 2001.

@@ -3,6 +3,13 @@
 //! # What it does
 //! Input 0 goes first: others are asked only while those before them have nothing. Inputs whose
 //! upstream says that it is empty are passed over.
+//!
+//! # Example
+//! ```click
+//! // The second queue is asked only while the first is empty.
+//! FromDevice(eth0) -> Queue -> [0] s :: PrioSched; FromDevice(eth1) -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

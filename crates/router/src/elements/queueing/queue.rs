@@ -4,8 +4,9 @@
 //! As `NotifierQueue`; writers that ask, such as `InfiniteSource`, sleep while it is full.
 //!
 //! # Example
-//! ```text
-//! ... -> Queue(200) -> Unqueue -> ...
+//! ```click
+//! FromDevice(eth0) -> q :: Queue(200) -> ToDevice(eth1);
+//! Script(TYPE PASSIVE, return $(q.length) $(q.drops))
 //! ```
 
 use crate::elements::Entry;

@@ -4,8 +4,8 @@
 //! As `Queue`, but readers are told with the last packet rather than after some pulls in vain.
 //!
 //! # Example
-//! ```text
-//! ... -> QuickNoteQueue(200) -> Unqueue -> ...
+//! ```click
+//! FromDevice(eth0) -> QuickNoteQueue(200) -> ToDevice(eth1)
 //! ```
 
 use crate::elements::Entry;

@@ -7,8 +7,9 @@
 //! output 1 where there is one.
 //!
 //! # Example
-//! ```text
-//! ... -> RED(5, 50, 0.02) -> Queue(200) -> ...
+//! ```click
+//! // From 5 packets on more and more are dropped; at 50, one of fifty.
+//! FromDevice(eth0) -> RED(5, 50, 0.02) -> Queue(200) -> RatedUnqueue(1000) -> Discard
 //! ```
 //!
 //! # References

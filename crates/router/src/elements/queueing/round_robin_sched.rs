@@ -3,6 +3,13 @@
 //! # What it does
 //! Each packet comes from the input after the one before. Inputs that have nothing, or whose upstream
 //! says that it is empty, are passed over.
+//!
+//! # Example
+//! ```click
+//! // The queues are asked in turn.
+//! FromDevice(eth0) -> Queue -> [0] s :: RoundRobinSched; FromDevice(eth1) -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

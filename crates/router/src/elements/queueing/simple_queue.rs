@@ -4,8 +4,9 @@
 //! Refuses what comes while it is full. Tells nobody when it is empty or full: readers poll.
 //!
 //! # Example
-//! ```text
-//! ... -> SimpleQueue(200) -> ...
+//! ```click
+//! // It tells nobody when it is empty: who pulls must ask again.
+//! FromDevice(eth0) -> SimpleQueue(200) -> TimedUnqueue(0.01, 10) -> Discard
 //! ```
 
 use crate::elements::Entry;

@@ -5,6 +5,13 @@
 //! asked has had its turn, whether it gave one or not; one whose upstream says that it is empty is passed
 //! over, which is a turn too.
 //!
+//! # Example
+//! ```click
+//! // The first queue is asked three times as often as the second.
+//! FromDevice(eth0) -> Queue -> [0] s :: StrideSched(3, 1); FromDevice(eth1) -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
+//! ```
+//!
 //! # References
 //! Waldspurger and Weihl 1995, *Stride Scheduling*.
 

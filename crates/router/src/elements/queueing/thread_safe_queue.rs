@@ -4,8 +4,9 @@
 //! As `Queue`: here no two elements of a router run at a time, so every queue bears any number of both.
 //!
 //! # Example
-//! ```text
-//! a -> q :: ThreadSafeQueue -> Unqueue -> ...; b -> q
+//! ```click
+//! // Two ways meet in it.
+//! FromDevice(eth0) -> q :: ThreadSafeQueue -> Unqueue -> Discard; FromDevice(eth1) -> q
 //! ```
 
 use crate::elements::Entry;

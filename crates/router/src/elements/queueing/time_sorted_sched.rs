@@ -5,9 +5,13 @@
 //! that an input need not be sorted strictly. With `STOP` the driver stops when all inputs have ended, as
 //! those upstream tell. The handler `well_ordered` says whether all packets left in order.
 //!
+//! # Handlers
+//! - `well_ordered`: whether all packets left in the order of time
+//!
 //! # Example
-//! ```text
-//! FromDump(A) -> [0] t :: TimeSortedSched(STOP true) -> ...; FromDump(B) -> [1] t;
+//! ```click
+//! // Two captures become one, in the order of time.
+//! FromDump(a.pcap) -> [0] t :: TimeSortedSched(STOP true) -> ToDump(b.pcap); FromDump(c.pcap) -> [1] t
 //! ```
 
 use crate::args::kinds::INT;

@@ -5,8 +5,8 @@
 //! `BURST_DURATION`. It sleeps while everything upstream says that it is empty.
 //!
 //! # Example
-//! ```text
-//! ... -> Queue -> BandwidthRatedUnqueue(RATE 1Mbps) -> ...
+//! ```click
+//! FromDevice(eth0) -> Queue -> BandwidthRatedUnqueue(RATE 1Mbps) -> Discard
 //! ```
 
 use crate::elements::Entry;

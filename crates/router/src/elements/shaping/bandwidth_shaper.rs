@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! Each packet puts the next one off by its length.
+//!
+//! # Example
+//! ```click
+//! // Bytes a second.
+//! FromDevice(eth0) -> Queue -> BandwidthShaper(125000) -> ToDevice(eth1)
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;

@@ -3,6 +3,13 @@
 //! # What it does
 //! A packet with more in the annotation FWD_RATE than `THRESH` leaves by output 1, any other by output 0. A
 //! threshold of 0 lets all pass.
+//!
+//! # Example
+//! ```click
+//! // Packets whose rate of failed connections is above 100 leave by output 1.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPRateMonitor(PACKETS, 0.5, 256)
+//!     -> b :: Block(100) -> Discard; b[1] -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! As `TimedUnqueue`.
+//!
+//! # Example
+//! ```click
+//! // Up to 32 packets each tenth of a second.
+//! FromDevice(eth0) -> Queue -> Burster(0.1, 32) -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::timed_unqueue::{TimedUnqueue, params};

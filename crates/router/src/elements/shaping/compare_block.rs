@@ -5,7 +5,10 @@
 //! FWD_WEIGHT · forward > REV_WEIGHT · reverse, the packet leaves by output 1, else by output 0.
 //!
 //! # Example
-//! `-> m :: IPRateMonitor(PACKETS, 1, 100) -> b :: CompareBlock(1, 8, 1000) -> ...; b [1] -> Discard`
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPRateMonitor(PACKETS, 1, 100)
+//!     -> b :: CompareBlock(1, 8, 1000) -> Discard; b[1] -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;

@@ -4,6 +4,12 @@
 //! A packet with timestamp T, which is the time of its pull where it has none, is given from T + `DELAY`
 //! on, and its timestamp is the time when it leaves. One packet waits here at a time, the others stay
 //! upstream. While it waits those that pull are told that there is nothing.
+//!
+//! # Example
+//! ```click
+//! // Each packet leaves 20 ms after its time stamp, and not before it is asked for.
+//! FromDevice(eth0) -> SetTimestamp -> Queue -> DelayShaper(20ms) -> ToDevice(eth1)
+//! ```
 
 use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,12 @@
 //! # What it does
 //! A packet with timestamp T, which is the time of its pull where it has none, leaves at T + `DELAY` and has
 //! that timestamp then. Packets leave in their order: one waits at a time, the others stay upstream.
+//!
+//! # Example
+//! ```click
+//! // Each packet leaves 20 ms after its time stamp.
+//! FromDevice(eth0) -> SetTimestamp -> Queue -> DelayUnqueue(20ms) -> Discard
+//! ```
 
 use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};

@@ -11,9 +11,13 @@
 //! the latency delays nothing, and a line that was idle is not taken for a busy one. Without it, and in Click, a packet that
 //! comes to an idle line before the queue was found empty is sent from the end of the one before it, too early.
 //!
+//! # Handlers
+//! - `size`: packets on the link
+//!
 //! # Example
-//! ```text
-//! ... -> Queue(100) -> LinkUnqueue(20ms, 10Mbps) -> ...
+//! ```click
+//! // A link of 10 Mbit/s and 20 ms.
+//! FromDevice(eth0) -> Queue(100) -> LinkUnqueue(20ms, 10Mbps) -> Discard
 //! ```
 
 use crate::args::times::{parse_bandwidth, parse_timestamp, unparse_interval};

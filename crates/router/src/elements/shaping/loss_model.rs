@@ -5,9 +5,14 @@
 //! `PROBABILITY` of `bernoulli`, `P` and `R` of `gilbert-elliott`, and so on; numbers of a list have
 //! spaces between. Lost packets leave by output 1 where there is one.
 //!
+//! # Handlers
+//! - `lost`: packets that were lost
+//! - `mean_loss`: the share of packets that the model loses in the long run
+//!
 //! # Example
-//! ```text
-//! ... -> LossModel(MODEL gilbert-elliott, P 0.001, R 0.2) -> ...
+//! ```click
+//! // Losses in bursts.
+//! FromDevice(eth0) -> LossModel(MODEL gilbert-elliott, P 0.001, R 0.2) -> Queue -> ToDevice(eth1)
 //! ```
 
 use crate::args::{Args, Kind, Need, Param};

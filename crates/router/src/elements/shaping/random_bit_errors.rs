@@ -2,6 +2,16 @@
 //!
 //! # What it does
 //! Each bit is changed with probability `P`: flipped, set or cleared as `KIND` says.
+//!
+//! # Handlers
+//! - `p_bit_error`: the probability of an error in a bit
+//! - `error_kind`: what becomes of such a bit: `flip`, `set`, `clear`
+//!
+//! # Example
+//! ```click
+//! // A bit of a million is wrong.
+//! FromDevice(eth0) -> RandomBitErrors(0.000001) -> Queue -> ToDevice(eth1)
+//! ```
 
 use crate::args::numbers::{parse_bool, unparse_fixed};
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets that a token bucket lets pass leave by output 0, the others by output 1, or end here where there
 //! is none.
+//!
+//! # Example
+//! ```click
+//! // What is beyond 1000 packets a second leaves by output 1.
+//! FromDevice(eth0) -> s :: RatedSplitter(1000) -> Queue -> ToDevice(eth1); s[1] -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::rate_bucket::{PARAMS_PACKETS, Unit};

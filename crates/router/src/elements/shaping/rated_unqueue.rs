@@ -5,8 +5,8 @@
 //! `BURST_DURATION`. It sleeps while everything upstream says that it is empty.
 //!
 //! # Example
-//! ```text
-//! ... -> Queue -> RatedUnqueue(RATE 1000, BURST_SIZE 32) -> ...
+//! ```click
+//! FromDevice(eth0) -> Queue -> RatedUnqueue(RATE 1000, BURST_SIZE 32) -> Discard
 //! ```
 
 use crate::elements::Entry;

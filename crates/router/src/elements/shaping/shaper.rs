@@ -3,6 +3,12 @@
 //! # What it does
 //! Packets leave at even distances if pulls come often enough. Pulls at output 1 give packets while none is
 //! due at output 0.
+//!
+//! # Example
+//! ```click
+//! // Packets a second.
+//! FromDevice(eth0) -> Queue -> Shaper(1000) -> ToDevice(eth1)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Need, Param};

@@ -3,6 +3,14 @@
 //! # What it does
 //! Packets pushed to a port that is off end here; pulls from it give nothing. The handlers `active0`,
 //! `active1`, … switch ports, `reset` switches all on.
+//!
+//! # Example
+//! ```click
+//! // `write s.active0 false` drops what comes by port 0.
+//! s :: Suppressor;
+//! FromDevice(eth0) -> [0] s; s[0] -> Queue -> ToDevice(eth1);
+//! FromDevice(eth1) -> [1] s; s[1] -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::Args;
 use crate::args::numbers::parse_bool;

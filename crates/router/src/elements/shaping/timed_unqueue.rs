@@ -3,6 +3,12 @@
 //! # What it does
 //! Each interval a burst of one packet, or of `BURST`, leaves. While everything upstream is empty it sleeps;
 //! then the first packet that comes leaves at once.
+//!
+//! # Example
+//! ```click
+//! // Up to 10 packets each 20 ms.
+//! FromDevice(eth0) -> Queue -> TimedUnqueue(0.02, 10) -> Discard
+//! ```
 
 use crate::elements::Entry;
 use crate::timed_unqueue::{TimedUnqueue, params};

@@ -5,8 +5,8 @@
 //! says that it is empty, and pushes what it pulled.
 //!
 //! # Example
-//! ```text
-//! ... -> Queue -> Unqueue(32) -> ...
+//! ```click
+//! FromDevice(eth0) -> Queue -> Unqueue(32) -> Counter -> Discard
 //! ```
 
 use crate::args::kinds::INT;

@@ -7,8 +7,9 @@
 //! nothing.
 //!
 //! # Example
-//! ```text
-//! BalancedThreadSched;
+//! ```click
+//! // With `-j 2`: it would move tasks so that threads have the same work.
+//! BalancedThreadSched; FromDevice(eth0) -> Queue -> ToDevice(eth1)
 //! ```
 
 use crate::args::kinds::UINT;

@@ -7,8 +7,9 @@
 //! and different wishes are refused; but a wish for a compound yields to those for elements.
 //!
 //! # Example
-//! ```text
-//! StaticThreadSched(in0 0, out1 1)
+//! ```click
+//! // With `-j 2`: what receives runs on the first thread, what sends on the second.
+//! StaticThreadSched(in 0, out 1); in :: FromDevice(eth0) -> Queue -> out :: ToDevice(eth1)
 //! ```
 
 use crate::args::names::Names;

@@ -3,6 +3,12 @@
 //! # What it does
 //! `TIME`, which may be negative, is added to each packet's time, or with `FIRST` to its first timestamp.
 //! What has no time, a zero, stays so unless `ALL` is given.
+//!
+//! # Example
+//! ```click
+//! // A capture's times begin now.
+//! FromDump(a.pcap, STOP true) -> AdjustTimestamp -> ToDump(b.pcap)
+//! ```
 
 use crate::args::times::{parse_timestamp, unparse_timestamp};
 use crate::args::{Args, Kind, Need, Param};

@@ -7,8 +7,13 @@
 //! `FORCE_IP` only IP packets leave by output 0, without their link headers; others by output 1, or not at
 //! all.
 //!
+//! # Handlers
+//! - `reset_timing`: has the next packet be due at once
+//!
 //! # Example
-//! `FromDump(trace.pcap.gz, STOP true, FORCE_IP true) -> ...`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPPrint -> Discard
+//! ```
 
 use crate::args::handler_call::HandlerCall;
 use crate::args::kinds::{U64, UINT};
@@ -471,7 +476,7 @@ impl Element for FromDump {
         if !self.pace.active {
             return false;
         }
-        for made in 0..self.burst {
+        for made in 0..self.burst.min(ctx.most_burst()) {
             match self.next(ctx) {
                 Next::Packet(packet) => ctx.emit(0, packet),
                 Next::Later { is_full } => {

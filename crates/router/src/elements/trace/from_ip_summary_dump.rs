@@ -7,7 +7,9 @@
 //! timestamps have; the first leaves at once.
 //!
 //! # Example
-//! `FromIPSummaryDump(trace.dump, STOP true, CHECKSUM true) -> ...`
+//! ```click
+//! FromIPSummaryDump(a.dump, STOP true, CHECKSUM true) -> ToDump(b.pcap, ENCAP IP)
+//! ```
 
 use crate::args::kinds::{U8, UINT};
 use crate::args::numbers::{parse_bool, unparse_fixed};
@@ -437,7 +439,7 @@ impl Element for FromIpSummaryDump {
         if !self.pace.active {
             return false;
         }
-        for made in 0..self.burst {
+        for made in 0..self.burst.min(ctx.most_burst()) {
             match self.next(ctx) {
                 Next::Packet(packet) => ctx.emit(0, packet),
                 Next::Later { is_full } => {

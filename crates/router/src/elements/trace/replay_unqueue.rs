@@ -6,8 +6,14 @@
 //! ever. With `TIMING` the distances are those of the packets' times, in percent of the pace they came at: 100 keeps
 //! it, 200 is twice as fast; 0 is as fast as can be.
 //!
+//! # Handlers
+//! - `kept`: packets that it keeps
+//!
 //! # Example
-//! `FromDump(in.pcap) -> ReplayUnqueue(STOP 3, TIMING 100) -> ToDevice(eth0)`
+//! ```click
+//! // A capture is sent three times, at its own pace.
+//! FromDump(a.pcap) -> ReplayUnqueue(STOP 3, TIMING 100) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;

@@ -3,6 +3,12 @@
 //! # What it does
 //! The time is `TIMESTAMP`, or the time of day at which the packets pass; packets that pass together get
 //! one time. With `FIRST` it goes into the annotation FIRST_TIMESTAMP, and the packet's time stays.
+//!
+//! # Example
+//! ```click
+//! // The time at which a packet is here.
+//! RatedSource(RATE 10) -> SetTimestamp -> Print(TIMESTAMP true) -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

@@ -3,6 +3,12 @@
 //! # What it does
 //! A time that is not zero becomes its distance from the first such time seen (`TYPE RANGE`), to the time of
 //! day (`NOW`), or from the packet's first timestamp (`FIRST`).
+//!
+//! # Example
+//! ```click
+//! // Times since the first packet.
+//! FromDump(a.pcap, STOP true) -> SetTimestampDelta(TYPE FIRST) -> Print(TIMESTAMP true) -> Discard
+//! ```
 
 use crate::args::times::unparse_timestamp;
 use crate::args::{Args, Kind, Need, Param};

@@ -3,6 +3,12 @@
 //! # What it does
 //! Eight bytes: the seconds and the nanoseconds, each with its first byte lowest, at `OFFSET`, or with `TAIL`
 //! behind the packet. A packet that is too short for it grows; one that cannot ends here.
+//!
+//! # Example
+//! ```click
+//! // The time stands in the first bytes of each packet.
+//! RatedSource(RATE 10, LENGTH 60) -> SetTimestamp -> StoreTimestamp(0) -> Discard
+//! ```
 
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};

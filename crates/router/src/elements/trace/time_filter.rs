@@ -5,6 +5,12 @@
 //! the first packet (`_AFTER`) or from when the router began (`_DELAY`). The first packet after the end
 //! writes the handler `END_CALL`, in whose argument `$t` is the packet's time; the call may extend the
 //! range, and the packet then passes.
+//!
+//! # Example
+//! ```click
+//! // The second ten seconds of a capture.
+//! FromDump(a.pcap, STOP true) -> TimeFilter(START_AFTER 10, INTERVAL 10) -> ToDump(b.pcap)
+//! ```
 
 use crate::args::handler_call::HandlerCall;
 use crate::args::times::{parse_timestamp, unparse_timestamp};

@@ -1,4 +1,13 @@
 //! Remembers the earliest and the latest timestamp that passed.
+//!
+//! # Handlers
+//! - `interval`: the time between the first and the last packet
+//!
+//! # Example
+//! ```click
+//! // The first and the last time.
+//! FromDump(a.pcap, STOP true) -> r :: TimeRange -> Discard; DriverManager(wait_stop, print r.range, stop)
+//! ```
 
 use crate::args::times::unparse_timestamp;
 use crate::args::{Args, Kind, Need, Param};

@@ -1,8 +1,15 @@
 //! Adds up how long ago the time of each packet was.
 //!
+//! # Handlers
+//! - `average_time`: the mean time since packets were stamped
+//!
 //! # Example
-//! `-> SetTimestamp -> Queue -> Unqueue -> t :: TimestampAccum -> ...`; `t.average_time` tells how long packets
-//! waited.
+//! ```click
+//! // How long packets wait in a queue.
+//! RatedSource(RATE 100, LIMIT 500, STOP true) -> SetTimestamp -> Queue -> RatedUnqueue(100)
+//!     -> t :: TimestampAccum -> Discard;
+//! DriverManager(wait_stop, print t.average_time, stop)
+//! ```
 
 use crate::element::{Element, Handler};
 use crate::elements::Entry;

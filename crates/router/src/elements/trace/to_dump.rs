@@ -5,7 +5,9 @@
 //! go on to the output where there is one. A packet without a time is written with the time of day.
 //!
 //! # Example
-//! `FromDump(a.pcap, STOP true) -> IPFilter(allow tcp) -> ToDump(b.pcap, SNAPLEN 96)`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPFilter(allow tcp, deny all) -> ToDump(b.pcap, SNAPLEN 96, ENCAP IP)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::text::split_words;
@@ -182,7 +184,7 @@ impl ToDump {
     }
 
     fn open(&mut self, ctx: &mut Ctx, link: LinkType) -> io::Result<Format> {
-        let to = ctx.host().create(&self.path, false)?;
+        let to = ctx.create_file(&self.path, false)?;
         let (name, sink) = match self.path.strip_suffix(".gz") {
             Some(name) => (name, Sink::gz(BufWriter::new(to))),
             None => (self.path.as_str(), Sink::plain(Buffered::new(to))),
@@ -299,7 +301,7 @@ impl Element for ToDump {
         if ctx.outputs() > 0 {
             ctx.emit_all(0, batch);
         } else {
-            ctx.drop_all(&mut batch, Reason::Discarded);
+            ctx.drop_all(&mut batch, Reason::Consumed);
             ctx.recycle(batch);
         }
     }
@@ -308,7 +310,7 @@ impl Element for ToDump {
         let mut batch = ctx.batch();
         let count = ctx.pull(0, self.burst, &mut batch);
         self.write_all(ctx, &batch);
-        ctx.drop_all(&mut batch, Reason::Discarded);
+        ctx.drop_all(&mut batch, Reason::Consumed);
         ctx.recycle(batch);
         if let Some((task, signal)) = &self.input
             && (count > 0 || ctx.is_active(signal))

@@ -5,7 +5,10 @@
 //! there is one.
 //!
 //! # Example
-//! `... -> ToIPSummaryDump(-, FIELDS timestamp ip_src sport ip_dst dport ip_proto)`
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true)
+//!     -> ToIPSummaryDump(-, FIELDS timestamp ip_src sport ip_dst dport ip_proto)
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::times::unparse_timestamp;
@@ -141,7 +144,7 @@ impl ToIpSummaryDump {
         if ctx.outputs() > 0 {
             ctx.emit_all(0, batch);
         } else {
-            ctx.drop_all(&mut batch, Reason::Discarded);
+            ctx.drop_all(&mut batch, Reason::Consumed);
             ctx.recycle(batch);
         }
     }

@@ -3,6 +3,11 @@
 //! # What it does
 //! Packets that fail leave by output 1, or are dropped.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp) -> CheckTCPHeader -> Discard
+//! ```
+//!
 //! # References
 //! RFC 9293, §3.1.
 

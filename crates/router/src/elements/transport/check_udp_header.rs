@@ -3,6 +3,11 @@
 //! # What it does
 //! Packets that fail leave by output 1, or are dropped.
 //!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(udp) -> CheckUDPHeader -> Discard
+//! ```
+//!
 //! # References
 //! RFC 768.
 

@@ -2,6 +2,12 @@
 //!
 //! # What it does
 //! As UDPIPEncap; after each `INTERVAL` packets both ports are one greater.
+//!
+//! # Example
+//! ```click
+//! // Ports go up by one after each ten packets.
+//! RatedSource(RATE 100) -> DynamicUDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000, 1, 10) -> Discard
+//! ```
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};

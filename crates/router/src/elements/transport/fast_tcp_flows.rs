@@ -6,7 +6,10 @@
 //! flows, `RATE` times a second; after `LIMIT` frames each flow that is not over yet gives its FIN.
 //!
 //! # Example
-//! `FastTCPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> ...`
+//! ```click
+//! // 100,000 packets a second of 100 flows, each of ten packets.
+//! FastTCPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind};

@@ -6,7 +6,9 @@
 //! other ports.
 //!
 //! # Example
-//! `FastUDPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> ...`
+//! ```click
+//! FastUDPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_uint;

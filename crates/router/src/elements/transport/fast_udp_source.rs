@@ -5,7 +5,9 @@
 //! second and `LIMIT` times in all. With `INTERVAL`, both ports grow by one after so many frames.
 //!
 //! # Example
-//! `FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234) -> Unqueue -> ...`
+//! ```click
+//! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234) -> Unqueue -> Discard
+//! ```
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::names::UDP;

@@ -7,7 +7,13 @@
 //! moves sequence numbers from there on. Only a whole command at the front of a packet is seen.
 //!
 //! # Example
-//! `rw :: TCPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop); FTPPortMapper(rw, rw, 0) -> rw`
+//! ```click
+//! // The addresses within FTP's commands are translated too, and the way is opened for its data.
+//! rw :: TCPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop); m :: FTPPortMapper(rw, rw, 0) -> [0] rw;
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> c :: IPClassifier(tcp dst port 21, tcp, -);
+//! c[0] -> m; c[1] -> [0] rw; c[2] -> Discard;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
+//! ```
 //!
 //! # References
 //! RFC 959 §5.3.1 (PORT), RFC 2663 §4.1.1 (application level gateways).

@@ -4,6 +4,15 @@
 //! A mapping is of source, destination and identifier; echo requests make them, replies use them. A
 //! pattern is that of `IPRewriter`, whose source port stands for the identifier.
 //!
+//! # Example
+//! ```click
+//! // Pings go out from one address.
+//! rw :: ICMPPingRewriter(pattern 1.0.0.1 - - - 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp type echo) -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp type echo-reply) -> [1] rw;
+//! rw[0] -> Discard; rw[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 

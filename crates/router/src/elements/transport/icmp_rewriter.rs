@@ -8,7 +8,13 @@
 //! mapping goes to output 1, where there is one.
 //!
 //! # Example
-//! `rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop); ICMPRewriter(rw)`
+//! ```click
+//! // Errors of ICMP that answer translated packets find their way back.
+//! rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> [0] rw; rw[0] -> Discard; rw[1] -> Discard;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> c :: IPClassifier(icmp type unreachable, -);
+//! c[0] -> ICMPRewriter(rw) -> Discard; c[1] -> [1] rw
+//! ```
 //!
 //! # References
 //! RFC 792, RFC 5508 §4 (NAT behavioural requirements for ICMP errors), RFC 1624.

@@ -3,6 +3,13 @@
 //! # What it does
 //! A mapping is of a source and a destination address together. A pattern is `SADDR[-SADDR2] DADDR`.
 //!
+//! # Example
+//! ```click
+//! rw :: IPAddrPairRewriter(pattern 1.0.0.1 2.0.0.2 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 

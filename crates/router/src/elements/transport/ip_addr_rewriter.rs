@@ -4,6 +4,14 @@
 //! A mapping is of one address: packets from it get the new source address, packets to the new one get it
 //! as their destination. A pattern is `SADDR[-SADDR2] -`.
 //!
+//! # Example
+//! ```click
+//! // Each inner address gets an outer one of its own.
+//! rw :: IPAddrRewriter(pattern 1.0.0.1-1.0.0.254 - 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 

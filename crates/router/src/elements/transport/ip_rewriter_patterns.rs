@@ -5,7 +5,12 @@
 //! pattern's range.
 //!
 //! # Example
-//! `IPRewriterPatterns(out 1.0.0.1 1024-65535# - -); IPRewriter(pattern out 0 1, drop)`
+//! ```click
+//! // One pattern, and so one set of ports, for two elements.
+//! IPRewriterPatterns(out 1.0.0.1 1024-65535# - -);
+//! a :: IPRewriter(pattern out 0 0); b :: IPRewriter(pattern out 0 0);
+//! Idle -> a -> Discard; Idle -> b -> Discard
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::element::PHASE_INFO;

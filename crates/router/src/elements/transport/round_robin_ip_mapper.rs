@@ -4,7 +4,12 @@
 //! Each argument is a pattern with its two outputs. A new flow gets the next one that has room for it.
 //!
 //! # Example
-//! `m :: RoundRobinIPMapper(- - 1.0.0.1 - 0 1, - - 1.0.0.2 - 0 1); IPRewriter(m, drop)`
+//! ```click
+//! // New flows to two servers in turn.
+//! m :: RoundRobinIPMapper(- - 1.0.0.1 - 0 1, - - 1.0.0.2 - 0 1);
+//! rw :: IPRewriter(m, drop); FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;

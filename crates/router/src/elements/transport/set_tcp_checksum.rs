@@ -1,4 +1,9 @@
 //! Computes the checksum of TCP segments anew.
+//!
+//! # Example
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(tcp) -> SetTCPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

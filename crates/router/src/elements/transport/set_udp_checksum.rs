@@ -2,6 +2,11 @@
 //!
 //! # What it does
 //! Fragments, and datagrams that are shorter than they say, leave by output 1, or are dropped.
+//!
+//! # Example
+//! ```click
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(udp) -> SetUDPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -8,7 +8,12 @@
 //! Click's for every source; the patterns belong to the servers in the order of the servers' numbers.
 //!
 //! # Example
-//! `m :: SourceIPHashMapper(500 0xbadbeef, - - 1.0.0.1 - 0 1 1, - - 1.0.0.2 - 0 1 2); IPRewriter(m, drop)`
+//! ```click
+//! // A client's flows all go to one of two servers.
+//! m :: SourceIPHashMapper(500 0xbadbeef, - - 1.0.0.1 - 0 1 1, - - 1.0.0.2 - 0 1 2);
+//! rw :: IPRewriter(m, drop); FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
+//! ```
 //!
 //! # References
 //! Karger et al. 1997, Consistent hashing and random trees.

@@ -5,6 +5,15 @@
 //! set and less, becomes several: copies with all headers, the link's among them, and parts of the payload. FIN
 //! and PSH are only on the last.
 //!
+//! # Handlers
+//! - `fragmented_count`: packets that were cut
+//!
+//! # Example
+//! ```click
+//! // Segments of at most 536 bytes of data.
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp) -> TCPFragmenter(MTU 576) -> Discard
+//! ```
+//!
 //! # References
 //! RFC 9293, §3.1.
 

@@ -4,6 +4,14 @@
 //! As `IPRewriter`, for TCP only. Sequence numbers move where another element, such as `FTPPortMapper`,
 //! changed the length of what was said.
 //!
+//! # Example
+//! ```click
+//! rw :: TCPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp) -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp) -> [1] rw;
+//! rw[0] -> Discard; rw[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 

@@ -4,7 +4,11 @@
 //! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
 //!
 //! # Example
-//! `UDPIPEncap(10.0.0.1, 1234, 10.0.0.2, 53)`
+//! ```click
+//! // A question to a DNS server each second.
+//! RatedSource(RATE 1) -> UDPIPEncap(10.0.0.1, 1234, 10.0.0.2, 53)
+//!     -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! ```
 
 use crate::args::addresses::parse_ip;
 use crate::args::names::{Names, UDP, parse_port};

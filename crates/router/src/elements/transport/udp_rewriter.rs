@@ -3,6 +3,14 @@
 //! # What it does
 //! As `IPRewriter`, with one table for all protocols, and without looking at the state of connections.
 //!
+//! # Example
+//! ```click
+//! rw :: UDPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop);
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(udp) -> [0] rw;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> IPClassifier(udp) -> [1] rw;
+//! rw[0] -> Discard; rw[1] -> Discard
+//! ```
+//!
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 

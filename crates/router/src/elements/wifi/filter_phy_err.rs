@@ -5,7 +5,9 @@
 //! dropped; all others pass.
 //!
 //! # Example
-//! `FromDevice(mon0) -> FilterTX -> FilterPhyErr -> ...`
+//! ```click
+//! FromDevice(mon0) -> FilterTX -> FilterPhyErr -> Discard
+//! ```
 
 use crate::args::{Kind, Need, Param};
 use crate::element::{Element, Handler};

@@ -5,7 +5,9 @@
 //! all others pass.
 //!
 //! # Example
-//! `FromDevice(mon0) -> FilterTX -> FilterPhyErr -> ...`
+//! ```click
+//! FromDevice(mon0) -> FilterTX -> FilterPhyErr -> Discard
+//! ```
 
 use crate::element::Element;
 use crate::elements::Entry;

@@ -5,7 +5,10 @@
 //! and encrypted ones, are dropped.
 //!
 //! # Example
-//! `FromDevice(mon0) -> Classifier(0/08%0c) -> WifiDecap -> ...`
+//! ```click
+//! // Data frames become Ethernet frames.
+//! FromDevice(mon0) -> Classifier(0/08%0c) -> WifiDecap(ETHER true) -> Discard
+//! ```
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

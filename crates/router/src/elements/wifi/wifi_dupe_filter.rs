@@ -5,8 +5,14 @@
 //! one no later), is dropped. Frames to groups, control frames and those shorter than a header pass. Of at most
 //! [`MOST`] senders the number is known.
 //!
+//! # Handlers
+//! - `dupes`: frames that were dropped since they came before
+//! - `stats`: what is known of each sender
+//!
 //! # Example
-//! `FilterPhyErr -> WifiDupeFilter -> WifiDecap -> ...`
+//! ```click
+//! FromDevice(mon0) -> FilterPhyErr -> WifiDupeFilter -> Discard
+//! ```
 
 use crate::args::addresses::EtherAddress;
 use crate::args::{Kind, Need, Param};

@@ -99,12 +99,17 @@ impl Ctx {
     }
 
     fn news(&mut self) {
-        let is_over = |place: &Place| place.team.is_halted.load(Ordering::SeqCst);
-        if self.place.as_deref().is_some_and(is_over) {
+        if self.is_team_halted() {
             self.halt();
         }
         self.read_letters();
         self.take_arrivals();
+    }
+
+    /// Whether another thread has ended the run of all.
+    pub(in crate::engine) fn is_team_halted(&self) -> bool {
+        let is_over = |place: &Place| place.team.is_halted.load(Ordering::SeqCst);
+        self.place.as_deref().is_some_and(is_over)
     }
 
     /// Does what letters ask.

@@ -95,6 +95,10 @@ impl Ctx {
         } = self.options;
         Ok(Ctx {
             steps: self.options.most_steps,
+            began: 0,
+            caught: None,
+            looped: None,
+            is_asked_outside: false,
             me: 0,
             slots: self.slots.iter().map(|_| None).collect(),
             pool: Pool::new(packets, most_packets),
