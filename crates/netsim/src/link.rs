@@ -11,6 +11,7 @@
 
 mod ahead;
 mod express;
+mod late;
 mod served;
 mod spoil;
 
@@ -18,6 +19,7 @@ use crate::packet::Packet;
 use crate::ring::Ring;
 use ahead::{Ahead, End};
 use express::Express;
+use late::Late;
 use served::Served;
 use spoil::{Fate, Spoil};
 use std::collections::BinaryHeap;
@@ -28,6 +30,9 @@ use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
+
+/// Bytes of a full packet.
+const FULL_PACKET: u64 = 1500;
 
 /// What a link is made of.
 #[derive(Debug)]
@@ -40,6 +45,9 @@ pub struct LinkSpec {
     pub delay: Time,
     /// Token-bucket depth in bytes; none serialises.
     pub burst_bytes: Option<u64>,
+    /// How late packets leave its queue at most, beside what the rate says: what processing and timers add, drawn evenly
+    /// for each instant. No more than a full packet's time counts.
+    pub late: Time,
     /// The queue before it.
     pub queue: Queue,
     /// Losses behind the queue.
@@ -86,6 +94,7 @@ impl LinkSpec {
             rate: None,
             delay,
             burst_bytes: None,
+            late: Time::ZERO,
             queue: Queue::UNLIMITED,
             loss: None,
             jitter: None,
@@ -188,14 +197,16 @@ impl Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
         let tx = spec.rate.map(TxTime::new);
+        let most = tx.map_or(Time::ZERO, |tx| tx.of(FULL_PACKET).min(spec.late));
+        let late = Late::new(most, stream("departures"));
         let burst = spec.burst_bytes.and_then(|bytes| tx.map(|tx| tx.of(bytes)));
         let is_fixed = spec.schedule.is_none() && spec.deliveries.is_none() && medium.is_none();
         let service = match spec.queue {
             Queue::DropTail { packets, bytes } if is_fixed => {
-                Service::Express(Express::new(packets, bytes, tx, burst))
+                Service::Express(Express::new(packets, bytes, tx, burst, late))
             }
             _ => {
-                let served = Served::new(&mut spec, tx, burst, medium, queue_rng);
+                let served = Served::new(&mut spec, tx, burst, medium, late, queue_rng);
                 Service::Served(Box::new(served))
             }
         };
@@ -335,6 +346,7 @@ impl Link {
         } else {
             Some(express.pass(at, wire_bytes))
         };
+        let left = if departs.is_some() { express.left } else { at };
         let arrives = match (departs, &mut self.spoil) {
             (None, _) => None,
             (Some(departs), None) => Some(departs + self.delay),
@@ -346,7 +358,7 @@ impl Link {
             (Some(_), Some(_)) => End::Through,
         };
         if let Some(ahead) = &mut self.ahead {
-            ahead.note(now, at, departs.unwrap_or(at), wire_bytes, end);
+            ahead.note(now, at, left, wire_bytes, end);
         }
         arrives
     }

@@ -1,6 +1,7 @@
 //! A drop-tail queue at a fixed rate: when a packet leaves is known as it comes.
 
 use super::LinkCounters;
+use super::late::Late;
 use crate::ring::Ring;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
@@ -14,6 +15,9 @@ pub(super) struct Express {
     tx: Option<TxTime>,
     /// Depth of the token bucket in time at the link's rate.
     burst: Option<Time>,
+    late: Option<Late>,
+    /// When the last packet that came has left the queue: as it came, where it did not wait, however late it then is.
+    pub(super) left: Time,
     /// When the last packet has left, or when the bucket is full again.
     free_at: Time,
     /// Size of the last packet, and the time that it takes.
@@ -60,6 +64,7 @@ impl Express {
         bytes: u64,
         tx: Option<TxTime>,
         burst: Option<Time>,
+        late: Option<Late>,
     ) -> Express {
         Express {
             // As many as a number of packets can say is no limit.
@@ -70,6 +75,8 @@ impl Express {
             limit_bytes: bytes,
             tx,
             burst,
+            late,
+            left: Time::ZERO,
             free_at: Time::ZERO,
             last_bytes: 0,
             last_cost: Time::ZERO,
@@ -127,6 +134,7 @@ impl Express {
         self.tally.arrived_pkts += 1;
         self.tally.arrived_bytes += wire_bytes;
         let Some(tx) = self.tx else {
+            self.left = now;
             return Some(now);
         };
         // While fewer are remembered than ever waited, a packet more is neither too much nor the most ever,
@@ -143,8 +151,10 @@ impl Express {
                 return None;
             }
         }
-        let departs = self.leave(tx, now, wire_bytes);
-        if departs > now {
+        let due = self.due(tx, now, wire_bytes);
+        let departs = self.leave(due);
+        self.left = if due > now { departs } else { now };
+        if due > now {
             self.waiting.push((departs, bytes));
             self.waiting_bytes += wire_bytes;
             if is_watched {
@@ -152,7 +162,7 @@ impl Express {
                 self.tally.peak_pkts = most;
             }
         }
-        self.tally.wait_ns += (departs - now).as_ns();
+        self.tally.wait_ns += (self.left - now).as_ns();
         Some(departs)
     }
 
@@ -160,13 +170,31 @@ impl Express {
     #[inline]
     pub(super) fn pass(&mut self, now: Time, bytes: u32) -> Time {
         match self.tx {
-            Some(tx) => self.leave(tx, now, u64::from(bytes)),
-            None => now,
+            Some(tx) => {
+                let due = self.due(tx, now, u64::from(bytes));
+                let departs = self.leave(due);
+                self.left = if due > now { departs } else { now };
+                departs
+            }
+            None => {
+                self.left = now;
+                now
+            }
         }
     }
 
+    /// When a packet leaves that is due at `due`.
     #[inline]
-    fn leave(&mut self, tx: TxTime, now: Time, bytes: u64) -> Time {
+    fn leave(&mut self, due: Time) -> Time {
+        match &mut self.late {
+            Some(late) => late.leaves(due),
+            None => due,
+        }
+    }
+
+    /// When a packet that comes at `now` has to leave by the rate.
+    #[inline]
+    fn due(&mut self, tx: TxTime, now: Time, bytes: u64) -> Time {
         // Nearly all packets of a link are of one size.
         if bytes != self.last_bytes {
             (self.last_bytes, self.last_cost) = (bytes, tx.of(bytes));

@@ -1,5 +1,6 @@
 //! A queue served packet by packet: a discipline with a law, a rate that changes, a medium.
 
+use super::late::Late;
 use super::{LinkCounters, LinkSpec, Queue};
 use crate::packet::Packet;
 use trammel_core::aqm::{Discipline, Drop, Item};
@@ -24,6 +25,9 @@ pub(super) struct Served {
     full_at: Time,
     /// When the next packet may be taken; [`Time::MAX`] while the queue is empty.
     pub(super) gate: Time,
+    /// When that was due.
+    due: Time,
+    late: Option<Late>,
     /// Earliest next service, also over an empty queue.
     ready_at: Time,
     next_rate_change: Time,
@@ -44,12 +48,15 @@ impl Served {
         tx: Option<TxTime>,
         burst: Option<Time>,
         medium: Option<(u32, u32)>,
+        late: Option<Late>,
         rng: Rng,
     ) -> Served {
         let discipline = match std::mem::replace(&mut spec.queue, Queue::UNLIMITED) {
             Queue::Discipline(discipline) => discipline,
             Queue::DropTail { packets, bytes } => droptail(packets, bytes),
         };
+        // An opportunity comes when its trace says.
+        let late = late.filter(|_| spec.deliveries.is_none());
         let schedule = spec.schedule.take();
         let next_rate_change = schedule
             .as_ref()
@@ -66,6 +73,8 @@ impl Served {
             burst,
             full_at: Time::ZERO,
             gate: Time::MAX,
+            due: Time::MAX,
+            late,
             ready_at: Time::ZERO,
             next_rate_change,
             medium,
@@ -108,7 +117,7 @@ impl Served {
             return self.on_air.is_none();
         }
         if was_idle && self.discipline.packets() > 0 {
-            self.gate = self.earliest(now);
+            self.await_service(now);
             return true;
         }
         false
@@ -126,17 +135,39 @@ impl Served {
         let tokens_at = self.tokens_at(item.bytes);
         if tokens_at > now {
             self.held = Some((item, packet));
-            self.gate = tokens_at;
+            self.open_gate(tokens_at, now);
             return None;
         }
-        let departs = self.depart(now, item.bytes);
-        self.gate = if self.discipline.packets() > 0 {
-            self.earliest(now)
+        // The rate goes by when service was due; who has waited is late already.
+        let has_waited = now > self.due;
+        let begins = if self.burst.is_some() { now } else { self.due };
+        let departs = self.depart(begins, item.bytes);
+        if self.discipline.packets() > 0 {
+            self.await_service(now);
         } else {
-            Time::MAX
-        };
+            self.gate = Time::MAX;
+        }
         self.count_sent(departs, item);
-        Some((packet, departs))
+        let leaves = match &mut self.late {
+            Some(late) if departs > now || !has_waited => late.leaves(departs),
+            _ => departs,
+        };
+        Some((packet, leaves))
+    }
+
+    /// Has the first packet served as soon as that may be.
+    fn await_service(&mut self, now: Time) {
+        let due = self.earliest(now);
+        self.open_gate(due, now);
+    }
+
+    /// The next packet is due at `due`; what has to wait until then is late.
+    fn open_gate(&mut self, due: Time, now: Time) {
+        self.due = due;
+        self.gate = match &mut self.late {
+            Some(late) if due > now => late.leaves(due),
+            _ => due,
+        };
     }
 
     /// The next packet for the medium, which has none of this link's.

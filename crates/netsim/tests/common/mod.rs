@@ -121,6 +121,9 @@ fn link(
 ) -> (LinkSpec, Option<(f64, u64)>) {
     let mut spec = LinkSpec::wire(name, Time::from_secs_f64(log_uniform(rng, 1e-5, 0.1)));
     spec.seed = rng.below(1 << 32);
+    if spec.seed.is_multiple_of(2) {
+        spec.late = Time::from_us(1);
+    }
     *story += &format!("\n  {name}: {} {}", rate, spec.delay);
     let mut capacity = None;
     if always || !rng.chance(0.2) {
@@ -198,6 +201,7 @@ fn stack(rng: &mut Rng, story: &mut String) -> Stack {
     if rng.chance(0.15) {
         let buffer = 8_000 + rng.below(200_000);
         (stack.receive_buffer, stack.max_receive_buffer) = (buffer, 2 * buffer);
+        stack.rmem_max = 4 * buffer;
         *story += &format!(" rcvbuf {buffer}");
     }
     if rng.chance(0.1) {

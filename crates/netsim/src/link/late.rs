@@ -1,0 +1,78 @@
+//! How late packets leave a queue: what processing and timers add to the instant that the rate alone gives.
+//!
+//! Without it a simulation is more exact than any machine. Flows that are clocked by their own ACKs come to a full queue in
+//! step with its departures, to the picosecond, and the same ones find room each time: phase effects (Floyd and
+//! Jacobson 1992). A packet that comes as another leaves is dropped in one half of the cases, and not in none.
+//!
+//! The rate is kept: a packet that leaves late delays no other, and packets that leave at one instant stay together.
+
+use trammel_core::rng::Rng;
+use trammel_core::time::Time;
+
+/// Draws how late each departure is.
+#[derive(Debug)]
+pub(super) struct Late {
+    most: Time,
+    /// The last departure: when it was due, by how much it was late, and the latest instant so far.
+    due: Time,
+    by: Time,
+    last: Time,
+    rng: Rng,
+}
+
+impl Late {
+    /// Up to `most`, drawn evenly; nothing for no time.
+    pub(super) fn new(most: Time, rng: Rng) -> Option<Late> {
+        (most > Time::ZERO).then_some(Late {
+            most,
+            due: Time::MAX,
+            by: Time::ZERO,
+            last: Time::ZERO,
+            rng,
+        })
+    }
+
+    /// When a packet leaves that is due at `due`; in the order in which it is asked.
+    #[inline]
+    pub(super) fn leaves(&mut self, due: Time) -> Time {
+        if due != self.due {
+            self.due = due;
+            self.by = Time::from_ps(self.rng.below(self.most.as_ps()));
+        }
+        self.last = self.last.max(due + self.by);
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn departures_are_late_by_less_than_the_bound_and_keep_their_order() {
+        let most = Time::from_us(1);
+        let mut late = Late::new(most, Rng::new(1, "late")).expect("some time");
+        let mut last = Time::ZERO;
+        let mut early = 0;
+        for step in 0..1000 {
+            let due = Time::from_ns(1200 * step);
+            let leaves = late.leaves(due);
+            assert!(due <= leaves && leaves < due + most && last <= leaves);
+            assert_eq!(late.leaves(due), leaves, "one instant, one departure");
+            early += u32::from(leaves < due + most / 2);
+            last = leaves;
+        }
+        assert!((400..600).contains(&early), "{early} in the first half");
+        // Closer together than they may be late, they bunch and do not overtake.
+        for step in 0..1000 {
+            let leaves = late.leaves(Time::from_ms(2) + Time::from_ns(10 * step));
+            assert!(last <= leaves);
+            last = leaves;
+        }
+    }
+
+    #[test]
+    fn no_time_draws_nothing() {
+        assert!(Late::new(Time::ZERO, Rng::new(1, "late")).is_none());
+    }
+}
