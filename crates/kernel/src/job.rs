@@ -108,6 +108,8 @@ pub struct Flow {
     pub receive_buffer: Option<i32>,
     /// How often the receiving program reads.
     pub read_ns: Option<i64>,
+    /// Whether it is woken by each packet, where `read_ns` says nothing; one whose receive buffer is set always is.
+    pub is_read_at_once: bool,
     /// Whether small segments go at once.
     pub no_delay: bool,
     /// Whether it is paced whatever the congestion control asks for.

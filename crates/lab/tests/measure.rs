@@ -387,6 +387,51 @@ fn many_flows_at_once_are_measured() {
     assert!(sent.count() > 250);
 }
 
+/// Both engines' goodput of the one flow, Mbit/s; nothing where there is no kernel.
+fn both(scenario: &str) -> Option<[f64; 2]> {
+    let lab = Lab::new(scenario);
+    let tables = lab.tables(&["--engine", "simulate,measure"])?;
+    let of =
+        |engine: &str| row(&tables, "flows", engine, ("flow", "cubic"))["goodput_mbps"].as_f64();
+    Some([of("simulate")?, of("linux_vt")?])
+}
+
+#[test]
+fn buffers_bind_alike_in_both() {
+    let path = "duration = '5 s'\n[path]\nrate = '500 Mbit/s'\nrtt = '100 ms'\nburst = '3100 B'\nqueue = { limit = '2000 packets' }\n\
+                [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n";
+    for buffers in [
+        "receive_buffer = '64 KB'\n",
+        "receive_buffer = '650 KB'\n",
+        "socket_buffer = '300 KB'\nreceive_buffer = '6 MB'\n",
+        "buffers = 'linux'\n",
+    ] {
+        let Some([simulated, kernel]) = both(&format!("{path}{buffers}")) else {
+            return;
+        };
+        let error = simulated / kernel - 1.0;
+        assert!(error.abs() < 0.03, "{buffers}: {simulated} beside {kernel}");
+    }
+}
+
+#[test]
+fn syns_that_are_lost_are_counted_alike_in_both() {
+    let lab = Lab::new(
+        "duration = '20 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '50 ms'\nloss = { model = 'bernoulli', probability = 1 }\n\
+         [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n",
+    );
+    let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
+        return;
+    };
+    let of = |engine: &str, column: &str| {
+        row(&tables, "flows", engine, ("flow", "cubic"))[column].clone()
+    };
+    for column in ["retransmissions_pkts", "timeouts"] {
+        assert_eq!(of("simulate", column), of("linux_vt", column), "{column}");
+        assert_eq!(of("simulate", column), 8, "{column}");
+    }
+}
+
 /// What the quick set of seed 1 is to reach wherever it is run: kernel and simulator repeat themselves, so these follow from the sources. Errors of single
 /// flows are those of chaotic pairs in three short runs; `--full` judges them.
 const QUICK: [(&str, f64); 3] = [

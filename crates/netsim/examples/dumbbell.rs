@@ -401,6 +401,7 @@ fn stack_of(text: &Texts) -> Result<Stack, String> {
     if text.get("window") != "preset" {
         stack.max_receive_buffer = bytes_of(text.get("window"))?;
         stack.receive_buffer = stack.max_receive_buffer;
+        stack.rmem_max = 2 * stack.max_receive_buffer;
     }
     // The flows here always have data: one that pauses was stopped by its peer, not by its application.
     stack.slow_start_after_idle = false;

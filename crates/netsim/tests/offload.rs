@@ -45,6 +45,7 @@ fn run(variant: &str, offload: bool, mbps: u64, rtt: Time, loss: Option<f64>) ->
     let mut stack = Stack::linux_6();
     stack.offload = offload;
     (stack.receive_buffer, stack.max_receive_buffer) = (1 << 26, 1 << 26);
+    stack.rmem_max = 1 << 27;
     net.add_flow(FlowSpec {
         name: "flow".to_owned(),
         client: stack.clone(),

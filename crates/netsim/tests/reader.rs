@@ -25,6 +25,7 @@ fn run(reader: Reader) -> f64 {
     // Small enough that the window moves with the reads.
     stack.receive_buffer = 60_000;
     stack.max_receive_buffer = 60_000;
+    stack.rmem_max = 60_000;
     net.add_flow(FlowSpec {
         name: "flow".to_owned(),
         client: stack.clone(),

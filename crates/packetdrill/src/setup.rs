@@ -6,7 +6,7 @@
 
 use crate::sysctl;
 use trammel_core::time::Time;
-use trammel_tcp::stack::Stack;
+use trammel_tcp::stack::{LINUX_RMEM_MAX, Stack};
 
 /// How deep files of commands may name each other.
 const DEPTH: u32 = 4;
@@ -33,7 +33,8 @@ impl Default for Settings {
                 hz: 0,
                 random_timestamps: false,
                 receive_buffer: 131_072,
-                max_receive_buffer: 6_291_456 / 2,
+                max_receive_buffer: 6_291_456,
+                rmem_max: LINUX_RMEM_MAX,
                 min_rto: Time::from_ms(200),
                 ..Stack::linux_6()
             },
@@ -187,7 +188,7 @@ mod tests {
         )
         .unwrap();
         let stack = settings.stack;
-        assert_eq!(stack.max_receive_buffer, 15 << 19);
+        assert_eq!(stack.max_receive_buffer, 15 << 20);
         assert!(!stack.timestamps && !stack.dsack && !stack.frto && !stack.tail_loss_probe);
         assert!(!stack.sack);
     }

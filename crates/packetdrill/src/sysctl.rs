@@ -147,9 +147,7 @@ fn receive_memory(settings: &mut Settings, value: &str) -> Result<(), String> {
         return Err(", which are no sizes between 4 KiB and 1 GiB that rise".to_owned());
     }
     settings.stack.receive_buffer = first;
-    // The window scale serves the larger of this and `net.core.rmem_max`, which the stack takes to be twice
-    // as much and the scripts leave below it.
-    settings.stack.max_receive_buffer = largest / 2;
+    settings.stack.max_receive_buffer = largest;
     Ok(())
 }
 

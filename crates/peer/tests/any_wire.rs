@@ -47,6 +47,7 @@ impl Draw {
             nagle: self.chance(),
             receive_buffer: buffer,
             max_receive_buffer: buffer * self.of(&[1, 8]),
+            rmem_max: buffer * self.of(&[1, 16]),
             ack_policy: self.of(&[
                 AckPolicy::Linux,
                 AckPolicy::EverySegment,

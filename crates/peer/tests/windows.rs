@@ -67,6 +67,7 @@ fn the_kernel_probes_a_window_that_we_have_closed() {
         let stack = Stack {
             receive_buffer: 65_536,
             max_receive_buffer: 65_536,
+            rmem_max: 131_072,
             window_scaling,
             ..Stack::linux_6()
         };

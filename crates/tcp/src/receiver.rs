@@ -19,7 +19,7 @@ use blocks::Blocks;
 use trammel_core::time::Time;
 
 /// Descriptor and headroom of a network buffer, bytes (measured on veth).
-const DESCRIPTOR_BYTES: u64 = 832;
+pub(crate) const DESCRIPTOR_BYTES: u64 = 832;
 /// Page fragments in a buffer at most.
 const FRAGMENTS: u32 = 17;
 /// SACK blocks that a header with timestamps has room for beside a duplicate's.
@@ -30,6 +30,15 @@ const BATCH_NS: u64 = 50_000;
 const BATCH_BYTES: u32 = 65_536;
 /// Bytes of a page.
 const PAGE: u32 = 4096;
+/// Payload per 256 bytes of memory before any segment was seen.
+const FIRST_RATIO: u64 = 128;
+/// The peer's segment before any was seen, at most and at least, bytes (`TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
+const FIRST_MSS: u32 = 536;
+const LEAST_MSS: u32 = 88;
+/// The largest window that a header can tell, without its scale.
+const LARGEST_FIELD: u64 = 65_535;
+/// The largest window scale (RFC 7323 §2.3).
+const LARGEST_SCALE: u32 = 14;
 
 /// A range of bytes received out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,23 +143,38 @@ pub(crate) struct Receiver {
     space_bytes: u64,
 }
 
+/// The shift of the windows that `stack` offers: what the largest window that its buffer may come to needs. One that the
+/// application has set has its window from the start, else auto-tuning's limit and what the application may set count.
+pub(crate) fn window_scale(stack: &Stack) -> u8 {
+    if !stack.window_scaling {
+        return 0;
+    }
+    let window = (stack.receive_buffer * FIRST_RATIO) >> 8;
+    let largest = if stack.is_receive_buffer_set {
+        window
+    } else {
+        window.max(stack.max_receive_buffer).max(stack.rmem_max)
+    };
+    let largest = largest.clamp(1, LARGEST_FIELD << LARGEST_SCALE);
+    largest.ilog2().saturating_sub(15).min(LARGEST_SCALE) as u8
+}
+
+/// The largest window that `stack` comes to offer, bytes: as full segments fill its memory, and as a header can tell it.
+pub(crate) fn largest_window(stack: &Stack) -> u64 {
+    let payload = u64::from(stack.mss);
+    let buffer = stack.max_receive_buffer.max(stack.receive_buffer);
+    let held = u128::from(buffer) * u128::from(payload) / u128::from(payload + DESCRIPTOR_BYTES);
+    (LARGEST_FIELD << window_scale(stack)).min(held as u64)
+}
+
 impl Receiver {
     pub(crate) fn new(stack: &Stack) -> Receiver {
-        let wscale = if stack.window_scaling {
-            let mut shift = 0;
-            while shift < 14 && (stack.largest_receive_buffer() >> shift) > 65_535 {
-                shift += 1;
-            }
-            shift
-        } else {
-            0
-        };
         let mut receiver = Receiver {
             rcv_nxt: 0,
             rcv_wup: 0,
             rcv_wnd: 0,
             copied: 0,
-            wscale,
+            wscale: window_scale(stack),
             gaps: Vec::with_capacity(64),
             sacks: Blocks::new(),
             duplicate: None,
@@ -188,9 +212,9 @@ impl Receiver {
             head_bytes: 0,
             is_head_last: false,
             held: 0,
-            ratio: 128,
+            ratio: FIRST_RATIO,
             clamp: 0,
-            rcv_mss: 536,
+            rcv_mss: FIRST_MSS,
             origin: 0,
             answered: false,
             changed: true,
@@ -207,12 +231,12 @@ impl Receiver {
     fn size_first_window(&mut self) {
         let full = self.window_of(self.buffer).min(u64::from(u32::MAX >> 1));
         let mss = u64::from(self.mss);
-        self.rcv_wnd = (full / mss * mss).max(full.min(mss)) as u32;
-        self.clamp = full.saturating_sub(mss).max(2 * mss);
+        let largest = LARGEST_FIELD << self.wscale;
+        let space = full.min(LARGEST_FIELD << LARGEST_SCALE);
+        self.rcv_wnd = (space / mss * mss).max(space.min(mss)) as u32;
+        // A segment is kept in reserve.
+        self.clamp = largest.min(full.saturating_sub(mss)).max(2 * mss);
         self.ssthresh = u64::from(self.rcv_wnd).min(self.clamp) as u32;
-        if self.wscale == 0 {
-            self.rcv_wnd = self.rcv_wnd.min(65_535);
-        }
     }
 
     /// The peer's first sequence number after its SYN is known.
@@ -225,6 +249,8 @@ impl Receiver {
         self.space_seq = rcv_nxt;
         self.mss = mss;
         self.size_first_window();
+        // Two segments fit the first window, as far as is known.
+        self.rcv_mss = (self.rcv_wnd / 2).min(mss).min(FIRST_MSS).max(LEAST_MSS);
         self.space_bytes = u64::from(self.rcv_wnd).min(u64::from(mss) * 10);
     }
 
@@ -372,6 +398,7 @@ impl Receiver {
             let payload = u64::from(bytes);
             self.ratio = (payload * 256 / (payload + DESCRIPTOR_BYTES)).max(1);
             self.clamp = self.window_of(self.buffer);
+            self.space_bytes = self.space_bytes.min(self.clamp);
         }
     }
 
@@ -575,7 +602,7 @@ impl Receiver {
         bytes >= self.rcv_mss
     }
 
-    /// The window that could be offered now, bytes.
+    /// The window that could be offered now, bytes; a header may have room for less.
     fn offer(&mut self) -> u32 {
         let full = self.window_of(self.buffer);
         let grain = 1_u64 << self.wscale;
@@ -588,7 +615,24 @@ impl Receiver {
             }
         }
         let window = free.min(u64::from(self.ssthresh));
-        ((window + grain - 1) & !(grain - 1)).min(65_535 << self.wscale) as u32
+        if self.wscale > 0 {
+            return ((window + grain - 1) & !(grain - 1)) as u32;
+        }
+        self.whole_segments(window, full.min(self.clamp).min(self.ssthresh.into()))
+    }
+
+    /// Without a scale the window moves by whole segments, as far as `free` bytes hold some.
+    fn whole_segments(&self, free: u64, full: u64) -> u32 {
+        let mss = u64::from(self.rcv_mss).min(full).max(1);
+        let old = u64::from(self.rcv_wnd);
+        let window = if old + mss <= free || old > free {
+            free / mss * mss
+        } else if mss == full && free > old + full / 2 {
+            free
+        } else {
+            old
+        };
+        window as u32
     }
 
     /// The window field for a segment that is about to be sent; it never moves the right edge back.

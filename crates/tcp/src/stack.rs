@@ -3,7 +3,11 @@
 //! A preset is a value; every field may be changed afterwards. What a field means to the kernel is its
 //! sysctl's name, given where there is one.
 
+use crate::receiver;
 use trammel_core::time::Time;
+
+/// `net.core.rmem_max` where nobody set it, bytes.
+pub const LINUX_RMEM_MAX: u64 = 212_992;
 
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +64,8 @@ pub struct Stack {
     pub timestamps: bool,
     /// Offer ECN (`tcp_ecn`).
     pub ecn: bool,
+    /// Ask for ECN by the first SYN only (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Offer window scaling (`tcp_window_scaling`).
     pub window_scaling: bool,
     /// Report duplicates (`tcp_dsack`).
@@ -103,12 +109,20 @@ pub struct Stack {
     pub ack_policy: AckPolicy,
     /// Thin the ACKs that carry SACK (`tcp_comp_sack_nr`, Linux since 4.18).
     pub compress_sack: bool,
-    /// Receive buffer in bytes to start with (`tcp_rmem[1]`).
+    /// Receive buffer to start with, bytes of memory (`tcp_rmem[1]`).
     pub receive_buffer: u64,
-    /// Receive buffer in bytes that auto-tuning may reach (`tcp_rmem[2]`).
+    /// Receive buffer that auto-tuning may reach, bytes of memory (`tcp_rmem[2]`).
     pub max_receive_buffer: u64,
-    /// Send buffer in bytes; `u64::MAX` never binds.
+    /// The application has set its receive buffer (`SO_RCVBUF`, which the kernel doubles): it does not grow, and the
+    /// window scale is the one that it needs.
+    pub is_receive_buffer_set: bool,
+    /// The largest receive buffer that an application may set; the window scale provides for it
+    /// (`net.core.rmem_max`).
+    pub rmem_max: u64,
+    /// Send buffer to start with, bytes of memory (`tcp_wmem[1]`, or twice `SO_SNDBUF`); `u64::MAX` never binds.
     pub send_buffer: u64,
+    /// Send buffer that auto-tuning may reach, bytes of memory (`tcp_wmem[2]`); one that is set does not grow.
+    pub max_send_buffer: u64,
     /// Degree of reordering to start with, segments (`tcp_reordering`).
     pub reordering: u32,
     /// Fall back to the initial window after an idle time (`tcp_slow_start_after_idle`).
@@ -134,6 +148,7 @@ impl Stack {
             sack: true,
             timestamps: true,
             ecn: false,
+            ecn_fallback: true,
             window_scaling: true,
             dsack: true,
             detection: LossDetection::Rack,
@@ -156,7 +171,10 @@ impl Stack {
             compress_sack: true,
             receive_buffer: 64 << 20,
             max_receive_buffer: 128 << 20,
+            is_receive_buffer_set: false,
+            rmem_max: 256 << 20,
             send_buffer: u64::MAX,
+            max_send_buffer: u64::MAX,
             reordering: 3,
             slow_start_after_idle: true,
             nagle: false,
@@ -171,6 +189,7 @@ impl Stack {
         Stack {
             name: "linux-2.6",
             initial_window: 3,
+            ecn_fallback: false,
             detection: LossDetection::Fack,
             reduction: Reduction::RateHalving,
             tail_loss_probe: false,
@@ -191,6 +210,7 @@ impl Stack {
             name: "rfc",
             initial_window: 3,
             timestamps: true,
+            ecn_fallback: false,
             dsack: false,
             detection: LossDetection::DupThresh,
             reduction: Reduction::Immediate,
@@ -211,10 +231,45 @@ impl Stack {
         }
     }
 
-    /// The largest receive buffer that the window scale must provide for: the kernel takes the larger of
-    /// `tcp_rmem[2]` and `net.core.rmem_max`, which by custom is set to twice the former.
-    pub(crate) fn largest_receive_buffer(&self) -> u64 {
-        2 * self.max_receive_buffer.max(self.receive_buffer / 2)
+    /// Buffers as Linux has them where nobody set them: they begin small and grow to 4 MB for sending and 6 MB for
+    /// receiving (`tcp_wmem`, `tcp_rmem`).
+    #[must_use]
+    pub fn with_linux_buffers(self) -> Stack {
+        Stack {
+            receive_buffer: 131_072,
+            max_receive_buffer: 6 << 20,
+            is_receive_buffer_set: false,
+            rmem_max: LINUX_RMEM_MAX,
+            send_buffer: 16_384,
+            max_send_buffer: 4 << 20,
+            ..self
+        }
+    }
+
+    /// The largest window that it comes to offer, bytes.
+    pub fn largest_window(&self) -> u64 {
+        receiver::largest_window(self)
+    }
+
+    /// The most payload that it has on the way, bytes: full segments that fill its send buffer.
+    pub fn largest_flight(&self) -> u64 {
+        let payload = u64::from(self.mss);
+        let segments = self.max_send_buffer / (payload + receiver::DESCRIPTOR_BYTES);
+        segments.saturating_mul(payload)
+    }
+
+    /// The application sets its receive buffer to `bytes` (`SO_RCVBUF`): the kernel takes twice as much memory, for what
+    /// it keeps beside the payload.
+    pub fn set_receive_buffer(&mut self, bytes: u64) {
+        self.receive_buffer = bytes.saturating_mul(2);
+        self.max_receive_buffer = self.receive_buffer;
+        self.is_receive_buffer_set = true;
+    }
+
+    /// The application sets its send buffer to `bytes` (`SO_SNDBUF`), likewise doubled.
+    pub fn set_send_buffer(&mut self, bytes: u64) {
+        self.send_buffer = bytes.saturating_mul(2);
+        self.max_send_buffer = self.send_buffer;
     }
 
     /// The preset called `name`.

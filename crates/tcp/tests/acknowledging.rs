@@ -82,6 +82,7 @@ fn linux_acknowledges_the_first_segments_at_once_and_every_second_one_later() {
     let mut stack = with_policy(AckPolicy::Linux);
     stack.receive_buffer = 1 << 20;
     stack.max_receive_buffer = 1 << 20;
+    stack.rmem_max = 1 << 20;
     stack.cwnd_clamp = 100;
     let mut pair = Pair::established(&stack);
     let mark = pair.mark();
@@ -240,6 +241,7 @@ fn sacks_are_compressed_after_the_third() {
     let mut stack = Stack::linux_6();
     stack.receive_buffer = 1 << 20;
     stack.max_receive_buffer = 1 << 20;
+    stack.rmem_max = 1 << 20;
     let mut count = Vec::new();
     for compress in [false, true] {
         stack.compress_sack = compress;

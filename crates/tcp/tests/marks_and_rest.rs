@@ -238,3 +238,112 @@ fn a_short_pause_costs_nothing() {
     pair.write(CLIENT, 300 * 1448);
     assert_eq!(pair.data_since(mark, CLIENT).len() as u32, before);
 }
+
+/// Every segment that a pair sends in which the first SYN, the first SYN-ACK and the third data segment are lost, up to
+/// the end of the connection and a reset.
+fn whole_story(stack: &Stack, variant: &str) -> Pair {
+    let mut pair = Pair::closed([stack, stack], [variant; 2], 10);
+    pair.filter(|sent| {
+        let is_lost = sent.count == 0 || (sent.is_data() && sent.data_count == 3);
+        if is_lost { Fate::Drop } else { Fate::Pass }
+    });
+    pair.connect();
+    pair.run_ms(5_000);
+    pair.write(CLIENT, 20 * 1448);
+    pair.run_until_acked(Time::from_secs(20));
+    pair.close(CLIENT);
+    pair.run_ms(1_000);
+    pair.abort(SERVER);
+    pair
+}
+
+#[test]
+fn all_segments_of_a_variant_that_needs_ecn_are_ecn_capable() {
+    // Observed of Linux 6.12: ten DCTCP flows through a queue that drops all else above its threshold lose nothing.
+    let stack = Stack {
+        ecn_fallback: false,
+        ..ecn()
+    };
+    let pair = whole_story(&stack, "dctcp");
+    let syns = pair
+        .log
+        .iter()
+        .filter(|sent| sent.segment.flags.has(Flags::SYN));
+    assert!(syns.count() >= 4, "{}", pair.story(20));
+    let last = pair.log.last().expect("something was sent");
+    assert!(last.segment.flags.has(Flags::RST));
+    for sent in &pair.log {
+        assert_eq!(sent.segment.ecn, Ecn::Ect0, "{sent:?}");
+    }
+}
+
+#[test]
+fn of_other_variants_new_data_alone_is_ecn_capable() {
+    let stack = Stack {
+        ecn_fallback: false,
+        ..ecn()
+    };
+    let pair = whole_story(&stack, "reno");
+    let mut highest = 0;
+    for sent in &pair.log {
+        let is_new = sent.is_data() && sent.end().wrapping_sub(pair.log[0].segment.seq) > highest;
+        if is_new {
+            highest = sent.end().wrapping_sub(pair.log[0].segment.seq);
+        }
+        // A FIN without data is none (`tcp_ecn_send`).
+        assert_eq!(
+            sent.segment.ecn != Ecn::NotEct,
+            is_new && sent.segment.len > 0,
+            "{sent:?}"
+        );
+    }
+}
+
+#[test]
+fn a_syn_that_was_not_answered_asks_for_ecn_no_more() {
+    for ecn_fallback in [true, false] {
+        let stack = Stack {
+            ecn_fallback,
+            ..ecn()
+        };
+        let pair = whole_story(&stack, "reno");
+        let syns = pair
+            .log
+            .iter()
+            .filter(|sent| sent.from == CLIENT && sent.segment.flags.has(Flags::SYN));
+        let asks: Vec<_> = syns
+            .map(|sent| sent.segment.flags.has(Flags::ECE.with(Flags::CWR)))
+            .collect();
+        assert!(asks[0] && asks.len() > 1);
+        assert!(
+            asks[1..].iter().all(|asks| *asks != ecn_fallback),
+            "{asks:?}"
+        );
+        assert_eq!(pair.end[CLIENT].tp().ecn_ok, !ecn_fallback);
+    }
+}
+
+#[test]
+fn a_syn_of_dctcp_gets_no_ecn_of_a_server_that_speaks_another_variant() {
+    let pair = between([&ecn(), &ecn()], ["dctcp", "reno"]);
+    assert!(!pair.end[SERVER].tp().ecn_ok && !pair.end[CLIENT].tp().ecn_ok);
+}
+
+#[test]
+fn retransmissions_and_timeouts_of_the_handshake_are_counted() {
+    let mut pair = Pair::closed([&Stack::linux_6(), &Stack::linux_6()], ["cubic"; 2], 10);
+    pair.filter(|_| Fate::Drop);
+    pair.connect();
+    pair.run_for(Time::from_secs(60));
+    // Linux 6.12: after 1, 2, 3, 4, 5, 7, 11, 19 and 35 seconds.
+    let counters = pair.end[CLIENT].counters();
+    assert_eq!((counters.retransmissions, counters.timeouts), (9, 9));
+    assert_eq!(
+        (counters.data_segments_sent, counters.bytes_retransmitted),
+        (0, 0)
+    );
+    // A server's count too.
+    let pair = whole_story(&Stack::linux_6(), "cubic");
+    let counters = pair.end[SERVER].counters();
+    assert!(counters.retransmissions >= 1, "{}", pair.story(20));
+}

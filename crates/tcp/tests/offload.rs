@@ -13,6 +13,7 @@ fn offloading() -> Stack {
         offload: true,
         receive_buffer: 1 << 28,
         max_receive_buffer: 1 << 28,
+        rmem_max: 1 << 28,
         ..Stack::linux_6()
     }
 }

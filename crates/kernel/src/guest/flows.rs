@@ -65,10 +65,12 @@ enum Reads {
 
 impl Reads {
     fn of(flow: &Flow) -> Reads {
-        match (flow.read_ns, flow.receive_buffer) {
-            (Some(_), _) => Reads::Slowly,
-            (None, Some(_)) => Reads::AtOnce,
-            (None, None) => Reads::Often,
+        if flow.read_ns.is_some() {
+            Reads::Slowly
+        } else if flow.receive_buffer.is_some() || flow.is_read_at_once {
+            Reads::AtOnce
+        } else {
+            Reads::Often
         }
     }
 }

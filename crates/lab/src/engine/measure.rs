@@ -318,13 +318,16 @@ fn last_data(samples: &[job::Sample]) -> Time {
 
 /// What was counted of a flow, as the simulator counts it.
 fn result(counts: &Counts, completed: Option<Time>) -> FlowResult {
+    // The kernel counts both together; a SYN that is sent again has no bytes.
     let again = u64::from(counts.retransmitted) * u64::from(counts.mss);
+    let again = again.min(counts.sent_bytes);
     FlowResult {
         completed,
         bytes_delivered: counts.delivered,
         sender: Counters {
             data_segments_sent: counts.sent.into(),
-            bytes_sent: counts.sent_bytes.saturating_sub(again),
+            bytes_sent: counts.sent_bytes - again,
+            bytes_retransmitted: again,
             retransmissions: counts.retransmitted.into(),
             timeouts: counts.timeouts.into(),
             ..Counters::default()

@@ -1,8 +1,9 @@
 //! Asks the analytic models: a scenario becomes a question, and each model answers or says why not.
 
 use super::columns::{PREDICTIONS, table};
+use super::network_of::with_buffers;
 use crate::registry::Family;
-use crate::scenario::flow::{DelayedAck, Flow};
+use crate::scenario::flow::{Buffers, DelayedAck, Flow};
 use crate::scenario::model::Scenario;
 use crate::scenario::path::{Direction, Path};
 use crate::scenario::topology::Topology;
@@ -204,14 +205,22 @@ fn flow_question(flow: &Flow, stack: &Stack, path: &Path) -> Result<FlowQuestion
     } else {
         rtt.max(stack.min_rto)
     };
+    let mss = path.line.mtu.saturating_sub(HEADERS as u32).max(1);
+    let spoken = Stack {
+        mss: mss.min(u32::from(u16::MAX)) as u16,
+        ..stack.clone()
+    };
+    let (sender, receiver) = with_buffers(spoken, flow);
     let buffers = [
-        flow.socket_buffer,
-        flow.receive_buffer.or(flow.socket_buffer),
+        (flow.socket_buffer.is_some() || flow.buffers == Buffers::Linux)
+            .then(|| sender.largest_flight()),
+        (receiver.is_receive_buffer_set || flow.buffers == Buffers::Linux)
+            .then(|| receiver.largest_window()),
     ];
     let windows = buffers
         .into_iter()
         .flatten()
-        .map(|bytes| bytes as f64 / f64::from(path.line.mtu));
+        .map(|bytes| bytes as f64 / f64::from(mss));
     let clamp = flow.cwnd_clamp.map(f64::from);
     Ok(FlowQuestion {
         variant: variant_of(flow),

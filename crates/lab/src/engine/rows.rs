@@ -116,7 +116,7 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], counts_events: bool) {
         let sent = |result: &FlowResult| {
             let sender = &result.sender;
             sender.bytes_sent
-                + sender.retransmissions * u64::from(flow.payload_bytes)
+                + sender.bytes_retransmitted
                 + sender.data_segments_sent * u64::from(flow.header_bytes)
         };
         let quantile = |rtt: &Histogram, fraction| rtt.quantile(fraction).map(|us| us as f64);

@@ -40,6 +40,16 @@ pub enum DelayedAck {
     Segments(u32),
 }
 
+/// Memory of sockets that nobody set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Buffers {
+    /// Never what binds.
+    #[default]
+    Unlimited,
+    /// As Linux has it: small at first, growing to 4 MB for sending and 6 MB for receiving.
+    Linux,
+}
+
 /// One TCP flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -67,9 +77,11 @@ pub struct Flow {
     pub sack: bool,
     /// Negotiates ECN; without it, where the variant needs it.
     pub ecn: Option<bool>,
-    /// Send buffer in bytes.
+    /// Memory of its sockets where it is not set.
+    pub buffers: Buffers,
+    /// Send buffer in bytes, as an application sets it.
     pub socket_buffer: Option<u64>,
-    /// Receive buffer in bytes.
+    /// Receive buffer in bytes, as an application sets it.
     pub receive_buffer: Option<u64>,
     /// Interval at which the receiving application reads; without it, at once.
     pub reader: Option<Time>,
@@ -152,6 +164,7 @@ impl Flow {
             },
             sack: !is_newreno,
             ecn: None,
+            buffers: Buffers::Unlimited,
             socket_buffer: None,
             receive_buffer: None,
             reader: None,
@@ -215,6 +228,11 @@ impl Flow {
     /// Switches ECN.
     pub fn ecn(mut self, on: bool) -> Flow {
         self.ecn = Some(on);
+        self
+    }
+    /// Sets the memory of its sockets where they are not set one by one.
+    pub fn buffers(mut self, buffers: Buffers) -> Flow {
+        self.buffers = buffers;
         self
     }
     /// Sets the send buffer in bytes.

@@ -29,6 +29,8 @@ pub const GOALS: &[&str] = &[
 ];
 /// The words of `stack`.
 pub const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
+/// Memory of sockets that nobody set.
+pub const BUFFERS: &[&str] = &["unlimited", "linux"];
 /// The words of `loss.direction`.
 pub const DIRECTIONS: &[&str] = &["data", "ack", "both"];
 /// The words of `topology.preset`.
@@ -85,7 +87,7 @@ pub static PATH: Section = Section {
     name: "path",
     help: "one bottleneck between all senders and all receivers",
     extra: None,
-    keys: &with_line_keys::<8, 16>([
+    keys: &with_line_keys::<8, 17>([
         k("preset", Text, Absent, "", "a named path whose keys apply where they are not given here"),
         k("rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s", "rate of the bottleneck"),
         k("rtt", SPAN, See("required without `preset`"), "s", "unloaded round trip of the whole path"),
@@ -99,7 +101,8 @@ pub static PATH: Section = Section {
 
 /// The keys that every link has, be it the bottleneck of `[path]` or a `[[link]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-const LINE_KEYS: [Key; 8] = [
+const LINE_KEYS: [Key; 9] = [
+    k("processing", INSTANT, See("nothing, and `1 us` before a queue of one or two packets"), "s", "how late packets leave the queue at most, drawn evenly: what processing and timers add. It keeps flows from running in step to the picosecond (phase effects); a packet's time counts at most"),
     k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
     k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
     k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
@@ -240,7 +243,7 @@ pub static LINK: Section = Section {
     name: "link",
     help: "a link in both directions; packets take the path of least delay",
     extra: None,
-    keys: &with_line_keys::<8, 16>([
+    keys: &with_line_keys::<8, 17>([
         k("name", Text, See("`from-to`"), "", "its name in the results"),
         k("from", Text, Required, "", "the host at one end"),
         k("to", Text, Required, "", "the host at the other end; data direction is from `from` to `to`"),
@@ -273,8 +276,9 @@ pub static FLOW: Section = Section {
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
         k("sack", Bool, Is("true"), "", "selective acknowledgements"),
         k("ecn", Bool, See("whether the variant needs it"), "", "negotiates ECN"),
-        k("socket_buffer", BYTES, See("no limit"), "bytes", "send buffer"),
-        k("receive_buffer", BYTES, See("no limit"), "bytes", "receive buffer, which bounds the offered window"),
+        k("buffers", Word(BUFFERS), Is("unlimited"), "", "memory of its sockets where the next two keys do not set it: never what binds, or as in Linux, where it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
+        k("socket_buffer", BYTES, See("as `buffers` says"), "bytes", "send buffer, as an application sets it (`SO_SNDBUF`): the kernel takes twice as much memory for it; the receiver's too, without `receive_buffer`"),
+        k("receive_buffer", BYTES, See("as `buffers` says"), "bytes", "receive buffer, as an application sets it (`SO_RCVBUF`), which bounds the offered window"),
         k("reader", SPAN, See("at once"), "s", "interval at which the receiving application reads"),
         k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many full segments one is sent, at the latest after 100 ms; more than 2 is against RFC 5681 §4.2"),
         k("initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments", "first congestion window"),
@@ -300,6 +304,7 @@ pub static WORKLOAD: Section = Section {
         k("variant", Plugin(Family::Variant), Is("cubic"), "", "congestion control of its flows"),
         k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
+        k("buffers", Word(BUFFERS), Is("unlimited"), "", "memory of its sockets, as for a flow"),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("start", INSTANT, Is("0 s"), "s", "when it starts"),

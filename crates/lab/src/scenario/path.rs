@@ -6,6 +6,11 @@ use trammel_core::entry::Value;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 
+/// How late packets leave a queue of fewer packets than that where nothing else is said: there each packet meets another, and in step to the picosecond
+/// always with the same result.
+const SHORT_QUEUE_PKTS: u32 = 3;
+const SHORT_QUEUE_LATE: Time = Time::from_us(1);
+
 /// What `[path]` and `[[link]]` have in common: how one line treats packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -21,6 +26,8 @@ pub struct Line {
     pub queue: Queue,
     /// Depth of a token bucket in bytes; without it, packets take their time on the wire.
     pub burst: Option<u64>,
+    /// How late packets leave the queue at most: what processing and timers add. Without it, nothing, but before a queue in which each packet meets another.
+    pub processing: Option<Time>,
     /// Losses that no queue causes.
     pub loss: Option<Loss>,
     /// Extra delay of each packet.
@@ -41,6 +48,16 @@ impl Line {
         self.burst.is_some() && self.schedule.is_empty() && self.trace.is_none()
     }
 
+    /// How late packets leave a queue of `limit_packets` packets at most.
+    pub fn late(&self, limit_packets: u32) -> Time {
+        self.processing
+            .unwrap_or(if limit_packets < SHORT_QUEUE_PKTS {
+                SHORT_QUEUE_LATE
+            } else {
+                Time::ZERO
+            })
+    }
+
     /// A line of `rate` in both directions with a droptail queue of one bdp.
     pub fn new(rate: Rate) -> Line {
         Line {
@@ -50,6 +67,7 @@ impl Line {
             mtu: 1500,
             queue: Queue::default(),
             burst: None,
+            processing: None,
             loss: None,
             jitter: None,
             reorder: None,
@@ -262,6 +280,7 @@ impl Access {
         let mut line = Line::new(self.rate);
         line.mtu = path.line.mtu;
         line.overhead = path.line.overhead;
+        line.processing = path.line.processing;
         line
     }
 }

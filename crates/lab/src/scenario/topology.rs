@@ -172,6 +172,7 @@ impl Graph {
         let mut line = Line::new(rate);
         line.mtu = path.line.mtu;
         line.overhead = path.line.overhead;
+        line.processing = path.line.processing;
         // An access link is never where packets are lost.
         line.queue.limit = super::path::Limit::Packets(1_000_000);
         self.hosts.push(host.to_owned());

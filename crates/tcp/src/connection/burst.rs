@@ -25,7 +25,7 @@ const RECENT_US: u64 = 1_000;
 
 impl Connection {
     /// Segments of a full burst.
-    fn burst_goal(&self) -> u32 {
+    pub(super) fn burst_goal(&self) -> u32 {
         let mut bytes = self.pacing_rate().min(1 << 50) >> PACING_SHIFT;
         let halvings = self.tp.min_rtt_us >> RTT_LOG;
         if halvings < 32 {
@@ -43,7 +43,7 @@ impl Connection {
         }
         let room = self.tp.snd_cwnd - self.tp.packets_in_flight().min(self.tp.snd_cwnd);
         let goal = self.burst_goal();
-        let unsent = self.unsent();
+        let unsent = self.queued();
         let head_age = self.board.front().map_or(u32::MAX, |sent| {
             (self.tp.now_us as u32).wrapping_sub(sent.tx_us)
         });

@@ -90,10 +90,16 @@ impl Connection {
             if self.tp.ecn_ok {
                 segment.flags = segment.flags.with(Flags::ECE);
             }
-        } else if self.stack.ecn || self.cc.needs_ecn() {
+        } else if self.asks_for_ecn() {
             //= rfc3168 §6.1.1
             //# a host sends an ECN-setup SYN packet
             segment.flags = segment.flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        if self.cc.needs_ecn() {
+            //= rfc8257 §3.6
+            //# Hence, for DCTCP connections, the sender SHOULD set ECT for SYN, SYN-ACK, and RST packets.
+            // A switch may drop all else above its threshold.
+            segment.ecn = Ecn::Ect0;
         }
         self.tp.snd_nxt = self.iss.wrapping_add(1);
         if self.syn_sent_us == 0 {
@@ -101,6 +107,23 @@ impl Connection {
         }
         self.arm_syn(now);
         segment
+    }
+
+    /// Whether our SYN is an ECN-setup SYN.
+    fn asks_for_ecn(&self) -> bool {
+        //= rfc3168 §6.1.1.1
+        //# A host that receives no reply to an ECN-setup SYN within the normal
+        //# SYN retransmission timeout interval MAY resend the SYN and any
+        //# subsequent SYN retransmissions with CWR and ECE cleared.
+        let falls_back = self.stack.ecn_fallback && self.retransmits > 0;
+        (self.stack.ecn || self.cc.needs_ecn()) && !falls_back
+    }
+
+    /// Our SYN, or our answer to the peer's, leaves once more.
+    pub(super) fn send_syn_again(&mut self) {
+        self.counters.retransmissions += 1;
+        self.want_syn = true;
+        self.want_other = true;
     }
 
     /// What the peer's SYN offers.
@@ -170,6 +193,7 @@ impl Connection {
         self.disarm();
         self.cc.init(&mut self.tp);
         self.tp.pacing |= self.stack.pacing;
+        self.open_send_buffer();
         self.want_new = true;
     }
 
@@ -201,7 +225,9 @@ impl Connection {
         }
         if segment.flags.has(Flags::SYN) {
             let asks = segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR);
-            self.tp.ecn_ok = asks && (self.stack.ecn || self.cc.needs_ecn());
+            // A SYN that is ECN-capable is not by RFC 3168: its sender's variant needs a peer of its own kind.
+            let is_by_rfc = segment.ecn == Ecn::NotEct;
+            self.tp.ecn_ok = asks && ((self.stack.ecn && is_by_rfc) || self.cc.needs_ecn());
             self.take_syn_options(segment);
             self.state = State::SynReceived;
             self.want_syn = true;
@@ -255,8 +281,7 @@ impl Connection {
             } else {
                 // A repeated SYN is answered as the first one was, and ours may be lost.
                 self.retransmits = self.retransmits.max(1);
-                self.want_syn = true;
-                self.want_other = true;
+                self.send_syn_again();
             }
             return;
         }
@@ -309,6 +334,7 @@ impl Connection {
         if !self.on_ack(now, segment) {
             return;
         }
+        self.note_reduction(segment);
         self.want_new = true;
         self.on_fin_acked(now);
         // What lies beyond the window is cut off.
@@ -412,26 +438,43 @@ impl Connection {
         self.receiver.now = true;
     }
 
+    /// The sender says that it has reduced its window (RFC 3168 §6.1.3). It may be so small that the sender waits for each ACK.
+    fn note_reduction(&mut self, segment: &Segment) {
+        if self.tp.ecn_ok && segment.flags.has(Flags::CWR) {
+            self.tp.ecn_demand_cwr = false;
+            self.receiver.now |= segment.len > 0;
+        }
+    }
+
     /// Congestion marks on a segment that came (RFC 3168 §6.1.3; RFC 8257 §3.2 through the variant).
     #[inline]
     pub(super) fn note_congestion_mark(&mut self, now: Time, segment: &Segment) {
         if !self.tp.ecn_ok {
             return;
         }
-        if segment.flags.has(Flags::CWR) && !self.cc.needs_ecn() {
-            self.tp.ecn_demand_cwr = false;
+        // What has come before says nothing of the path now.
+        let end = segment.seq.wrapping_add(segment.len);
+        if !after(end, self.receiver.rcv_nxt) {
+            return;
         }
         let demanded = self.tp.ecn_demand_cwr;
         match segment.ecn {
             Ecn::Ce => {
                 self.counters.ce_received += 1;
                 self.cc.cwnd_event(&mut self.tp, CaEvent::EcnIsCe);
-                if !demanded {
+                // A variant that echoes by itself has asked for an ACK where one is needed.
+                if !self.tp.ecn_demand_cwr {
                     self.receiver.hurry();
                 }
                 self.tp.ecn_demand_cwr = true;
+                self.ecn_seen = true;
             }
-            Ecn::Ect0 | Ecn::Ect1 => self.cc.cwnd_event(&mut self.tp, CaEvent::EcnNoCe),
+            Ecn::Ect0 | Ecn::Ect1 => {
+                self.cc.cwnd_event(&mut self.tp, CaEvent::EcnNoCe);
+                self.ecn_seen = true;
+            }
+            // Of a sender whose data is ECN-capable it is a retransmission.
+            Ecn::NotEct if self.ecn_seen => self.receiver.hurry(),
             Ecn::NotEct => {}
         }
         if self.tp.send_ack_now && self.receiver.owed && self.receiver.delayed != Time::MAX {

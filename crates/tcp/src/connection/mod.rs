@@ -12,6 +12,7 @@
 //! | `recovery` | Open, Disorder, CWR, Recovery, Loss; undo; window reduction |
 //! | `loss` | which segments are lost: RACK, FACK, duplicate ACKs |
 //! | `burst` | super-segments: when segmentation offload waits for more |
+//! | `send_buffer` | how much of what is written the socket takes, and when it asks for more |
 //! | `transmit` | what to send next: retransmissions, new data, probes, ACKs |
 //! | `timeout` | retransmission, tail loss probe, reordering and persist timers |
 //! | `rtt` | round-trip time and timeout |
@@ -26,6 +27,7 @@ mod info;
 mod loss;
 mod recovery;
 mod rtt;
+mod send_buffer;
 mod timeout;
 mod transmit;
 
@@ -38,6 +40,7 @@ use crate::windowed::Windowed;
 pub use info::Info;
 use loss::Rack;
 use rtt::Rtt;
+use send_buffer::SendBuffer;
 use timeout::Pending;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -90,14 +93,18 @@ pub struct Counters {
     pub data_segments_sent: u64,
     /// Payload bytes sent for the first time.
     pub bytes_sent: u64,
-    /// Segments retransmitted.
+    /// Segments retransmitted, SYNs and FINs among them.
     pub retransmissions: u64,
-    /// Retransmission timeouts.
+    /// Payload bytes retransmitted.
+    pub bytes_retransmitted: u64,
+    /// Retransmission timeouts, those of the handshake among them.
     pub timeouts: u64,
     /// Fast recoveries.
     pub recoveries: u64,
     /// Tail loss probes sent.
     pub tail_loss_probes: u64,
+    /// Probes of a closed window sent.
+    pub window_probes: u64,
     /// Reductions undone as spurious.
     pub undos: u64,
     /// ACKs received.
@@ -135,7 +142,9 @@ pub enum Bound {
 /// What the application wants sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Application {
-    /// Bytes handed over so far; `u64::MAX` for a source without end.
+    /// Bytes that it has had to send so far; `u64::MAX` for a source without end.
+    offered: u64,
+    /// Of these, what the socket has taken.
     written: u64,
     /// The application has closed its side.
     closed: bool,
@@ -235,6 +244,7 @@ pub struct Connection {
     /// Segment that last updated the window (RFC 9293 §3.10.7.4).
     snd_wl1: u32,
     max_window: u32,
+    send_buffer: SendBuffer,
     /// Payload bytes sent for the first time; the FIN is not counted.
     sent_bytes: u64,
     fin_sent: bool,
@@ -287,6 +297,8 @@ pub struct Connection {
 
     // ECN.
     cwr_pending: bool,
+    /// The peer has sent a segment that was ECN-capable.
+    ecn_seen: bool,
     /// An ACK of what came before a change of marking.
     extra_ack: Option<Segment>,
 
@@ -358,6 +370,7 @@ impl Connection {
             snd_wscale: 0,
             snd_wl1: 0,
             max_window: 0,
+            send_buffer: SendBuffer::new(stack),
             sent_bytes: 0,
             fin_sent: false,
             sack_ok: false,
@@ -392,6 +405,7 @@ impl Connection {
             tlp_retransmitted: false,
             halving_ack: false,
             cwr_pending: false,
+            ecn_seen: false,
             extra_ack: None,
             pending: Pending::None,
             timer: Time::MAX,
@@ -437,7 +451,8 @@ impl Connection {
         if self.fin_sent {
             return;
         }
-        self.app.written = self.app.written.saturating_add(bytes);
+        self.app.offered = self.app.offered.saturating_add(bytes);
+        self.take_from_application();
         self.app.has_more = false;
         self.want_new = true;
     }
@@ -471,15 +486,15 @@ impl Connection {
 
     /// Turns a source without end into one that has written just what was sent.
     pub fn stop_writing(&mut self) {
-        self.app.written = self.sent_bytes;
+        (self.app.offered, self.app.written) = (self.sent_bytes, self.sent_bytes);
     }
 
     /// Bytes handed over and not yet sent; `u64::MAX` for a source without end.
     pub fn unsent(&self) -> u64 {
-        if self.app.written == u64::MAX {
+        if self.app.offered == u64::MAX {
             u64::MAX
         } else {
-            self.app.written - self.sent_bytes
+            self.app.offered - self.sent_bytes
         }
     }
 
@@ -594,8 +609,8 @@ impl Connection {
     }
     /// Whether everything written was acknowledged.
     pub fn all_acked(&self) -> bool {
-        self.app.written != u64::MAX
-            && self.tp.bytes_acked >= self.app.written
+        self.app.offered != u64::MAX
+            && self.tp.bytes_acked >= self.app.offered
             && (!self.app.closed || self.fin_acked())
     }
     fn fin_acked(&self) -> bool {

@@ -531,7 +531,7 @@ impl Connection {
                 }
             } else if news.advanced && !recovered {
                 self.high_seq = self.tp.snd_nxt;
-                if self.unsent() > 0 && after(self.window_end(), self.tp.snd_nxt) {
+                if self.queued() > 0 && after(self.window_end(), self.tp.snd_nxt) {
                     // Step 2b: send new data and see what it brings.
                     return Some(false);
                 }

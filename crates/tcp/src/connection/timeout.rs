@@ -189,7 +189,7 @@ impl Connection {
             }
             Pending::TailLossProbe => self.on_probe_timer(now),
             Pending::Persist => {
-                if self.board.is_empty() && self.unsent() > 0 {
+                if self.board.is_empty() && self.queued() > 0 {
                     //= rfc9293 §3.8.6.1
                     //# As long as the receiving TCP peer continues to send acknowledgments in response to
                     //# the probe segments, the sending TCP peer MUST allow the connection to stay open
@@ -211,23 +211,23 @@ impl Connection {
     fn on_timeout(&mut self, now: Time) {
         match self.state {
             State::SynSent | State::SynReceived => {
-                self.retransmits += 1;
-                if self.retransmits > MAX_SYN_RETRANSMITS + self.syn_linear_timeouts() {
+                if self.retransmits >= MAX_SYN_RETRANSMITS + self.syn_linear_timeouts() {
                     self.fail(Failure::TimedOut);
                 } else {
-                    self.want_syn = true;
-                    self.want_other = true;
+                    self.counters.timeouts += 1;
+                    self.retransmits += 1;
+                    self.send_syn_again();
                 }
                 return;
             }
             _ if self.board.is_empty() => return,
             _ => {}
         }
-        self.counters.timeouts += 1;
         if self.retransmits >= MAX_RETRANSMITS {
             self.fail(Failure::TimedOut);
             return;
         }
+        self.counters.timeouts += 1;
         self.enter_loss();
         self.retransmits += 1;
         self.backoff += 1;

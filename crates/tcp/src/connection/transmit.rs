@@ -45,13 +45,13 @@ impl Connection {
             }
             self.want_retransmit = false;
         }
-        if self.want_new {
+        while self.want_new {
             if self.new_data(now, out) {
                 return true;
             }
-            self.want_new = false;
             (self.app.has_more, self.app.pushes) = (false, false);
             self.end_burst(now);
+            self.want_new = self.send_buffer.is_limited() && self.make_space();
         }
         if self.receiver.now {
             self.counters.acks_sent += 1;
@@ -102,7 +102,24 @@ impl Connection {
             segment.ts_val = self.timestamp(now);
             segment.ts_ecr = self.receiver.ts_recent;
         }
+        if reset.is_ours {
+            self.mark_ecn(&mut segment);
+        }
         segment
+    }
+
+    /// What ECN has a segment without new payload say: the echo of a mark. Such a segment is not ECN-capable, except
+    /// of a variant that needs ECN (RFC 3168 §6.1.5 and §6.1.4; RFC 8257 §3.4).
+    #[inline]
+    fn mark_ecn(&self, segment: &mut Segment) {
+        if self.tp.ecn_ok {
+            if self.tp.ecn_demand_cwr {
+                segment.flags = segment.flags.with(Flags::ECE);
+            }
+            if self.cc.needs_ecn() {
+                segment.ecn = Ecn::Ect0;
+            }
+        }
     }
 
     pub(super) fn is_synchronised(&self) -> bool {
@@ -110,6 +127,11 @@ impl Connection {
             self.state,
             State::Closed | State::Listen | State::SynSent | State::SynReceived
         )
+    }
+
+    /// Whether a FIN follows what the socket holds.
+    fn wants_fin(&self) -> bool {
+        self.app.closed && !self.fin_sent && self.app.written == self.app.offered
     }
 
     fn may_send_data(&self) -> bool {
@@ -242,14 +264,7 @@ impl Connection {
             // What goes again goes as it was cut. Where that leaves no room, an ACK that is due follows.
             acknowledges = room > 0;
         }
-        if self.tp.ecn_ok {
-            if self.tp.ecn_demand_cwr {
-                segment.flags = segment.flags.with(Flags::ECE);
-            }
-            if self.cc.needs_ecn() {
-                segment.ecn = Ecn::Ect0;
-            }
-        }
+        self.mark_ecn(segment);
         if acknowledges {
             self.receiver.acknowledged();
         }
@@ -293,7 +308,8 @@ impl Connection {
         record.delivered_us = delivered_us;
         record.delivered = self.tp.delivered as u32;
         self.counters.retransmissions += 1;
-        self.counters.data_segments_sent += 1;
+        self.counters.bytes_retransmitted += u64::from(len);
+        self.counters.data_segments_sent += u64::from(len > 0);
         if !is_probe {
             self.tp.retrans_out += 1;
             if self.retrans_stamp_us == 0 {
@@ -368,11 +384,15 @@ impl Connection {
         if !self.may_send_data() {
             return false;
         }
-        let unsent = self.unsent();
-        let wants_fin = self.app.closed && !self.fin_sent;
+        let unsent = self.queued();
+        let wants_fin = self.wants_fin();
         // A super-segment is paced as a whole: what is left of one goes at once.
         if unsent == 0 && !wants_fin {
-            self.bound = Bound::Application;
+            self.bound = if self.application_waits() {
+                Bound::SendBuffer
+            } else {
+                Bound::Application
+            };
             return false;
         }
         if self.burst_left == 0 && self.is_paced_out(now) {
@@ -387,14 +407,7 @@ impl Connection {
             return false;
         };
         let fin = wants_fin && u64::from(len) == unsent;
-        let end = self.tp.snd_nxt.wrapping_add(len);
         if len < self.full_payload() && !fin && self.holds_back_partial(now) {
-            return false;
-        }
-        if u64::from(end.wrapping_sub(self.tp.snd_una)) > self.stack.send_buffer
-            && !self.board.is_empty()
-        {
-            self.bound = Bound::SendBuffer;
             return false;
         }
         if self.stack.offload && self.waits_for_burst() {
@@ -452,7 +465,7 @@ impl Connection {
         self.tp.snd_nxt = end;
         self.sent_bytes += u64::from(len);
         self.counters.bytes_sent += u64::from(len);
-        self.counters.data_segments_sent += 1;
+        self.counters.data_segments_sent += u64::from(len > 0);
         self.tp.lsndtime_us = self.tp.now_us;
         self.sent_in_burst += 1;
         if nothing_out || self.pending == super::timeout::Pending::TailLossProbe {
@@ -462,7 +475,8 @@ impl Connection {
         if fin {
             segment.flags = segment.flags.with(Flags::FIN);
         }
-        if self.tp.ecn_ok {
+        // Not a FIN alone.
+        if self.tp.ecn_ok && len > 0 {
             segment.ecn = Ecn::Ect0;
             if self.cwr_pending {
                 self.cwr_pending = false;
@@ -488,7 +502,7 @@ impl Connection {
             }
             self.schedule_probe(now, false);
         }
-        if self.unsent() == 0 && !limited && self.tp.lost_out <= self.tp.retrans_out {
+        if self.queued() == 0 && !limited && self.tp.lost_out <= self.tp.retrans_out {
             let end = self.tp.delivered + u64::from(self.tp.packets_in_flight());
             self.tp.app_limited = end.max(1);
         }
@@ -519,9 +533,10 @@ impl Connection {
         }
     }
 
-    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was.
+    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was. Not where the application
+    /// waits for room in the send buffer: it would use more.
     fn decay_unused_window(&mut self) {
-        if self.tp.ca_state == CaState::Open {
+        if self.tp.ca_state == CaState::Open && !self.application_waits() {
             let used = self.cwnd_used.max(self.stack.initial_window);
             if used < self.tp.snd_cwnd {
                 let cwnd = self.tp.snd_cwnd;
@@ -561,7 +576,8 @@ impl Connection {
         if self.board.is_empty() {
             // RFC 9293 §3.8.6.1: what little the window takes, however small.
             let room = self.window_room().min(self.full_payload());
-            let len = u64::from(room).min(self.unsent()) as u32;
+            self.counters.window_probes += 1;
+            let len = u64::from(room).min(self.queued()) as u32;
             if len > 0 && self.may_send_data() {
                 return self.send_new(now, len, false, out);
             }
@@ -570,10 +586,10 @@ impl Connection {
             return self.header(now, seq, 0, out);
         }
         self.counters.tail_loss_probes += 1;
-        let unsent = self.unsent();
+        let unsent = self.queued();
         let len = unsent.min(u64::from(self.full_payload())) as u32;
         let end = self.tp.snd_nxt.wrapping_add(len);
-        let fin = self.app.closed && !self.fin_sent && u64::from(len) == unsent;
+        let fin = self.wants_fin() && u64::from(len) == unsent;
         if (len > 0 || fin) && self.may_send_data() && !after(end, self.window_end()) {
             self.send_new(now, len, fin, out);
             self.sent_in_burst = 0;
@@ -590,7 +606,7 @@ impl Connection {
     pub(super) fn window_may_have_opened(&mut self) {
         // While it stays closed the probes go on, ever more slowly.
         if self.pending == super::timeout::Pending::Persist
-            && self.sendable(self.unsent()).is_some()
+            && self.sendable(self.queued()).is_some()
         {
             self.disarm();
             self.probes = 0;

@@ -2,8 +2,8 @@
 
 use super::layout::{Layout, Party, Row, parties};
 use super::{ns, refused};
-use crate::engine::network_of::{Described, Ways, describe};
-use crate::scenario::flow::{DelayedAck, Flow, Stack as Preset};
+use crate::engine::network_of::{Described, Ways, describe, rmem_max};
+use crate::scenario::flow::{Buffers, DelayedAck, Flow, Stack as Preset};
 use crate::scenario::model::Scenario;
 use crate::scenario::topology::Topology;
 use std::collections::BTreeMap;
@@ -17,8 +17,11 @@ const CWND: u16 = 7;
 const INITCWND: u16 = 11;
 const RTO_MIN: u16 = 13;
 const QUICKACK: u16 = 15;
-/// Memory of sockets: never what binds.
-const SOCKET_BYTES: &str = "268435456";
+/// The largest send buffer that an application may set: any.
+const WMEM_MAX: &str = "268435456";
+/// `tcp_wmem` where memory of sockets never binds. A packet takes 2 kB of it, SACKed ones too: enough at 1 Gbit/s and a
+/// second of round trip.
+const UNLIMITED_WMEM: &str = "4096 131072 1073741824";
 /// What the kernel begins with, segments and time.
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Time = Time::from_ms(200);
@@ -162,6 +165,11 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
     let bytes = |bytes: u64| bytes.min(i32::MAX as u64);
     let (usual, most) = (bytes(stack.receive_buffer), bytes(stack.max_receive_buffer));
     let receive = format!("4096 {usual} {}", most.max(usual));
+    // What an application sets itself needs no variable.
+    let send = match (stack.send_buffer, stack.max_send_buffer) {
+        (first, most) if first < most => format!("4096 {first} {most}"),
+        _ => UNLIMITED_WMEM.to_owned(),
+    };
     [
         ("tcp_sack", flag(stack.sack, 1)),
         ("tcp_dsack", flag(stack.dsack, 1)),
@@ -175,8 +183,7 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
         ),
         ("tcp_window_scaling", flag(stack.window_scaling, 1)),
         ("tcp_ecn", flag(stack.ecn, 1)),
-        // What is asked for is to stay.
-        ("tcp_ecn_fallback", "0".to_owned()),
+        ("tcp_ecn_fallback", flag(stack.ecn_fallback, 1)),
         (
             "tcp_recovery",
             flag(stack.detection == LossDetection::Rack, 1),
@@ -192,19 +199,19 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
         // One flow is not to learn from another.
         ("tcp_no_metrics_save", "1".to_owned()),
         ("tcp_rmem", receive),
-        // A packet takes 2 kB of it, SACKed ones too: never what binds, at 1 Gbit/s and a second of round trip either.
-        ("tcp_wmem", "4096 131072 1073741824".to_owned()),
+        ("tcp_wmem", send),
     ]
     .map(|(name, value)| (format!("ipv4/{name}"), value))
     .to_vec()
 }
 
-/// Variables of the whole machine: memory and backlogs are never what binds.
-pub(super) fn of_all() -> Vec<(String, String)> {
+/// Variables of the whole machine: its memory and backlogs are never what binds.
+pub(super) fn of_all(scenario: &Scenario) -> Vec<(String, String)> {
+    let rmem_max = rmem_max(scenario).to_string();
     [
         ("net/ipv4/tcp_mem", "2000000 4000000 8000000"),
-        ("net/core/rmem_max", SOCKET_BYTES),
-        ("net/core/wmem_max", SOCKET_BYTES),
+        ("net/core/rmem_max", &rmem_max),
+        ("net/core/wmem_max", WMEM_MAX),
         ("net/core/netdev_max_backlog", "300000"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -246,6 +253,8 @@ impl Attached {
             send_buffer: flow.socket_buffer.map(bytes),
             receive_buffer: flow.receive_buffer.or(flow.socket_buffer).map(bytes),
             read_ns: flow.reader.map(ns),
+            // Auto-tuning follows what is read.
+            is_read_at_once: flow.buffers == Buffers::Linux,
             no_delay: !self.described.stacks.0.nagle,
             is_paced: flow.pacing == Some(true),
             is_brief: false,

@@ -128,7 +128,7 @@ pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>>
     job.warmup_ns = (scenario.warmup > Time::ZERO).then(|| ns(scenario.warmup));
     (job.sample_ns, job.queue_ns) = rhythm(scenario);
     job.read_ns = between_readings(&links);
-    job.sysctls = hosts::of_all();
+    job.sysctls = hosts::of_all(scenario);
     Ok(ScenarioJob {
         job,
         flows,

@@ -2,7 +2,7 @@
 
 use super::{BuiltFlow, Ways};
 use crate::engine::pacing::Paced;
-use crate::scenario::flow::{DelayedAck, Flow};
+use crate::scenario::flow::{Buffers, DelayedAck, Flow};
 use crate::scenario::model::Scenario;
 use crate::scenario::topology::Topology;
 use anyhow::{anyhow, bail};
@@ -12,7 +12,7 @@ use trammel_core::time::Time;
 use trammel_netsim::flow::{FlowSpec, MakeCc, Reader};
 use trammel_netsim::trace::Pace;
 use trammel_tcp::cc;
-use trammel_tcp::stack::{AckPolicy, Stack};
+use trammel_tcp::stack::{AckPolicy, LINUX_RMEM_MAX, Stack};
 
 /// Bytes of IP and TCP headers without options, and of the timestamp option with its padding.
 const HEADERS: u32 = 40;
@@ -25,6 +25,8 @@ const DELAYED_ACK: Time = Time::from_ms(100);
 /// A window field scaled by the largest factor tells at most this (RFC 7323 §2.3); half a buffer is
 /// offered.
 const LARGEST_BUFFER: u64 = 2 << 30;
+/// What an application may set where memory of sockets is never what binds.
+const SOCKET_BYTES: u64 = 256 << 20;
 
 /// What both a simulated flow and a measured one are made of.
 #[derive(Debug)]
@@ -166,14 +168,9 @@ pub(super) fn stacks(
         DelayedAck::Segments(2) => AckPolicy::Delayed(DELAYED_ACK),
         DelayedAck::Segments(n) => AckPolicy::Stretched(n, DELAYED_ACK),
     };
-    let mut client = stack.clone();
-    client.send_buffer = flow.socket_buffer.unwrap_or(u64::MAX);
-    let mut server = stack;
-    if let Some(window) = flow.receive_buffer.or(flow.socket_buffer) {
-        // As for SO_RCVBUF, the kernel takes twice as much memory as the window that it offers.
-        server.receive_buffer = (2 * window).min(LARGEST_BUFFER);
-        server.max_receive_buffer = server.receive_buffer;
-    } else {
+    stack.rmem_max = rmem_max(scenario);
+    let (client, mut server) = with_buffers(stack, flow);
+    if flow.buffers == Buffers::Unlimited && !server.is_receive_buffer_set {
         let needed = (8 * in_flight_bytes(scenario, ways)).min(LARGEST_BUFFER);
         // All of it at once: auto-tuning follows the rhythm of the reader, which is no part of a path.
         let most = server.receive_buffer.max(server.max_receive_buffer);
@@ -181,6 +178,40 @@ pub(super) fn stacks(
         server.max_receive_buffer = server.receive_buffer;
     }
     Ok((client, server))
+}
+
+/// The stacks of sender and receiver, alike but for the buffers that `flow` sets.
+pub(in crate::engine) fn with_buffers(stack: Stack, flow: &Flow) -> (Stack, Stack) {
+    let rmem_max = stack.rmem_max;
+    let stack = match flow.buffers {
+        Buffers::Unlimited => stack,
+        Buffers::Linux => Stack {
+            rmem_max,
+            ..stack.with_linux_buffers()
+        },
+    };
+    let (mut client, mut server) = (stack.clone(), stack);
+    if let Some(bytes) = flow.socket_buffer {
+        client.set_send_buffer(bytes);
+    }
+    if let Some(bytes) = flow.receive_buffer.or(flow.socket_buffer) {
+        server.set_receive_buffer(bytes.min(LARGEST_BUFFER / 2));
+    }
+    (client, server)
+}
+
+/// The largest receive buffer that an application may set: enough for all that do; where Linux's own buffers are asked
+/// for, no more than that and Linux's.
+pub(in crate::engine) fn rmem_max(scenario: &Scenario) -> u64 {
+    let workloads = scenario.workloads.iter().map(|workload| &workload.flow);
+    let flows = || scenario.flows.iter().chain(workloads.clone());
+    let set = flows().filter_map(|flow| flow.receive_buffer.or(flow.socket_buffer));
+    let least = if flows().any(|flow| flow.buffers == Buffers::Linux) {
+        LINUX_RMEM_MAX
+    } else {
+        SOCKET_BYTES
+    };
+    set.max().unwrap_or_default().max(least)
 }
 
 /// Bytes that the fastest line holds for a round trip, with as much again in a queue of its limit.

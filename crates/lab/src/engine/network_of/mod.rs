@@ -12,6 +12,7 @@ mod wireless;
 mod workload_of;
 
 pub(crate) use flow_of::{Described, describe};
+pub(super) use flow_of::{rmem_max, with_buffers};
 pub(crate) use line::{BACK_QUEUE_PKTS, schedule};
 pub(crate) use path::{ACCESS_QUEUE_PKTS, base_delay};
 

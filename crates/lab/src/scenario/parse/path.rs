@@ -70,6 +70,7 @@ pub(in crate::scenario) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Li
             direction: directions[direction?],
         })
     });
+    line.processing = r.time("processing");
     line.jitter = jitter(r);
     line.reorder = r.table("reorder").and_then(|reorder| {
         let (probability, delay) = (reorder.number("probability"), reorder.time("delay"));

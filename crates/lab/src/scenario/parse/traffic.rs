@@ -1,7 +1,7 @@
 //! Reads `[[flow]]`, `[[workload]]` and `[[stream]]`.
 
 use super::plugin;
-use crate::scenario::flow::{DelayedAck, Flow, Stack};
+use crate::scenario::flow::{Buffers, DelayedAck, Flow, Stack};
 use crate::scenario::keys::WORKLOADS;
 use crate::scenario::plugin::Random;
 use crate::scenario::reader::Reader;
@@ -9,6 +9,7 @@ use crate::scenario::tree::Value;
 use crate::scenario::workload::{Arrivals, Stream, Workload, WorkloadKind, web_sizes};
 
 const STACKS: [Stack; 3] = [Stack::Linux6, Stack::Linux26, Stack::Rfc];
+const BUFFERS: [Buffers; 2] = [Buffers::Unlimited, Buffers::Linux];
 
 /// The flows, copies made, and for each the index of its table in the file.
 pub(super) fn flows(r: &Reader<'_>) -> (Vec<Flow>, Vec<usize>) {
@@ -42,6 +43,7 @@ fn flow(r: &Reader<'_>) -> Flow {
     flow.to = r.text("to");
     flow.rtt = r.time("rtt");
     flow.ecn = r.flag("ecn");
+    flow.buffers = r.word("buffers").map_or(flow.buffers, |n| BUFFERS[n]);
     flow.socket_buffer = r.bytes("socket_buffer");
     flow.receive_buffer = r.bytes("receive_buffer");
     flow.reader = r.time("reader");
@@ -83,6 +85,7 @@ fn workload(r: &Reader<'_>) -> Option<Workload> {
     let variant = plugin::variant(r);
     let (start, stop) = (r.time("start"), r.time("stop"));
     let (from, to, stack) = (r.text("from"), r.text("to"), r.word("stack"));
+    let buffers = r.word("buffers");
     let name = r.text("name");
     let word = WORKLOADS[r.word("kind")?];
     refuse_keys_of_other_kinds(r, word);
@@ -138,6 +141,7 @@ fn workload(r: &Reader<'_>) -> Option<Workload> {
     if r.entry("stack").is_some() {
         flow.stack = STACKS[stack?];
     }
+    flow.buffers = buffers.map_or(flow.buffers, |n| BUFFERS[n]);
     let name = name.unwrap_or_else(|| word.to_owned());
     Some(Workload {
         name,

@@ -42,7 +42,7 @@ pub static PATH: Section = Section {
     name: "path",
     help: "the path from the sender to the receiver, and back",
     extra: None,
-    keys: &with_line_keys::<5, 13>([
+    keys: &with_line_keys::<5, 14>([
         k("rate", RATE, See("required without `trace`"), "bit/s", "its rate"),
         k("delay", INSTANT, Is("0 s"), "s", "its one-way delay"),
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back, which only answers of a round trip take"),
