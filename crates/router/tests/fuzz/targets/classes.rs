@@ -172,7 +172,6 @@ const NOT_ALONE: &[&str] = &[
     "RoundRobinIPMapper",
     "Socket",
     "SourceIPHashMapper",
-    "ToHost",
     "ToSocket",
 ];
 
