@@ -25,7 +25,10 @@ pub const PARAMS: &[Param] = &[Param {
 pub fn push(program: &Program, ctx: &mut Ctx, batch: Batch) {
     let mut outputs = [Program::DROPPED; CAPACITY];
     program.classify_batch(ctx.pool(), &batch, &mut outputs);
-    ctx.part(batch, &outputs, Reason::NoMatch);
+    ctx.part_by(batch, &outputs, |output| match output {
+        Program::DENIED => Reason::Filtered,
+        _ => Reason::NoMatch,
+    });
 }
 
 /// Tells how many steps the packets of a batch take, and whether they part.

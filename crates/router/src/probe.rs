@@ -69,6 +69,11 @@ impl Probe {
         self.run.ctx.pool().in_use()
     }
 
+    /// Packets that ended in it, by the number of the reason.
+    pub(crate) fn drops(&self) -> [u64; crate::reason::COUNT] {
+        self.run.ctx.counters(self.element).drops
+    }
+
     /// What was printed on standard error.
     pub(crate) fn said(&self) -> String {
         self.run.host.memory().said.clone()

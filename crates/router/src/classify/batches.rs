@@ -18,7 +18,7 @@ use trammel_packet::pool::Pool;
 const NEAR: usize = 64;
 
 impl Program {
-    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] where one is dropped.
+    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] or [`Program::DENIED`] where one is dropped.
     #[inline]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         match self.machine.op(self.whole) {

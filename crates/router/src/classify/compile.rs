@@ -25,8 +25,10 @@ use std::sync::Arc;
 pub(crate) type Target = u32;
 /// The bit that tells an output from a step.
 pub(crate) const OUTPUT: Target = 1 << 31;
-/// The packet matches no rule, or one that drops it.
+/// The packet matches no rule.
 pub(crate) const DROP: Target = u32::MAX;
+/// It matches one that drops it.
+pub(crate) const DENIED: Target = u32::MAX - 2;
 /// What is left to check of a rule holds.
 pub(crate) const HOLDS: Target = u32::MAX - 1;
 

@@ -32,7 +32,7 @@ mod vectors;
 
 use crate::diagnostic::Diagnostics;
 use clause::Faults;
-use compile::{Compiler, DROP, OUTPUT, Target};
+use compile::{Compiler, DENIED, DROP, OUTPUT, Target};
 use expr::{Arena, BASES, Base, Expr, Relation, Test};
 use frame::Frame;
 use names::Names;
@@ -122,8 +122,10 @@ impl Program {
         output(self.decide(&Program::frame(packet)))
     }
 
-    /// No output.
+    /// No output: no rule matches.
     pub const DROPPED: u32 = DROP & !OUTPUT;
+    /// No output: a rule matches that drops the packet.
+    pub const DENIED: u32 = DENIED & !OUTPUT;
 
     /// The output of bytes without marked headers.
     pub fn run_bytes(&self, data: &[u8]) -> Option<usize> {
@@ -202,13 +204,13 @@ impl Program {
 /// The output that a target is.
 #[inline]
 fn output(target: Target) -> Option<usize> {
-    (target != DROP).then_some((target & !OUTPUT) as usize)
+    (target < DENIED).then_some((target & !OUTPUT) as usize)
 }
 
 fn target(action: Action) -> Target {
     match action {
         Action::Output(at) => u32::try_from(at).unwrap_or(DROP) | OUTPUT,
-        Action::Drop => DROP,
+        Action::Drop => DENIED,
     }
 }
 

@@ -60,6 +60,12 @@ const STEPS_A_LOOK: u64 = 1024;
 /// Outputs that packets of a batch are gathered for one after the other.
 const MOST_TURNS: usize = 4;
 
+/// Why a packet ends whose key is `NOWHERE` less the number of a reason; none of one that has an output.
+#[inline]
+fn ended(key: u32) -> Option<Reason> {
+    reason::ALL.get((NOWHERE - key) as usize).copied()
+}
+
 /// The number of an element: its place in the flat configuration.
 pub type ElementId = usize;
 
@@ -356,7 +362,18 @@ impl Ctx {
     }
 
     /// Sends each packet of `batch` out by its output; those of [`NOWHERE`] or of outputs that are not there end for `reason`.
-    pub fn part(&mut self, mut batch: Batch, outputs: &[u32; CAPACITY], reason: Reason) {
+    #[inline]
+    pub fn part(&mut self, batch: Batch, outputs: &[u32; CAPACITY], reason: Reason) {
+        self.part_by(batch, outputs, |_| reason);
+    }
+
+    /// The same, where the reason is a matter of the output that is not there.
+    pub fn part_by(
+        &mut self,
+        mut batch: Batch,
+        outputs: &[u32; CAPACITY],
+        reason: impl Fn(u32) -> Reason,
+    ) {
         let count = batch.len();
         if outputs[..count]
             .iter()
@@ -366,7 +383,7 @@ impl Ctx {
             if (outputs[0] as usize) < self.outputs() {
                 self.emit_all(outputs[0] as usize, batch);
             } else {
-                self.drop_all(&mut batch, reason);
+                self.drop_all(&mut batch, reason(outputs[0]));
                 self.spare.push(batch);
             }
             return;
@@ -377,7 +394,7 @@ impl Ctx {
         for (key, output) in keys.iter_mut().zip(&outputs[..count]) {
             // Outputs that lead to one input are one, so that packets keep their order.
             let way = ways.get(*output as usize);
-            *key = way.map_or(NOWHERE, |way| way.lane - first);
+            *key = way.map_or_else(|| NOWHERE - reason(*output) as u32, |way| way.lane - first);
         }
         // An output takes all of its packets in a turn that guesses nothing; many outputs have few packets a turn.
         for _ in 0..MOST_TURNS {
@@ -386,7 +403,7 @@ impl Ctx {
             }
             let (output, mut taken) = (keys[0], self.batch());
             batch.part(&mut keys, output, &mut taken);
-            if output == NOWHERE {
+            if let Some(reason) = ended(output) {
                 self.drop_all(&mut taken, reason);
                 self.spare.push(taken);
             } else {
@@ -394,9 +411,9 @@ impl Ctx {
             }
         }
         for (packet, output) in batch.drain().zip(keys) {
-            match output {
-                NOWHERE => self.drop(packet, reason),
-                output => self.emit(output as usize, packet),
+            match ended(output) {
+                Some(reason) => self.drop(packet, reason),
+                None => self.emit(output as usize, packet),
             }
         }
         self.spare.push(batch);

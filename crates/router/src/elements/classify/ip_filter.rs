@@ -180,6 +180,7 @@ mod tests {
     use crate::load::testing::{errors, load_with};
     use crate::memory_host::MemoryHost;
     use crate::probe::{Probe, udp};
+    use crate::reason::{self, Reason};
 
     #[test]
     fn allows_and_denies_in_order() {
@@ -189,6 +190,34 @@ mod tests {
         packet[15] = 9;
         assert_eq!(probe.send_ip(&packet), []);
         assert_eq!(probe.held(), 0);
+    }
+
+    #[test]
+    fn who_is_refused_by_a_rule_and_who_by_none_are_told_apart() {
+        let rules = "deny src host 10.0.0.9, allow udp && dst port 2000";
+        let mut probe = Probe::new(&format!("IPFilter({rules})"), 1);
+        for (source, port, reason) in [
+            (9, 2000_u16, Some(Reason::Filtered)),
+            (1, 2000, None),
+            (1, 2001, Some(Reason::NoMatch)),
+            (9, 2001, Some(Reason::Filtered)),
+        ] {
+            let mut packet = udp(9, b"");
+            packet[15] = source;
+            packet[22..24].copy_from_slice(&port.to_be_bytes());
+            let before = probe.drops();
+            assert_eq!(probe.send_ip(&packet).len(), usize::from(reason.is_none()));
+            let after = probe.drops();
+            for (at, of) in reason::ALL.iter().enumerate() {
+                let grown = after[at] - before[at];
+                assert_eq!(
+                    grown,
+                    u64::from(Some(*of) == reason),
+                    "{} {source} {port}",
+                    of.text()
+                );
+            }
+        }
     }
 
     #[test]
