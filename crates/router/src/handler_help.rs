@@ -191,7 +191,8 @@ mod tests {
         match load::load(config, "example", &options, Box::new(machine()), run) {
             Ok(_) => String::new(),
             Err(refused) if refused.lacks => {
-                let said = load::check(config, "example", &options);
+                let names = std::sync::Arc::new(crate::host::NoNames);
+                let said = load::check(config, "example", &options, names);
                 if said.has_errors() {
                     said.click()
                 } else {
