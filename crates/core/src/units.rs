@@ -97,6 +97,23 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// The unit in which a plain number of it is told: `s`, `bit/s`; nothing for a ratio.
+    pub fn base_unit(self) -> &'static str {
+        let base = |Unit(_, dimension, size): &&Unit| *dimension == self && *size == 1.0;
+        UNITS
+            .iter()
+            .find(base)
+            .map_or("", |Unit(names, ..)| names[0])
+    }
+
+    /// Every way to write one of its units.
+    pub fn spellings(self) -> impl Iterator<Item = &'static str> {
+        let units = UNITS
+            .iter()
+            .filter(move |Unit(_, dimension, _)| *dimension == self);
+        units.flat_map(|Unit(names, ..)| names.iter().copied())
+    }
+
     /// How to say it to a person, with an example.
     pub fn describe(self) -> &'static str {
         match self {

@@ -16,6 +16,7 @@ pub mod datagrams;
 pub mod departures;
 pub mod error;
 pub mod ethtool;
+pub mod files;
 pub mod icmp;
 mod intake;
 pub mod interfaces;

@@ -2,8 +2,12 @@
 //!
 //! One header line, fields quoted where they must be. Lines end in a line feed alone, which every tool
 //! reads and which keeps `cut`, `awk` and `diff` usable; both ends of line are read.
+//!
+//! A text that a spreadsheet would carry out as a formula gets an apostrophe before it, as spreadsheets themselves do
+//! for a text; reading takes it away again.
 
 use super::{Cell, CellType, Column, Table, TableError};
+use std::borrow::Cow;
 use std::io::{Read, Write};
 
 impl Table {
@@ -11,10 +15,15 @@ impl Table {
     pub fn write_csv(&self, out: impl Write) -> Result<(), TableError> {
         let fail = |source| self.csv_error(source);
         let mut writer = csv::Writer::from_writer(out);
-        let names = self.columns.iter().map(|column| column.name.as_str());
-        writer.write_record(names).map_err(fail)?;
+        let names = self.columns.iter().map(|column| guarded(&column.name));
+        writer
+            .write_record(names.map(|name| name.into_owned()))
+            .map_err(fail)?;
         for row in &self.rows {
-            let cells = row.iter().map(ToString::to_string);
+            let cells = row.iter().map(|cell| match cell {
+                Cell::Text(text) => guarded(text).into_owned(),
+                cell => cell.to_string(),
+            });
             writer.write_record(cells).map_err(fail)?;
         }
         writer.flush().map_err(|e| fail(e.into()))
@@ -78,6 +87,32 @@ impl Table {
     }
 }
 
+/// Whether a spreadsheet would carry `text` out: `=1+1`, `@SUM(A1)`, `+cmd|' /C calc'!A0`.
+fn is_formula(text: &str) -> bool {
+    match text.chars().next() {
+        Some('=' | '@' | '\t' | '\r') => true,
+        Some('+' | '-') => text.contains(['=', '|', '!', '(', '@', '"', '\'']),
+        _ => false,
+    }
+}
+
+/// `text` as a field; an apostrophe that it has before a formula is doubled, so that it can be read back.
+fn guarded(text: &str) -> Cow<'_, str> {
+    if is_formula(text.trim_start_matches('\'')) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// What [`guarded`] made a field of.
+fn bare(field: &str) -> &str {
+    match field.strip_prefix('\'') {
+        Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest,
+        _ => field,
+    }
+}
+
 /// The header and the records of a CSV file, all of one width.
 fn read_records(
     table: &Table,
@@ -85,7 +120,7 @@ fn read_records(
 ) -> Result<(csv::StringRecord, Vec<csv::StringRecord>), TableError> {
     let fail = |source| table.csv_error(source);
     let mut reader = csv::Reader::from_reader(input);
-    let names = reader.headers().map_err(fail)?.clone();
+    let names = reader.headers().map_err(fail)?.iter().map(bare).collect();
     let records = reader.records().collect::<Result<_, _>>().map_err(fail)?;
     Ok((names, records))
 }
@@ -96,7 +131,7 @@ fn parse(field: &str, cell_type: CellType) -> Option<Cell> {
         return Some(Cell::Empty);
     }
     Some(match cell_type {
-        CellType::Text => Cell::Text(field.to_owned()),
+        CellType::Text => Cell::Text(bare(field).to_owned()),
         CellType::Int => Cell::Int(field.parse().ok()?),
         CellType::Float => Cell::Float(field.parse().ok()?),
         CellType::Bool => Cell::Bool(field.parse().ok()?),
@@ -116,7 +151,7 @@ mod tests {
     ];
 
     fn any_row() -> impl Strategy<Value = Vec<Cell>> {
-        let text = prop_oneof![".{0,8}", "[\"\r\n, ]{0,4}"];
+        let text = prop_oneof![".{0,8}", "[\"\r\n, ]{0,4}", "'{0,2}[=@+-][('a]{0,2}"];
         (
             proptest::option::of(text),
             proptest::option::of(any::<u64>()),
@@ -124,6 +159,36 @@ mod tests {
             proptest::option::of(any::<bool>()),
         )
             .prop_map(|(a, b, c, d)| vec![a.into(), b.into(), c.into(), d.into()])
+    }
+
+    #[test]
+    fn a_formula_is_a_text_to_a_spreadsheet_and_numbers_stay_numbers() {
+        let mut table = Table::with("t", &[("name", CellType::Text), ("x", CellType::Float)]);
+        for text in [
+            "=1+1",
+            "@A1",
+            "+1+cmd|' /C calc'!A0",
+            "'=1",
+            "-85 dBm",
+            "a=b",
+        ] {
+            table.push(vec![text.into(), (-1.5).into()]).unwrap();
+        }
+        let csv = table.to_csv();
+        let lines: Vec<_> = csv.lines().skip(1).collect();
+        let want = [
+            "'=1+1",
+            "'@A1",
+            "'+1+cmd|' /C calc'!A0",
+            "''=1",
+            "-85 dBm",
+            "a=b",
+        ];
+        assert_eq!(lines, want.map(|text| format!("{text},-1.5")));
+        assert_eq!(
+            Table::read_csv_inferring("t", csv.as_bytes()).unwrap(),
+            table
+        );
     }
 
     proptest! {

@@ -20,6 +20,8 @@ impl fmt::Display for Table {
             for ((cell, width), column) in line.iter().zip(&widths).zip(&self.columns) {
                 let numeric = matches!(column.cell_type, CellType::Int | CellType::Float);
                 let cell = cell.replace(['\n', '\r', '\t'], " ");
+                // What moves the cursor or changes colours does not reach the terminal.
+                let cell = cell.replace(char::is_control, "\u{fffd}");
                 let padded = if numeric {
                     format!("{cell:>width$}  ")
                 } else {
@@ -40,6 +42,17 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let mut table = Table::with("t", &[("a\u{1b}[1m", CellType::Text)]);
+        table.push(vec!["x\u{1b}[31m\u{9b}y".into()]).unwrap();
+        let text = table.to_string();
+        assert!(
+            !text.replace('\n', "").contains(char::is_control),
+            "{text:?}"
+        );
+    }
 
     #[test]
     fn aligns_numbers_to_the_right() {

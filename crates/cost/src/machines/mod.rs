@@ -40,6 +40,13 @@ pub fn find(name: &str) -> Result<Machine, Error> {
     }
 }
 
+/// The profiles of the built-in machine `id`; none where it is not built in.
+pub fn profiles(id: &str) -> Vec<String> {
+    let text = TEXTS.iter().find(|(known, _)| *known == id);
+    text.and_then(|(_, text)| machine_reader::profiles(text))
+        .unwrap_or_default()
+}
+
 /// The names of all machines.
 pub fn names() -> Vec<&'static str> {
     TEXTS.iter().map(|(name, _)| *name).collect()
