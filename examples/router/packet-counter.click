@@ -5,7 +5,8 @@
 //     trammel router packet-counter.click DEVICE=eth1 SECONDS=125
 //
 // The rate is that of the time between the first frame and the last one.
-define($DEVICE eth0, $SECONDS 125);
+// Without DEVICE it opens no device.
+define($DEVICE give_a_DEVICE, $SECONDS 125);
 
 FromDevice($DEVICE, PROMISC true)
     -> kind :: Classifier(12/0800 26/c6120102, -)     // IPv4 from 198.18.1.2

@@ -6,7 +6,8 @@
 //
 // RATE frames a second, the same interval between them, for SECONDS; LENGTH bytes without the checksum. A laboratory's tester is
 // `trammel bench --ports`, which searches the rate, waits for what is left on its way and knows what it cannot do itself.
-define($DEVICE eth0, $RATE 1000, $SECONDS 120, $LENGTH 60,
+// Without DEVICE nothing is sent.
+define($DEVICE give_a_DEVICE, $RATE 1000, $SECONDS 120, $LENGTH 60,
        $SOURCE 02:00:00:00:01:12, $GATEWAY 02:00:00:00:01:11);
 
 FastTCPFlows($RATE, -1, $LENGTH, $SOURCE, 198.18.1.2, $GATEWAY, 198.19.1.2, 16, 1000)
