@@ -1,7 +1,9 @@
 //! A congestion control and a traffic source of one's own, without a fork: registered, then used by name.
 //!
-//! `cargo run --release --example own_variant`
+//! With arguments the program is `trammel`, whose scenario files may name them:
+//! `cargo run --example own_variant -- run crates/lab/examples/own_variant.toml -o out`. Without any it runs a scenario that is built in Rust.
 
+use std::process::ExitCode;
 use trammel::scenario::plugin::{Plugin, Random};
 use trammel::scenario::workload::Stream;
 use trammel::{Flow, Scenario};
@@ -58,9 +60,12 @@ static FILM: dist::Entry = dist::Entry {
     build: |_| Ok(Box::new(Film)),
 };
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     cc::register(&STUBBORN)?;
     dist::register(&FILM)?;
+    if std::env::args_os().len() > 1 {
+        return Ok(trammel::cli::main());
+    }
     let outcome = Scenario::dumbbell()
         .rate(Rate::from_bps(20_000_000))
         .rtt(Time::from_ms(40))
@@ -80,8 +85,6 @@ fn main() -> anyhow::Result<()> {
         .filter(|row| shown.contains(&row.text("metric")));
     let columns = ["entity", "metric", "unit", "mean", "ci_low", "ci_high"];
     let text = summary.select(&columns)?.to_string();
-    Ok(std::io::Write::write_all(
-        &mut std::io::stdout(),
-        text.as_bytes(),
-    )?)
+    std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }

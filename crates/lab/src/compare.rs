@@ -10,12 +10,12 @@
 
 use crate::report::comparison::{self, BOUNDS, Comparison, Estimate, Source};
 use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
-use crate::run_folder::{RunFolderError, RunInfo, read_info, read_tables};
+use crate::run_folder::{RunFolderError, RunInfo, info_of, read_tables};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trammel_core::label::Label;
 use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell, Column, Row, Table};
+use trammel_core::table::{Cell, Column, Row, Table, format_float, round_to};
 
 /// One run to compare.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Run {
 impl Run {
     /// Reads the run folder `path`.
     pub fn read(path: &Path) -> Result<Run, RunFolderError> {
-        let info = read_info(path).ok_or_else(|| RunFolderError::Foreign(path.to_owned()))?;
+        let info = info_of(path)?;
         let tables = read_tables(path)?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         Ok(Run {
@@ -41,6 +41,9 @@ impl Run {
         })
     }
 }
+
+/// Digits of a number on the terminal.
+const SHOWN_DIGITS: usize = 6;
 
 /// What tells rows of `summary` apart.
 const KEYS: [&str; 6] = ["engine", "point", "model", "entity", "metric", "unit"];
@@ -126,9 +129,11 @@ type Aligned = (Key, Vec<Option<Estimate>>);
 
 /// What stands in a column: a run, or where its `summary` names systems, one of these. What was published is the same in every
 /// run that shows it, and stands once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Side {
     name: String,
+    /// Its column's name, which no other column has.
+    title: String,
     /// Its own label, where a row tells it; otherwise its engine's.
     label: Option<Label>,
 }
@@ -146,7 +151,16 @@ impl Side {
             (system, Some(Label::Published)) => system,
             (system, _) => format!("{run_name}: {system}"),
         };
-        Side { name, label }
+        Side::new(name, label)
+    }
+
+    fn new(name: String, label: Option<Label>) -> Side {
+        let title = name.clone();
+        Side { name, title, label }
+    }
+
+    fn is(&self, other: &Side) -> bool {
+        (&self.name, self.label) == (&other.name, other.label)
     }
 }
 
@@ -161,17 +175,25 @@ fn sides(runs: &[Run]) -> Vec<Side> {
                 Some(Label::Published) => &mut published,
                 _ => &mut own,
             };
-            if !all.contains(&side) {
+            if !all.iter().any(|other: &Side| other.is(&side)) {
                 all.push(side);
             }
         }
         // A run without a number has its column as well.
         if own.len() == before {
-            let name = run.name.clone();
-            own.push(Side { name, label: None });
+            own.push(Side::new(run.name.clone(), None));
         }
     }
     own.extend(published);
+    let mut taken = KEYS.map(String::from).to_vec();
+    for side in &mut own {
+        let mut number = 2;
+        while taken.contains(&side.title) {
+            side.title = format!("{} ({number})", side.name);
+            number += 1;
+        }
+        taken.push(side.title.clone());
+    }
     own
 }
 
@@ -197,7 +219,7 @@ fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
                     rows.len() - 1
                 });
             let side = Side::of(run, parameters, row);
-            let at = sides.iter().position(|other| *other == side);
+            let at = sides.iter().position(|other| other.is(&side));
             let Some(at) = at else { continue };
             rows[*place].1[at] = row.float("mean").map(|value| Estimate {
                 value,
@@ -215,7 +237,7 @@ pub fn table(runs: &[Run]) -> Table {
     columns.extend(
         sides
             .iter()
-            .map(|side| Column::new(side.name.clone(), Float)),
+            .map(|side| Column::new(side.title.clone(), Float)),
     );
     let mut table = Table::new("comparison", columns);
     for (key, values) in align(runs, &sides) {
@@ -230,8 +252,8 @@ pub fn table(runs: &[Run]) -> Table {
     table
 }
 
-/// The report that sets `runs` side by side.
-pub fn compare(runs: &[Run]) -> Report {
+/// The report that sets `runs` side by side; numbers that differ by no more than `bound` are alike.
+pub fn compare(runs: &[Run], bound: f64) -> Report {
     let sides = sides(runs);
     let rows = align(runs, &sides);
     let mut engines: Vec<String> = Vec::new();
@@ -255,7 +277,7 @@ pub fn compare(runs: &[Run]) -> Report {
         let shown: Vec<usize> = (0..sides.len()).filter(has_number).collect();
         let sources = shown.iter().map(|at| Source {
             label: sides[*at].label.unwrap_or(label),
-            name: sides[*at].name.clone(),
+            name: sides[*at].title.clone(),
         });
         Block::Comparison(Comparison {
             title: engine.clone(),
@@ -265,7 +287,7 @@ pub fn compare(runs: &[Run]) -> Report {
                 .to_vec(),
             sources: sources.collect(),
             reference: Some(0),
-            bounds: BOUNDS,
+            bounds: (bound, BOUNDS.1.max(bound)),
             rows: of_engine
                 .map(|(key, values)| comparison::Row {
                     keys: key[1..5].to_vec(),
@@ -285,7 +307,7 @@ pub fn compare(runs: &[Run]) -> Report {
     Report {
         title: names.join(", "),
         question: "What differs between these runs?".to_owned(),
-        answer: answer(&sides, &rows),
+        answer: answer(&sides, &differences(&rows), bound),
         highlights: Vec::new(),
         sections: vec![Section {
             heading: "Runs side by side".to_owned(),
@@ -299,27 +321,121 @@ pub fn compare(runs: &[Run]) -> Report {
     }
 }
 
-/// How many metrics of later runs lie within the small bound of the first run's.
-fn answer(sides: &[Side], rows: &[Aligned]) -> Answer {
-    let (mut near, mut all) = (0, 0);
+/// A metric of the first run beside that of another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Engine, point, model, entity, metric and unit.
+    pub key: [String; 6],
+    /// The other's place among the sides.
+    side: usize,
+    /// The first run's number.
+    pub first: f64,
+    /// The other's; nothing where it has none.
+    pub other: Option<f64>,
+}
+
+impl Difference {
+    /// How far the other is from the first, as a share of the first.
+    pub fn share(&self) -> f64 {
+        match self.other {
+            Some(other) if other == self.first => 0.0,
+            Some(other) => (other - self.first).abs() / self.first.abs(),
+            None => f64::INFINITY,
+        }
+    }
+}
+
+/// Each metric of the first run beside the others' of the same engine.
+fn differences(rows: &[Aligned]) -> Vec<Difference> {
+    let mut all = Vec::new();
     for (key, values) in rows {
         let Some(first) = values.first().copied().flatten() else {
             continue;
         };
-        for other in values[1..]
-            .iter()
-            .flatten()
-            .filter(|_| Label::of_engine(&key[0]).is_some())
-        {
-            all += 1;
-            let is_near = (other.value - first.value).abs() <= BOUNDS.0 * first.value.abs();
-            near += usize::from(is_near);
+        if Label::of_engine(&key[0]).is_none() {
+            continue;
+        }
+        for (side, other) in values.iter().enumerate().skip(1) {
+            all.push(Difference {
+                key: key.clone(),
+                side,
+                first: first.value,
+                other: other.map(|other| other.value),
+            });
         }
     }
-    let reference = sides.first().map_or("", |side| side.name.as_str());
+    all
+}
+
+/// What a person at a terminal, or a script, learns of `runs`.
+#[derive(Debug)]
+pub struct Verdict {
+    /// Metrics that both runs of a pair have.
+    pub compared: usize,
+    /// Metrics that lie further apart than the bound, the furthest first. One that a run lacks is the furthest.
+    pub apart: Vec<Difference>,
+    /// The names of the sides.
+    titles: Vec<String>,
+}
+
+/// Which metrics of `runs` lie within `bound` of the first run's.
+pub fn judge(runs: &[Run], bound: f64) -> Verdict {
+    let sides = sides(runs);
+    // What was published is shown beside the runs, and is no run.
+    let is_run = |side: usize| sides[side].label != Some(Label::Published);
+    let all = differences(&align(runs, &sides));
+    let all: Vec<_> = all.into_iter().filter(|one| is_run(one.side)).collect();
+    let compared = all.iter().filter(|one| one.other.is_some()).count();
+    let mut apart: Vec<_> = all.into_iter().filter(|one| one.share() > bound).collect();
+    apart.sort_by(|one, other| other.share().total_cmp(&one.share()));
+    Verdict {
+        compared,
+        apart,
+        titles: sides.into_iter().map(|side| side.title).collect(),
+    }
+}
+
+impl Verdict {
+    /// The `most` metrics that lie furthest apart, a line each.
+    pub fn table(&self, most: usize) -> Table {
+        let mut columns: Vec<Column> = KEYS.iter().map(|key| Column::new(*key, Text)).collect();
+        for (name, kind) in [
+            ("run", Text),
+            ("first", Float),
+            ("this", Float),
+            ("difference_percent", Float),
+        ] {
+            columns.push(Column::new(name, kind));
+        }
+        let mut table = Table::new("apart", columns);
+        for one in self.apart.iter().take(most) {
+            let percent = one.other.map(|other| {
+                let percent = (other - one.first) / one.first.abs() * 100.0;
+                (percent * 10.0).round() / 10.0
+            });
+            let cells = one.key.iter().map(|text| Cell::from(text.as_str()));
+            let cells = cells.chain([
+                self.titles[one.side].as_str().into(),
+                round_to(one.first, SHOWN_DIGITS).into(),
+                one.other.map(|other| round_to(other, SHOWN_DIGITS)).into(),
+                percent.filter(|percent| percent.is_finite()).into(),
+            ]);
+            table.push(cells.collect()).expect("a cell for each column");
+        }
+        table
+    }
+}
+
+/// How many metrics of later runs lie within the bound of the first run's.
+fn answer(sides: &[Side], all: &[Difference], bound: f64) -> Answer {
+    let both = all.iter().filter(|one| one.other.is_some());
+    let near = both.clone().filter(|one| one.share() <= bound).count();
+    let all = both.count();
+    let reference = sides.first().map_or("", |side| side.title.as_str());
+    let bound = format_float(bound * 100.0, 4);
     Answer {
         number: format!("{near} of {all}"),
-        sentence: format!("{near} of {all} metrics lie within 5 % of those of {reference}."),
+        sentence: format!("{near} of {all} metrics lie within {bound} % of those of {reference}."),
         label: None,
     }
 }
@@ -375,7 +491,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let first = run(&parent.path().join("before"), "same", 100.0);
         let second = run(&parent.path().join("after"), "same", 110.0);
-        let report = compare(&[first, second]);
+        let report = compare(&[first, second], BOUNDS.0);
         let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
             panic!("one engine, no warnings");
         };
@@ -405,7 +521,7 @@ mod tests {
             Run::read(&out.finish(&RunInfo::default()).unwrap()).unwrap()
         };
         let runs = [run("one", 80_000.0), run("two", 40_000.0)];
-        let report = compare(&runs);
+        let report = compare(&runs, BOUNDS.0);
         let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
             panic!("one engine, no warnings");
         };
@@ -476,11 +592,58 @@ mod tests {
     }
 
     #[test]
+    fn names_that_are_taken_are_numbered() {
+        let parent = tempfile::tempdir().unwrap();
+        // A folder may be called as a column is, and two systems of one name may have two labels.
+        let engine = run(&parent.path().join("engine"), "same", 1.0);
+        let columns = ["engine", "point", "metric", "unit", "system", "label"];
+        let mut columns: Vec<_> = columns.map(|name| (name, Text)).into();
+        columns.push(("mean", Float));
+        let mut summary = Table::with("summary", &columns);
+        for label in ["measured", "simulated"] {
+            let texts = ["measure", "1", "rate", "pps", "S", label];
+            let cells = texts.iter().map(|text| (*text).into()).chain([1.0.into()]);
+            summary.push(cells.collect()).unwrap();
+        }
+        let two = Run {
+            name: "two".to_owned(),
+            info: RunInfo::default(),
+            summary: Some(summary),
+        };
+        let table = table(&[engine, two]);
+        let names: Vec<_> = table.columns()[KEYS.len()..]
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        assert_eq!(names, ["engine (2)", "two: S", "two: S (2)"]);
+    }
+
+    #[test]
+    fn a_verdict_names_what_lies_apart_and_what_a_run_lacks() {
+        let parent = tempfile::tempdir().unwrap();
+        let runs = [100.0, 104.0, 90.0].map(|mean| {
+            let folder = parent.path().join(format!("of-{mean}"));
+            run(&folder, "same", mean)
+        });
+        assert_eq!(judge(&runs[..2], 0.05).apart, []);
+        let verdict = judge(&runs, 0.05);
+        assert_eq!((verdict.compared, verdict.apart.len()), (2, 1));
+        let table = verdict.table(9);
+        let row = table.rows().next().unwrap();
+        assert_eq!(row.text("run"), "of-90");
+        assert_eq!(row.float("difference_percent"), Some(-10.0));
+        let mut lacking = runs[1].clone();
+        lacking.summary = None;
+        let verdict = judge(&[runs[0].clone(), lacking], 0.05);
+        assert_eq!((verdict.compared, verdict.apart.len()), (0, 1));
+    }
+
+    #[test]
     fn different_scenarios_are_said() {
         let parent = tempfile::tempdir().unwrap();
         let first = run(&parent.path().join("a"), "one", 1.0);
         let second = run(&parent.path().join("b"), "two", 1.0);
-        let report = compare(&[first, second]);
+        let report = compare(&[first, second], BOUNDS.0);
         assert!(matches!(&report.sections[0].blocks[0], Block::Note(note)
             if note.text.contains("different scenarios")));
         assert!(Run::read(parent.path()).is_err(), "not a run folder");

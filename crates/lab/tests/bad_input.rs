@@ -121,6 +121,108 @@ fn a_full_standard_output_is_named() {
 }
 
 #[test]
+fn a_full_standard_output_is_one_exit_code_for_every_command() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("skipped: this machine has no /dev/full");
+        return;
+    }
+    let folder = folder();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let example = |name: &str| examples.join(name).display().to_string();
+    let (router, placement) = (
+        example("forwarding/mpls-switch.click"),
+        example("placement.toml"),
+    );
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["run", "--help"],
+        &["router", "-h"],
+        &["router", "--help"],
+        &["router", "-e", "Idle -> Discard", "-q", "-h", "version"],
+        &["router", "-e", "Idle -> Discard", "-q", "-o", "-"],
+        &["check", "--schema"],
+        &["check", "clean.toml", "--json"],
+        &["list", "variants"],
+        &["list", "papers", "--json"],
+        &["doc", "scenario"],
+        &["doc", "machine", "epyc-7532"],
+        &["doc", "--citations"],
+        &["completions", "bash"],
+        &["man"],
+        &["graph", &router],
+        &["estimate", &router, "--machine", "epyc-7532"],
+        &["place", &placement],
+        &["run", "clean.toml", "--json"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        command.args(args).current_dir(folder.path());
+        command.stdout(full.unwrap()).stderr(Stdio::piped());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains("cannot be written"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn names_in_files_do_not_command_the_terminal_or_a_spreadsheet() {
+    let folder = folder();
+    for (text, what) in [
+        ("\"x\\u001b[31mred\"", "control characters"),
+        ("\"a\\u202eb\"", "control characters"),
+        ("\"=1+1\"", "formula"),
+    ] {
+        let file = CLEAN.replace("[[flow]]", &format!("[[flow]]\nname = {text}"));
+        assert_ne!(file, CLEAN);
+        std::fs::write(folder.path().join("names.toml"), file).unwrap();
+        let said = refused(folder.path(), &["check", "names.toml"]);
+        assert!(said.contains(what), "{said}");
+        let is_plain = |c: char| c == '\n' || !c.is_control();
+        assert!(said.chars().all(is_plain), "{said:?}");
+    }
+    // A file's own name, too.
+    let said = refused(folder.path(), &["run", "no\u{1b}]0;owned\u{7}such.toml"]);
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn a_number_out_of_range_says_its_bound_with_the_unit() {
+    let folder = folder();
+    for (right, wrong, what) in [
+        ("rtt = '10 ms'", "rtt = '0 ms'", "must be more than zero"),
+        ("rtt = '10 ms'", "rtt = '-1 ms'", "must be more than zero"),
+        (
+            "rtt = '10 ms'",
+            "rtt = '2000000 s'",
+            "must be at most 1000000 s",
+        ),
+        (
+            "rate = '1 Mbit/s'",
+            "rate = '0.1 bit/s'",
+            "must be at least 1 bit/s",
+        ),
+    ] {
+        let file = CLEAN.replace(right, wrong);
+        assert_ne!(file, CLEAN, "{right}");
+        std::fs::write(folder.path().join("range.toml"), file).unwrap();
+        let said = refused(folder.path(), &["check", "range.toml"]);
+        assert!(said.contains(what), "{said}");
+    }
+}
+
+#[test]
+fn a_file_for_another_command_says_which() {
+    let folder = folder();
+    let said = refused(folder.path(), &["clean.toml"]);
+    assert!(said.contains("`trammel run clean.toml`"), "{said}");
+    let said = refused(folder.path(), &["place", "clean.toml"]);
+    assert!(said.contains("`trammel run clean.toml`"), "{said}");
+    assert!(!said.contains("fault"), "{said}");
+}
+
+#[test]
 fn a_quantity_too_large_for_a_number_says_so() {
     let folder = folder();
     let text = CLEAN.replace("10 ms", "1e400 s");
@@ -154,7 +256,7 @@ fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
     let has_begun = || {
         let entries = std::fs::read_dir(folder).unwrap().flatten();
         let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        names.any(|name| name.contains(".partial-"))
+        names.any(|name| name.ends_with(".trammel"))
     };
     while !has_begun() {
         if child.try_wait().unwrap().is_some() {
@@ -211,10 +313,10 @@ fn a_termination_is_an_interrupt_that_keeps_what_is_done() {
     assert!(said.contains("of 4000 runs are done and kept"), "{said}");
     let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(
-        report.contains("for the job was interrupted"),
+        report.contains("Interrupted after"),
         "the answer says that it is a part"
     );
     let names = std::fs::read_dir(folder.path()).unwrap().flatten();
-    let left = names.filter(|entry| entry.file_name().to_string_lossy().contains("partial"));
+    let left = names.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
     assert_eq!(left.count(), 0);
 }

@@ -222,7 +222,7 @@ fn an_interrupt_ends_the_command_with_130_and_a_sweep_resumes() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let hidden = dir.path().join(".out.points");
+    let hidden = dir.path().join(".out.trammel/points");
     // Waits for the first run, however slow the machine is; there is no port or clock in it.
     while std::fs::read_dir(&hidden).map_or(0, Iterator::count) == 0 {
         assert!(child.try_wait().unwrap().is_none(), "it ended too soon");

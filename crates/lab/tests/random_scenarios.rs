@@ -22,6 +22,7 @@ use trammel::engine::answer::report;
 use trammel::engine::points::{Outcome, RunOptions, Unwatched, run_points};
 use trammel::engine::run::{Job, run as run_job};
 use trammel::report::Provenance;
+use trammel::run_folder::{Asked, Out};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
 use trammel_core::table::{Cell, Table};
@@ -59,10 +60,14 @@ fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
     let job = Job {
         file: file.clone(),
         engines: engines.to_vec(),
-        out: Some(out.clone()),
+        out: Some(Out {
+            dir: out.clone(),
+            asked: Asked::default(),
+            is_forced: false,
+        }),
         threads: Some(1),
         json: false,
-        resume: seed.is_multiple_of(2),
+        is_sweep: seed.is_multiple_of(2),
         interrupted: Arc::default(),
     };
     run_job(&job).unwrap();

@@ -366,7 +366,7 @@ fn interrupted_at_its_first_run(here: &Path, signal: &str) -> Option<i32> {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("it starts");
-    let hidden = here.join(".out.points");
+    let hidden = here.join(".out.trammel/points");
     let is_whole = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "json");
     let has_any = || {
         let mut entries = std::fs::read_dir(&hidden).into_iter().flatten().flatten();
@@ -407,18 +407,18 @@ fn an_interrupted_sweep_resumes_and_a_killed_one_too() {
     };
     assert_eq!(interrupted_at_its_first_run(here, "-INT"), Some(130));
     let info = trammel::run_folder::read_info(&out).expect("it is ours");
-    assert!(info.interrupted && !here.join(".out.points").exists());
+    assert!(info.interrupted && !here.join(".out.trammel").exists());
     let after_interrupt = names(&out.join("points"));
     assert!((1..120).contains(&after_interrupt.len()));
     // Even a killed sweep has lost nothing but what was at hand.
     assert_eq!(interrupted_at_its_first_run(here, "-KILL"), None);
-    let after_kill = names(&here.join(".out.points"));
+    let after_kill = names(&here.join(".out.trammel/points"));
     assert!(after_kill.is_disjoint(&after_interrupt), "done once");
     let ended = trammel(&["sweep", "t.toml", "-o", "out"], here);
     assert!(ended.status.success());
     let all = names(&out.join("points"));
     assert_eq!(all.len(), 120);
-    assert!(!here.join(".out.points").exists());
+    assert!(!here.join(".out.trammel").exists());
     // As if it had never been interrupted.
     let whole = trammel(&["run", "t.toml", "-o", "whole"], here);
     assert!(whole.status.success());

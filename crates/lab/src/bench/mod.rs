@@ -16,14 +16,13 @@ mod summary;
 mod text;
 mod watched;
 
-use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, USAGE, progress, say};
 use crate::engine::machine as this_machine;
-use crate::run_folder::{RunFolder, RunFolderError, RunInfo};
+use crate::run_folder::{Out, RunFolder, RunFolderError, RunInfo};
 use beds::self_test::SelfTest;
 use expect::Expectation;
 use journal::{Identity, Journal};
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -57,7 +56,7 @@ pub struct Job {
     /// The capacity profile to write of the one device.
     pub profile: Option<profile::Wanted>,
     /// The run folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Tables go to standard output as JSON.
     pub json: bool,
     /// Set when the user interrupts: stop and keep what is done.
@@ -134,7 +133,7 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     let started = this_machine::now();
     // Settings that cannot be are told before anything is written.
     let (trials, length) = rehearse(&job)?;
-    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
     say(&format!("about {trials} trials, {}", spoken(length)));
     if job.is_quick {
         say(
@@ -143,7 +142,7 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     }
     let mut journal = match &job.out {
         Some(out) => Some(Journal::open(
-            out,
+            &out.dir,
             &job.identity,
             &job.settings(),
             job.tester.as_ref(),
@@ -177,14 +176,14 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     if let Some(journal) = journal.filter(|_| is_written && !outcome.is_interrupted) {
         journal.close()?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if job.json {
         write_json(&outcome.tables, &mut out)?;
     } else if !is_written {
         write!(out, "{}", text::all(&outcome.tables))?;
     }
     Ok(ExitCode::from(match written {
-        Some(Err(_)) => LACKS,
+        Some(Err(_)) => USAGE,
         _ => outcome.code(),
     }))
 }

@@ -151,9 +151,8 @@ pub(super) struct Args {
     /// The clock of the core that does the work, for the --profile of a real device
     #[arg(long, value_name = "CLOCK", requires = "profile")]
     clock: Option<String>,
-    /// Folder to write tables, figures and the report to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -232,6 +231,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let longest_delay = longest_delay(args)?;
     let mut inputs = inputs(args);
     let interrupted = options::interrupted()?;
+    if let Some(out) = args.out.wanted() {
+        // A folder that cannot be written is told before the tester takes its time to measure itself.
+        drop(crate::run_folder::RunFolder::begin(&out)?);
+    }
     for (files, bed) in configurations(args) {
         for file in files {
             match workbench(file, &mut inputs)? {
@@ -291,7 +294,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         is_quick: args.quick,
         expected,
         profile,
-        out: args.out.clone(),
+        out: args.out.wanted(),
         json: args.json,
         interrupted,
     })
@@ -413,10 +416,8 @@ fn measured(args: &Args, wanted: &Wanting<'_>) -> Result<Measured, Lacking> {
     } else {
         (self_test::FULL, Waits::FULL)
     };
-    let kept = args
-        .out
-        .as_deref()
-        .and_then(|out| journal::tester(out, wanted.identity));
+    let out = args.out.wanted();
+    let kept = out.and_then(|out| journal::tester(&out.dir, wanted.identity));
     let tested = match kept.filter(|kept| kept.is_of(way, traffics, trial)) {
         Some(kept) => kept,
         None => {

@@ -1,10 +1,11 @@
 //! `trammel estimate A.click --beside B.click`: what two functions on two processors do to each other.
 
-use super::{DONE, FAILED, out, say};
+use super::estimate::Shown;
+use super::progress::Progress;
+use super::{DONE, FAILED, say};
 use crate::forwarding::estimate::{Conditions, Error, Subject};
-use crate::forwarding::neighbours::{self, Neighbour, Pair};
+use crate::forwarding::neighbours::{self, Neighbour};
 use crate::forwarding::traffic;
-use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
 use trammel_cost::machine::Machine;
@@ -54,8 +55,8 @@ pub(super) struct Question<'a> {
     pub(super) frames: &'a [u32],
     /// Whether they are measured here too.
     pub(super) is_measured: bool,
-    /// Whether tables are printed as JSON.
-    pub(super) is_json: bool,
+    /// Where the answer goes.
+    pub(super) shown: &'a Shown<'a>,
 }
 
 impl Args {
@@ -101,10 +102,16 @@ impl Args {
         ];
         let is_core_shared = neighbours::share_core(processors, question.machine);
         let (mut pairs, mut is_whole) = (Vec::new(), true);
+        // How often a pair is measured is known when it has become steady.
+        let progress = Progress::new();
+        if question.is_measured {
+            progress.expect(question.frames.len() as u64, 0.0);
+        }
         for frame in question.frames {
             let mut found = neighbours::predict(pair, *frame, question.machine, is_core_shared)?;
             if question.is_measured {
                 found.measured = Some(steady(pair, *frame, processors)?);
+                progress.ended(0.0);
             }
             // What is missing is missing at every size.
             for (subject, undeclared) in question.subjects.iter().zip(&found.undeclared) {
@@ -115,7 +122,11 @@ impl Args {
             }
             pairs.push(found);
         }
-        show(&pairs, is_core_shared, question.is_json).map_err(|why| other(format!("{why:#}")))?;
+        progress.finish();
+        let text = neighbours::shown(&pairs, is_core_shared);
+        let tables = vec![("Two functions beside each other", neighbours::table(&pairs))];
+        let shown = question.shown.give(&text, tables);
+        shown.map_err(|why| other(format!("{why:#}")))?;
         Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
     }
 }
@@ -134,14 +145,4 @@ fn steady(
         }
         tries += 1;
     }
-}
-
-fn show(pairs: &[Pair], is_core_shared: bool, is_json: bool) -> anyhow::Result<ExitCode> {
-    if !is_json {
-        return out(neighbours::shown(pairs, is_core_shared).trim_end());
-    }
-    let mut json = Vec::new();
-    trammel_core::table::write_json([&neighbours::table(pairs)], &mut json)?;
-    let text = String::from_utf8(json).map_err(|why| anyhow!("{why}"))?;
-    out(text.trim_end())
 }

@@ -46,7 +46,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return check(args, &interrupted);
     }
     let path = match &args.output {
-        Some(path) => path.clone(),
+        Some(path) => {
+            super::folder::may_replace(path, |text| {
+                trammel_cost::machine_reader::profiles(text).is_some_and(|all| !all.is_empty())
+            })?;
+            path.clone()
+        }
         None => file::default_path()
             .context("neither XDG_DATA_HOME nor HOME names a folder; give `-o FILE`")?,
     };

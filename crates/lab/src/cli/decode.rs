@@ -1,6 +1,7 @@
 //! `trammel decode`: what logs of senders and receivers say.
 
 use super::{DONE, print, say};
+use crate::run_folder::RunFolder;
 use crate::traffic::decode::{Job, Subtract, decode};
 use crate::traffic::itg_files::{self, Form};
 use crate::traffic::{clocks, metrics, page};
@@ -47,9 +48,8 @@ pub(super) struct Args {
     /// Show every interval of every flow, too
     #[arg(long, conflicts_with = "out")]
     series: bool,
-    /// Folder to write tables, figures and the report to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Write the tables to standard output as JSON, with the series
     #[arg(long)]
     json: bool,
@@ -101,6 +101,7 @@ fn warn(text: &str) {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    super::options::end_at_interrupt()?;
     let job = Job {
         logs: args.logs.clone(),
         options: Options {
@@ -144,7 +145,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn report(args: &Args, job: &Job) -> anyhow::Result<()> {
     // A folder that cannot be written is a fault before the work, not after it.
-    let folder = page::folder(args.out.as_deref())?;
+    let wanted = args.out.wanted();
+    let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
     let decoded = decode(job)?;
     decoded.warnings.iter().for_each(|warning| warn(warning));
     if let Some(folder) = folder {
@@ -153,10 +155,10 @@ fn report(args: &Args, job: &Job) -> anyhow::Result<()> {
         say(&path.join("report.html").display().to_string());
     }
     if args.json {
-        write_json(&decoded.tables(), std::io::stdout())?;
+        write_json(&decoded.tables(), crate::cli::stdout())?;
     } else if decoded.report.flows.is_empty() {
         say("no flow is left: the logs have none, or the filters leave them out");
-    } else if args.out.is_none() {
+    } else if !args.out.is_some() {
         print(metrics::text(&decoded.report).trim_end())?;
         let clocks = clocks::text(&decoded.clocks);
         if !clocks.is_empty() {

@@ -2,12 +2,15 @@
 
 use super::{DONE, FAILED, INTERRUPTED, out, print, say};
 use crate::diverge::{Wish, compare, save, show};
+use crate::engine::machine;
+use crate::run_folder::{RunFolder, RunInfo};
 use crate::scenario::File;
 use crate::scenario::model::Engine;
 use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
 
@@ -37,9 +40,8 @@ pub(super) struct Args {
     /// The seed of both, in place of the file's
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// Folder to write the captures to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Write what was found to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -56,16 +58,30 @@ fn time(text: &str) -> Result<Time, String> {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let interrupted = super::options::interrupted()?;
     let wish = wish(args)?;
+    // A folder that cannot be written is a fault before the work, not after it.
+    let wanted = args.out.wanted();
+    let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
+    let (started, clock) = (machine::now(), Instant::now());
     let is_interrupted = || interrupted.load(Ordering::SeqCst);
     let compared = match compare(&wish, &is_interrupted) {
         Err(_) if is_interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
         compared => compared?,
     };
-    if let Some(folder) = &args.out {
-        save(&compared, folder)?;
+    if let Some(mut folder) = folder {
+        save(&compared, &mut folder)?;
         let text = format!("{:#}\n", show::json(&compared));
-        std::fs::write(folder.join("divergence.json"), text)?;
-        say(&format!("{}", folder.display()));
+        folder.write("divergence.json", text.as_bytes())?;
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: args.scenario.display().to_string(),
+            seeds: vec![wish.seed],
+            machine: machine::facts(),
+            started,
+            wall_s: [("engines".to_owned(), clock.elapsed().as_secs_f64())].into(),
+            ..RunInfo::default()
+        };
+        say(&format!("{}", folder.finish(&info)?.display()));
     }
     if args.json {
         print(&format!("{:#}", show::json(&compared)))?;

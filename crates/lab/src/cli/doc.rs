@@ -2,6 +2,7 @@
 
 use super::list::Listed;
 use super::out;
+use crate::paper::library;
 use crate::registry::Family;
 use crate::scenario::{preset, reference, schema};
 use clap::ValueEnum;
@@ -12,76 +13,163 @@ use trammel_core::entry::About;
 use trammel_core::units::nearest;
 use trammel_tcp::models;
 
-/// Show the reference of scenario files, or of one name in them
+/// What has a reference of its own.
+pub(super) const WHOLE: [&str; 5] = ["scenario", "forwarding", "traffic", "placement", "schema"];
+
+/// Show the reference of scenario files, or of one name that `trammel list` shows
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, test, preset, element
-    #[arg(value_name = "KIND")]
-    kind: String,
-    /// The name, as `trammel list KIND` shows it
+    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, test, preset, element, machine, device, paper
+    #[arg(value_name = "KIND", required_unless_present = "citations")]
+    kind: Option<String>,
+    /// The name, as `trammel list KIND` shows it; of `schema`, the subject
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// List which requirements of RFCs the source cites, and where; with a TEXT such as `rfc2544`, only its
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "", conflicts_with = "kind")]
+    citations: Option<String>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match (args.kind.as_str(), args.name.as_deref()) {
+    if let Some(of) = &args.citations {
+        return out(super::citations::page(of)?.trim_end());
+    }
+    let of_kind = args.kind.as_deref().unwrap_or_default();
+    match (of_kind, args.name.as_deref()) {
         ("scenario", None) => return out(reference::page().trim_end()),
         #[cfg(target_os = "linux")]
         ("forwarding", None) => return out(reference::forwarding().trim_end()),
         ("traffic", None) => return out(reference::traffic().trim_end()),
         ("placement", None) => return out(reference::placement().trim_end()),
+        ("schema", Some(subject)) => {
+            let names = || schema::SUBJECTS.iter().map(|(name, _)| *name);
+            let Some(schema) = schema::of(subject) else {
+                let all: Vec<_> = names().collect();
+                let hint = match nearest(subject, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are `{}`", all.join("`, `")),
+                };
+                anyhow::bail!("there is no subject `{subject}`; {hint}");
+            };
+            return out(&serde_json::to_string_pretty(&schema)?);
+        }
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
-        ("scenario" | "forwarding" | "traffic" | "placement" | "schema", Some(name)) => {
-            anyhow::bail!("`{}` takes no name, not `{name}`", args.kind)
+        (kind, Some(name)) if WHOLE.contains(&kind) => {
+            anyhow::bail!("`{}` takes no name, not `{name}`", of_kind)
         }
         _ => {}
     }
-    let Ok(kind) = Listed::from_str(&args.kind, true) else {
-        let words = [
-            "scenario",
-            "forwarding",
-            "traffic",
-            "placement",
-            "schema",
-            "variant",
-            "model",
-            "discipline",
-            "loss",
-            "distribution",
-            "application",
-            "test",
-            "preset",
-            "element",
-        ];
-        let hint = match nearest(&args.kind, words.into_iter()) {
+    let Ok(kind) = Listed::from_str(&of_kind, true) else {
+        let words: Vec<String> = WHOLE.iter().map(|word| (*word).to_owned()).collect();
+        let words: Vec<String> = words.into_iter().chain(Listed::singulars()).collect();
+        let hint = match nearest(of_kind, words.iter().map(String::as_str)) {
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("there are `{}`", words.join("`, `")),
         };
-        anyhow::bail!("there is no kind `{}`; {hint}", args.kind);
+        anyhow::bail!("there is no kind `{}`; {hint}", of_kind);
     };
     let Some(name) = args.name.as_deref() else {
-        anyhow::bail!("give a name too; `trammel list {}` shows all", args.kind);
+        anyhow::bail!("give a name too; `trammel list {}` shows all", of_kind);
     };
-    #[cfg(target_os = "linux")]
-    if kind == Listed::Elements {
-        return out(super::element::page(super::element::find(name)?).trim_end());
-    }
+    out(named(kind, name)?.trim_end())
+}
+
+/// What there is to say of one name that `trammel list` shows, as Markdown.
+fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
     if let Some(family) = kind.family() {
         let about = crate::scenario::plugin::Plugin::new(name).about(family);
-        return out(page(family, about.map_err(anyhow::Error::msg)?).trim_end());
+        return Ok(page(family, about.map_err(anyhow::Error::msg)?));
     }
-    let Some(preset) = preset::find(name).filter(|_| kind == Listed::Presets) else {
-        anyhow::bail!(
-            "no {} is called `{name}`; `trammel list {}` shows all",
-            args.kind,
-            args.kind
-        );
+    match kind {
+        #[cfg(target_os = "linux")]
+        Listed::Elements => Ok(super::element::page(super::element::find(name)?)),
+        #[cfg(target_os = "linux")]
+        Listed::Devices => super::doc_device::page(name),
+        Listed::Machines => machine(name),
+        Listed::Papers => paper(name),
+        _ => preset(name),
+    }
+}
+
+fn preset(name: &str) -> anyhow::Result<String> {
+    let Some(preset) = preset::find(name) else {
+        let names = preset::PRESETS.iter().map(|preset| preset.name);
+        match nearest(name, names) {
+            Some(near) => anyhow::bail!("no preset is called `{name}`; did you mean `{near}`?"),
+            None => {
+                anyhow::bail!("no preset is called `{name}`; `trammel list presets` shows all")
+            }
+        }
     };
-    out(&format!(
+    Ok(format!(
         "# {}\n\n{}\n\n```toml\n[path]\n{}\n```",
         preset.name, preset.summary, preset.keys
     ))
+}
+
+/// A machine with the file that describes it.
+fn machine(name: &str) -> anyhow::Result<String> {
+    let machine = crate::machines::find(name)?;
+    let profiles = trammel_cost::machines::profiles(&machine.id);
+    let mut page = format!(
+        "# {}\n\nmachine: {}\n\nWhere its numbers come from: {}; {}.\n",
+        machine.full_name(),
+        machine.title,
+        machine.origin.words(),
+        machine.source.trim_end_matches('.')
+    );
+    if profiles.len() > 1 {
+        page += "\nProfiles:";
+        for (at, profile) in profiles.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            page += &format!("{comma} `{}:{profile}`", machine.id);
+        }
+        page += ".\n";
+    }
+    page += "\n## As a file\n\nA machine of your own is a file like this one; its path is its name.\n\n```toml\n";
+    page += trammel_cost::machine_writer::write(&machine, &[]).trim_end();
+    page += "\n```\n";
+    Ok(page)
+}
+
+/// A paper with what is reproduced of it.
+fn paper(key: &str) -> anyhow::Result<String> {
+    let paper = library::find(key)?;
+    let spec = &paper.spec;
+    let mut page = format!(
+        "# {}\n\npaper: {}\n\n{}. {}.\n\n{}\n",
+        paper.key,
+        spec.title,
+        spec.authors.trim_end_matches('.'),
+        spec.venue.trim_end_matches('.'),
+        spec.claim
+    );
+    if !paper.expected.is_empty() {
+        page += &format!(
+            "\n{} published numbers are compared.\n",
+            paper.expected.len()
+        );
+    }
+    if !spec.experiments.is_empty() {
+        page += "\n## Experiments\n\n";
+        for experiment in &spec.experiments {
+            let only = if experiment.needs_full {
+                " (`--full` only)"
+            } else {
+                ""
+            };
+            page += &format!("- `{}`{only}\n", experiment.id);
+        }
+    }
+    page += &format!(
+        "\n## Reproduce it\n\n```text\ntrammel paper {} -o out\n```\n",
+        paper.key
+    );
+    if let Ok(text) = std::fs::read_to_string(paper.dir.join("README.md")) {
+        page += &format!("\n---\n\n{text}");
+    }
+    Ok(page)
 }
 
 fn page(family: Family, about: &About) -> String {
@@ -145,4 +233,40 @@ fn page(family: Family, about: &About) -> String {
         }
     }
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list;
+    use super::*;
+
+    #[test]
+    fn every_name_that_is_listed_has_its_page() {
+        for kind in Listed::value_variants() {
+            let rows = list::rows(*kind);
+            for (name, aliases, _) in rows {
+                for name in aliases.into_iter().chain([name.as_str()]) {
+                    match named(*kind, name) {
+                        Ok(page) => {
+                            assert!(page.starts_with("# ") && page.len() > 40, "{name}: {page}");
+                        }
+                        // This machine's own file may be of another version.
+                        Err(why) => assert_eq!(name, "host", "{kind:?} {name}: {why:#}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_has_a_suggestion() {
+        for (kind, name, meant) in [
+            (Listed::Papers, "tekala-2008", "tekala-2007"),
+            (Listed::Machines, "epyc-7533", "epyc-7532"),
+            (Listed::Variants, "cubik", "cubic"),
+        ] {
+            let why = named(kind, name).unwrap_err().to_string();
+            assert!(why.contains(&format!("`{meant}`")), "{why}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! `trammel estimate`: what a router or network function will do on a machine, and what limits it.
 
+use super::folder::{self, Found};
+use super::progress::Progress;
 use super::{DONE, FAILED, USAGE, beside, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
@@ -7,10 +9,14 @@ use crate::forwarding::refine::file::Counted;
 use crate::forwarding::refine::{self, Refined};
 use crate::forwarding::traffic::{self, Traffic};
 use crate::forwarding::{chain, measure, samples, view};
+use crate::report::Answer;
 use crate::router::command::Source;
+use crate::run_folder::RunFolder;
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
+use std::cell::Cell;
 use std::process::ExitCode;
+use trammel_core::table::{Table, write_json};
 use trammel_core::units::{Dimension, Quantity, nearest};
 use trammel_cost::chain::How;
 use trammel_cost::estimate::Ports;
@@ -90,9 +96,58 @@ pub(super) struct Args {
     /// A variable of the configuration (may be repeated)
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     define: Vec<String>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Print the tables as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Where an estimate goes: to a folder, to standard output, or both.
+pub(super) struct Shown<'a> {
+    args: &'a Args,
+    /// Taken by the first that writes it.
+    folder: Cell<Option<RunFolder>>,
+}
+
+impl Shown<'_> {
+    /// Shows an estimate: its text to a person, or its tables, each with a heading.
+    pub(super) fn give(
+        &self,
+        text: &str,
+        tables: Vec<(&'static str, Table)>,
+    ) -> anyhow::Result<()> {
+        if self.args.json {
+            let mut json = Vec::new();
+            write_json(tables.iter().map(|(_, table)| table), &mut json)?;
+            out(String::from_utf8(json)?.trim_end())?;
+        }
+        let Some(folder) = self.folder.take() else {
+            if !self.args.json {
+                out(text.trim_end())?;
+            }
+            return Ok(());
+        };
+        let files = self.args.files.join(", ");
+        let source = match &self.args.files[..] {
+            [file] if file != "-" => std::fs::read_to_string(file).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let page = folder::write(
+            folder,
+            Found {
+                title: format!("Estimate of {files}"),
+                question: "What will it do on this machine, and what limits it?",
+                answer: Answer::default(),
+                notes: Vec::new(),
+                tables,
+                files: vec![("estimate.txt", format!("{}\n", text.trim_end()))],
+                source: (files, source),
+            },
+        )?;
+        say(&page.display().to_string());
+        Ok(())
+    }
 }
 
 /// How a chain is run.
@@ -105,6 +160,13 @@ enum Chain {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    super::options::end_at_interrupt()?;
+    // A folder that cannot be written is a fault before the work, not after it.
+    let wanted = args.out.wanted();
+    let shown = Shown {
+        args,
+        folder: Cell::new(wanted.as_ref().map(RunFolder::begin).transpose()?),
+    };
     let machine = crate::machines::find(&args.machine)?;
     let under = conditions(args)?;
     let changes: Vec<_> = args
@@ -117,7 +179,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(error) => return refuse(&error),
     };
     if let Some(how) = args.chain {
-        return chained(&subjects, how, args, &machine, &under);
+        return chained(&subjects, how, &shown, &machine, &under);
     }
     if let Some(file) = &args.beside.beside {
         let others = match subjects_of(file, args, &machine) {
@@ -138,13 +200,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             machine: &machine,
             frames: &args.frame_sizes,
             is_measured: args.measure,
-            is_json: args.json,
+            shown: &shown,
         };
         return args.beside.run(&question).or_else(|error| refuse(&error));
     }
     let (mut text, mut rows, mut is_whole) = (String::new(), Vec::new(), true);
     let (mut timed, mut refined) = (Vec::new(), Vec::new());
     let run = args.refine.as_deref().map(counted).transpose()?;
+    let progress = Progress::new();
+    if args.measure {
+        let steps = subjects.len() * args.frame_sizes.len();
+        progress.expect(steps as u64, steps as f64);
+    }
     for subject in &subjects {
         let mut all = Vec::new();
         for frame in &args.frame_sizes {
@@ -205,9 +272,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         if args.measure {
-            match measured(subject, args, &under) {
+            match measured(subject, args, &under, &progress) {
                 Ok(found) => {
-                    text += &shown(&found);
+                    text += &told(&found);
                     let name = subject.name();
                     timed.extend(found.into_iter().map(|(frame, found)| (name, frame, found)));
                 }
@@ -222,7 +289,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 .map(|(what, at)| (subject.name(), what, at)),
         );
     }
-    if args.json {
+    progress.finish();
+    let tables = {
         let after = refined
             .iter()
             .map(|(name, found)| (*name, REFINED, &found.after));
@@ -234,13 +302,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         let refined: Vec<_> = refined.iter().map(|(name, found)| (*name, found)).collect();
         let changes = refine::view::table(&refined);
-        let tables = [Some(&table), run.as_ref().map(|_| &changes)];
-        let mut json = Vec::new();
-        trammel_core::table::write_json(tables.into_iter().flatten(), &mut json)?;
-        out(String::from_utf8(json)?.trim_end())?;
-    } else {
-        out(text.trim_end())?;
-    }
+        let mut tables = vec![("Functions", table)];
+        tables.extend(run.as_ref().map(|_| ("Changes by the run", changes)));
+        tables
+    };
+    shown.give(&text, tables)?;
     Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
 }
 
@@ -274,10 +340,11 @@ fn corrected(
 fn chained(
     subjects: &[Subject],
     how: Chain,
-    args: &Args,
+    shown: &Shown<'_>,
     machine: &Machine,
     under: &Conditions,
 ) -> anyhow::Result<ExitCode> {
+    let args = shown.args;
     let how = match how {
         Chain::RunToCompletion => How::RunToCompletion,
         Chain::Pipelined => How::Pipelined,
@@ -312,12 +379,7 @@ fn chained(
             machine.cores
         ));
     }
-    if args.json {
-        let table = chain::view::table(&all, machine);
-        let mut json = Vec::new();
-        trammel_core::table::write_json([&table], &mut json)?;
-        out(String::from_utf8(json)?.trim_end())?;
-    } else {
+    let text = {
         let mut text = format!(
             "{} functions on {} ({}), {}\n{}\n",
             subjects.len(),
@@ -339,8 +401,10 @@ fn chained(
                 );
             }
         }
-        out(text.trim_end())?;
-    }
+        text
+    };
+    let table = chain::view::table(&all, machine);
+    shown.give(&text, vec![("Functions of the chain", table)])?;
     let is_whole = first.undeclared.is_empty();
     Ok(ExitCode::from(if is_whole { DONE } else { FAILED }))
 }
@@ -485,6 +549,7 @@ fn measured(
     subject: &Subject,
     args: &Args,
     under: &Conditions,
+    progress: &Progress,
 ) -> Result<Vec<(u32, measure::Measured)>, Error> {
     let Subject::Configuration(bench) = subject else {
         let text = "a list of operations cannot be measured; give a Click configuration";
@@ -495,13 +560,15 @@ fn measured(
             frame: *frame as usize,
             ..under.traffic.clone()
         };
-        Ok((*frame, measure::measure(bench, &traffic)?))
+        let found = measure::measure(bench, &traffic)?;
+        progress.ended(1.0);
+        Ok((*frame, found))
     });
     each.collect()
 }
 
 /// The same for a person.
-fn shown(all: &[(u32, measure::Measured)]) -> String {
+fn told(all: &[(u32, measure::Measured)]) -> String {
     let mut text = "\nmeasured here, on rings in memory\n".to_owned();
     for (frame, found) in all {
         text += &format!(

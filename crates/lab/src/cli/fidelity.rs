@@ -28,7 +28,7 @@ pub(super) struct Args {
     /// 400 cells of five phases: up to three hours on two cores
     #[arg(long)]
     full: bool,
-    /// The seed of the cells: one that was drawn after the last change of the simulator tells most
+    /// The seed of the cells; use one that was not used during development
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// Cells to draw, in place of those of --quick or --full
@@ -37,9 +37,8 @@ pub(super) struct Args {
     /// A source tree of Linux whose kernel is compared with, in place of the package's
     #[arg(long, value_name = "TREE")]
     source: Option<PathBuf>,
-    /// Folder to write tables, figures and the report to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Threads to use [default: one a core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -61,8 +60,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let source = args.source.as_deref().map(tree).transpose()?;
     // A folder that cannot be written is a fault before the work, not after it.
-    let folder = args.out.as_ref().map(RunFolder::create).transpose()?;
-    let watch = Terminal::new(args.out.as_deref(), &interrupted);
+    let wanted = args.out.wanted();
+    let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
+    let watch = Terminal::new(folder.as_ref(), &interrupted);
     let made = matrix::run(
         extent,
         args.seed,
@@ -102,9 +102,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         report.provenance = provenance(&info, subject);
         out.write_page(&report)?;
         let path = out.finish(&info)?;
-        if !made.outcome.is_interrupted {
-            watch.forget();
-        }
         say(&format!("{}", path.join("report.html").display()));
     }
     show(args, &made)?;
@@ -126,7 +123,7 @@ fn tree(path: &Path) -> anyhow::Result<String> {
 }
 
 fn show(args: &Args, made: &Made) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if args.json {
         write_json(&made.judged.tables(), &mut out)?;
         return Ok(());

@@ -53,6 +53,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match args.output.as_deref() {
         None | Some("-") => out(drawn.trim_end_matches('\n')),
         Some(path) => {
+            super::folder::may_replace(path.as_ref(), |text| {
+                text.starts_with("<svg") || text.starts_with("digraph")
+            })?;
             std::fs::write(path, drawn).map_err(|why| anyhow::anyhow!("{path}: {why}"))?;
             Ok(ExitCode::from(DONE))
         }

@@ -54,6 +54,17 @@ pub(super) enum Listed {
 }
 
 impl Listed {
+    /// What one of each kind is called: `variant`, `model`, …
+    pub(super) fn singulars() -> impl Iterator<Item = String> {
+        let values = Listed::value_variants().iter();
+        values.filter_map(|kind| {
+            let value = kind.to_possible_value()?;
+            let mut names = value.get_name_and_aliases().map(str::to_owned);
+            let plural = names.next()?;
+            Some(names.next().unwrap_or(plural))
+        })
+    }
+
     /// The family of plug-ins, where it is one.
     pub(super) fn family(self) -> Option<Family> {
         match self {
@@ -94,7 +105,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if args.kind == Listed::Elements {
             return super::element::show(name, args.json);
         }
-        anyhow::bail!("`trammel doc` shows one of these: not `{name}` here");
+        let kind = args.kind.to_possible_value().expect("no kind is hidden");
+        anyhow::bail!(
+            "`trammel list` shows all of a kind; give `trammel doc {} {name}`",
+            kind.get_name_and_aliases().last().unwrap_or_default()
+        );
     }
     let rows = rows(args.kind);
     if args.json {
@@ -127,7 +142,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     out(&lines.join("\n"))
 }
 
-fn rows(kind: Listed) -> Vec<Row> {
+pub(super) fn rows(kind: Listed) -> Vec<Row> {
     if let Some(family) = kind.family() {
         let members = family.catalogue().members().into_iter();
         let row = |a: &'static trammel_core::entry::About| {

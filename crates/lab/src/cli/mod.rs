@@ -8,6 +8,7 @@ mod bench;
 mod beside;
 mod calibrate;
 mod check;
+mod citations;
 mod compare;
 mod completions;
 mod decode;
@@ -15,12 +16,16 @@ mod decode;
 mod diverge;
 mod doc;
 #[cfg(target_os = "linux")]
+mod doc_device;
+#[cfg(target_os = "linux")]
 mod element;
 #[cfg(target_os = "linux")]
 mod estimate;
 mod fidelity;
+pub(crate) mod folder;
 #[cfg(target_os = "linux")]
 mod graph;
+mod hint;
 #[cfg(target_os = "linux")]
 mod itg;
 #[cfg(target_os = "linux")]
@@ -41,12 +46,15 @@ mod router;
 mod run;
 #[cfg(target_os = "linux")]
 mod send;
+mod stdout;
 mod sweep;
+
+pub use stdout::{Stdout, Unwritable, output_lost, stdout};
 
 use crate::engine::Lacks;
 use crate::scenario::ReadError;
-use clap::{CommandFactory, Parser, Subcommand};
-use std::io::{IsTerminal, Write};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Everything was done.
@@ -125,7 +133,11 @@ pub fn main() -> ExitCode {
             return program();
         }
     }
-    let outcome = match Cli::parse().command {
+    let parsed = match parse() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let outcome = match parsed.command {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Paper(args) => paper::run(args),
@@ -159,7 +171,42 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     };
-    outcome.unwrap_or_else(|error| explain(&error))
+    let code = outcome.unwrap_or_else(|error| explain(&error));
+    // What is still on its way may not arrive.
+    match stdout::finish() {
+        Ok(()) => code,
+        // The reader of our output has what it wanted.
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => code,
+        Err(why) => explain(&why.into()),
+    }
+}
+
+/// Reads the arguments; gives the exit code where there is nothing to do.
+fn parse() -> Result<Cli, ExitCode> {
+    let mut command = Cli::command();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(text) = hint::file_without_command(&command, &arguments) {
+        say(&text);
+        return Err(ExitCode::from(USAGE));
+    }
+    let arguments = hint::help_of_router(arguments);
+    let parsed = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|matches| {
+            folder::note(&command, &matches);
+            Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        });
+    parsed.map_err(|error| {
+        let code = if error.use_stderr() { USAGE } else { DONE };
+        let shown = error.print().and_then(|()| stdout().flush());
+        match shown {
+            Err(why) if !error.use_stderr() => explain(&anyhow::Error::new(io::Error::new(
+                why.kind(),
+                Unwritable::from(why),
+            ))),
+            _ => ExitCode::from(code),
+        }
+    })
 }
 
 /// The name that this program was called by.
@@ -185,14 +232,14 @@ pub(crate) fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::sig
 
 /// Shows `error` and returns its exit code.
 fn explain(error: &anyhow::Error) -> ExitCode {
-    if let Some(io) = error.downcast_ref::<std::io::Error>()
-        && io.kind() == std::io::ErrorKind::BrokenPipe
+    if let Some(io) = error
+        .downcast_ref::<io::Error>()
+        .filter(|io| stdout::is_of_stdout(io))
     {
-        // The reader of our output has what it wanted.
-        return ExitCode::from(DONE);
-    }
-    if let Some(io) = error.downcast_ref::<std::io::Error>() {
-        // Files are named by those who write them; what is left is our output.
+        if io.kind() == io::ErrorKind::BrokenPipe {
+            // The reader of our output has what it wanted.
+            return ExitCode::from(DONE);
+        }
         say(&format!(
             "error: standard output cannot be written: {io}; send it elsewhere, or give `-o DIR`"
         ));
@@ -200,7 +247,7 @@ fn explain(error: &anyhow::Error) -> ExitCode {
     }
     let code = match error.downcast_ref::<ReadError>() {
         Some(ReadError::Faults(problems)) => {
-            say(&problems.render(is_coloured()));
+            tell(&problems.render(is_coloured()));
             return ExitCode::from(USAGE);
         }
         None if error.downcast_ref::<Lacks>().is_some() => LACKS,
@@ -212,23 +259,28 @@ fn explain(error: &anyhow::Error) -> ExitCode {
 
 /// Whether messages may have colours: on a terminal, unless `NO_COLOR` is set (no-color.org).
 fn is_coloured() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// Says `text` to the person at the terminal.
+/// Says `text` to the person at the terminal; names in it cannot command the terminal.
 pub(crate) fn say(text: &str) {
+    tell(&crate::scenario::diagnose::printable(text));
+}
+
+/// Says `text` with the colours that we have given it.
+fn tell(text: &str) {
     // A closed standard error leaves no one to tell.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Writes `text` and a line end to standard output.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
-    writeln!(std::io::stdout(), "{text}")
+    writeln!(crate::cli::stdout(), "{text}")
 }
 
 /// Writes `text` and a line end to standard output.
 fn out(text: &str) -> anyhow::Result<ExitCode> {
-    writeln!(std::io::stdout(), "{text}")?;
+    writeln!(crate::cli::stdout(), "{text}")?;
     Ok(ExitCode::from(DONE))
 }
 

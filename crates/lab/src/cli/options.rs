@@ -28,9 +28,8 @@ pub(super) struct Options {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// Folder to write tables, figures and the report to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Engines to use in place of the file's, separated by commas
     #[arg(short, long, value_name = "ENGINES", value_delimiter = ',')]
     engine: Vec<EngineName>,
@@ -64,7 +63,7 @@ pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding:
     Ok(crate::forwarding::run::Job {
         file: ForwardingFile::read_seeded(&options.scenario, options.seed)?,
         engines: asked(options),
-        out: options.out.clone(),
+        out: options.out.wanted(),
         threads: options.threads.map(usize::from),
         json: options.json,
         interrupted: interrupted()?,
@@ -72,20 +71,23 @@ pub(super) fn forwarding(options: &Options) -> anyhow::Result<crate::forwarding:
 }
 
 /// The job of a traffic scenario.
-pub(super) fn traffic(options: &Options, resume: bool) -> anyhow::Result<crate::traffic::run::Job> {
+pub(super) fn traffic(
+    options: &Options,
+    is_sweep: bool,
+) -> anyhow::Result<crate::traffic::run::Job> {
     Ok(crate::traffic::run::Job {
         file: TrafficFile::read_for(&options.scenario, options.seed, &asked(options))?,
         engines: asked(options),
-        out: options.out.clone(),
+        out: options.out.wanted(),
         threads: options.threads.map(usize::from),
         json: options.json,
-        resume,
+        is_sweep,
         interrupted: interrupted()?,
     })
 }
 
 /// Reads the scenario and plans the job.
-pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Job> {
+pub(super) fn plan(options: &Options, is_sweep: bool) -> anyhow::Result<Job> {
     let mut file = File::read_for(&options.scenario, &asked(options))?;
     if let Some(seed) = options.seed {
         file.reseed(seed);
@@ -106,13 +108,22 @@ pub(super) fn plan(options: &Options, resume: bool) -> anyhow::Result<Job> {
     let job = Job {
         file,
         engines,
-        out: options.out.clone(),
+        out: options.out.wanted(),
         threads: options.threads.map(usize::from),
         json: options.json,
-        resume,
+        is_sweep,
         interrupted: interrupted()?,
     };
     Ok(job)
+}
+
+/// Has an interrupt end the process at once, with nothing half written left: for commands that do not look for it.
+pub(super) fn end_at_interrupt() -> anyhow::Result<()> {
+    ctrlc::set_handler(|| {
+        crate::run_folder::abandon();
+        std::process::exit(i32::from(super::INTERRUPTED));
+    })?;
+    Ok(())
 }
 
 /// A flag that the first interrupt sets; the second one ends the process at once.
@@ -121,6 +132,7 @@ pub(super) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
         if set.swap(true, Ordering::SeqCst) {
+            crate::run_folder::abandon();
             std::process::exit(i32::from(super::INTERRUPTED));
         }
     })?;

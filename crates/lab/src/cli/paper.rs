@@ -6,12 +6,11 @@ use crate::paper::experiment::Choice;
 use crate::paper::library;
 use crate::traffic::peers::Peer;
 use anyhow::bail;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
 
-/// Reproduce published tables: ours beside theirs
+/// Recompute the tables of published papers, next to the originals
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel paper tekala-2007 -o out\n\n`trammel list papers` shows the keys."
@@ -23,9 +22,8 @@ pub(super) struct Args {
     /// Every point and repeat, in place of the two-minute choice
     #[arg(long)]
     full: bool,
-    /// Folder to write tables, figures and the report to
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// With streams that are measured: how long each is sent [default: the paper's choice]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     duration: Option<Time>,
@@ -62,7 +60,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
                 full: args.full,
                 threads,
             },
-            out: args.out,
+            out: args.out.wanted(),
             document: args.write_docs.then(|| "docs/linux-6.12.md".into()),
             json: args.json,
             interrupted,
@@ -82,7 +80,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             seconds: args.duration.map(Time::as_secs_f64),
             peers: args.beside,
         },
-        out: args.out,
+        out: args.out.wanted(),
         json: args.json,
         interrupted,
     })

@@ -1,6 +1,6 @@
 //! `trammel place`: chains of network functions on servers.
 
-use crate::placement::{Format, run as place};
+use crate::placement::{Format, Job, run as place};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// that may be, and simulates every core. A placement is printed only if an independent checker accepts it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes"
+    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes\n  trammel place examples/placement.toml -o out"
 )]
 pub(super) struct Args {
     /// Placement file (`subject = "placement"`)
@@ -20,6 +20,8 @@ pub(super) struct Args {
     /// How to show the placement
     #[arg(long, value_enum, default_value = "text", conflicts_with = "json")]
     format: Shown,
+    #[command(flatten)]
+    out: super::folder::Args,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -50,5 +52,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // The router, whose configurations are estimated, is built for Linux only.
     #[cfg(not(target_os = "linux"))]
     let estimator = crate::scenario::placement::NoEstimator;
-    place(&args.scenario, format, args.seed, &estimator)
+    super::options::end_at_interrupt()?;
+    let job = Job {
+        path: args.scenario.clone(),
+        format,
+        seed: args.seed,
+        out: args.out.wanted(),
+    };
+    place(&job, &estimator)
 }

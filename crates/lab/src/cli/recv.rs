@@ -191,7 +191,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (report, fault) = keeper.finish();
     if args.json {
-        write_json(&metrics::tables(&report), std::io::stdout())?;
+        write_json(&metrics::tables(&report), crate::cli::stdout())?;
     } else if !report.flows.is_empty() {
         print(metrics::text(&report).trim_end())?;
     }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 /// Run every point of a scenario and compare the engines
 ///
 /// The engines are those of the file, or those given with `--engine`. With `-o` the tables, figures and
-/// the report are written to a folder.
+/// the report are written to a folder, and an interrupted run goes on where it stopped when it is run again.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel run examples/paper-001.toml -o out --engine predict,simulate"
@@ -31,14 +31,14 @@ fn subject(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// Plans and does the job.
-pub(super) fn carry_out(options: &Options, resume: bool) -> anyhow::Result<ExitCode> {
-    let job = match plan(options, resume) {
+pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<ExitCode> {
+    let job = match plan(options, is_sweep) {
         #[cfg(target_os = "linux")]
         Err(error) if subject(&error) == Some(crate::scenario::forwarding::SUBJECT) => {
             return crate::forwarding::run::run(&super::options::forwarding(options)?);
         }
         Err(error) if subject(&error) == Some(traffic::SUBJECT) => {
-            return crate::traffic::run::run(&super::options::traffic(options, resume)?);
+            return crate::traffic::run::run(&super::options::traffic(options, is_sweep)?);
         }
         planned => planned?,
     };

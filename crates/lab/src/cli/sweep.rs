@@ -1,12 +1,12 @@
-//! `trammel sweep`: as `run`, but points that are done are kept.
+//! `trammel sweep`: as `run`, and finished runs are kept for the next sweep.
 
 use super::options::Options;
 use std::process::ExitCode;
 
-/// Run a scenario and keep the points that are done already
+/// Run a scenario as `run` does, without repeating what the folder already holds
 ///
-/// Finished points are known by a hash of what they compute: an interrupted sweep goes on where it stopped,
-/// and a changed file runs only what is new.
+/// Finished runs are known by a hash of what they compute. `run` takes up an interrupted run and computes a whole one
+/// anew; `sweep` also keeps the runs of a whole one, so that a changed file runs only what is new.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel sweep examples/friendliness-matrix.toml -o out")]
 pub(super) struct Args {

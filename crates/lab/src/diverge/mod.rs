@@ -20,13 +20,13 @@ pub use state::State;
 pub use walk::Parting;
 
 use crate::engine::{instrument, measure, simulate};
+use crate::run_folder::RunFolder;
 use crate::scenario::check::told;
 use crate::scenario::model::{Scenario, Tracing};
 use crate::scenario::path::Line;
 use crate::scenario::topology::Topology;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use losses::Taps;
-use std::path::Path;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
 use trammel_netsim::pcapng::write_segments;
@@ -189,8 +189,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
 }
 
 /// Writes both captures into `folder`, from a second before the parting to some segments behind it.
-pub fn save(compared: &Compared, folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder)?;
+pub fn save(compared: &Compared, folder: &mut RunFolder) -> anyhow::Result<()> {
     let at = compared.parting.as_ref().map(|(parting, _)| parting.at);
     for (side, name) in compared.sides.iter().zip(["simulator", "kernel"]) {
         let (from, end) = match at {
@@ -204,8 +203,9 @@ pub fn save(compared: &Compared, folder: &Path) -> anyhow::Result<()> {
             .events
             .iter()
             .filter(|event| event.at >= from && end.is_none_or(|end| event.at <= end));
-        let path = folder.join(format!("{name}.pcapng"));
-        let file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        let path = folder.file(&format!("{name}.pcapng"))?;
+        let file = std::fs::File::create(&path).with_context(|| format!("`{}`", path.display()))?;
+        let file = std::io::BufWriter::new(file);
         let segments = kept.map(|event| (event.at, event.is_sent, event.segment));
         write_segments(name, segments, Box::new(file))?;
     }

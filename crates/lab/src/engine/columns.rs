@@ -209,11 +209,6 @@ pub fn swept_columns(points: &[&[Swept]]) -> Vec<Column> {
     columns.collect()
 }
 
-/// The cells of the swept parameters of `point`.
-pub fn swept_cells(point: &Point, points: &[Point]) -> Vec<Cell> {
-    cells_of(&point.swept, &swept(points))
-}
-
 /// The cells of a point's swept parameters, as its columns want them.
 pub fn cells_of(point: &[Swept], columns: &[Column]) -> Vec<Cell> {
     let cells = point

@@ -1,14 +1,18 @@
-//! `trammel compare`: lays several run folders side by side in one report.
+//! `trammel compare`: several run folders in one report, and whether they agree.
 
 use super::machine;
-use crate::cli::DONE;
-use crate::compare::{Run, compare, table};
+use crate::cli::{DONE, FAILED, say};
+use crate::compare::{Run, compare, judge, table};
 use crate::report::Block;
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::report::comparison::BOUNDS;
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_core::table::write_json;
+
+/// Metrics that are shown on the terminal, at most.
+const MOST_SHOWN: usize = 40;
 
 /// What `trammel compare` asks for.
 #[derive(Debug)]
@@ -16,9 +20,11 @@ pub struct Job {
     /// The run folders; at least two.
     pub runs: Vec<PathBuf>,
     /// The folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Tables go to standard output as JSON.
     pub json: bool,
+    /// The share by which metrics may differ; beyond it the command fails.
+    pub within: Option<f64>,
 }
 
 /// Does `job`.
@@ -29,15 +35,18 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         .map(|path| Run::read(path))
         .collect::<Result<Vec<_>, _>>()?;
     name_apart(&mut runs, &job.runs);
-    let report = compare(&runs);
+    let bound = job.within.unwrap_or(BOUNDS.0);
+    let report = compare(&runs, bound);
     let table = table(&runs);
+    let verdict = judge(&runs, bound);
     for block in report.sections.iter().flat_map(|section| &section.blocks) {
         if let Block::Note(note) = block {
-            crate::cli::say(&format!("note: {}", note.text));
+            say(&format!("note: {}", note.text));
         }
     }
+    say(&report.answer.sentence);
     if let Some(out) = &job.out {
-        let mut folder = RunFolder::create(out)?;
+        let mut folder = RunFolder::begin(out)?;
         folder.write_table(&table)?;
         folder.write_report(&report.to_html())?;
         let info = RunInfo {
@@ -48,15 +57,26 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
             ..RunInfo::default()
         };
         let path = folder.finish(&info)?;
-        crate::cli::say(&format!("{}", path.join("report.html").display()));
+        say(&format!("{}", path.join("report.html").display()));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if job.json {
         write_json([&table], &mut out)?;
-    } else if job.out.is_none() {
-        write!(out, "{table}")?;
+    } else if job.out.is_none() && !verdict.apart.is_empty() {
+        write!(out, "{}", verdict.table(MOST_SHOWN))?;
+        if verdict.apart.len() > MOST_SHOWN {
+            let more = verdict.apart.len() - MOST_SHOWN;
+            say(&format!("and {more} more; `-o DIR` or `--json` has all"));
+        }
     }
-    Ok(ExitCode::from(DONE))
+    if job.within.is_none() {
+        return Ok(ExitCode::from(DONE));
+    }
+    if verdict.compared == 0 {
+        say("error: the runs have no metric in common, so nothing shows that they agree");
+    }
+    let agrees = verdict.compared > 0 && verdict.apart.is_empty();
+    Ok(ExitCode::from(if agrees { DONE } else { FAILED }))
 }
 
 /// Folders of one name are told apart by their whole paths.

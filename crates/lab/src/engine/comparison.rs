@@ -4,7 +4,7 @@
 //! the simulated number. Where the kernel runs another law than the simulator (`kernel_variant`), their numbers stand side by side and neither is the
 //! other's error. With a warm-up, models are compared with what came after it, since they describe the steady state.
 
-use super::columns::{metric_of, swept, swept_cells};
+use super::columns::{cells_of, metric_of, swept};
 use super::workloads;
 use crate::scenario::File;
 use std::collections::BTreeMap;
@@ -62,9 +62,10 @@ pub fn comparison(
     let [simulated, linux_vt, measured] =
         [Label::Simulated, Label::LinuxVt, Label::Measured].map(|label| of_label(summary, label));
     let keys = keys(summary);
+    let swept = swept(&file.points);
     for point in &file.points {
         let mut lead = vec![Cell::from(point.id.as_str())];
-        lead.extend(swept_cells(point, &file.points));
+        lead.extend(cells_of(&point.swept, &swept));
         let has_runs = [&simulated, &linux_vt, &measured]
             .iter()
             .any(|all| !all.is_empty());

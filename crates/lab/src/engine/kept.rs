@@ -1,7 +1,7 @@
 //! Runs that are done, kept in files so that a sweep can go on: one file a run, named by its key.
 //!
-//! While a sweep goes on, each run is written at once into a hidden folder beside the run folder, so that not
-//! even a killed process loses it; at the end the files move into `points/` of the run folder.
+//! While a run goes on, each is written at once into the hidden folder beside the run folder, so that not even a
+//! killed process loses it. The folder of a sweep, and that of an interrupted run, hold them in `points/`.
 
 use super::columns::{Columns, FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
 use super::identity;
@@ -12,7 +12,7 @@ use crate::run_folder::{RunFolder, RunFolderError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use trammel_core::table::Table;
 
 /// The folder inside a run folder.
@@ -103,23 +103,23 @@ enum Found<R> {
     Other,
 }
 
-/// The runs of a sweep.
+/// The runs that are kept for a run folder.
 #[derive(Debug)]
 pub struct KeptRuns {
-    folder: PathBuf,
+    /// Those of the run folder; nothing where they are not to be used.
+    folder: Option<PathBuf>,
     hidden: PathBuf,
 }
 
 impl KeptRuns {
-    /// Those of the run folder `folder`.
-    pub fn of(folder: &Path) -> KeptRuns {
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let name = folder
-            .file_name()
-            .unwrap_or(folder.as_os_str())
-            .to_string_lossy();
-        let hidden = folder.with_file_name(format!(".{name}.points"));
-        KeptRuns { folder, hidden }
+    /// Those of the run folder `out`: what a killed process left, and what the folder holds, where that is an
+    /// interrupted run or `is_sweep`.
+    pub fn of(out: &RunFolder, is_sweep: bool) -> KeptRuns {
+        let folder = (is_sweep && !out.is_forced()) || out.goes_on();
+        KeptRuns {
+            folder: folder.then(|| out.path().join(FOLDER)),
+            hidden: out.points(),
+        }
     }
 
     /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run; one that was changed is refused with a
@@ -128,10 +128,7 @@ impl KeptRuns {
         let mut runs = BTreeMap::new();
         // Whoever can write beside the folder could have put a folder there.
         let hidden = Some(&self.hidden).filter(|hidden| own_file::is_own(hidden));
-        for folder in [Some(&self.folder.join(FOLDER)), hidden]
-            .into_iter()
-            .flatten()
-        {
+        for folder in self.folder.iter().chain(hidden) {
             let mut changed = Vec::new();
             for file in fs::read_dir(folder).into_iter().flatten().flatten() {
                 match fs::read_to_string(file.path()).map_or(Found::Other, |text| read(&text)) {
@@ -175,13 +172,6 @@ impl KeptRuns {
             out.write(&format!("{FOLDER}/{key}.json"), write(key, run).as_bytes())?;
         }
         Ok(())
-    }
-
-    /// Removes what [`KeptRuns::keep`] wrote, once the run folder holds it.
-    pub fn clear(&self) {
-        if own_file::is_own(&self.hidden) {
-            let _ = fs::remove_dir_all(&self.hidden);
-        }
     }
 }
 
@@ -300,10 +290,10 @@ mod tests {
         let run = simulate(&scenario, 1, false).unwrap();
         let elsewhere = place.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
-        symlink(&elsewhere, place.path().join(".out.points")).unwrap();
-        let kept = KeptRuns::of(&place.path().join("out"));
+        let out = RunFolder::create(place.path().join("out")).unwrap();
+        symlink(&elsewhere, out.points()).unwrap();
+        let kept = KeptRuns::of(&out, true);
         kept.keep("k", &run);
-        kept.clear();
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::write(elsewhere.join("k.json"), write("k", &run)).unwrap();
         assert!(kept.read::<RunTables>().is_empty());

@@ -2,24 +2,25 @@
 
 use super::points::{Failure, Watch};
 use super::run::provenance;
-use super::simulate::RunTables;
 use super::{Lacks, machine};
-use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::cli::progress::Progress;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use crate::engine::points;
 use crate::paper::experiment::{self, Choice, Done};
 use crate::paper::join::{Count, join, table};
 use crate::paper::page::{Facts, page};
 use crate::paper::spec::{Engine, Experiment};
 use crate::paper::verdict::Outcome;
 use crate::paper::{Paper, library, plots, streams};
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use anyhow::bail;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use trammel_core::label::Label;
 use trammel_core::table::{Table, write_json};
 
 /// What `trammel paper` asks for.
@@ -30,7 +31,7 @@ pub struct Job {
     /// How much is run, and with what.
     pub choice: Choice,
     /// The run folder to write; with several papers, the folder of their run folders.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Tables go to standard output as JSON.
     pub json: bool,
     /// Set when the user interrupts: the run at hand is finished and what was done is kept.
@@ -52,21 +53,21 @@ pub struct Reproduced {
     pub is_interrupted: bool,
 }
 
+/// The seconds that a stream is sent, about.
+const SENT_S: f64 = 10.0;
+
 /// Shows a bar and passes the interrupt on.
 struct Terminal<'a> {
-    bar: Option<indicatif::ProgressBar>,
+    progress: Progress,
     interrupted: &'a AtomicBool,
 }
 
 impl Watch for Terminal<'_> {
-    fn done(&self, _key: &str, _run: &RunTables) {
-        self.bar.iter().for_each(|bar| bar.inc(1));
+    fn ended(&self, work: f64) {
+        self.progress.ended(work);
     }
     fn sent(&self) {
-        self.bar.iter().for_each(|bar| bar.inc(1));
-    }
-    fn failed(&self, _failure: &Failure) {
-        self.bar.iter().for_each(|bar| bar.inc(1));
+        self.progress.ended(SENT_S);
     }
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst)
@@ -93,11 +94,16 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let mut codes = Vec::new();
     let mut tables = Vec::new();
     for paper in &papers {
-        let out = job.out.as_ref().map(|out| match &papers[..] {
-            [_] => out.clone(),
-            _ => out.join(&paper.key),
+        // Each folder is that of its paper alone.
+        let out = job.out.as_ref().map(|out| Out {
+            dir: match &papers[..] {
+                [_] => out.dir.clone(),
+                _ => out.dir.join(&paper.key),
+            },
+            asked: out.asked.clone().with("KEY", &paper.key),
+            is_forced: out.is_forced,
         });
-        let (code, comparison) = one(job, paper, out.as_deref())?;
+        let (code, comparison) = one(job, paper, out.as_ref())?;
         codes.push(code);
         tables.extend(comparison);
         if job.interrupted.load(Ordering::SeqCst) {
@@ -112,7 +118,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
                 None => together.push(table),
             }
         }
-        write_json(together.iter(), &mut std::io::stdout().lock())?;
+        write_json(together.iter(), &mut crate::cli::stdout())?;
     }
     let worst = [INTERRUPTED, FAILED, LACKS]
         .into_iter()
@@ -120,12 +126,12 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(worst.unwrap_or(DONE)))
 }
 
-fn one(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<(u8, Option<Table>)> {
+fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Option<Table>)> {
     let (started, clock) = (machine::now(), Instant::now());
     if paper.spec.engine == Engine::Fidelity {
         return Ok((fidelity(job, paper, out)?, None));
     }
-    let mut folder = out.map(RunFolder::create).transpose()?;
+    let mut folder = out.map(RunFolder::begin).transpose()?;
     let reproduced = reproduce(paper, &job.choice, &job.interrupted)?;
     let joined = join(paper, &reproduced.done);
     let comparison = keyed(&paper.key, &table(paper, &joined));
@@ -191,34 +197,34 @@ pub fn reproduce(
         lacks: false,
         is_interrupted: false,
     };
-    let mut runs = 0;
+    let progress = Progress::new();
     let experiments = paper.spec.experiments.iter().enumerate();
     let chosen = experiments.filter(|(_, one)| choice.is_full || !one.needs_full);
     let chosen: Vec<usize> = chosen.map(|(at, _)| at).collect();
     // Every scenario is read before the first is run.
     for experiment in chosen.iter().map(|at| &paper.spec.experiments[*at]) {
         if let Some(wanted) = &experiment.streams {
-            runs += streams::count(wanted, choice);
+            let count = streams::count(wanted, choice);
+            progress.expect(count, count as f64 * SENT_S);
         }
         if experiment.scenario.is_empty() {
             continue;
         }
         let file = experiment::file(paper, experiment, choice.is_full)?;
-        runs += file
-            .points
-            .iter()
-            .map(|point| u64::from(point.scenario.repeat))
-            .sum::<u64>();
+        for point in &file.points {
+            let repeat = point.scenario.repeat;
+            let work = points::work(&point.scenario, Label::Simulated);
+            progress.expect(u64::from(repeat), f64::from(repeat) * work);
+        }
     }
     let watch = Terminal {
-        bar: Some(progress::bar(runs)),
+        progress,
         interrupted,
     };
     // The experiments that the machine cannot do, by what it lacks.
     let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
     for at in chosen {
         let id = &paper.spec.experiments[at].id;
-        watch.bar.iter().for_each(|bar| bar.set_message(id.clone()));
         let done = match experiment::run(paper, at, choice, &watch) {
             Ok(done) => done,
             Err(error) => {
@@ -274,23 +280,20 @@ pub fn reproduce(
         _ => format!("Experiments {} were left out: {why}.", all.join(", ")),
     });
     reproduced.notes.extend(notes);
-    watch
-        .bar
-        .iter()
-        .for_each(indicatif::ProgressBar::finish_and_clear);
+    watch.progress.finish();
     Ok(reproduced)
 }
 
 /// Traces are compared with the kernel's by an engine of their own, which has tables of its own. Among other papers, a machine without the kernel leaves
 /// this one out.
-fn fidelity(job: &Job, paper: &Paper, out: Option<&Path>) -> anyhow::Result<u8> {
+fn fidelity(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
     let made = crate::fidelity::command::perform(&crate::fidelity::command::Job {
         options: crate::fidelity::Options {
             folder: paper.dir.clone(),
             full: job.choice.is_full,
             threads: job.choice.threads,
         },
-        out: out.map(Path::to_path_buf),
+        out: out.cloned(),
         document: None,
         json: false,
         interrupted: Arc::clone(&job.interrupted),

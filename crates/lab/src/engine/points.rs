@@ -15,6 +15,8 @@ use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
 use super::trace_of::EntityTrace;
 use crate::scenario::model::{Engine, Pcap, Scenario, Tracing};
+use crate::scenario::named;
+use crate::scenario::path::Trace;
 use crate::scenario::sweep::Point;
 use crate::scenario::{File, hash};
 use anyhow::Context;
@@ -51,6 +53,10 @@ pub trait Watch: Sync {
     fn begin(&self, _runs: usize) {}
     /// A run is done: its key and its rows.
     fn done(&self, _key: &str, _run: &RunTables) {}
+    /// The runs that have begun weigh this much, about the seconds that one core takes.
+    fn expect(&self, _work: f64) {}
+    /// One of them, of this weight, is done or has failed.
+    fn ended(&self, _work: f64) {}
     /// A stream is sent and received.
     fn sent(&self) {}
     /// A run has failed.
@@ -187,6 +193,31 @@ impl Job<'_> {
     fn seed(&self) -> u64 {
         self.scenario.seed + u64::from(self.repeat)
     }
+
+    fn work(&self) -> f64 {
+        work(&self.scenario, self.label)
+    }
+}
+
+/// The seconds that a run takes, about: what the clock says where it goes by the clock, else by the packets that the
+/// narrowest line carries.
+pub fn work(scenario: &Scenario, label: Label) -> f64 {
+    const PACKET_BITS: f64 = 12_000.0;
+    // Of one core; a guest has to boot.
+    const SIMULATED_S: f64 = 1e-6;
+    const IN_A_GUEST_S: f64 = 5e-6;
+    const BOOT_S: f64 = 0.5;
+    let seconds = scenario.duration.as_secs_f64();
+    let rates = named::lines(scenario).into_iter().map(|(_, line)| {
+        let trace = line.trace.as_ref().map(Trace::mean_rate);
+        trace.unwrap_or(line.rate).as_bps() as f64
+    });
+    let packets = seconds * rates.fold(f64::INFINITY, f64::min).min(1e12) / PACKET_BITS;
+    match label {
+        Label::Measured => seconds,
+        Label::LinuxVt => BOOT_S + packets * IN_A_GUEST_S,
+        _ => packets * SIMULATED_S,
+    }
 }
 
 /// What came of a job.
@@ -295,11 +326,12 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     let summary = summary(file, &tables, &predicted);
     let comparison = comparison(file, &summary, &predicted, &options.published);
     let leading = columns::leading_run(&file.points);
+    let swept = columns::swept(&file.points);
     let gather = |name: &str, columns, pick: fn(&RunTables) -> &Table| {
         let rows = tables.iter().map(|run| {
             let point = &file.points[run.at];
             let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
-            cells.extend(columns::swept_cells(point, &file.points));
+            cells.extend(columns::cells_of(&point.swept, &swept));
             cells.push(Cell::from(run.repeat));
             cells.push(Cell::from(point.scenario.seed + u64::from(run.repeat)));
             (cells, pick(run.tables))
@@ -433,7 +465,9 @@ fn make(
         let has_traces = !run.traces.is_empty() || job.scenario.flows.is_empty();
         (!job.curves || has_traces).then_some(run)
     };
-    watch.begin(jobs.iter().filter(|job| is_known(job).is_none()).count());
+    let to_make = || jobs.iter().filter(|job| is_known(job).is_none());
+    watch.begin(to_make().count());
+    watch.expect(to_make().map(Job::work).sum());
     let make = |job: &Job<'_>| {
         if let Some(run) = is_known(job) {
             let mut run = run.clone();
@@ -464,6 +498,7 @@ fn make(
         let (why, lacks) = match run {
             Ok(Ok(run)) => {
                 watch.done(&job.key, &run);
+                watch.ended(job.work());
                 return Made::Run(Box::new(run));
             }
             // A guest that was told to stop is none that failed.
@@ -485,6 +520,7 @@ fn make(
                 why: why.clone(),
             });
         }
+        watch.ended(job.work());
         Made::Failed { why, lacks }
     };
     // What goes by the clock on the wall has the machine for itself, when all else is done.
@@ -529,10 +565,11 @@ fn prediction_table(file: &File, predictions: &[(usize, Prediction)]) -> Table {
         .iter()
         .map(|(at, prediction)| (*at, prediction.to_table()))
         .collect();
+    let swept = columns::swept(&file.points);
     let rows = tables.iter().map(|(at, table)| {
         let point = &file.points[*at];
         let mut cells = vec![Cell::from("predict"), Cell::from(point.id.as_str())];
-        cells.extend(columns::swept_cells(point, &file.points));
+        cells.extend(columns::cells_of(&point.swept, &swept));
         (cells, table)
     });
     columns::gather_all(

@@ -5,17 +5,17 @@ use super::kept::KeptRuns;
 use super::machine;
 use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use super::simulate::RunTables;
-use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress};
+use crate::cli::progress::Progress;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS};
 use crate::report::Provenance;
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use crate::scenario::File;
 use crate::scenario::model::{Engine, Tracing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use trammel_core::label::Label;
 use trammel_core::table::{Cell, Table, round_to, write_json};
@@ -28,20 +28,20 @@ pub struct Job {
     /// The engines, in order; at least one.
     pub engines: Vec<Engine>,
     /// The run folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Threads; nothing means one a core.
     pub threads: Option<usize>,
     /// Tables go to standard output as JSON.
     pub json: bool,
-    /// Points whose hash the run folder holds are kept.
-    pub resume: bool,
+    /// Points whose hash a finished run folder holds are kept.
+    pub is_sweep: bool,
     /// Set when the user interrupts: stop after the points at hand and keep them.
     pub interrupted: Arc<AtomicBool>,
 }
 
 /// Shows a bar, keeps runs, and passes the interrupt on.
 struct Terminal<'a> {
-    bar: OnceLock<indicatif::ProgressBar>,
+    progress: Progress,
     kept: Option<&'a KeptRuns>,
     interrupted: &'a AtomicBool,
     made: Mutex<BTreeMap<String, RunTables>>,
@@ -49,22 +49,19 @@ struct Terminal<'a> {
 
 impl Watch for Terminal<'_> {
     fn begin(&self, runs: usize) {
-        let bar = self.bar.get_or_init(|| progress::bar(runs as u64));
-        bar.tick();
+        self.progress.expect(runs as u64, 0.0);
+    }
+    fn expect(&self, work: f64) {
+        self.progress.expect(0, work);
+    }
+    fn ended(&self, work: f64) {
+        self.progress.ended(work);
     }
     fn done(&self, key: &str, run: &RunTables) {
         if let Some(kept) = self.kept {
             kept.keep(key, run);
             let mut made = self.made.lock().expect("no panic while a run is kept");
             made.insert(key.to_owned(), run.clone());
-        }
-        if let Some(bar) = self.bar.get() {
-            bar.inc(1);
-        }
-    }
-    fn failed(&self, _failure: &Failure) {
-        if let Some(bar) = self.bar.get() {
-            bar.inc(1);
         }
     }
     fn is_interrupted(&self) -> bool {
@@ -76,12 +73,8 @@ impl Watch for Terminal<'_> {
 pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let (started, clock) = (machine::now(), Instant::now());
     // A folder that cannot be written is a fault before the work, not after it.
-    let mut folder = job.out.as_ref().map(RunFolder::create).transpose()?;
-    let kept = job
-        .out
-        .as_ref()
-        .filter(|_| job.resume)
-        .map(|out| KeptRuns::of(out));
+    let mut folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
+    let kept = folder.as_ref().map(|out| KeptRuns::of(out, job.is_sweep));
     let options = RunOptions {
         engines: job.engines.clone(),
         needs_all: false,
@@ -92,19 +85,21 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         captures: folder.as_ref().map(|out| out.work("pcap")),
     };
     let watch = Terminal {
-        bar: OnceLock::new(),
+        progress: Progress::new(),
         kept: kept.as_ref(),
         interrupted: &job.interrupted,
         made: Mutex::new(BTreeMap::new()),
     };
+    going_on(options.known.len());
     let outcome = run_points(&job.file, &options, &watch)?;
-    if let Some(bar) = watch.bar.get() {
-        bar.finish_and_clear();
-    }
-    tell(&outcome, &job.file);
+    watch.progress.finish();
+    tell(&outcome, &job.file, folder.is_some());
     let computed_s = clock.elapsed().as_secs_f64();
     if let Some(mut out) = folder.take() {
-        if let Some(kept) = &kept {
+        if let Some(kept) = kept
+            .as_ref()
+            .filter(|_| job.is_sweep || outcome.is_interrupted)
+        {
             let made = watch.made.lock().expect("no panic while a run is kept");
             keep(&mut out, &outcome, kept, &options.known, &made)?;
         }
@@ -117,9 +112,6 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         let report = report(&job.file, &outcome, provenance);
         out.write_page(&report)?;
         let path = out.finish(&info)?;
-        if let Some(kept) = &kept {
-            kept.clear();
-        }
         if !report.answer.sentence.is_empty() {
             crate::cli::say(&report.answer.sentence);
         }
@@ -147,8 +139,15 @@ fn code(outcome: &Outcome) -> u8 {
     }
 }
 
+/// Says that `runs` runs of an earlier command are not made again.
+pub(crate) fn going_on(runs: usize) {
+    if runs > 0 {
+        crate::cli::say(&format!("going on with {runs} runs that are done"));
+    }
+}
+
 /// Notes, failures and what was left out, to the person at the terminal.
-fn tell(outcome: &Outcome, file: &File) {
+fn tell(outcome: &Outcome, file: &File, is_kept: bool) {
     const MOST: usize = 20;
     for note in outcome.notes.iter().take(MOST) {
         crate::cli::say(&format!("note: {note}"));
@@ -167,8 +166,12 @@ fn tell(outcome: &Outcome, file: &File) {
     }
     if outcome.is_interrupted {
         let (all, made) = outcome.runs;
+        let kept = match is_kept {
+            true => "kept; the same command goes on with them",
+            false => "shown; with `-o DIR` they are kept, and the same command goes on with them",
+        };
         crate::cli::say(&format!(
-            "interrupted: {made} of {all} runs are done and kept"
+            "interrupted: {made} of {all} runs are done and {kept}"
         ));
     }
 }
@@ -263,7 +266,7 @@ pub(crate) fn provenance(info: &RunInfo, subject: Vec<(String, String)>) -> Prov
 
 /// The tables as JSON, or the comparison for a person.
 fn show(job: &Job, outcome: &Outcome) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if job.json {
         write_json(outcome.tables(), &mut out)?;
         return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_core::interval`).
 
-use super::columns::{KEYS, leading, metric_of, support, swept_cells};
+use super::columns::{KEYS, cells_of, leading, metric_of, support, swept};
 use super::points::Run;
 use super::simulate::RunTables;
 use super::workloads;
@@ -46,10 +46,11 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
             .collect::<Vec<_>>(),
     );
     let mut table = Table::new("summary", columns);
+    let swept = swept(&file.points);
     for (at, point) in file.points.iter().enumerate() {
         let flows = point.scenario.flows.len();
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
-        lead.extend(swept_cells(point, &file.points));
+        lead.extend(cells_of(&point.swept, &swept));
         let tables: [(Pick, &str); 5] = [
             (|run| &run.flows, "flow"),
             (|run| &run.links, "link"),

@@ -5,7 +5,7 @@ use super::{KEY, Options, Outcome, run};
 use crate::cli::{DONE, FAILED, INTERRUPTED, say};
 use crate::engine::run::provenance;
 use crate::engine::{Lacks, machine};
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub struct Job {
     /// How the study is made.
     pub options: Options,
     /// The run folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// The document to write.
     pub document: Option<PathBuf>,
     /// Tables go to standard output as JSON.
@@ -32,7 +32,7 @@ pub struct Job {
 /// Does `job`; fails where a miss has no mechanism.
 pub fn execute(job: &Job) -> anyhow::Result<ExitCode> {
     let outcome = perform(job)?;
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = crate::cli::stdout();
     if job.json {
         write_json(&outcome.tables, &mut stdout)?;
     } else {
@@ -56,8 +56,8 @@ pub fn code(outcome: &Outcome) -> u8 {
 pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
     let (started, clock) = (machine::now(), Instant::now());
     // A folder that cannot be written is a fault before the work, not after it.
-    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
-    let terminal = Terminal::new(job.out.as_deref(), &job.interrupted);
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
+    let terminal = Terminal::new(folder.as_ref(), &job.interrupted);
     let mut outcome = run(&job.options, &terminal.known(), &terminal)?;
     terminal.clear();
     if let Some(what) = &outcome.lacks {
@@ -79,14 +79,11 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
         };
         outcome.report.provenance = provenance(&info, outcome.facts.clone());
         write_folder(folder, &outcome, &info)?;
-        if !outcome.is_interrupted {
-            terminal.forget();
-        }
     }
     if outcome.is_interrupted {
         let (all, whole) = outcome.cases;
         let kept = match &job.out {
-            Some(out) => format!("they are kept in `{}`", out.display()),
+            Some(out) => format!("they are kept in `{}`", out.dir.display()),
             None => "their tables follow".to_owned(),
         };
         say(&format!(

@@ -1,4 +1,4 @@
-//! Finds papers: folders with a `paper.toml`, below `papers` beside the user or where this was built.
+//! Finds papers: folders with a `paper.toml`, where this was built or in `papers` of the current folder.
 
 use super::spec::Spec;
 use super::{Paper, expected};
@@ -7,20 +7,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trammel_core::units::nearest;
 
-/// The folders of all papers, by key. A paper beside the user hides one of the same key from the source.
+/// The folders of all papers, by key: those that come with the program, and those in `papers` of the current folder.
+/// A folder of the user hides no paper of the program's; its path names it.
 pub fn folders() -> BTreeMap<String, PathBuf> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let beside = here
-        .ancestors()
-        .map(|dir| dir.join("papers"))
-        .find(|dir| dir.is_dir());
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
+    folders_in([&source, Path::new("papers")])
+}
+
+fn folders_in(libraries: [&Path; 2]) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
-    for library in [Some(source), beside].into_iter().flatten() {
+    for library in libraries {
         for folder in std::fs::read_dir(library).into_iter().flatten().flatten() {
             let dir = folder.path();
             if dir.join("paper.toml").is_file() {
-                found.insert(folder.file_name().to_string_lossy().into_owned(), dir);
+                let key = folder.file_name().to_string_lossy().into_owned();
+                found.entry(key).or_insert(dir);
             }
         }
     }
@@ -93,6 +94,22 @@ mod tests {
         for (key, dir) in &folders {
             read(key, dir).unwrap_or_else(|error| panic!("{key}: {error:#}"));
         }
+    }
+
+    #[test]
+    fn a_folder_of_the_user_hides_no_paper_of_the_program() {
+        let parent = tempfile::tempdir().unwrap();
+        let paper = |library: &str, key: &str| {
+            let dir = parent.path().join(library).join(key);
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join("paper.toml"), "").unwrap();
+            dir
+        };
+        let own = paper("program", "one");
+        let (_, other) = (paper("user", "one"), paper("user", "two"));
+        let [program, user] = ["program", "user"].map(|name| parent.path().join(name));
+        let found = folders_in([&program, &user]);
+        assert_eq!((&found["one"], &found["two"]), (&own, &other));
     }
 
     #[test]

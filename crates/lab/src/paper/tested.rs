@@ -217,7 +217,14 @@ fn built(
     };
     // An interruption is seen between two tests.
     let interrupted = Arc::new(AtomicBool::new(false));
-    let tester = SelfTest::measure(way, traffics, trial, Threads::default(), &|| (), &interrupted)?;
+    let tester = SelfTest::measure(
+        way,
+        traffics,
+        trial,
+        Threads::default(),
+        &|| (),
+        &interrupted,
+    )?;
     let tester = tester.ok_or("the tester did not measure itself")?;
     let alone = tester.sentences();
     notes.push(format!("Before {}: {}.", dut.name(), alone.join("; ")));

@@ -3,10 +3,14 @@
 mod kubernetes;
 mod tables;
 
+use crate::cli::folder::{self, Found};
 use crate::cli::{DONE, FAILED, print, say};
+use crate::report as page;
+use crate::run_folder::{Out, RunFolder};
 use crate::scenario::placement::{Estimator, PlacementFile};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use trammel_core::label::Label;
 use trammel_core::table::write_json;
 use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::outcome::{Outcome, Refusal};
@@ -32,24 +36,41 @@ struct Answer {
     seen: Vec<Vec<Seen>>,
 }
 
-/// Places the chains of the file at `path` and shows where.
-pub fn run(
-    path: &Path,
-    format: Format,
-    seed: Option<u64>,
-    estimator: &dyn Estimator,
-) -> anyhow::Result<ExitCode> {
-    let mut file = PlacementFile::read(path, estimator)?;
-    file.seed = seed.unwrap_or(file.seed);
+/// What `trammel place` asks for.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The placement file.
+    pub path: PathBuf,
+    /// How the placement is shown.
+    pub format: Format,
+    /// The seed of the simulated cores, in place of the file's.
+    pub seed: Option<u64>,
+    /// The folder to write; tables are then not shown.
+    pub out: Option<Out>,
+}
+
+/// Does `job`.
+pub fn run(job: &Job, estimator: &dyn Estimator) -> anyhow::Result<ExitCode> {
+    let mut file = PlacementFile::read(&job.path, estimator)?;
+    file.seed = job.seed.unwrap_or(file.seed);
+    // A folder that cannot be written is a fault before the work, not after it.
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
     let outcome = match place(&file.problem) {
         Ok(outcome) => outcome,
         Err(Refusal::Faults(faults)) => return Err(file.refuse(faults).into()),
         Err(refusal) => anyhow::bail!("{}: {refusal}", file.name),
     };
     let answer = poll(file, outcome);
-    match format {
+    let is_written = folder.is_some();
+    if let Some(folder) = folder {
+        let page = folder::write(folder, answer.found())?;
+        say(&answer.sentence());
+        say(&page.display().to_string());
+    }
+    match job.format {
+        Format::Text if is_written => {}
         Format::Text => print(answer.text().trim_end())?,
-        Format::Json => write_json(&answer.tables(), std::io::stdout())?,
+        Format::Json => write_json(&answer.tables(), crate::cli::stdout())?,
         Format::Kubernetes => print(kubernetes::resources(&answer).trim_end())?,
     }
     for note in answer.notes() {
@@ -85,6 +106,41 @@ fn poll(file: PlacementFile, outcome: Outcome) -> Answer {
 }
 
 impl Answer {
+    /// The answer in a sentence.
+    fn sentence(&self) -> String {
+        let used = self.outcome.used();
+        let servers = if used == 1 { "server" } else { "servers" };
+        let least = match self.outcome.gap() {
+            0 => "no placement of these replicas needs fewer".to_owned(),
+            _ => format!("at least {} are needed", self.outcome.bound.servers),
+        };
+        format!("{used} {servers} carry all chains; {least}.")
+    }
+
+    /// All that a folder gets.
+    fn found(&self) -> Found {
+        let headings = ["All together", "Servers", "Replicas of chains", "Cores"];
+        Found {
+            title: match self.file.title.as_str() {
+                "" => self.file.name.clone(),
+                title => title.to_owned(),
+            },
+            question: "On which servers and cores does each chain run?",
+            answer: page::Answer {
+                number: self.outcome.used().to_string(),
+                sentence: self.sentence(),
+                label: Some(Label::Predicted),
+            },
+            notes: self.notes(),
+            tables: headings.into_iter().zip(self.tables()).collect(),
+            files: vec![
+                ("placement.txt", self.text()),
+                ("kubernetes.yaml", kubernetes::resources(self)),
+            ],
+            source: (self.file.name.clone(), self.file.text().to_owned()),
+        }
+    }
+
     /// The part of a replica's packets that its cores lost.
     fn loss(&self, at: usize) -> f64 {
         let seen = &self.seen[at];

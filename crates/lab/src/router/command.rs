@@ -338,7 +338,7 @@ impl Options {
         if let Some(path) = &self.output {
             let flat = flatten::router(ctx.flat());
             let written = match path.as_str() {
-                "-" => io::stdout().write_all(flat.as_bytes()),
+                "-" => crate::cli::stdout().write_all(flat.as_bytes()),
                 path => std::fs::write(path, flat),
             };
             written.map_err(|why| format!("{path}: {}", os_text(&why)))?;

@@ -60,9 +60,11 @@ impl Machine {
     }
 
     fn flush(&mut self) {
-        // A closed output leaves no one to tell.
-        let _ = io::stdout().write_all(&self.printed);
-        let _ = io::stdout().flush();
+        // The router goes on; the command tells it at its end.
+        let mut out = crate::cli::stdout();
+        if let Err(why) = out.write_all(&self.printed).and_then(|()| out.flush()) {
+            crate::cli::output_lost(why);
+        }
         self.printed.clear();
     }
 }

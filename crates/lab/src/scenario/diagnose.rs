@@ -37,7 +37,12 @@ impl Problems {
     pub fn new(file: &str, text: &str, mut list: Vec<Problem>) -> Problems {
         list.sort_by_key(|problem| problem.span.start);
         let mut seen: Vec<Problem> = Vec::new();
-        for problem in list {
+        for mut problem in list {
+            for text in [&mut problem.what, &mut problem.why, &mut problem.help] {
+                if text.contains(char::is_control) {
+                    *text = printable(text);
+                }
+            }
             if !seen.contains(&problem) {
                 seen.push(problem);
             }
@@ -84,6 +89,19 @@ impl Problems {
         let noun = if n == 1 { "fault" } else { "faults" };
         out + &format!("{}: {n} {noun}", self.file)
     }
+}
+
+/// `text` of a file in a message: what would command a terminal is replaced.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\n' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// `span` cut to the text and to its first line: a header or value of many lines is underlined once.

@@ -59,12 +59,17 @@ pub(super) fn explained(help: &str) -> String {
 }
 
 /// What a number must be, where it is outside its range.
-pub(super) fn range(dimensions: &[Dimension], low: f64, high: f64) -> String {
+pub(super) fn range(dimensions: &[Dimension], low: f64, high: f64, value: f64) -> String {
+    let unit = dimensions
+        .first()
+        .map_or("", |dimension| dimension.base_unit());
+    let in_base = |bound: f64| format!("{bound} {unit}").trim_end().to_owned();
     match dimensions {
         [Dimension::Ratio] if low == 0.0 => format!("must be from 0 to {high}"),
         [Dimension::Dbm, ..] => format!("must be from {low} to {high} dBm"),
+        _ if value > high => format!("must be at most {}", in_base(high)),
         _ if low == 0.0 => "must not be negative".to_owned(),
-        _ if low <= 1.0 => "must be more than zero".to_owned(),
-        _ => format!("must be from {low} to {high}"),
+        _ if low <= f64::MIN_POSITIVE => "must be more than zero".to_owned(),
+        _ => format!("must be at least {}", in_base(low)),
     }
 }

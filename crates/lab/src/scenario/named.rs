@@ -68,7 +68,7 @@ fn randoms(kind: &WorkloadKind) -> Vec<(&'static str, &Random)> {
 }
 
 /// Every line with its place: the one of the path, or those of the links.
-fn lines(scenario: &Scenario) -> Vec<(String, &Line)> {
+pub(crate) fn lines(scenario: &Scenario) -> Vec<(String, &Line)> {
     match &scenario.topology {
         Topology::Path(path) => vec![("path".to_owned(), &path.line)],
         Topology::Graph(graph) => {

@@ -20,6 +20,22 @@ pub(super) struct Reader<'a> {
 
 static EMPTY: Table = Table(Vec::new());
 
+/// Why a text must not reach terminals and tables: it would command the terminal, or a spreadsheet.
+fn unprintable(key: &str, text: &str) -> Option<&'static str> {
+    let is_line = |c: char| c == '\n' || c == '\t';
+    // These turn the direction of writing, so that a name reads as another.
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text
+        .chars()
+        .any(|c| (c.is_control() && !is_line(c)) || turns(c))
+    {
+        return Some("it has control characters");
+    }
+    let is_name = key == "name" || key == "title";
+    (is_name && text.starts_with(['=', '@', '\t']))
+        .then_some("a spreadsheet takes it for a formula")
+}
+
 impl<'a> Reader<'a> {
     /// Reads `node` as `section`: names its unknown keys, unless a plug-in may know them.
     pub(super) fn new(cx: &'a Context<'a>, section: &'static Section, node: &'a Node) -> Self {
@@ -127,7 +143,14 @@ impl<'a> Reader<'a> {
                 }
                 Some(String::new())
             }
-            Some(text) => Some(text.to_owned()),
+            Some(text) => {
+                if let Some(why) = unprintable(name, text) {
+                    let what = format!("`{}` cannot be shown", self.dotted(name));
+                    let help = "write it with letters, digits, spaces and signs";
+                    self.cx.fault(&node.span, what, why, help);
+                }
+                Some(text.to_owned())
+            }
             None => {
                 self.wrong(name, node);
                 None
@@ -158,8 +181,8 @@ impl<'a> Reader<'a> {
         };
         match node.value {
             Value::Int(v) if (low..=high).contains(&v) => Some(v),
-            Value::Int(_) => {
-                self.out_of_range(name, node);
+            Value::Int(v) => {
+                self.out_of_range(name, node, v as f64);
                 None
             }
             _ => {
@@ -169,11 +192,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn out_of_range(&self, name: &str, node: &Node) {
+    fn out_of_range(&self, name: &str, node: &Node, value: f64) {
         let key = self.section.key(name);
         let what = format!("`{}` cannot be `{}`", self.dotted(name), node.brief());
         let why = match key.kind {
-            Kind::Quantity(dimensions, low, high) => range(dimensions, low, high),
+            Kind::Quantity(dimensions, low, high) => range(dimensions, low, high, value),
             ref kind => format!("must be {}", kind.describe()),
         };
         self.cx.fault(&node.span, what, why, explained(key.help));
@@ -206,7 +229,7 @@ impl<'a> Reader<'a> {
                     explained(key.help),
                 );
             } else {
-                self.out_of_range(name, node);
+                self.out_of_range(name, node, quantity.value);
             }
             None
         })
@@ -270,7 +293,7 @@ impl<'a> Reader<'a> {
                 return None;
             };
             if ends.iter().any(|end| !(low..=high).contains(end)) {
-                self.out_of_range(name, node);
+                self.out_of_range(name, node, ends[0]);
                 return None;
             }
             if !ends.is_sorted() {

@@ -83,6 +83,13 @@ pub(super) fn expand_with<T>(
             axes.extend(kernels_axis(cx, &measure.node));
         }
     }
+    // Each point is a copy of the tree: with the lists in it, a sweep of n values would take n times n.
+    if let Value::Table(top) = &mut base.value
+        && let Some(sweep) = top.0.iter_mut().find(|entry| entry.key == "sweep")
+        && let Value::Table(lists) = &mut sweep.node.value
+    {
+        lists.0.clear();
+    }
     name_columns(&mut axes);
     if axes.iter().any(|axis| axis.rows.is_empty()) || !cx.problems.borrow().is_empty() {
         // The rest of the file is still worth reading, unless the sweep fills in what it lacks.

@@ -9,9 +9,9 @@ use super::{clocks, metrics};
 use crate::engine::machine;
 use crate::engine::run::provenance;
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
-use crate::run_folder::{RunFolder, RunFolderError, RunInfo};
+use crate::run_folder::{RunFolder, RunInfo};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use trammel_core::label::Label;
 use trammel_core::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{Summary, TotalReport};
@@ -20,11 +20,6 @@ use trammel_traffic::decode::{Summary, TotalReport};
 const MOST_ROWS: usize = 20;
 /// Digits that people see.
 const DIGITS: usize = 4;
-
-/// Begins the folder, where one is wanted.
-pub fn folder(out: Option<&Path>) -> Result<Option<RunFolder>, RunFolderError> {
-    out.map(RunFolder::create).transpose()
-}
 
 /// Writes all into the folder. Returns the answer and where the folder is.
 pub fn write(
@@ -80,7 +75,7 @@ fn page(decoded: &Decoded) -> Report {
             })
         };
         sections.push(Section {
-            heading: "What to mind".to_owned(),
+            heading: "Warnings".to_owned(),
             blocks: decoded.warnings.iter().map(warning).collect(),
             ..Section::default()
         });

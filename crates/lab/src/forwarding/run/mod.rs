@@ -23,10 +23,11 @@ use super::estimate::{At, Conditions, Error, Subject};
 use super::measure::{self, Measured};
 use super::traffic::Traffic;
 use crate::calibrate::file::HOST;
-use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::cli::progress::Progress;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, say};
 use crate::engine::{Lacks, machine as this_machine};
 use crate::machines;
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use crate::scenario::ReadError;
 use crate::scenario::forwarding::{ForwardingFile, Point, Test, Tested};
 use crate::scenario::model::Engine;
@@ -37,7 +38,6 @@ use row::Row;
 use search::Sought;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +62,7 @@ pub struct Job {
     /// The engines of the command line; empty for the file's.
     pub engines: Vec<Engine>,
     /// The run folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Threads for prediction and simulation; nothing means one a core.
     pub threads: Option<usize>,
     /// Tables go to standard output as JSON.
@@ -139,7 +139,7 @@ impl Outcome<'_> {
 /// Does `job`.
 pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let (started, clock) = (this_machine::now(), Instant::now());
-    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
     let outcome = carry_out(job)?;
     tell(&outcome, &job.file);
     let computed_s = clock.elapsed().as_secs_f64();
@@ -157,7 +157,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         }
         say(&format!("{}", path.join("report.html").display()));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if job.json {
         write_json(&tables, &mut out)?;
     } else if job.out.is_none() {
@@ -304,7 +304,9 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
         return Ok(());
     }
     let (file, machines) = (outcome.file, &outcome.machines);
-    let bar = progress::bar(outcome.cells.len() as u64);
+    // How long the search of a cell takes is known when it has ended.
+    let progress = Progress::new();
+    progress.expect(outcome.cells.len() as u64, 0.0);
     // A prediction stands also where the simulation fails.
     let one = |cell: &Cell| -> (Option<At>, Option<Sought>, Option<Error>) {
         let (point, tested) = cell.of(file);
@@ -325,7 +327,7 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
             }
             _ => Ok(None),
         };
-        bar.inc(1);
+        progress.ended(0.0);
         let at = Some(at).filter(|_| does(Engine::Predict));
         match simulated {
             Ok(sought) => (at, sought, None),
@@ -338,7 +340,7 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
     }
     let pool = pool.build()?;
     let found: Vec<_> = pool.install(|| outcome.cells.par_iter().map(one).collect());
-    bar.finish_and_clear();
+    progress.finish();
     for (at, (predicted, simulated, error)) in found.into_iter().enumerate() {
         outcome.cells[at].predicted = predicted;
         outcome.cells[at].simulated = simulated;
@@ -387,7 +389,8 @@ fn measure_all(
     is_here: impl Fn(&Point) -> bool,
 ) -> anyhow::Result<()> {
     let file = outcome.file;
-    let bar = progress::bar(outcome.cells.len() as u64);
+    let progress = Progress::new();
+    progress.expect(outcome.cells.len() as u64, outcome.cells.len() as f64);
     for at in 0..outcome.cells.len() {
         if job.interrupted.load(Ordering::SeqCst) {
             outcome.is_interrupted = true;
@@ -396,9 +399,11 @@ fn measure_all(
         let cell = &outcome.cells[at];
         let (point, tested) = cell.of(file);
         let Subject::Configuration(bench) = &tested.subject else {
+            progress.skipped(1.0);
             continue;
         };
         if !is_here(point) {
+            progress.skipped(1.0);
             continue;
         }
         match measure::measure(bench, &traffic(tested, cell.frame)) {
@@ -423,9 +428,9 @@ fn measure_all(
             }
             Err(error) => fail(outcome, at, Error::Refused(error))?,
         }
-        bar.inc(1);
+        progress.ended(1.0);
     }
-    bar.finish_and_clear();
+    progress.finish();
     Ok(())
 }
 

@@ -117,6 +117,14 @@ impl PlacementFile {
     ) -> Result<PlacementFile, ReadError> {
         let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
         let root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
+        if let Some((subject, command)) = of_another_subject(&root) {
+            let file = name.to_owned();
+            return Err(ReadError::Elsewhere {
+                file,
+                subject,
+                command,
+            });
+        }
         let cx = Context {
             problems: RefCell::new(Vec::new()),
             dir,
@@ -137,10 +145,34 @@ impl PlacementFile {
         Ok(file)
     }
 
+    /// Its text, as it was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// `faults` of its problem as faults of the file.
     pub fn refuse(&self, faults: Vec<faults::Fault>) -> ReadError {
         let list = spanned(&self.root, faults);
         ReadError::Faults(Box::new(Problems::new(&self.name, &self.text, list)))
+    }
+}
+
+/// The subject of a file that is no placement, and the command for it: that which it names, or transport where it names
+/// none and has none of a placement's tables.
+fn of_another_subject(root: &Node) -> Option<(&'static str, &'static str)> {
+    const TRANSPORT: (&str, &str) = ("transport", "run");
+    let table = root.as_table()?;
+    let named = table.get("subject").and_then(|entry| entry.node.as_text());
+    let is_like_ours = ["server", "chain", "function"]
+        .iter()
+        .any(|key| table.get(key).is_some());
+    match named {
+        Some(SUBJECT) => None,
+        Some(named) => {
+            let mut others = super::ELSEWHERE.iter().copied().chain([TRANSPORT]);
+            others.find(|(subject, _)| *subject == named)
+        }
+        None => (!is_like_ours).then_some(TRANSPORT),
     }
 }
 

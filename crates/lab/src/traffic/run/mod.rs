@@ -25,12 +25,14 @@ pub mod tables;
 mod text;
 mod wire;
 
-use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, progress, say};
+use crate::cli::progress::Progress;
+use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, say};
 #[cfg(target_os = "linux")]
 use crate::engine::Lacks;
 use crate::engine::kept::KeptRuns;
 use crate::engine::machine as this_machine;
-use crate::run_folder::{RunFolder, RunInfo};
+use crate::engine::run::going_on;
+use crate::run_folder::{Out, RunFolder, RunInfo};
 use crate::scenario::hash;
 use crate::scenario::model::Engine;
 use crate::scenario::traffic::{Point, Traffic, TrafficFile};
@@ -41,7 +43,6 @@ use rayon::prelude::*;
 use runs::{Run, Shelf};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,13 +60,13 @@ pub struct Job {
     /// The engines of the command line; empty for the file's.
     pub engines: Vec<Engine>,
     /// The run folder to write.
-    pub out: Option<PathBuf>,
+    pub out: Option<Out>,
     /// Threads for prediction and simulation; nothing means one a core.
     pub threads: Option<usize>,
     /// Tables go to standard output as JSON.
     pub json: bool,
-    /// Runs that the run folder has are kept.
-    pub resume: bool,
+    /// Runs that a finished run folder holds are kept.
+    pub is_sweep: bool,
     /// Set when the user interrupts: stop and keep what is done.
     pub interrupted: Arc<AtomicBool>,
 }
@@ -165,15 +166,18 @@ impl Outcome<'_> {
 /// Does `job`.
 pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let (started, clock) = (this_machine::now(), Instant::now());
-    let folder = job.out.as_ref().map(RunFolder::create).transpose()?;
-    let kept = job.out.as_ref().filter(|_| job.resume);
-    let shelf = kept.map_or_else(Shelf::default, |out| Shelf::of(KeptRuns::of(out)));
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
+    let kept = folder.as_ref().map(|out| KeptRuns::of(out, job.is_sweep));
+    let shelf = kept.map_or_else(Shelf::default, Shelf::of);
+    going_on(shelf.known());
     let outcome = carry_out_with(job, &shelf)?;
-    tell(&outcome);
+    tell(&outcome, folder.is_some());
     let computed_s = clock.elapsed().as_secs_f64();
     let tables = tables::all(&outcome);
     if let Some(mut folder) = folder {
-        shelf.finish(&mut folder)?;
+        if job.is_sweep || outcome.is_interrupted {
+            shelf.finish(&mut folder)?;
+        }
         for table in &tables {
             folder.write_table(table)?;
         }
@@ -181,13 +185,12 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
         let report = report::report(&outcome, &tables, &info);
         folder.write_page(&report)?;
         let path = folder.finish(&info)?;
-        shelf.clear();
         if !report.answer.sentence.is_empty() {
             say(&report.answer.sentence);
         }
         say(&format!("{}", path.join("report.html").display()));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::cli::stdout();
     if job.json {
         write_json(&tables, &mut out)?;
     } else if job.out.is_none() {
@@ -197,7 +200,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
 }
 
 /// Notes, failures and what was left out, to the person at the terminal.
-fn tell(outcome: &Outcome<'_>) {
+fn tell(outcome: &Outcome<'_>, is_kept: bool) {
     let notes = outcome.notes.iter().map(|note| format!("note: {note}"));
     let lacks = outcome.lacks.iter().map(|lack| format!("error: {lack}"));
     let name = &outcome.file.name;
@@ -213,7 +216,10 @@ fn tell(outcome: &Outcome<'_>) {
         say(&format!("and {} more", all.len() - MOST_TOLD));
     }
     if outcome.is_interrupted {
-        say("interrupted: what was done by then is kept");
+        say(match is_kept {
+            true => "interrupted: what was done by then is kept; the same command goes on with it",
+            false => "interrupted: what was done by then follows; with `-o DIR` it is kept",
+        });
     }
 }
 
@@ -335,14 +341,20 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
         .enumerate()
         .flat_map(|(at, point)| (0..).zip(point.seeds()).map(move |(n, seed)| (at, n, seed)))
         .collect();
-    let bar = progress::bar(runs.len() as u64);
+    let progress = Progress::new();
+    // What a run costs goes with the time that it simulates.
+    let work = |at: usize| file.points[at].scenario.duration.as_secs_f64();
+    let all = runs.iter().map(|(at, ..)| work(*at)).sum();
+    progress.expect(runs.len() as u64, all);
     let one = |(at, _, seed): &(usize, u32, u64)| -> Made {
+        let is_known = std::cell::Cell::new(false);
         if job.interrupted.load(Ordering::SeqCst) {
             return Made::LeftOut;
         }
         let made = file.with_seed(&file.points[*at], *seed, |traffic| {
             let key = traffic.key();
             if let Some(run) = shelf.find(&key) {
+                is_known.set(true);
                 return Ok(run);
             }
             let stop = || job.interrupted.load(Ordering::SeqCst);
@@ -351,7 +363,11 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
             shelf.put(&key, &run);
             anyhow::Ok(run)
         });
-        bar.inc(1);
+        if is_known.get() {
+            progress.skipped(work(*at));
+        } else {
+            progress.ended(work(*at));
+        }
         match made.map_err(anyhow::Error::from).and_then(|made| made) {
             Ok(run) => Made::Run(run),
             // A run that was told to stop is none that failed.
@@ -366,7 +382,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
     let made: Vec<Made> = pool
         .build()?
         .install(|| runs.par_iter().with_max_len(1).map(one).collect());
-    bar.finish_and_clear();
+    progress.finish();
     for ((at, repeat, seed), made) in runs.into_iter().zip(made) {
         match made {
             Made::Run(run) => {
@@ -388,11 +404,20 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
 fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
     let file = &job.file;
     let machine = this_machine::facts();
+    let progress = Progress::new();
+    // Streams end, and receivers wait for what is still on its way.
+    let seconds = |point: &Point| point.scenario.duration.as_secs_f64() + 1.0;
+    for point in &file.points {
+        let runs = point.seeds().count();
+        progress.expect(runs as u64, runs as f64 * seconds(point));
+    }
     for (at, point) in file.points.iter().enumerate() {
         for (repeat, seed) in (0..).zip(point.seeds()) {
             if job.interrupted.load(Ordering::SeqCst) {
+                progress.finish();
                 return;
             }
+            progress.begin(seconds(point));
             let made = file.with_seed(point, seed, |traffic| {
                 // What another machine has measured is not what this one would.
                 let key = hash::digest(&(traffic.key(), &machine));
@@ -407,6 +432,7 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
                 }
                 anyhow::Ok(run)
             });
+            progress.ended(seconds(point));
             match made.map_err(anyhow::Error::from).and_then(|made| made) {
                 Ok(run) => {
                     run.notes().for_each(|note| outcome.note(note));
@@ -415,6 +441,7 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
                 Err(why) if why.downcast_ref::<Lacks>().is_some() => {
                     // It is lacking at every point.
                     outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                    progress.finish();
                     return;
                 }
                 Err(why) => {

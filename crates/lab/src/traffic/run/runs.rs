@@ -132,6 +132,11 @@ impl Shelf {
         }
     }
 
+    /// How many there are of earlier commands.
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
+    }
+
     fn own(&self) -> MutexGuard<'_, BTreeMap<String, Run>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,12 +162,5 @@ impl Shelf {
             return Ok(());
         };
         kept.finish(out, self.own().iter().map(|(key, run)| (key.as_str(), run)))
-    }
-
-    /// Removes what was kept meanwhile, once the run folder holds it.
-    pub(super) fn clear(&self) {
-        if let Some(kept) = &self.kept {
-            kept.clear();
-        }
     }
 }
