@@ -18,7 +18,7 @@ fn job(text: &str, engines: &[Engine]) -> Job {
         out: None,
         threads: Some(1),
         json: false,
-        resume: false,
+        is_sweep: false,
         interrupted: Arc::new(AtomicBool::new(false)),
     }
 }

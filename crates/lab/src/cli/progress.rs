@@ -30,6 +30,14 @@ fn target() -> ProgressDrawTarget {
     }
 }
 
+/// A step is done; where more are than were thought of, the bar is as long as they are.
+pub fn step(bar: &ProgressBar) {
+    if bar.length().is_some_and(|steps| bar.position() >= steps) {
+        bar.inc_length(1);
+    }
+    bar.inc(1);
+}
+
 /// How far a job is.
 #[derive(Clone, Debug)]
 struct State {
@@ -241,14 +249,6 @@ mod tests {
         progress.skipped(1.0);
         assert_eq!(lock(&progress.state).steps, (3, 3));
     }
-}
-
-/// A step is done; where more are than were thought of, the bar is as long as they are.
-pub fn step(bar: &ProgressBar) {
-    if bar.length().is_some_and(|steps| bar.position() >= steps) {
-        bar.inc_length(1);
-    }
-    bar.inc(1);
 
     #[test]
     fn a_bar_never_stands_behind_its_end() {
