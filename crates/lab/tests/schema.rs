@@ -234,7 +234,7 @@ fn is_overwritten(document: &DocumentMut, path: &[String]) -> bool {
         } else {
             Some(&key[..])
         };
-        let is_same = |(a, b): (&&str, &String)| **a == "*" || *a == b;
+        let is_same = |(a, b): (&&str, &String)| *a == "*" || *a == b;
         key.is_some_and(|key| !key.is_empty() && key.iter().zip(path).all(is_same))
     })
 }
