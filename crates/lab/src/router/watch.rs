@@ -359,7 +359,8 @@ mod tests {
     /// The value of the line of a metric that has these labels.
     fn value(text: &str, name: &str, label: &str) -> Option<u64> {
         let mut lines = text.lines().filter(|line| {
-            line.split('{').next() == Some(name) && (label.is_empty() || line.contains(label))
+            line.split(['{', ' ']).next() == Some(name)
+                && (label.is_empty() || line.contains(label))
         });
         lines.next()?.rsplit(' ').next()?.parse().ok()
     }
