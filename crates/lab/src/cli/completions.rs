@@ -4,7 +4,7 @@ use super::doc;
 use super::list::{self, Listed};
 use crate::scenario::schema;
 use clap::ValueEnum;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 use std::process::ExitCode;
 
@@ -71,9 +71,32 @@ fn with_names() -> clap::Command {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    super::out(script(args.shell).trim_end())
+}
+
+/// The completions of a shell.
+fn script(shell: Shell) -> String {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut with_names(), "trammel", &mut text);
-    super::out(String::from_utf8(text)?.trim_end())
+    let mut command = with_names();
+    clap_complete::generate(shell, &mut command, "trammel", &mut text);
+    let mut text = String::from_utf8(text).expect("completions are text");
+    if shell == Shell::Fish {
+        // The generator for fish leaves out what stands at a place of its own.
+        for subcommand in command.get_subcommands() {
+            for argument in subcommand.get_positionals() {
+                let values = argument.get_possible_values();
+                let names: Vec<_> = values.iter().map(PossibleValue::get_name).collect();
+                if !names.is_empty() {
+                    text += &format!(
+                        "complete -c trammel -n \"__fish_trammel_using_subcommand {}\" -f -a \"{}\"\n",
+                        subcommand.get_name(),
+                        names.join(" ")
+                    );
+                }
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -83,9 +106,7 @@ mod tests {
     #[test]
     fn every_shell_completes_variants_papers_elements_and_devices() {
         for shell in Shell::value_variants() {
-            let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut with_names(), "trammel", &mut text);
-            let text = String::from_utf8(text).unwrap();
+            let text = script(*shell);
             let mut names = vec!["cubic", "tekala-2007", "epyc-7532", "fq_codel"];
             if cfg!(target_os = "linux") {
                 names.extend(["LookupIPRoute", "click-pc-2009"]);

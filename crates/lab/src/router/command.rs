@@ -341,7 +341,12 @@ impl Options {
                 "-" => crate::cli::stdout().write_all(flat.as_bytes()),
                 path => std::fs::write(path, flat),
             };
-            written.map_err(|why| format!("{path}: {}", os_text(&why)))?;
+            written.map_err(|why| match path.as_str() {
+                "-" => format!(
+                    "standard output cannot be written: {why}; send it elsewhere, or give `-o FILE`"
+                ),
+                path => format!("{path}: {}", os_text(&why)),
+            })?;
         }
         let mut ended = Ended::Well(0);
         let is_empty = ctx.elements() == 0;

@@ -31,6 +31,8 @@ pub const GOALS: &[&str] = &[
 pub const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
 /// Memory of sockets that nobody set.
 pub const BUFFERS: &[&str] = &["unlimited", "linux"];
+/// The words of `wifi.standard`.
+pub const WIFI_STANDARDS: &[&str] = &["802.11g"];
 /// The words of `loss.direction`.
 pub const DIRECTIONS: &[&str] = &["data", "ack", "both"];
 /// The words of `topology.preset`.
@@ -150,7 +152,7 @@ pub static WIFI: Section = Section {
     help: "an 802.11 cell as the bottleneck",
     extra: None,
     keys: &[
-        k("standard", Word(&["802.11g"]), Is("802.11g"), "", "the physical layer"),
+        k("standard", Word(WIFI_STANDARDS), Is("802.11g"), "", "the physical layer"),
         k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at each receiver, which sets the rate and the losses of frames and of their ACKs"),
         k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss law"),
         k("stations", Whole(1, 250), Is("1"), "", "stations that contend for the channel"),

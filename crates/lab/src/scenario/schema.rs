@@ -219,7 +219,9 @@ impl Of<'_> {
             Kind::Plugin(family) => json!({ "type": "string", "enum": names(*family) }),
             Kind::Params(_) => json!({ "type": "object" }),
             Kind::Sweep => {
-                json!({ "type": "object", "additionalProperties": { "type": ["array", "object"], "minItems": 1 } })
+                let lists = json!({ "type": ["array", "object"], "minItems": 1 });
+                let groups = json!({ "type": ["array", "object"] });
+                json!({ "type": "object", "properties": { "zip": groups }, "additionalProperties": lists })
             }
             Kind::Table(section) => json!({ "allOf": [table(section)] }),
             Kind::Tables(section) => {
@@ -291,8 +293,8 @@ fn parameter(param: &Param) -> Value {
         ParamKind::Bool => json!({ "type": ["boolean", "string"] }),
         ParamKind::Choice(words) => json!({ "type": "string", "enum": words }),
         ParamKind::Text => json!({ "type": "string" }),
-        ParamKind::Int(..)
-        | ParamKind::Float(..)
+        ParamKind::Int(..) => json!({ "type": ["integer", "string"] }),
+        ParamKind::Float(..)
         | ParamKind::Time
         | ParamKind::Rate
         | ParamKind::Bytes => {

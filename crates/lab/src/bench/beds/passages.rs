@@ -179,6 +179,7 @@ impl Seen {
                     latency: passage.latency(),
                 };
                 //= rfc4737 §3.3
+                //# The value of Type-P-Reordered is defined as TRUE if s < NextExp (the packet is reordered).
                 let latest = self.latest.entry((port, passage.flow)).or_default();
                 part.reordered += u64::from(frame.came < *latest);
                 *latest = frame.came.max(*latest);

@@ -9,12 +9,13 @@ use crate::scenario::reader::Reader;
 use crate::scenario::tree::Value;
 use trammel_core::entry::About;
 use trammel_core::time::Time;
+use crate::scenario::keys::WIFI_STANDARDS;
 use trammel_core::units::{Dimension, Rate};
 
 /// `[path]`.
 pub(super) fn path(r: &Reader<'_>) -> Option<Path> {
     let wifi = r.table("wifi").map(|wifi| Wifi {
-        standard: "802.11g".to_owned(),
+        standard: WIFI_STANDARDS[wifi.word("standard").unwrap_or(0)].to_owned(),
         received_power_dbm: wifi.number("received_power").unwrap_or_default(),
         distance_m: wifi.number("distance"),
         stations: wifi.whole("stations").unwrap_or(1) as u32,
