@@ -119,18 +119,22 @@ fn the_same_scenario_gives_the_same_bytes_on_one_thread_and_on_two() {
 #[test]
 fn a_sweep_goes_on_where_it_stopped() {
     let (_dir, scenario, out) = folder(TWO);
-    let sweep = || {
+    let told = || {
         let output = trammel(&["sweep", &scenario, "-o", &out]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        files(Path::new(&out))
+        (files(Path::new(&out)), stderr(&output))
     };
+    let sweep = || told().0;
     let first = sweep();
     let kept: Vec<_> = first
         .keys()
         .filter(|name| name.starts_with("points/"))
         .collect();
     assert_eq!(kept.len(), 4, "two points, two seeds");
-    // A mark in one kept run shows that it is read and not made anew.
+    let (again, said) = told();
+    assert_eq!(again, first);
+    assert!(said.contains("going on with 4 runs"), "{said}");
+    // A kept run that was changed is made anew, and said.
     let place = Path::new(&out).join(kept[0]);
     let text = std::fs::read_to_string(&place).unwrap();
     let delivered: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -142,7 +146,10 @@ fn a_sweep_goes_on_where_it_stopped() {
         .unwrap();
     let bytes = csv.lines().nth(1).unwrap().split(',').nth(at).unwrap();
     std::fs::write(&place, text.replace(bytes, "123454321")).unwrap();
-    assert!(sweep()["flows.csv"].contains("123454321"));
+    let (again, said) = told();
+    assert_eq!(again, first);
+    assert!(said.contains("going on with 3 runs"), "{said}");
+    assert!(said.contains("not what was written"), "{said}");
     // A point more runs that point only; a file that cannot be read is no run.
     std::fs::write(&place, "{").unwrap();
     assert_eq!(sweep(), first);

@@ -169,7 +169,7 @@ fn each_fault_is_named() {
         (
             "'3 GHz'",
             "'0 GHz'",
-            "`server.clock` cannot be `0 GHz` | must be more than zero",
+            "`server.clock` cannot be `0 GHz` | must be at least 1 Hz",
         ),
         ("'3 GHz'", "3", "this has no unit"),
         ("cores = 4", "cores = 0", "`server.cores` cannot be `0`"),

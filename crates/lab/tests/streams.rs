@@ -316,22 +316,26 @@ const TWO: &str = "subject = 'traffic'\nduration = '2 s'\nrepeat = 2\n[path]\nra
 fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
     let folder = tempfile::tempdir().expect("there is room");
     let (here, out) = (folder.path(), folder.path().join("out"));
-    let sweep = |text: &str| {
+    let told = |text: &str| {
         std::fs::write(here.join("t.toml"), text).expect("there is room");
         let ran = trammel(&["sweep", "t.toml", "-o", "out"], here);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.success(), "{said}");
         // What a run says is kept with it.
         assert!(said.contains("`t` is a stream of TCP"), "{said}");
-        files(&out)
+        (files(&out), said)
     };
+    let sweep = |text: &str| told(text).0;
     let first = sweep(TWO);
     let kept: Vec<_> = first
         .keys()
         .filter(|name| name.starts_with("points/"))
         .collect();
     assert_eq!(kept.len(), 4, "two points, two seeds");
-    // A mark in a kept run shows that it is read and not made anew.
+    let (again, said) = told(TWO);
+    assert_eq!(again, first);
+    assert!(said.contains("going on with 4 runs"), "{said}");
+    // A kept run that was changed is made anew, and said.
     let place = out.join(kept[0]);
     let text = std::fs::read_to_string(&place).expect("it is there");
     let run: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
@@ -339,7 +343,10 @@ fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
     let row = csv.lines().nth(1).expect("a row");
     let bytes = row.split(',').nth(3).expect("the bytes that were sent");
     std::fs::write(&place, text.replace(bytes, "123454321")).expect("there is room");
-    assert!(sweep(TWO)["streams.csv"].contains("123454321"));
+    let (again, said) = told(TWO);
+    assert_eq!(again, first);
+    assert!(said.contains("going on with 3 runs"), "{said}");
+    assert!(said.contains("not what was written"), "{said}");
     // A file that cannot be read is no run.
     std::fs::write(&place, "{").expect("there is room");
     assert_eq!(sweep(TWO), first);
