@@ -114,6 +114,7 @@ const RULES: &[Rule] = &[
             "serde_json",
             "sha2",
             "strsim",
+            "tempfile",
             "thiserror",
             "toml_edit",
         ],

@@ -17,7 +17,7 @@ impl Table {
         let mut writer = csv::Writer::from_writer(out);
         let names = self.columns.iter().map(|column| guarded(&column.name));
         writer
-            .write_record(names.map(|name| name.into_owned()))
+            .write_record(names.map(Cow::into_owned))
             .map_err(fail)?;
         for row in &self.rows {
             let cells = row.iter().map(|cell| match cell {
