@@ -174,7 +174,7 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     }
     let code = if reproduced.is_interrupted {
         INTERRUPTED
-    } else if count.contradicted > 0 || !reproduced.failures.is_empty() {
+    } else if count.changed > 0 || !reproduced.failures.is_empty() {
         FAILED
     } else if reproduced.lacks {
         LACKS
@@ -395,7 +395,7 @@ fn info(
     }
 }
 
-/// The count of verdicts, what contradicts them, and notes, to the person at the terminal.
+/// The count of verdicts, what has_changed them, and notes, to the person at the terminal.
 fn tell(
     paper: &Paper,
     reproduced: &Reproduced,
@@ -408,7 +408,7 @@ fn tell(
     }
     for one in joined
         .iter()
-        .filter(|one| one.outcome.is_some_and(Outcome::contradicts))
+        .filter(|one| one.outcome.is_some_and(Outcome::has_changed))
     {
         let expected = one.expected;
         writeln!(
@@ -426,17 +426,7 @@ fn tell(
             one.outcome.map_or("", Outcome::words),
         )?;
     }
-    writeln!(
-        err,
-        "{}: {} verdicts, {} as stated ({} match, {} differ), {} contradicted, {} not run",
-        paper.key,
-        count.all(),
-        count.as_stated,
-        count.matching,
-        count.as_stated - count.matching,
-        count.contradicted,
-        count.not_run
-    )?;
+    writeln!(err, "{}: {}", paper.key, count.line())?;
     Ok(())
 }
 

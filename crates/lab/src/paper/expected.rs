@@ -1,10 +1,10 @@
 //! `expected.csv`: the numbers of a paper as printed, each with a tolerance, a verdict and its reason.
 
-use super::verdict::Verdict;
+use super::verdict::{Cause, Verdict};
 use std::collections::BTreeSet;
 
 /// The columns, in order.
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "table",
     "row",
     "column",
@@ -12,6 +12,7 @@ const COLUMNS: [&str; 8] = [
     "unit",
     "tolerance",
     "verdict",
+    "cause",
     "reason",
 ];
 
@@ -32,9 +33,11 @@ pub struct Expected {
     pub unit: String,
     /// The largest absolute difference that still matches; 0 asks for the printed digits.
     pub tolerance: f64,
-    /// What comparing is known to give.
+    /// What comparing gave when it was recorded.
     pub verdict: Verdict,
-    /// Why.
+    /// What kind of reason that has.
+    pub cause: Cause,
+    /// Why, in words.
     pub reason: String,
 }
 
@@ -122,7 +125,15 @@ fn row(record: &csv::StringRecord) -> Result<Expected, String> {
             cell(6)
         )
     })?;
-    if verdict == Verdict::Differs && cell(7).is_empty() {
+    let cause = Cause::from_word(verdict, cell(7)).ok_or_else(|| {
+        let words = Cause::words_of(verdict).join("`, `");
+        format!(
+            "`cause` cannot be `{}` of what {}: it is one of `{words}`",
+            cell(7),
+            verdict.word()
+        )
+    })?;
+    if verdict == Verdict::Differs && cell(8).is_empty() {
         return Err("`differs` needs a `reason`: the mechanism".to_owned());
     }
     Ok(Expected {
@@ -134,7 +145,8 @@ fn row(record: &csv::StringRecord) -> Result<Expected, String> {
         unit: cell(4).to_owned(),
         tolerance,
         verdict,
-        reason: cell(7).to_owned(),
+        cause,
+        reason: cell(8).to_owned(),
     })
 }
 
@@ -142,12 +154,13 @@ fn row(record: &csv::StringRecord) -> Result<Expected, String> {
 mod tests {
     use super::*;
 
-    const HEADER: &str = "table,row,column,value,unit,tolerance,verdict,reason\n";
+    const HEADER: &str = "table,row,column,value,unit,tolerance,verdict,cause,reason\n";
 
     #[test]
     fn a_row_keeps_the_digits_as_printed() {
-        let text =
-            format!("{HEADER}2,reno,loss=1e-6,51.00,Mbit/s,10,differs,\"a window, not loss\"\n");
+        let text = format!(
+            "{HEADER}2,reno,loss=1e-6,51.00,Mbit/s,10,differs,known,\"a window, not loss\"\n"
+        );
         let rows = parse("expected.csv", &text).unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].value, rows[0].printed.as_str()), (51.0, "51.00"));
@@ -157,12 +170,13 @@ mod tests {
     #[test]
     fn every_fault_is_listed_with_its_line() {
         let text = format!(
-            "{HEADER}1,a,b,x,ratio,0,matches,\n1,a,c,1,ratio,0,maybe,\n1,a,d,1,ratio,0,differs,\n\
-             1,a,e,1,ratio,-1,matches,\n1,a,f,1,ratio,0,matches,\n1,a,f,1,ratio,0,matches,\n1,a\n"
+            "{HEADER}1,a,b,x,ratio,0,matches,,\n1,a,c,1,ratio,0,maybe,,\n1,a,d,1,ratio,0,differs,known,\n\
+             1,a,e,1,ratio,-1,matches,,\n1,a,f,1,ratio,0,matches,,\n1,a,f,1,ratio,0,matches,,\n\
+             1,a,g,1,ratio,0,matches,known,\n1,a\n"
         );
         let faults = parse("e.csv", &text).unwrap_err();
         let lines: Vec<_> = faults.iter().map(|fault| fault.line).collect();
-        assert_eq!(lines, [2, 3, 4, 5, 7, 8], "{faults:?}");
+        assert_eq!(lines, [2, 3, 4, 5, 7, 8, 9], "{faults:?}");
         assert!(
             faults[1]
                 .to_string()

@@ -1,9 +1,9 @@
-//! Joins our cells with the printed numbers: the `comparison` table, and what contradicts a verdict.
+//! Joins our cells with the printed numbers: the `comparison` table, and how many came out how.
 
 use super::Paper;
 use super::expected::Expected;
 use super::experiment::{Cell, Done, mean};
-use super::verdict::{Outcome, judge};
+use super::verdict::{Cause, Outcome, judge};
 use trammel_core::label::Label;
 use trammel_core::stats::{Moments, relative_error};
 use trammel_core::table::CellType::{Float, Int, Text};
@@ -121,6 +121,7 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
         ("error", Float),
         ("tolerance", Float),
         ("verdict", Text),
+        ("cause", Text),
         ("outcome", Text),
         ("source", Text),
         ("reason", Text),
@@ -135,7 +136,7 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
         };
         let interval = one.ours.and_then(|ours| ours.interval);
         let hypothesis = experiment.map_or("", |experiment| match experiment.hypothesis.as_str() {
-            "" => "as stated",
+            "" => "as described",
             hypothesis => hypothesis,
         });
         let is_judged = one.outcome.is_some();
@@ -165,6 +166,7 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
                 ""
             }
             .into(),
+            if is_judged { expected.cause.word() } else { "" }.into(),
             one.outcome.map_or("shown beside", Outcome::words).into(),
             paper
                 .source_of(&expected.table)
@@ -177,16 +179,22 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
     table
 }
 
-/// How many verdicts came out as stated, were contradicted, and could not be tried.
+/// How many printed numbers came out how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// As stated.
-    pub as_stated: usize,
-    /// Of these, those that match.
+    /// They match, and no constant was chosen for it.
     pub matching: usize,
-    /// Contradicted.
-    pub contradicted: usize,
-    /// Not tried.
+    /// They match by a constant that was fitted.
+    pub fitted: usize,
+    /// They differ for a known cause.
+    pub known: usize,
+    /// They differ for an inferred cause.
+    pub inferred: usize,
+    /// They differ, and no cause was found.
+    pub unexplained: usize,
+    /// They came out otherwise than recorded.
+    pub changed: usize,
+    /// No experiment gave a number.
     pub not_run: usize,
 }
 
@@ -195,22 +203,44 @@ impl Count {
     pub fn of<'a>(joined: impl Iterator<Item = &'a Joined<'a>>) -> Count {
         let mut count = Count::default();
         for one in joined {
-            match one.outcome {
-                Some(Outcome::AsStated) => {
-                    count.as_stated += 1;
-                    let matches = one.expected.verdict == super::verdict::Verdict::Matches;
-                    count.matching += usize::from(matches);
-                }
-                Some(Outcome::NotRun) => count.not_run += 1,
-                Some(_) => count.contradicted += 1,
-                None => {}
-            }
+            let place = match (one.outcome, one.expected.cause) {
+                (None, _) => continue,
+                (Some(Outcome::NotRun), _) => &mut count.not_run,
+                (Some(Outcome::AsRecorded), Cause::Unaided) => &mut count.matching,
+                (Some(Outcome::AsRecorded), Cause::Fitted) => &mut count.fitted,
+                (Some(Outcome::AsRecorded), Cause::Known) => &mut count.known,
+                (Some(Outcome::AsRecorded), Cause::Inferred) => &mut count.inferred,
+                (Some(Outcome::AsRecorded), Cause::Unexplained) => &mut count.unexplained,
+                (Some(_), _) => &mut count.changed,
+            };
+            *place += 1;
         }
         count
     }
 
-    /// All verdicts.
+    /// Those that differ, as recorded.
+    pub fn differing(&self) -> usize {
+        self.known + self.inferred + self.unexplained
+    }
+
+    /// All printed numbers that are compared.
     pub fn all(&self) -> usize {
-        self.as_stated + self.contradicted + self.not_run
+        self.matching + self.fitted + self.differing() + self.changed + self.not_run
+    }
+
+    /// All of it in one line.
+    pub fn line(&self) -> String {
+        let parts = [
+            (self.matching, "match"),
+            (self.fitted, "match by a fitted constant"),
+            (self.known, "differ for a known cause"),
+            (self.inferred, "differ for an inferred cause"),
+            (self.unexplained, "differ without a cause found"),
+            (self.changed, "came out otherwise than recorded"),
+            (self.not_run, "were not run"),
+        ];
+        let parts = parts.iter().filter(|(n, _)| *n > 0);
+        let parts: Vec<_> = parts.map(|(n, what)| format!("{n} {what}")).collect();
+        format!("of {} printed numbers {}", self.all(), parts.join(", "))
     }
 }

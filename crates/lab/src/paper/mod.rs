@@ -6,7 +6,7 @@
 //!              expected.csv ───────┘                      └─ report: tables, figures, reasons
 //! ```
 //! A paper is data: a new folder is a new paper, and nothing here knows any paper by name. The outcome
-//! fails only where it contradicts a verdict of `expected.csv`, in either direction.
+//! fails only where a number comes out otherwise than `expected.csv` records, in either direction.
 
 pub mod curves;
 mod devices;

@@ -67,31 +67,26 @@ pub fn page(
         "" => format!("Do the numbers of {} come out again?", spec.authors),
         question => question.to_owned(),
     };
-    let sentence = match count.contradicted {
-        0 => format!(
-            "{} of {} {} numbers that were computed come out within their tolerance; for the other {} \
-             the mechanism of the difference is named. No verdict is contradicted.",
-            count.matching,
-            count.as_stated,
-            // Our own measurements are not published ones.
-            if tables.iter().all(|table| paper.source_of(table).is_some()) {
-                "reference"
-            } else {
-                "published"
-            },
-            count.as_stated - count.matching
-        ),
+    // Our own measurements are not published ones.
+    let what = if tables.iter().all(|table| paper.source_of(table).is_some()) {
+        "reference"
+    } else {
+        "printed"
+    };
+    let line = count.line().replace("printed", what);
+    let sentence = match count.changed {
+        0 => format!("O{}.", &line[1..]),
         n => format!(
-            "{n} verdicts of {} are contradicted: something has changed.",
-            count.all()
+            "{n} numbers came out otherwise than recorded: something has changed. O{}.",
+            &line[1..]
         ),
     };
-    let number = match count.contradicted {
-        0 => format!("{} of {}", count.matching, count.as_stated),
+    let number = match count.changed {
+        0 => format!("{} of {}", count.matching, count.all()),
         n => n.to_string(),
     };
     Report {
-        title: format!("{}: reproduced", spec.title),
+        title: format!("{}: computed again", spec.title),
         question,
         answer: Answer {
             number,
@@ -123,23 +118,37 @@ fn highlights(count: Count) -> Vec<Highlight> {
         label: None,
         note: note.to_owned(),
     };
-    let mut all = vec![
-        one("match", count.matching, "within the tolerance, as stated"),
-        one(
-            "differ",
-            count.as_stated - count.matching,
-            "as stated, each with its mechanism",
+    let rows = [
+        (
+            "match",
+            count.matching,
+            "within the tolerance, nothing fitted",
         ),
-        one(
-            "contradict",
-            count.contradicted,
-            "outcomes against their verdict",
+        ("fitted", count.fitted, "match by a constant chosen for it"),
+        (
+            "differ, known cause",
+            count.known,
+            "the mechanism was shown",
         ),
+        (
+            "differ, inferred cause",
+            count.inferred,
+            "by what the paper does not state",
+        ),
+        (
+            "differ, unexplained",
+            count.unexplained,
+            "no cause was found",
+        ),
+        ("changed", count.changed, "came out otherwise than recorded"),
+        ("not run", count.not_run, "no experiment gave a number"),
     ];
-    if count.not_run > 0 {
-        all.push(one("not run", count.not_run, "no experiment gave a number"));
-    }
-    all
+    let shown = rows
+        .into_iter()
+        .filter(|(name, value, _)| *value > 0 || *name == "match");
+    shown
+        .map(|(name, value, note)| one(name, value, note))
+        .collect()
 }
 
 /// The tables in the order of `expected.csv`.
@@ -167,8 +176,11 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
         ("table", Text),
         ("numbers", Int),
         ("match", Int),
-        ("differ, explained", Int),
-        ("contradicted", Int),
+        ("fitted", Int),
+        ("differ, known", Int),
+        ("differ, inferred", Int),
+        ("differ, unexplained", Int),
+        ("changed", Int),
         ("not run", Int),
     ];
     let mut table = Table::with("overview", &columns);
@@ -178,8 +190,11 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
             heading(paper, name).into(),
             count.all().into(),
             count.matching.into(),
-            (count.as_stated - count.matching).into(),
-            count.contradicted.into(),
+            count.fitted.into(),
+            count.known.into(),
+            count.inferred.into(),
+            count.unexplained.into(),
+            count.changed.into(),
             count.not_run.into(),
         ];
         table.push(row).expect("the row has these columns");
@@ -273,7 +288,7 @@ fn columns<'a>(paper: &'a Paper, joined: &[Joined<'_>], name: &str) -> Vec<Ours<
 
 fn named(experiment: &Experiment) -> &str {
     match experiment.hypothesis.as_str() {
-        "" => "as stated",
+        "" => "as described",
         name => name,
     }
 }
@@ -378,8 +393,8 @@ fn shown(expected: &Expected, outcome: Outcome, reasons: &[(Verdict, &str)]) -> 
     let at = reasons.iter().position(|reason| *reason == one);
     let footnote = at.map_or(String::new(), |at| format!("({})", letter(at)));
     match (outcome, expected.verdict) {
-        (Outcome::AsStated, Verdict::Matches) => Shown::Matches,
-        (Outcome::AsStated, Verdict::Differs) => Shown::Differs(footnote),
+        (Outcome::AsRecorded, Verdict::Matches) => Shown::Matches,
+        (Outcome::AsRecorded, Verdict::Differs) => Shown::Differs(footnote),
         (outcome, _) => Shown::Other(format!("{} {footnote}", outcome.words()).trim().to_owned()),
     }
 }

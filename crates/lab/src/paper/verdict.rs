@@ -1,11 +1,12 @@
-//! Verdicts: what comparing a printed number with ours is known to give, and whether it came so.
+//! Verdicts: what comparing a printed number with ours gave when it was recorded, why, and whether it still does.
 //!
-//! `matches` is contradicted by a difference above the tolerance, `differs` by one within it: a printed
-//! number that cannot be right and suddenly agrees is as much a change as one that ceases to agree.
+//! A verdict is a regression snapshot, not a claim: `matches` changes with a difference above the tolerance,
+//! `differs` with one within it. A printed number that cannot be right and suddenly agrees is as much a
+//! change as one that ceases to agree.
 
 use trammel_core::table::round_to;
 
-/// What comparing is known to give.
+/// What comparing gave when it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Within the tolerance.
@@ -30,11 +31,58 @@ impl Verdict {
     }
 }
 
+/// Why a number matches or differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It matches, and no constant was chosen to have it match.
+    Unaided,
+    /// It matches, for a constant was chosen so.
+    Fitted,
+    /// It differs by a mechanism that was shown: in the paper's arithmetic, in its program, or in ours.
+    Known,
+    /// It differs by what we infer of a set-up that the paper does not state.
+    Inferred,
+    /// It differs, and no cause was found.
+    Unexplained,
+}
+
+impl Cause {
+    /// All, with the verdict of each and its word in `expected.csv`.
+    const ALL: [(Cause, Verdict, &'static str); 5] = [
+        (Cause::Unaided, Verdict::Matches, ""),
+        (Cause::Fitted, Verdict::Matches, "fitted"),
+        (Cause::Known, Verdict::Differs, "known"),
+        (Cause::Inferred, Verdict::Differs, "inferred"),
+        (Cause::Unexplained, Verdict::Differs, "unexplained"),
+    ];
+
+    /// The cause that `word` names in a row of `verdict`.
+    pub fn from_word(verdict: Verdict, word: &str) -> Option<Cause> {
+        let mut all = Cause::ALL.into_iter();
+        all.find(|(_, of, name)| (*of, *name) == (verdict, word))
+            .map(|(cause, ..)| cause)
+    }
+
+    /// The word in `expected.csv`.
+    pub fn word(self) -> &'static str {
+        let mut all = Cause::ALL.into_iter();
+        all.find(|(cause, ..)| *cause == self)
+            .map_or("", |(.., word)| word)
+    }
+
+    /// The words that a row of `verdict` may have.
+    pub fn words_of(verdict: Verdict) -> Vec<&'static str> {
+        let all = Cause::ALL.into_iter();
+        all.filter_map(|(_, of, name)| (of == verdict).then_some(name))
+            .collect()
+    }
+}
+
 /// What came of comparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// As the verdict says.
-    AsStated,
+    AsRecorded,
     /// The verdict says `matches` and ours differs.
     UnexpectedlyDiffers,
     /// The verdict says `differs` and ours agrees.
@@ -47,14 +95,14 @@ impl Outcome {
     /// The words in tables.
     pub fn words(self) -> &'static str {
         match self {
-            Outcome::AsStated => "as stated",
-            Outcome::UnexpectedlyDiffers => "unexpectedly differs",
-            Outcome::UnexpectedlyAgrees => "unexpectedly agrees",
+            Outcome::AsRecorded => "as recorded",
+            Outcome::UnexpectedlyDiffers => "changed: it matched",
+            Outcome::UnexpectedlyAgrees => "changed: it differed",
             Outcome::NotRun => "not run",
         }
     }
-    /// Whether it contradicts the verdict.
-    pub fn contradicts(self) -> bool {
+    /// Whether the verdict has changed.
+    pub fn has_changed(self) -> bool {
         matches!(
             self,
             Outcome::UnexpectedlyDiffers | Outcome::UnexpectedlyAgrees
@@ -81,7 +129,7 @@ pub fn judge(ours: Option<f64>, printed: &str, tolerance: f64, verdict: Verdict)
         return Outcome::NotRun;
     };
     match (verdict, agrees(ours, printed, tolerance)) {
-        (Verdict::Matches, true) | (Verdict::Differs, false) => Outcome::AsStated,
+        (Verdict::Matches, true) | (Verdict::Differs, false) => Outcome::AsRecorded,
         (Verdict::Matches, false) => Outcome::UnexpectedlyDiffers,
         (Verdict::Differs, true) => Outcome::UnexpectedlyAgrees,
     }
@@ -131,19 +179,19 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_contradict() {
+    fn both_directions_are_changes() {
         let judge = |ours, verdict| judge(ours, "0.5", 0.1, verdict);
-        assert_eq!(judge(Some(0.55), Verdict::Matches), Outcome::AsStated);
+        assert_eq!(judge(Some(0.55), Verdict::Matches), Outcome::AsRecorded);
         assert_eq!(
             judge(Some(0.65), Verdict::Matches),
             Outcome::UnexpectedlyDiffers
         );
-        assert_eq!(judge(Some(0.65), Verdict::Differs), Outcome::AsStated);
+        assert_eq!(judge(Some(0.65), Verdict::Differs), Outcome::AsRecorded);
         assert_eq!(
             judge(Some(0.55), Verdict::Differs),
             Outcome::UnexpectedlyAgrees
         );
         assert_eq!(judge(None, Verdict::Differs), Outcome::NotRun);
-        assert!(!Outcome::NotRun.contradicts() && Outcome::UnexpectedlyAgrees.contradicts());
+        assert!(!Outcome::NotRun.has_changed() && Outcome::UnexpectedlyAgrees.has_changed());
     }
 }
