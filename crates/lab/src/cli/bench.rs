@@ -506,12 +506,11 @@ fn configurations(args: &Args) -> [(&[String], MakeBed); 3] {
 fn workbench(file: &str, inputs: &mut Inputs) -> anyhow::Result<Result<Workbench, Refused>> {
     let source = Source::read(file).map_err(anyhow::Error::msg)?;
     inputs.add(&source.text);
-    Ok(Workbench::new(
-        &source.text,
-        &source.name,
-        &[],
-        &[samples::plain()],
-    ))
+    let made = Workbench::new(&source.text, &source.name, &[], &[samples::plain()]);
+    Ok(made.and_then(|bench| match bench.loop_fault() {
+        Some(fault) => Err(Refused::Other(format!("{file}: {fault}"))),
+        None => Ok(bench),
+    }))
 }
 
 fn refuse(refused: &Refused) -> anyhow::Result<ExitCode> {

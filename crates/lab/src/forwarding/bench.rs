@@ -30,6 +30,8 @@ const ROUNDS: u64 = 64;
 /// Virtual time in which sources give their samples, s.
 const SAMPLED_S: i64 = 10;
 
+/// Packets that show whether any go round.
+const FEW: u64 = 64;
 /// Frames of a source that are looked at, about.
 const MOST_SAMPLED: usize = 1 << 14;
 
@@ -371,6 +373,23 @@ impl Bench {
         Ok(ctx)
     }
 
+    /// Why nothing would come of trials: packets that come in go round without end.
+    pub fn loop_fault(&self) -> Option<String> {
+        let traffic = Traffic {
+            frame: self.least_frame().max(Traffic::default().frame),
+            ..Traffic::default()
+        };
+        // What else is wrong is told where it is run.
+        let (mut ctx, _) = self.router(&traffic, FEW).ok()?;
+        for _ in 0..ROUNDS {
+            ctx.run_rounds(None, 1);
+            if ctx.looped().is_some() {
+                break;
+            }
+        }
+        ctx.loop_fault()
+    }
+
     /// What comes in at a place under `traffic`.
     pub fn stream(&self, at: usize, traffic: &Traffic) -> Result<Stream, Refused> {
         self.inlets[at].stream(traffic, u32::MAX)
@@ -514,4 +533,24 @@ fn sample(class: &str, config: &str) -> Result<Vec<Vec<u8>>, String> {
         }
     }
     Ok(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forwarding::samples;
+
+    #[test]
+    fn a_loop_of_pushes_is_found_before_anything_is_tried() {
+        let of = |text| Bench::new(text, "x.click", &[], &[samples::plain()]).expect("it is right");
+        let round = of(
+            "FromDevice(a) -> t :: Tee(2); t[0] -> Queue -> ToDevice(b); t[1] -> u :: Tee(2); u[0] -> t; u[1] -> t;",
+        );
+        let fault = round.loop_fault().expect("they go round");
+        assert!(fault.contains("come back to it without end"), "{fault}");
+        assert_eq!(
+            of("FromDevice(a) -> Queue -> ToDevice(b);").loop_fault(),
+            None
+        );
+    }
 }

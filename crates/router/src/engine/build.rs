@@ -99,7 +99,7 @@ impl Options {
     pub fn studied() -> Options {
         Options {
             // A batch through thousands of elements that part it.
-            most_steps: 1 << 20,
+            most_steps: 1 << 18,
             most_packets: 1 << 17,
             ends_at_loop: true,
             most_burst: 1 << 10,
