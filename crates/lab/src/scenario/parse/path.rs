@@ -2,7 +2,6 @@
 
 use super::plugin;
 use crate::registry::Family;
-use crate::scenario::keys::WIFI_STANDARDS;
 use crate::scenario::path::{
     Access, Change, Direction, Jitter, Limit, Line, Loss, Path, Queue, Reorder, Trace, Wifi,
 };
