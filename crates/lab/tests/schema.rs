@@ -334,6 +334,6 @@ fn what_check_takes_the_schema_takes_and_most_of_what_it_refuses_the_schema_refu
     assert!(refused > 1_000, "{refused}");
     // The others are of ranges of numbers with units, of names, and of keys that go together.
     let share = f64::from(seen as u32) / f64::from(refused as u32);
-    println!("of {refused} files that `check` refuses, the schema refuses {seen}");
+    eprintln!("of {refused} files that `check` refuses, the schema refuses {seen}");
     assert!(share > 0.8, "{seen} of {refused}");
 }

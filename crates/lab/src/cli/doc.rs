@@ -56,21 +56,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
         (kind, Some(name)) if WHOLE.contains(&kind) => {
-            anyhow::bail!("`{}` takes no name, not `{name}`", of_kind)
+            anyhow::bail!("`{of_kind}` takes no name, not `{name}`")
         }
         _ => {}
     }
-    let Ok(kind) = Listed::from_str(&of_kind, true) else {
+    let Ok(kind) = Listed::from_str(of_kind, true) else {
         let words: Vec<String> = WHOLE.iter().map(|word| (*word).to_owned()).collect();
         let words: Vec<String> = words.into_iter().chain(Listed::singulars()).collect();
         let hint = match nearest(of_kind, words.iter().map(String::as_str)) {
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("there are `{}`", words.join("`, `")),
         };
-        anyhow::bail!("there is no kind `{}`; {hint}", of_kind);
+        anyhow::bail!("there is no kind `{of_kind}`; {hint}");
     };
     let Some(name) = args.name.as_deref() else {
-        anyhow::bail!("give a name too; `trammel list {}` shows all", of_kind);
+        anyhow::bail!("give a name too; `trammel list {of_kind}` shows all");
     };
     out(named(kind, name)?.trim_end())
 }

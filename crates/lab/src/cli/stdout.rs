@@ -51,5 +51,5 @@ pub(super) fn finish() -> io::Result<()> {
 pub(super) fn is_of_stdout(error: &io::Error) -> bool {
     error
         .get_ref()
-        .is_some_and(|inner| inner.is::<Unwritable>())
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Unwritable>)
 }

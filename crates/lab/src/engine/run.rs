@@ -166,9 +166,10 @@ fn tell(outcome: &Outcome, file: &File, is_kept: bool) {
     }
     if outcome.is_interrupted {
         let (all, made) = outcome.runs;
-        let kept = match is_kept {
-            true => "kept; the same command goes on with them",
-            false => "shown; with `-o DIR` they are kept, and the same command goes on with them",
+        let kept = if is_kept {
+            "kept; the same command goes on with them"
+        } else {
+            "shown; with `-o DIR` they are kept, and the same command goes on with them"
         };
         crate::cli::say(&format!(
             "interrupted: {made} of {all} runs are done and {kept}"

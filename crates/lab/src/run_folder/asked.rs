@@ -121,12 +121,15 @@ impl Asked {
             text.push_str(word);
         };
         for (_, values) in places {
-            values.iter().for_each(|value| add(&value.given));
+            for value in values {
+                add(&value.given);
+            }
         }
         for (name, values) in options {
             add(name);
-            let values = values.iter().filter(|value| value.given != "true");
-            values.for_each(|value| add(&value.given));
+            for value in values.iter().filter(|value| value.given != "true") {
+                add(&value.given);
+            }
         }
         text
     }

@@ -323,7 +323,7 @@ fn quantity(dimensions: &[Dimension], low: f64, high: f64) -> Value {
     let units = dimensions
         .iter()
         .flat_map(|dimension| dimension.spellings());
-    let units = alternatives(units.map(str::to_owned).collect());
+    let units = alternatives(units);
     let sign = if low < 0.0 { "[+-]?" } else { "[+]?" };
     let examples = dimensions
         .iter()
@@ -349,7 +349,7 @@ fn quantity(dimensions: &[Dimension], low: f64, high: f64) -> Value {
 }
 
 /// One of `words`, in a pattern.
-fn alternatives(words: Vec<impl AsRef<str>>) -> String {
+fn alternatives<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
     let escape = |word: &str| {
         word.chars().fold(String::new(), |mut text, c| {
             if !c.is_alphanumeric() && !"_-%µμ/ ".contains(c) {
@@ -359,7 +359,7 @@ fn alternatives(words: Vec<impl AsRef<str>>) -> String {
             text
         })
     };
-    let words: Vec<_> = words.iter().map(|word| escape(word.as_ref())).collect();
+    let words: Vec<_> = words.into_iter().map(|word| escape(word.as_ref())).collect();
     words.join("|")
 }
 

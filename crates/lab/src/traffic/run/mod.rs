@@ -216,9 +216,10 @@ fn tell(outcome: &Outcome<'_>, is_kept: bool) {
         say(&format!("and {} more", all.len() - MOST_TOLD));
     }
     if outcome.is_interrupted {
-        say(match is_kept {
-            true => "interrupted: what was done by then is kept; the same command goes on with it",
-            false => "interrupted: what was done by then follows; with `-o DIR` it is kept",
+        say(if is_kept {
+            "interrupted: what was done by then is kept; the same command goes on with it"
+        } else {
+            "interrupted: what was done by then follows; with `-o DIR` it is kept"
         });
     }
 }
