@@ -417,14 +417,13 @@ impl Known {
                 let before = self.links.insert(index, flags);
                 before.is_some_and(|before| before != flags)
             }
-            libc::RTM_DELADDR => true,
+            libc::RTM_DELADDR | RTM_DELNEXTHOP => true,
             RTM_NEWNEXTHOP => {
                 if let Some((number, object)) = object(payload) {
                     self.objects.insert(number, object);
                 }
                 message.is_notice()
             }
-            RTM_DELNEXTHOP => true,
             _ => false,
         }
     }

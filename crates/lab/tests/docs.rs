@@ -119,7 +119,7 @@ impl Desk {
         let text = String::from_utf8([output.stdout, output.stderr].concat());
         let text = text.expect("it writes text");
         if output.status.code() == Some(3) {
-            println!("skipped: `trammel {arguments}` of a document: {text}");
+            eprintln!("skipped: `trammel {arguments}` of a document: {text}");
             return None;
         }
         Some(text)

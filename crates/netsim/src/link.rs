@@ -152,6 +152,7 @@ struct InPipe {
 
 /// How packets get from the queue to the pipe.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // one a link, and the common case stays beside its link
 enum Service {
     /// Departures are computed on arrival.
     Express(Express),

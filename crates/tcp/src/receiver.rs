@@ -250,7 +250,7 @@ impl Receiver {
         self.mss = mss;
         self.size_first_window();
         // Two segments fit the first window, as far as is known.
-        self.rcv_mss = (self.rcv_wnd / 2).min(mss).min(FIRST_MSS).max(LEAST_MSS);
+        self.rcv_mss = (self.rcv_wnd / 2).min(mss).clamp(LEAST_MSS, FIRST_MSS);
         self.space_bytes = u64::from(self.rcv_wnd).min(u64::from(mss) * 10);
     }
 

@@ -249,13 +249,14 @@ impl<'a> Bench<'a> {
 
     /// How it is searched: once, and what was lost is lost, of a device that does the same each time.
     fn search(&self) -> Search {
-        match self.bed.repeats_itself() {
-            true => Search {
+        if self.bed.repeats_itself() {
+            Search {
                 searches: 1,
                 verifications: 0,
                 ..self.search
-            },
-            false => self.search,
+            }
+        } else {
+            self.search
         }
     }
 

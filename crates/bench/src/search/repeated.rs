@@ -15,7 +15,7 @@ use super::{Found, Verdict};
 const WIDTHS: f64 = 3.0;
 
 /// `searches`, of which each found an interval of `width`, as one; none where there are none.
-pub fn together(searches: Vec<Found>, width: f64) -> Option<Found> {
+pub fn together(searches: &[Found], width: f64) -> Option<Found> {
     let each: Vec<Option<f64>> = searches.iter().map(|found| found.lower).collect();
     let is_limited = |found: &&Found| found.verdict == Verdict::Tester;
     let limited = searches.iter().filter(is_limited).count();
@@ -70,7 +70,7 @@ mod tests {
         let searches = searches
             .iter()
             .map(|(verdict, lower)| found(*verdict, *lower));
-        let one = together(searches.collect(), 0.005).expect("there are some");
+        let one = together(&searches.collect::<Vec<_>>(), 0.005).expect("there are some");
         (one.verdict, one.lower.expect("each has one"))
     }
 
@@ -109,6 +109,6 @@ mod tests {
             of(&[(FailedAtLeast, 0.0), (Between, 78.0), (Between, 78.0)]).0,
             Unsteady
         );
-        assert!(together(Vec::new(), 0.005).is_none());
+        assert!(together(&[], 0.005).is_none());
     }
 }

@@ -141,7 +141,7 @@ impl Search {
     ) -> Result<Found, Error> {
         let searches = (0..self.searches.max(1)).map(|_| self.run(line_fps, most, device));
         let searches = searches.collect::<Result<Vec<Found>, Error>>()?;
-        Ok(repeated::together(searches, self.width).expect("it was searched once at least"))
+        Ok(repeated::together(&searches, self.width).expect("it was searched once at least"))
     }
 
     /// Searches once.

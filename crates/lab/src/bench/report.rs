@@ -148,7 +148,7 @@ fn answer(row: Row<'_>) -> Answer {
             ),
         ),
         Some(most) if is(Verdict::Unsteady) => {
-            let [low, high] = ["searches_min_fps", "searches_max_fps"].map(|end| fps(end));
+            let [low, high] = ["searches_min_fps", "searches_max_fps"].map(fps);
             let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
             (
                 format!("{low} to {high} frames/s"),

@@ -20,9 +20,10 @@ pub fn of_program() -> &'static str {
     static IDENTITY: OnceLock<String> = OnceLock::new();
     IDENTITY.get_or_init(|| {
         let running = Path::new(RUNNING);
-        let file = match running.exists() {
-            true => Ok(running.to_owned()),
-            false => std::env::current_exe(),
+        let file = if running.exists() {
+            Ok(running.to_owned())
+        } else {
+            std::env::current_exe()
         };
         file.and_then(|path| of_file(&path)).unwrap_or_else(|_| {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -294,10 +294,7 @@ fn parameter(param: &Param) -> Value {
         ParamKind::Choice(words) => json!({ "type": "string", "enum": words }),
         ParamKind::Text => json!({ "type": "string" }),
         ParamKind::Int(..) => json!({ "type": ["integer", "string"] }),
-        ParamKind::Float(..)
-        | ParamKind::Time
-        | ParamKind::Rate
-        | ParamKind::Bytes => {
+        ParamKind::Float(..) | ParamKind::Time | ParamKind::Rate | ParamKind::Bytes => {
             json!({ "type": ["number", "string"] })
         }
         ParamKind::Floats => json!({ "type": ["array", "number", "string"] }),
@@ -359,7 +356,10 @@ fn alternatives<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
             text
         })
     };
-    let words: Vec<_> = words.into_iter().map(|word| escape(word.as_ref())).collect();
+    let words: Vec<_> = words
+        .into_iter()
+        .map(|word| escape(word.as_ref()))
+        .collect();
     words.join("|")
 }
 

@@ -2,6 +2,7 @@
 
 use super::plugin;
 use crate::registry::Family;
+use crate::scenario::keys::WIFI_STANDARDS;
 use crate::scenario::path::{
     Access, Change, Direction, Jitter, Limit, Line, Loss, Path, Queue, Reorder, Trace, Wifi,
 };
@@ -9,7 +10,6 @@ use crate::scenario::reader::Reader;
 use crate::scenario::tree::Value;
 use trammel_core::entry::About;
 use trammel_core::time::Time;
-use crate::scenario::keys::WIFI_STANDARDS;
 use trammel_core::units::{Dimension, Rate};
 
 /// `[path]`.

