@@ -145,6 +145,14 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
+/// Lets a descriptor of this process be named by its number, as one that it was started with can be ([`crate::socket::inherited`]):
+/// whoever takes it by that number has a copy of it.
+pub fn name_by_number(descriptor: &OwnedFd) -> io::Result<i32> {
+    // SAFETY: no pointers.
+    sys::check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, 0) })?;
+    Ok(descriptor.as_raw_fd())
+}
+
 /// Loads a module of the kernel from a file.
 pub fn load_module(path: &Path) -> io::Result<()> {
     let file = std::fs::File::open(path)?;

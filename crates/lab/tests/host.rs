@@ -73,8 +73,8 @@ fn the_host_s_numbers_stand_beside_the_simulator_s() {
 fn what_an_emulated_path_is_not_is_refused_by_its_key() {
     let flow = "[[flow]]\nvariant = 'reno'\n";
     for (path, key) in [
-        ("jitter = '2 ms'\n", "path.jitter"),
-        ("[path.queue]\ndiscipline = 'fq_codel'\n", "path.queue"),
+        ("jitter = '2 ms'\n", "jitter = '2 ms'"),
+        ("[path.queue]\ndiscipline = 'fq_codel'\n", "fq_codel"),
     ] {
         let scenario = format!("duration = '2 s'\n{PATH}{path}{flow}{HOST}");
         let output = run(&scenario, &["--engine", "measure"]);

@@ -4,9 +4,10 @@ use super::configuration::{Counted, configuration};
 use crate::router::command::drive;
 use crate::router::machine::Machine;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::IntoRawFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, mpsc};
+use trammel_io::machine;
 use trammel_io::netns::Namespace;
 use trammel_io::qdisc::Tbf;
 use trammel_kernel::host::{Cable, Queues, Result};
@@ -31,8 +32,9 @@ impl Lines {
     pub(super) fn start(job: &Job, cables: &[Cable], namespace: &Arc<Namespace>) -> Result<Lines> {
         let (text, counted, missing) = configuration(job, cables);
         let (own, of_router) = UnixStream::pair()?;
-        // The router owns it from here on.
-        let descriptor = of_router.into_raw_fd();
+        let of_router = OwnedFd::from(of_router);
+        // The router takes a copy of it by its number.
+        let descriptor = machine::name_by_number(&of_router)?;
         let text = format!("{text}ControlSocket(SOCKET, {descriptor});\n");
         let (tell, told) = mpsc::channel();
         let namespace = Arc::clone(namespace);

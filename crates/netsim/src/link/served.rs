@@ -150,7 +150,8 @@ impl Served {
         self.count_sent(departs, item);
         let leaves = match &mut self.late {
             Some(late) if departs > now || !has_waited => late.leaves(departs),
-            _ => departs,
+            // A short packet that was served late has left by the rate before it was taken.
+            _ => departs.max(now),
         };
         Some((packet, leaves))
     }

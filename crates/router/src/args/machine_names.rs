@@ -1,6 +1,6 @@
 //! Names that the machine knows: its interfaces for their addresses, services for ports, protocols for numbers.
 //!
-//! They come after those that a configuration defines, and before the built-in ones: `eth0`, `eth0:ip`, `eth0/24`,
+//! They come after those that a configuration defines, and before the built-in ones, but for protocols, after them: `eth0`, `eth0:ip`, `eth0/24`,
 //! `eth0:bcast`, `eth0:gw`, `eth0:eth`, `eth0:ip6`, and the tables of services(5) and protocols(5).
 
 use super::Kind;
@@ -8,6 +8,7 @@ use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix, parse_ip, parse_ip_pre
 use super::definitions::port_info;
 use super::names::{BuiltIn, Named, Names, Space, TCP, UDP, number};
 use super::text::split_words;
+use super::well_known;
 use crate::host::{MachineNames, NoNames};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -109,6 +110,10 @@ impl Machine {
                 continue;
             };
             for name in std::iter::once(name).chain(aliases) {
+                // As in Click: `ipip` is 4, whatever IANA's list calls so since.
+                if well_known::number(Space::Protocol, name).is_some() {
+                    continue;
+                }
                 let key = (Space::Protocol, (*name).to_owned());
                 numbers.entry(key).or_insert(number.into());
             }
@@ -226,7 +231,7 @@ mod tests {
         }
 
         fn protocols(&self) -> Option<String> {
-            Some("tcp 6 TCP\nnew 200 NEW # one\nbad x\nhuge 300".into())
+            Some("ipip 94 IPIP\ntcp 6 TCP\nnew 200 NEW # one\nbad x\nhuge 300".into())
         }
     }
 
@@ -300,6 +305,7 @@ mod tests {
         assert_eq!(parse_port("svc", 17, &names), Ok(7));
         assert_eq!(parse_port("svc", 6, &names), Ok(8));
         assert!(parse_port("big", 17, &names).is_err());
+        assert_eq!(parse_protocol("ipip", &names), Ok(4));
         assert_eq!(parse_protocol("NEW", &names), Ok(200));
         assert_eq!(parse_protocol("gre", &names), Ok(47));
         let text = "Idle -> IPFilter(allow dst tcp port www2, deny all) -> Discard";

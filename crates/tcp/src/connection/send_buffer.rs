@@ -230,7 +230,7 @@ mod tests {
 
         fn take(&mut self, segment: Segment) {
             let segment = Segment {
-                seq: if segment.flags.has(Flags::SYN) { 0 } else { 1 },
+                seq: u32::from(!segment.flags.has(Flags::SYN)),
                 window: 65_535,
                 ts_val: 1,
                 ..segment
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(sender.connection.send_buffer.size, 4 << 20);
         let held = u64::from(sender.connection.tp().packets_out) * SEGMENT;
         assert!(
-            (2 << 22) / 3 <= held && held < (4 << 20) + SEGMENT,
+            ((2 << 22) / 3..(4 << 20) + SEGMENT).contains(&held),
             "{held}"
         );
     }
