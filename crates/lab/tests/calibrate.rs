@@ -116,7 +116,9 @@ fn an_interrupt_leaves_the_earlier_file_as_it_was() {
     use std::process::Stdio;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
-    std::fs::write(&path, "earlier").unwrap();
+    // One that this command writes: any other is refused.
+    let earlier = include_str!("../../cost/src/machines/epyc-7532.toml");
+    std::fs::write(&path, earlier).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_trammel"))
         .args(["calibrate", "--budget", "120s", "-o"])
         .arg(&path)
@@ -149,6 +151,6 @@ fn an_interrupt_leaves_the_earlier_file_as_it_was() {
     }
     assert_eq!(status.code(), Some(130), "{said}");
     assert_eq!(said, "interrupted; nothing was written\n");
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "earlier");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), earlier);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

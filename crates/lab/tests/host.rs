@@ -74,7 +74,7 @@ fn what_an_emulated_path_is_not_is_refused_by_its_key() {
     let flow = "[[flow]]\nvariant = 'reno'\n";
     for (path, key) in [
         ("jitter = '2 ms'\n", "jitter = '2 ms'"),
-        ("[path.queue]\ndiscipline = 'fq_codel'\n", "fq_codel"),
+        ("[path.queue]\ndiscipline = 'fq_codel'\n", "[path.queue]"),
     ] {
         let scenario = format!("duration = '2 s'\n{PATH}{path}{flow}{HOST}");
         let output = run(&scenario, &["--engine", "measure"]);
