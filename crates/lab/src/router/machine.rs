@@ -17,6 +17,9 @@ use trammel_router::host::{
     SocketRequest,
 };
 
+/// How long a router that has nothing to do sleeps before it looks for signals again, ns.
+const LONGEST_SLEEP_NS: u64 = 100_000_000;
+
 /// This machine.
 #[derive(Debug, Default)]
 pub struct Machine {
@@ -155,7 +158,14 @@ impl Host for Machine {
         if readable.is_empty() && writable.is_empty() && timeout_ns == Some(0) {
             return Ok(());
         }
-        clock::wait_both(readable, writable, timeout_ns.map(|ns| ns as i64), ready)
+        // A signal that came after the engine asked, and before it sleeps, wakes nobody: it is looked for again soon.
+        let most = if signals::pending() == 0 {
+            LONGEST_SLEEP_NS
+        } else {
+            0
+        };
+        let timeout_ns = timeout_ns.map_or(most, |ns| ns.min(most));
+        clock::wait_both(readable, writable, Some(timeout_ns as i64), ready)
     }
 
     fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>> {
