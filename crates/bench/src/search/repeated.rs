@@ -7,7 +7,7 @@
 //! | else | the one in the middle of those that the tester did not limit |
 //!
 //! A search says that the throughput is between two ends that are its width apart, and the final trial may add as much, so that the
-//! lower ends of two searches of a steady device differ by no more than [`WIDTHS`] widths.
+//! lower ends of two searches of a steady device differ by no more than `WIDTHS` widths.
 
 use super::{Found, Verdict};
 

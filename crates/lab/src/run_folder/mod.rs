@@ -1,7 +1,7 @@
 //! The folder that a run leaves behind: tables, figures, traces, the report and `run.json`.
 //!
 //! Everything is written into a hidden folder beside it and takes its place in one step at the end, so a
-//! reader sees the earlier run or the new one, never half of one: see [`workshop`]. A folder that another
+//! reader sees the earlier run or the new one, never half of one: see `workshop.rs`. A folder that another
 //! program filled is never replaced. One of ours is, by the same command with the same settings (see [`Asked`]),
 //! or by force; files in it that no run wrote are kept. One process at a time writes a folder.
 //!
