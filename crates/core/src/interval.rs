@@ -10,7 +10,8 @@
 //! | positive | ln m | m · exp(± t s/(√n m)) |
 //! | between a and b | ln((m − a)/(b − m)) | the inverse of it ± t s (b − a)/(√n (m − a)(b − m)) |
 //!
-//! Where a repeat lies at an end itself, its logarithm is none: Student's interval is then cut at the end. A cut interval holds the
+//! Where a repeat lies at an end itself, its logarithm is none: Student's interval is then cut at the end. So it is where half of it
+//! is more than the mean, since exp(t s/(√n m)) leaves all bounds there: a mean of 200 ms had one up to years. A cut interval holds the
 //! true mean as often as the whole one, since beyond the end it cannot be. Two repeats are too few to say how far others may be,
 //! and repeats that are all equal have no chance in them: there is no interval then, rather than one of no width.
 
@@ -75,7 +76,7 @@ impl Interval {
         let between = |low: f64, high: f64| Interval { mean, low, high };
         match support {
             Support::Real => (self, Method::Student),
-            Support::Positive if mean > 0.0 => {
+            Support::Positive if mean > 0.0 && half <= mean => {
                 let factor = (half / mean).exp();
                 (between(mean / factor, mean * factor), Method::Log)
             }
@@ -138,17 +139,25 @@ mod tests {
 
     #[test]
     fn a_delay_is_never_negative_and_a_share_never_above_one() {
-        // Student's are -8.6 to 45.3 and 0.15 to 1.46.
-        let (delay, method) = of(&[8.0, 31.0, 16.0], Support::Positive).unwrap();
+        let (delay, method) = of(&[10.0, 20.0, 14.0], Support::Positive).unwrap();
         assert_eq!(method, Method::Log);
         assert!(
-            delay.low > 0.0 && delay.low < 8.0 && delay.high > 31.0,
+            delay.low > 0.0 && delay.low < 10.0 && delay.high > 20.0,
             "{delay:?}"
         );
+        // Student's is 0.15 to 1.46.
         let (share, method) = of(&[0.97, 0.95, 0.5], Support::Within(0.0, 1.0)).unwrap();
         assert_eq!(method, Method::Logit);
         assert!(share.low > 0.0 && share.high < 1.0, "{share:?}");
         assert!(share.contains(share.mean));
+    }
+
+    #[test]
+    fn an_interval_wider_than_its_mean_stays_finite() {
+        // Student's is -10.7 to 47.3; the logarithm's would end at 89.
+        let (delay, method) = of(&[8.0, 31.0, 16.0], Support::Positive).unwrap();
+        assert_eq!((delay.low, method), (0.0, Method::Cut));
+        assert!((delay.high - 47.34).abs() < 0.01, "{delay:?}");
     }
 
     #[test]

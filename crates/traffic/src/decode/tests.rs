@@ -203,10 +203,14 @@ fn means_of_intervals_give_students_interval() {
         .unwrap()
         .mean_interval_ns
         .unwrap();
-    // t of 2 degrees at 97.5 % is 4.302653; the deviation of the means is 2.
-    let half = 4.302653 * 2.0 / 3.0_f64.sqrt();
+    // t of 2 degrees at 97.5 % is 4.302653; the deviation of the means is 2; a delay is positive.
+    let factor = (4.302653 * 2.0 / 3.0_f64.sqrt() / 12.0).exp();
     assert!((interval.mean - 12.0).abs() < 1e-9);
-    assert!((interval.high - 12.0 - half).abs() < 1e-5, "{interval:?}");
+    let (low, high) = (12.0 / factor, 12.0 * factor);
+    assert!(
+        (interval.low - low).abs() < 1e-5 && (interval.high - high).abs() < 1e-5,
+        "{interval:?}"
+    );
 }
 
 #[test]
