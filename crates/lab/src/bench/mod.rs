@@ -19,6 +19,7 @@ mod watched;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, USAGE, progress, say};
 use crate::engine::machine as this_machine;
 use crate::run_folder::{Out, RunFolder, RunFolderError, RunInfo};
+use anyhow::Context;
 use beds::self_test::SelfTest;
 use expect::Expectation;
 use journal::{Identity, Journal};
@@ -141,12 +142,20 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
         );
     }
     let mut journal = match &job.out {
-        Some(out) => Some(Journal::open(
-            &out.dir,
-            &job.identity,
-            &job.settings(),
-            job.tester.as_ref(),
-        )?),
+        Some(out) => Some(
+            Journal::open(
+                &out.dir,
+                &job.identity,
+                &job.settings(),
+                job.tester.as_ref(),
+            )
+            .with_context(|| {
+                format!(
+                    "the trials of `{}` cannot be kept beside it",
+                    out.dir.display()
+                )
+            })?,
+        ),
         None => None,
     };
     if let Some(kept) = journal.as_ref().map(Journal::kept).filter(|kept| *kept > 0) {
