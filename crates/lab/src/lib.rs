@@ -28,6 +28,7 @@ pub mod report;
 pub mod router;
 pub mod run_folder;
 pub mod scenario;
+mod sha256;
 pub mod traffic;
 #[cfg(target_os = "linux")]
 pub mod transfer;

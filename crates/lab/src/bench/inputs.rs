@@ -5,7 +5,7 @@
 //! kernel that this is. A word of a text is taken for a file where there is one of that name: one too many makes trials anew, one too few
 //! would keep wrong ones.
 
-use crate::engine::identity;
+use crate::sha256;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Inputs {
             if !about.is_file() {
                 continue;
             }
-            let sum = identity::of_file(&path).unwrap_or_else(|why| why.to_string());
+            let sum = sha256::of_file(&path).unwrap_or_else(|why| why.to_string());
             if about.len() <= LONGEST_TEXT {
                 let text = std::fs::read(&path).unwrap_or_default();
                 next.extend(named(&String::from_utf8_lossy(&text), path.parent()));
@@ -60,7 +60,7 @@ impl Inputs {
         self.add(&command);
         for word in words(command) {
             if let Some(program) = program::find(word) {
-                let sum = identity::of_file(&program).unwrap_or_else(|why| why.to_string());
+                let sum = sha256::of_file(&program).unwrap_or_else(|why| why.to_string());
                 self.files.insert(program, sum);
             }
         }
@@ -71,7 +71,7 @@ impl Inputs {
 
     /// The checksum.
     pub fn sum(&self) -> String {
-        identity::of_text(&format!("{:?} {:?}", self.said, self.files))
+        sha256::of(format!("{:?} {:?}", self.said, self.files))
     }
 }
 

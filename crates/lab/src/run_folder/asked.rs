@@ -4,11 +4,10 @@
 //! place or the same contents make the same argument: an edited scenario is still that scenario, and a folder
 //! that was moved with its scenario is still its folder.
 
+use crate::sha256;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write;
 use std::path::Path;
 
 /// Larger files are known by their place alone.
@@ -66,11 +65,9 @@ impl Setting {
 
 /// Sixteen digits that tell texts apart.
 fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest[..8].iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes any text");
-        text
-    })
+    let mut digits = sha256::of(bytes);
+    digits.truncate(16);
+    digits
 }
 
 impl Asked {

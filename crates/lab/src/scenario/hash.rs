@@ -5,8 +5,7 @@
 //! the tool, whose numbers may differ.
 
 use super::model::Scenario;
-use sha2::{Digest, Sha256};
-use std::fmt::{Debug, Write};
+use std::fmt::Debug;
 
 /// The hash of `scenario`, as 64 hexadecimal digits.
 pub fn of(scenario: &Scenario) -> String {
@@ -22,12 +21,10 @@ pub fn of(scenario: &Scenario) -> String {
 
 /// The hash of what is computed, by its derived form: that names every field, so a new one cannot be left out by mistake.
 pub fn digest(computed: &impl Debug) -> String {
-    let text = format!("trammel {} {computed:?}", env!("CARGO_PKG_VERSION"));
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(text.as_bytes()) {
-        write!(hex, "{byte:02x}").expect("a string takes any text");
-    }
-    hex
+    crate::sha256::of(format!(
+        "trammel {} {computed:?}",
+        env!("CARGO_PKG_VERSION")
+    ))
 }
 
 #[cfg(test)]
