@@ -1,7 +1,7 @@
 //! What `KernelTun`, `KernelTap`, `FromHost` and `ToHost` share: a TUN or TAP interface and the ways to and from it.
 
 use crate::args::kinds::{INT, UINT};
-use crate::args::{self, Args, Need, Param};
+use crate::args::{self, Args, Need, Param, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Handler;
 use crate::engine::Ctx;
@@ -23,22 +23,6 @@ pub enum Kind {
     Tun,
     /// Ethernet frames.
     Tap,
-}
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: args::Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
 }
 
 /// The arguments of `KernelTun` and `KernelTap`.

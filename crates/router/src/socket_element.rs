@@ -1,7 +1,7 @@
 //! What the classes that speak by sockets share: an element whose configuration is a [`SocketTransport`].
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::engine::Ctx;
@@ -27,23 +27,6 @@ impl SocketElement {
             configure,
             transport: None,
         }
-    }
-}
-
-/// A parameter.
-pub const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
     }
 }
 

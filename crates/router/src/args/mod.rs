@@ -91,6 +91,23 @@ pub struct Param {
     pub help: &'static str,
 }
 
+/// A row of a class's table of parameters.
+pub const fn param(
+    name: &'static str,
+    need: Need,
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    Param {
+        name,
+        need,
+        kind,
+        default,
+        help,
+    }
+}
+
 /// A type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -21,7 +21,7 @@ use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_int, parse_uint};
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
@@ -78,22 +78,6 @@ pub static ENTRY: Entry = Entry::new(
     ),
 ])
 .ops("random(); parse(8); array_access(8, 256); array_access(80, entries); work(465)");
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// A part of one in the unit of `RATIO`.
 const ALL: u32 = 1 << 16;

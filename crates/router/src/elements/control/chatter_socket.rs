@@ -15,7 +15,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -86,22 +86,6 @@ pub static ENTRY: Entry = Entry::new(
         "whether it listens on this machine's own address only",
     ),
 ]);
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// The first line.
 const GREETING: &[u8] = b"Click::ChatterSocket/1.0\r\n";

@@ -31,7 +31,7 @@
 //! ```
 
 use crate::args::kinds::{INT, U16, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::device_method::{BAD_METHOD, device_method};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -176,22 +176,6 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
     ),
 ])
 .ops("0.5 * driver(frame, calls)");
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// Runs in vain before it sleeps: waking costs more than asking, and while frames come in bursts the next is
 /// some microseconds away.

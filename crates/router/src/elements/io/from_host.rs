@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -57,22 +57,6 @@ pub static ENTRY: Entry = Entry::new("FromHost", "Ethernet frames from the kerne
     param("MTU", Need::Keyword, UINT, "1500", "the longest IP packet"),
 ])
 .ops("0.5 * driver(frame, 1); work(10)");
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 struct FromHost(KernelInterface);
 

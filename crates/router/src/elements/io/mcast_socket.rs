@@ -10,13 +10,13 @@
 //! link :: McastSocket(239.0.0.1, 1234, 127.0.0.1); Idle -> link -> Discard
 //! ```
 
-use crate::args::{Args, Kind, Need};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 use crate::socket_element::{
-    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, param, take_common,
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
 };
 use crate::socket_transport::SocketTransport;
 

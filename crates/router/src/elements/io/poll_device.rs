@@ -12,7 +12,7 @@
 
 use super::from_device;
 use crate::args::kinds::{INT, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::dpdk;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -54,22 +54,6 @@ pub static ENTRY: Entry = Entry::new("PollDevice", "polls an interface for frame
     param("DOWN_CALL", Need::Keyword, Kind::Raw, "", "no effect"),
 ])
 .ops("0.5 * driver(frame, calls)");
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 fn translate(args: &Args, _: &mut Setup) -> Vec<String> {
     vec![

@@ -12,12 +12,12 @@
 //!     -> Queue -> RawSocket(ICMP)
 //! ```
 
-use crate::args::{Args, Kind, Need, Value};
+use crate::args::{Args, Kind, Need, Value, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
-use crate::socket_element::{HEADROOM, SNAPLEN, SocketElement, param, take_common};
+use crate::socket_element::{HEADROOM, SNAPLEN, SocketElement, take_common};
 use crate::socket_transport::SocketTransport;
 
 /// The class.

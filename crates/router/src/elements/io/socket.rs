@@ -15,13 +15,13 @@
 //! ```
 
 use crate::args::kinds::U16;
-use crate::args::{Args, Kind, Need, Param, Value};
+use crate::args::{Args, Kind, Need, Param, Value, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 use crate::socket_element::{
-    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, param, take_common,
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
 };
 use crate::socket_transport::SocketTransport;
 

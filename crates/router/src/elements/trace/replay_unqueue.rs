@@ -17,7 +17,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -113,22 +113,6 @@ pub static ENTRY: Entry = Entry::new("ReplayUnqueue", "sends packets again and a
     ),
 ])
 .ops("copy(frame); work(60)");
-
-const fn param(
-    name: &'static str,
-    need: Need,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// Looks in vain at the inputs before what came is taken for all: a reader of a file may need a turn.
 const PATIENCE: u32 = 16;
