@@ -145,7 +145,7 @@ def longest(times: list[int]) -> list[int]:
 
 # How each program is asked for `rate` packets a second for `secs` seconds: its receiver, where it listens, its sender.
 def trammel(rate: int, secs: int, *more: str) -> tuple[list, tuple[int, str] | None, list]:
-    receiver = [PROGRAM, "recv", "--listen", SINK, "--flows", "1"]
+    receiver = [PROGRAM, "recv", "--listen", SINK, "--no-key", "--flows", "1"]
     sender = [PROGRAM, "send", SINK, "--port", PORT, "--rate", rate, "--size", PAYLOAD, "--duration", f"{secs}s", "--json", *more]
     return receiver, (9310, "tcp"), sender
 
@@ -276,7 +276,7 @@ def receiver(secs: int) -> None:
     rows = []
     with wire() as pair:
         for _ in range(3):
-            command = pair.at(pair.sink, PROGRAM, "recv", "--listen", SINK, "--flows", "1", "--json")
+            command = pair.at(pair.sink, PROGRAM, "recv", "--listen", SINK, "--no-key", "--flows", "1", "--json")
             words = ["--rate", "500000", "--size", PAYLOAD, "--duration", f"{secs}s", "--by", "segments", "--json"]
             with running(command, ready="listening on"):
                 sent = subprocess.run(pair.at(pair.source, PROGRAM, "send", SINK, *words), capture_output=True, text=True, timeout=secs + 60, check=False)

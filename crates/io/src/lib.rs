@@ -5,6 +5,7 @@
 //! Everything acts in the network namespace of the calling thread: see [`netns::Namespace::run`].
 #![cfg(target_os = "linux")]
 
+pub mod accept;
 pub mod afpacket;
 pub mod afxdp;
 pub mod bpf;

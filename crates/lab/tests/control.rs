@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -105,6 +106,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect();
     paths.sort();
     paths
+}
+
+/// A key file that nobody but its owner reads.
+fn write_key(path: &Path, key: &str) {
+    std::fs::write(path, key).expect("there is room");
+    let mode = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(path, mode).expect("it is ours");
 }
 
 /// Waits until `is` or for ten seconds.
@@ -344,17 +352,69 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
 }
 
 #[test]
+fn a_key_that_others_can_read_or_change_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let key = here.join("key");
+    for (mode, what) in [
+        (0o666, "change"),
+        (0o644, "read"),
+        (0o640, "read"),
+        (0o620, "change"),
+    ] {
+        write_key(&key, "this is the right key");
+        let rights = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&key, rights).expect("it is ours");
+        for words in [
+            &["recv", "--key", "key", "--port", "0"][..],
+            &["log", "--key", "key", "--listen", "127.0.0.1:0", "x/"],
+            &["send", "127.0.0.1:9", "--key", "key", "--rate", "5"],
+            &[
+                "send",
+                "--daemon",
+                "--listen",
+                "127.0.0.1:0",
+                "--key",
+                "key",
+            ],
+        ] {
+            let out = output(here, words);
+            assert_eq!(out.status.code(), Some(2), "{words:?}: {}", said(&out));
+            let said = said(&out);
+            assert!(
+                said.contains(what) && said.contains("chmod 600 key"),
+                "{mode:o}: {said}"
+            );
+        }
+    }
+    assert!(!here.join("x").exists());
+}
+
+#[test]
 fn who_others_reach_needs_a_key_and_limits_hold() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
-    std::fs::write(here.join("key"), "this is the right key").expect("there is room");
+    write_key(&here.join("key"), "this is the right key");
     for words in [
         &["send", "--daemon", "--listen", "0.0.0.0:0"][..],
         &["log", "--listen", "[::]:0", "x/"],
+        &["log", "--itg", "--listen", "0.0.0.0:0", "x/"],
+        &["recv", "--listen", "0.0.0.0", "--port", "0"],
+        &["recv", "--listen", "::", "--port", "0"],
+        &["recv", "--listen", "192.0.2.1", "--port", "0"],
+        &["recv", "--itg", "--listen", "0.0.0.0", "--port", "0"],
+        &["recv", "--itg=-a 0.0.0.0", "--port", "0"],
+        &["send", "--itg", "-H -a 192.0.2.1"],
+        &["send", "--itg", "-Q", "--listen", "0.0.0.0:0"],
     ] {
         let out = output(here, words);
-        assert_eq!(out.status.code(), Some(2), "{}", said(&out));
-        assert!(said(&out).contains("--no-key"), "{}", said(&out));
+        assert_eq!(out.status.code(), Some(2), "{words:?}: {}", said(&out));
+        let (said, printed) = (said(&out), String::from_utf8_lossy(&out.stdout));
+        assert!(
+            said.contains("can be reached by others, who need no key") && said.contains("--no-key"),
+            "{words:?}: {said}"
+        );
+        assert!(!here.join("x").exists() && printed.is_empty(), "{words:?}");
     }
     let receiver = Running::receiver(here, &["--flows", "1"]);
     let daemon = Running::daemon(here, &["--key", "key", "--most-flows", "2"]);
@@ -521,7 +581,7 @@ fn a_log_servers_file_holds_one_log_at_a_time_and_a_full_disk_is_told_once() {
 fn a_receiver_that_nobody_reaches_comes_to_its_sender() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
-    std::fs::write(here.join("key"), "this is the right key").expect("there is room");
+    write_key(&here.join("key"), "this is the right key");
     let script = "--rate 1000 --packets 200\n--rate 1000 --packets 100 -T tcp\n";
     std::fs::write(here.join("flows"), script).expect("there is room");
     let words = ["send", "--wait", "--listen", "127.0.0.1:0", "--key", "key"];

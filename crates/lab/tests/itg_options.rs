@@ -81,7 +81,7 @@ impl Receiver {
     fn start(host: &Namespace, folder: &Path, words: &[&str]) -> Receiver {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
         command
-            .args(["recv", "--listen", "::", "--json"])
+            .args(["recv", "--listen", "::", "--no-key", "--json"])
             .args(words)
             .current_dir(folder)
             .stdout(Stdio::piped())

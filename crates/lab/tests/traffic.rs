@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
@@ -295,6 +296,8 @@ fn who_does_not_hold_the_key_sends_nothing() {
         ("short", "short"),
     ] {
         std::fs::write(here.join(name), text).expect("there is room");
+        let mode = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(here.join(name), mode).expect("it is ours");
     }
     let receiver = Receiver::start(here, &["--key", "right", "--flows", "1"]);
     for (key, said) in [
@@ -353,7 +356,11 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
             "of UDP",
         ),
         (&["recv", "--log", "no.log"], 2, "nothing is appended"),
-        (&["recv", "--listen", "192.0.2.1"], 3, "--listen"),
+        (
+            &["recv", "--listen", "192.0.2.1", "--no-key"],
+            3,
+            "--listen",
+        ),
         (&["decode", "no.log"], 2, "no log of Trammel's"),
         (&["decode", "missing.log"], 2, "missing.log"),
     ] {

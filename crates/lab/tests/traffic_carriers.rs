@@ -23,6 +23,7 @@ impl Receiver {
     fn start(listen: &str, flows: &str, more: &[&str]) -> Receiver {
         let mut command = trammel();
         command.args(["recv", "--listen", listen, "--port", "0", "--flows", flows]);
+        command.arg("--no-key");
         command
             .args(more)
             .args(["--json"])

@@ -4,6 +4,7 @@
 //! and ITGSend, or ours with `--itg`. With `--native` a sender reads D-ITG's words and sends what they ask for to `trammel recv` in
 //! our own. Nobody guesses who the other end is.
 
+use super::guard::{Proof, is_guarded};
 use super::{options, say, send as send_command};
 use crate::engine::Lacks;
 use crate::traffic::lacking::lacking;
@@ -146,6 +147,14 @@ fn script(path: &Path) -> anyhow::Result<Vec<Command>> {
 }
 
 impl Asked {
+    /// Refuses a passive sender (`-H`) that others than this machine's users could come to, unless the user said `--no-key`.
+    pub(super) fn is_guarded(&self, no_key: bool) -> anyhow::Result<()> {
+        for one in self.flows.iter().filter(|one| one.is_passive) {
+            is_guarded(itg::awaited_at(one)?, Proof::OfItg, no_key)?;
+        }
+        Ok(())
+    }
+
     /// Whether its flows are those that others order.
     pub(super) fn is_daemon(&self) -> bool {
         self.is_daemon

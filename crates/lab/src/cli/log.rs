@@ -1,7 +1,7 @@
 //! `trammel log`: keeps the logs of many senders and receivers.
 
-use super::send::is_guarded;
-use super::{DONE, key, options, say};
+use super::guard::{Proof, is_guarded, key};
+use super::{DONE, options, say};
 use crate::engine::Lacks;
 use crate::traffic::log_store::Files;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -32,8 +32,8 @@ pub(super) struct Args {
     /// Keep the logs of whoever reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
-    /// Keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`, as ITGLog does; of whoever reaches the address
-    #[arg(long, help_heading = "D-ITG", conflicts_with_all = ["key", "no_key"])]
+    /// Keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`, as ITGLog does; D-ITG knows no keys
+    #[arg(long, help_heading = "D-ITG", conflicts_with = "key")]
     itg: bool,
 }
 
@@ -49,6 +49,7 @@ fn unheard(address: SocketAddr) -> impl Fn(std::io::Error) -> anyhow::Error {
 fn run_as_itglog(args: &Args) -> anyhow::Result<ExitCode> {
     let listen = (Ipv4Addr::LOCALHOST, itg::log_protocol::PORT).into();
     let listen = args.listen.unwrap_or(listen);
+    is_guarded(listen, Proof::OfItg, args.no_key)?;
     let Files::Folder(folder) = Files::open(&args.path).map_err(anyhow::Error::msg)? else {
         anyhow::bail!(
             "`{0}` is a file, and writers of D-ITG name the files that they want: give a folder, `{0}/`",
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .listen
         .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, LOG_PORT)));
     let key = args.key.as_deref().map(key).transpose()?;
-    is_guarded(listen, key.as_ref(), args.no_key)?;
+    is_guarded(listen, Proof::Key(key.as_ref()), args.no_key)?;
     let files = Files::open(&args.path).map_err(anyhow::Error::msg)?;
     let server = LogServer::open(listen, key).map_err(unheard(listen))?;
     let interrupted = options::interrupted()?;

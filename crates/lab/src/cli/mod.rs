@@ -25,6 +25,8 @@ mod fidelity;
 pub(crate) mod folder;
 #[cfg(target_os = "linux")]
 mod graph;
+#[cfg(target_os = "linux")]
+pub(crate) mod guard;
 mod hint;
 #[cfg(target_os = "linux")]
 mod itg;
@@ -215,19 +217,6 @@ fn called_as() -> Option<String> {
     let path = std::env::args_os().next()?;
     let name = std::path::Path::new(&path).file_name()?;
     Some(name.to_str()?.to_owned())
-}
-
-/// The key that a file holds.
-#[cfg(target_os = "linux")]
-pub(crate) fn key(path: &std::path::Path) -> anyhow::Result<trammel_traffic::signal::key::Key> {
-    use anyhow::Context;
-    use trammel_traffic::signal::key::{Key, LEAST_KEY_BYTES};
-    let name = path.display();
-    let bytes = std::fs::read(path);
-    let bytes = bytes.map_err(|why| anyhow::anyhow!("`{name}` cannot be read: {why}"))?;
-    Key::new(&bytes).with_context(|| {
-        format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes, which can be guessed; make one: `head -c 24 /dev/urandom | base64 > {name}`")
-    })
 }
 
 /// Shows `error` and returns its exit code.

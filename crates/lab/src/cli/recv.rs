@@ -1,8 +1,9 @@
 //! `trammel recv`: receives streams of many senders at once.
 
+use super::guard::{Proof, is_guarded, key};
 use super::itg::Serving;
 use super::send::log_server;
-use super::{DONE, INTERRUPTED, key, options, print, say};
+use super::{DONE, INTERRUPTED, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::log_file::{LogFile, LogTo, session};
 use crate::traffic::metrics;
@@ -36,7 +37,7 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// what came. The exit code is 130 where it was interrupted before these had come.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
+    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0 --no-key\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
 )]
 pub(super) struct Args {
     /// Address to listen on, for signalling and packets
@@ -46,7 +47,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "PORT")]
     port: Option<u16>,
     /// Come to the sender that waits there, `trammel send --wait`, in place of listening [default port: 9313]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port", "xdp"])]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port", "xdp", "no_key"])]
     connect: Option<String>,
     /// End after so many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -57,6 +58,9 @@ pub(super) struct Args {
     /// File with the key that senders must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// Receive from whoever reaches the address, without a key
+    #[arg(long, conflicts_with = "key")]
+    no_key: bool,
     /// Log of when each packet was sent and received; what the file holds stays
     #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
     log: Option<PathBuf>,
@@ -82,7 +86,12 @@ enum End {
 }
 
 impl End {
-    fn open(args: &Args, asked: Option<&Serving>, hub: Hub) -> anyhow::Result<End> {
+    fn open(
+        args: &Args,
+        asked: Option<&Serving>,
+        settings: Settings,
+        hub: Hub,
+    ) -> anyhow::Result<End> {
         let unheard = |address: SocketAddr, why: io::Error| {
             let what = format!("{address} cannot be listened on: {why}");
             Lacks::error(&what, "give another `--listen` or `--port`")
@@ -105,9 +114,6 @@ impl End {
             say(&format!("listening on {}", receiver.address()?));
             return Ok(End::OfItg(receiver));
         }
-        let settings = Settings {
-            key: args.key.as_deref().map(key).transpose()?,
-        };
         if let Some(to) = &args.connect {
             let sender = resolve(to, WAIT_PORT)?;
             say(&format!("coming to {sender}"));
@@ -154,8 +160,26 @@ impl End {
     }
 }
 
+/// How to receive, if it may be listened where it is asked for.
+fn settings(args: &Args, asked: Option<&Serving>) -> anyhow::Result<Settings> {
+    let settings = Settings {
+        key: args.key.as_deref().map(key).transpose()?,
+    };
+    if let Some(asked) = asked {
+        if asked.visits()?.is_none() {
+            let (address, ..) = asked.serve((args.listen, args.port))?;
+            is_guarded(address, Proof::OfItg, args.no_key)?;
+        }
+    } else if args.connect.is_none() {
+        let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
+        is_guarded(address, Proof::Key(settings.key.as_ref()), args.no_key)?;
+    }
+    Ok(settings)
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let asked = args.itg.asked()?;
+    let settings = settings(args, asked.as_ref())?;
     let interrupted = options::interrupted()?;
     let to = match (&args.log, &args.log_to) {
         (Some(path), _) => Some(LogTo::File(path.clone())),
@@ -166,7 +190,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let log = to.map(|to| LogFile::begin(&to, &session, &interrupted));
     let log = log.transpose().map_err(anyhow::Error::msg)?;
     let keeper = Keeper::new(log);
-    let receiver = End::open(args, asked.as_ref(), Hub::new(Box::new(keeper.clone())))?;
+    let receiver = End::open(
+        args,
+        asked.as_ref(),
+        settings,
+        Hub::new(Box::new(keeper.clone())),
+    )?;
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
         let running = scope.spawn(|| receiver.run(&stop));

@@ -3,9 +3,8 @@
 mod flows;
 mod orders;
 
-pub(super) use orders::is_guarded;
-
-use super::{DONE, FAILED, INTERRUPTED, key, options, print, say};
+use super::guard::key;
+use super::{DONE, FAILED, INTERRUPTED, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::log_file::LogTo;
 use crate::traffic::metrics;
@@ -364,6 +363,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     .without_key(trammel_traffic::itg::orders::PORT)?,
             );
         }
+        asked.is_guarded(args.daemon.has_no_key())?;
         return super::itg::send(&asked, with, key, args.json);
     }
     if args.daemon.is_wanted() {

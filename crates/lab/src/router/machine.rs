@@ -193,7 +193,7 @@ impl Host for Machine {
     }
 
     fn key(&mut self, path: &str) -> io::Result<Box<dyn host::Key>> {
-        let key = crate::cli::key(Path::new(path)).map_err(io::Error::other)?;
+        let key = crate::cli::guard::key(Path::new(path)).map_err(io::Error::other)?;
         Ok(Box::new(SharedKey(key)))
     }
 

@@ -2,7 +2,8 @@
 
 use super::flows::{self, Planned};
 use super::{code, shown, warning};
-use crate::cli::{DONE, INTERRUPTED, LACKS, USAGE, key, options, print, say};
+use crate::cli::guard::{Proof, is_guarded, key};
+use crate::cli::{DONE, INTERRUPTED, LACKS, USAGE, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::script;
 use crate::traffic::send::{self, Job, Outcome, resolve};
@@ -67,14 +68,19 @@ impl DaemonArgs {
             return Ok(None);
         }
         let at = self.address(WAIT_PORT);
-        is_guarded(at, key, self.no_key)?;
+        is_guarded(at, Proof::Key(key), self.no_key)?;
         Waiting::open(at).map(Some).map_err(|why| unheard(at, &why))
+    }
+
+    /// Whether the user has said that whoever comes is served.
+    pub(super) fn has_no_key(&self) -> bool {
+        self.no_key
     }
 
     /// Where orders that bear no key are waited for.
     pub(super) fn without_key(&self, port: u16) -> anyhow::Result<SocketAddr> {
         let at = self.address(port);
-        is_guarded(at, None, self.no_key)?;
+        is_guarded(at, Proof::OfItg, self.no_key)?;
         Ok(at)
     }
 
@@ -82,20 +88,6 @@ impl DaemonArgs {
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         self.listen.unwrap_or(local)
     }
-}
-
-/// Whoever reaches an address of others than this host could use what listens there.
-pub(in crate::cli) fn is_guarded(
-    listen: SocketAddr,
-    key: Option<&Key>,
-    no_key: bool,
-) -> anyhow::Result<()> {
-    if listen.ip().to_canonical().is_loopback() || key.is_some() || no_key {
-        return Ok(());
-    }
-    Err(anyhow!(
-        "{listen} can be reached by others, who need no key: give `--key FILE`, or `--no-key` to serve everybody"
-    ))
 }
 
 fn unheard(at: SocketAddr, why: &std::io::Error) -> anyhow::Error {
@@ -108,7 +100,7 @@ pub(super) fn wait(args: &super::Args) -> anyhow::Result<ExitCode> {
     let own = &args.daemon;
     let clients_key = args.key.as_deref().map(key).transpose()?;
     let at = own.address(ORDERS_PORT);
-    is_guarded(at, clients_key.as_ref(), own.no_key)?;
+    is_guarded(at, Proof::Key(clients_key.as_ref()), own.no_key)?;
     let works = Works {
         receivers_key: own.receivers_key.as_deref().map(key).transpose()?,
         most_time: own.most_time,

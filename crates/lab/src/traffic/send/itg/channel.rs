@@ -14,7 +14,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use trammel_io::local::Local;
-use trammel_traffic::itg::command::{Application, Logs};
+use trammel_traffic::itg::command::{Application, Command, Logs};
 use trammel_traffic::itg::session::Sender;
 use trammel_traffic::itg::signalling::{LogName, Open, PORT, SERIAL_NAME};
 use trammel_traffic::itg::speak::{PATIENCE, Told, speak};
@@ -91,6 +91,17 @@ pub(super) fn connect(
     Ok(groups)
 }
 
+/// Where a passive flow waits for its receiver. As the original: it is the source port that a passive sender waits on.
+pub fn awaited_at(command: &Command) -> anyhow::Result<SocketAddr> {
+    let signalling = &command.signalling;
+    let own = signalling.from.as_ref().map(address).transpose()?;
+    let own = match own {
+        Some(own) => own,
+        None => waiting_address(address(&command.destination)?),
+    };
+    Ok(SocketAddr::new(own, signalling.from_port.unwrap_or(PORT)))
+}
+
 /// Waits for the receiver that comes to a passive sender, for as long as it takes.
 fn await_receiver(
     planned: &[Planned<'_>],
@@ -112,10 +123,7 @@ fn await_receiver(
     let backs = backs.map(|(at, flow)| Ok((at, Back::open(flow)?)));
     let backs: BTreeMap<usize, Back> = backs.collect::<anyhow::Result<_>>()?;
     let signalling = &first.command.signalling;
-    let own = signalling.from.as_ref().map(address).transpose()?;
-    let own = own.unwrap_or_else(|| waiting_address(first.to));
-    // As the original: it is the source port that a passive sender waits on.
-    let at = SocketAddr::new(own, signalling.from_port.unwrap_or(PORT));
+    let at = awaited_at(first.command)?;
     let here = Local {
         address: at,
         device: signalling.device.as_deref(),

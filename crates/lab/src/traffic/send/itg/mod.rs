@@ -16,6 +16,7 @@ use crate::engine::Lacks;
 use crate::traffic::log_file::{self, LogTo};
 use anyhow::{anyhow, bail};
 use books::Books;
+pub use channel::awaited_at;
 pub use plan::address;
 use std::net::SocketAddr;
 use std::path::Path;
