@@ -59,6 +59,7 @@ plain!(
     libc::tpacket_stats_v3,
     libc::packet_mreq,
     [u32; 8],
+    [u32; 9],
     [libc::c_char; libc::IFNAMSIZ],
     libc::sockaddr_storage,
     libc::sockaddr_in,

@@ -133,7 +133,7 @@ fn beside_a_server(
 fn channel(address: SocketAddr, stop: &AtomicBool) -> Channel {
     let stream = TcpStream::connect(address).expect("it is there");
     let mut channel = Channel::new(stream).expect("it is open");
-    greet::ask(&mut channel, None, stop).expect("it serves");
+    greet::ask(&mut channel, None, greet::Opener::Us, stop).expect("it serves");
     channel
 }
 
@@ -287,7 +287,7 @@ fn a_server_that_disappears_or_stalls_is_not_waited_for_by_who_logs() {
             let served = scope.spawn(|| {
                 let (stream, _) = listener.accept().expect("it comes");
                 let mut channel = Channel::new(stream).expect("it is open");
-                greet::answer(&mut channel, None, &stop).expect("it is right");
+                greet::answer(&mut channel, None, greet::Opener::Them, &stop).expect("it is right");
                 stalls.then_some(channel)
             });
             let mut log = Writer::new(Remote::open(address, None, &stop).expect("it serves"));
@@ -325,9 +325,7 @@ fn only_who_holds_the_key_writes() {
         let wrong = Key::new(wrong).expect("long enough");
         let refused = Remote::open(address, Some(&wrong), stop);
         assert!(matches!(refused, Err(greet::Error::Stranger)));
-        let mut without = Writer::new(Remote::open(address, None, stop).expect("it says hello"));
-        without.session(&session("without")).expect("it is taken");
-        let refused = without.get_mut().finish();
+        let refused = Remote::open(address, None, stop);
         assert!(refused.is_err_and(|why| why.to_string().contains("--key")));
         let key = Key::new(right).expect("long enough");
         let mut log = Writer::new(Remote::open(address, Some(&key), stop).expect("it is right"));

@@ -298,7 +298,7 @@ fn packets_find_the_way_through_a_translator_of_addresses() {
 fn come(at: SocketAddr, stop: &AtomicBool) -> Channel {
     let mut channel = Channel::new(TcpStream::connect(at).expect("it waits")).expect("open");
     channel.say(&Message::Here).expect("it goes");
-    assert!(greet::answer(&mut channel, None, stop).expect("it greets"));
+    assert!(greet::answer(&mut channel, None, greet::Opener::Us, stop).expect("it greets"));
     channel
 }
 
@@ -358,7 +358,7 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
             let mut channel = Channel::new(stream).expect("it is open");
             let here = channel.hear(None, &go_on).expect("it says so");
             assert_eq!(here, Message::Here);
-            greet::ask(&mut channel, None, &go_on).expect("it answers");
+            greet::ask(&mut channel, None, greet::Opener::Them, &go_on).expect("it answers");
             channel
         };
         // One leaves in the middle of its greeting, one with flows open to ports where nobody is, one speaks something else.

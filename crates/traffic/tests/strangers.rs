@@ -88,6 +88,7 @@ fn any(rng: &mut Rng) -> Message {
         packets: below(rng, 5),
         bytes: u64::MAX,
         lost: u64::MAX,
+        unattributed: u64::MAX,
     };
     let wish = Wish {
         protocol: [Protocol::Udp, Protocol::Tcp, Protocol::Dccp][below(rng, 3) as usize],
@@ -135,7 +136,7 @@ fn any(rng: &mut Rng) -> Message {
 fn talk(address: SocketAddr, rng: &mut Rng, stop: &AtomicBool) {
     let mut channel = Channel::new(TcpStream::connect(address).expect("it serves")).expect("open");
     if below(rng, 8) > 0 {
-        greet::ask(&mut channel, None, stop).expect("it greets");
+        greet::ask(&mut channel, None, greet::Opener::Us, stop).expect("it greets");
     }
     for _ in 0..below(rng, 12) {
         // It may have hung up, and rightly.

@@ -22,6 +22,7 @@ use trammel_traffic::itg::command::{Command, Host, Logs, Serve};
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::itg::serve::Settings;
 use trammel_traffic::itg::signalling::PORT;
+use trammel_traffic::log::quota::Quota;
 use trammel_traffic::signal::key::Key;
 
 /// Datagrams that tell a passive sender of UDP where its receiver is, as ITGRecv's: of those after the first ITGSend makes answers.
@@ -291,6 +292,9 @@ pub(super) struct RecvArgs {
     /// Folder for the logs that senders of D-ITG wish for (`-x`), also at log servers (`-X`); without it none is written
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
+    /// How much these logs may take together
+    #[arg(long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs", default_value = "10 GB", value_parser = super::send::bytes)]
+    quota: u64,
 }
 
 /// What a receiver is asked to do.
@@ -298,6 +302,7 @@ pub(super) struct RecvArgs {
 pub(super) struct Serving {
     serve: Serve,
     wished: Option<PathBuf>,
+    quota: u64,
     log: Option<Arc<BinaryLog>>,
 }
 
@@ -334,6 +339,7 @@ impl RecvArgs {
         };
         Ok(Some(Serving {
             wished: self.itg_logs.clone(),
+            quota: self.quota,
             log: log.map(Arc::new),
             serve,
         }))
@@ -368,6 +374,7 @@ impl Serving {
         Settings {
             log: self.log.clone(),
             wished: self.wished.clone(),
+            quota: Quota::new(self.quota),
             device: self.serve.device.clone(),
             signalling_device: self.serve.signalling_device.clone(),
         }

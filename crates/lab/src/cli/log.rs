@@ -8,6 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_traffic::itg;
+use trammel_traffic::log::quota::Quota;
 use trammel_traffic::log::server::{Ended, LogServer};
 use trammel_traffic::signal::LOG_PORT;
 
@@ -32,6 +33,9 @@ pub(super) struct Args {
     /// Keep the logs of whoever reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
+    /// How much all logs together may take that are kept in this run, files at 4 KiB each beside their bytes
+    #[arg(long, value_name = "SIZE", default_value = "10 GB", value_parser = super::send::bytes)]
+    quota: u64,
     /// Keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`, as ITGLog does; D-ITG knows no keys
     #[arg(long, help_heading = "D-ITG", conflicts_with = "key")]
     itg: bool,
@@ -50,13 +54,15 @@ fn run_as_itglog(args: &Args) -> anyhow::Result<ExitCode> {
     let listen = (Ipv4Addr::LOCALHOST, itg::log_protocol::PORT).into();
     let listen = args.listen.unwrap_or(listen);
     is_guarded(listen, Proof::OfItg, args.no_key)?;
-    let Files::Folder(folder) = Files::open(&args.path).map_err(anyhow::Error::msg)? else {
+    let quota = Quota::new(args.quota);
+    let files = Files::open(&args.path, quota.clone()).map_err(anyhow::Error::msg)?;
+    let Files::Folder(folder, _) = files else {
         anyhow::bail!(
             "`{0}` is a file, and writers of D-ITG name the files that they want: give a folder, `{0}/`",
             args.path.display()
         );
     };
-    let server = itg::log_serve::LogServer::open(listen, folder).map_err(unheard(listen))?;
+    let server = itg::log_serve::LogServer::open(listen, folder, quota).map_err(unheard(listen))?;
     let interrupted = options::interrupted()?;
     say(&format!("listening on {}", server.address()));
     server
@@ -74,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, LOG_PORT)));
     let key = args.key.as_deref().map(key).transpose()?;
     is_guarded(listen, Proof::Key(key.as_ref()), args.no_key)?;
-    let files = Files::open(&args.path).map_err(anyhow::Error::msg)?;
+    let files = Files::open(&args.path, Quota::new(args.quota)).map_err(anyhow::Error::msg)?;
     let server = LogServer::open(listen, key).map_err(unheard(listen))?;
     let interrupted = options::interrupted()?;
     say(&format!("listening on {}", server.address()));

@@ -111,7 +111,7 @@ impl End {
             let (address, data, settings) = asked.serve((args.listen, args.port))?;
             let receiver = itg::serve::Receiver::open(address, data, settings, hub);
             let receiver = receiver.map_err(|why| unheard(address, why))?;
-            say(&format!("listening on {}", receiver.address()?));
+            say(&format!("listening on {}", receiver.address()));
             return Ok(End::OfItg(receiver));
         }
         if let Some(to) = &args.connect {

@@ -252,7 +252,7 @@ fn plain(args: &Args, mechanism: Option<Mechanism>) -> anyhow::Result<Option<Mec
     Ok(mechanism)
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let wanted = [Dimension::Bytes, Dimension::Ratio];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
     if (1.0..=1e18).contains(&quantity.value) {

@@ -1,29 +1,27 @@
 //! The files of a log server: one for each log in a folder, or one file that logs are appended to in turn.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_traffic::log::quota::Quota;
 use trammel_traffic::log::server::Store;
 use trammel_traffic::log::{Ending, Session, survey};
-
-/// Logs of one writer that begin in the same second, at most.
-const MOST_ALIKE: u32 = 10_000;
 
 /// The files.
 #[derive(Debug)]
 pub enum Files {
-    /// A folder.
-    Folder(PathBuf),
-    /// A file, and whether a log is being written to it.
-    File(PathBuf, Arc<AtomicBool>),
+    /// A folder, and how many bytes the logs may take.
+    Folder(PathBuf, Quota),
+    /// A file, whether a log is being written to it, and the same.
+    File(PathBuf, Arc<AtomicBool>, Quota),
 }
 
 impl Files {
     /// A folder where `path` is one or ends as one, which is made then; else a file. Tries whether it can be written.
-    pub fn open(path: &Path) -> Result<Files, String> {
+    pub fn open(path: &Path, quota: Quota) -> Result<Files, String> {
         let name = path.display();
         let wrong = |why: io::Error| format!("`{name}` cannot be written: {why}");
         let is_folder = path.is_dir() || name.to_string().ends_with('/');
@@ -31,9 +29,9 @@ impl Files {
             std::fs::create_dir_all(path).map_err(wrong)?;
             // A file of a name that nobody knows beforehand, gone at once.
             tempfile::NamedTempFile::new_in(path).map_err(wrong)?;
-            return Ok(Files::Folder(path.to_owned()));
+            return Ok(Files::Folder(path.to_owned(), quota));
         }
-        let files = Files::File(path.to_owned(), Arc::default());
+        let files = Files::File(path.to_owned(), Arc::default(), quota);
         append(path)?;
         Ok(files)
     }
@@ -86,6 +84,7 @@ fn date(ns: i64) -> String {
 /// A log's file.
 struct Log {
     file: File,
+    quota: Quota,
     /// Up to where all is whole.
     good_bytes: u64,
     /// To be given back.
@@ -95,6 +94,7 @@ struct Log {
 impl Write for Log {
     /// Writes a block, or leaves the file as it was.
     fn write(&mut self, block: &[u8]) -> io::Result<usize> {
+        self.quota.take(block.len() as u64)?;
         if let Err(why) = self.file.write_all(block) {
             // Where not even this can be done, a reader stops at the last whole block.
             let _ = self.file.set_len(self.good_bytes);
@@ -119,19 +119,20 @@ impl Drop for Log {
 
 impl Store for Files {
     fn begin(&self, session: &Session, from: SocketAddr) -> Result<Box<dyn Write>, String> {
-        let (file, busy) = match self {
-            Files::Folder(folder) => (new_file(folder, session, from)?, None),
-            Files::File(path, busy) => {
+        let (file, busy, quota) = match self {
+            Files::Folder(folder, quota) => (new_file(folder, session, from, quota)?, None, quota),
+            Files::File(path, busy, quota) => {
                 if busy.swap(true, Ordering::SeqCst) {
                     return Err("its file holds one log at a time; give the log server a folder to keep several at once".to_owned());
                 }
                 let file = append(path).inspect_err(|_| busy.store(false, Ordering::SeqCst))?;
-                (file, Some(busy.clone()))
+                (file, Some(busy.clone()), quota)
             }
         };
         let good_bytes = file.metadata().map_or(0, |about| about.len());
         Ok(Box::new(Log {
             file,
+            quota: quota.clone(),
             good_bytes,
             busy,
         }))
@@ -139,18 +140,18 @@ impl Store for Files {
 }
 
 /// A file for a log that begins. Nothing in its name is of the writer's choice but a date.
-fn new_file(folder: &Path, session: &Session, from: SocketAddr) -> Result<File, String> {
+fn new_file(
+    folder: &Path,
+    session: &Session,
+    from: SocketAddr,
+    quota: &Quota,
+) -> Result<File, String> {
     let (date, host) = (date(session.date_ns), from.ip().to_canonical());
     let host = host.to_string().replace(':', "_");
-    for number in 1..=MOST_ALIKE {
-        let path = folder.join(format!("{date}-{host}-{number}.log"));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Err(why) if why.kind() == ErrorKind::AlreadyExists => {}
-            Err(why) => return Err(format!("the log server has no file for it: {why}")),
-            Ok(file) => return Ok(file),
-        }
-    }
-    Err(format!("{MOST_ALIKE} logs of that second are kept already"))
+    quota
+        .create(folder, |number| format!("{date}-{host}-{}.log", number + 1))
+        .map(|(file, _)| file)
+        .map_err(|why| format!("the log server has no file for it: {why}"))
 }
 
 #[cfg(test)]

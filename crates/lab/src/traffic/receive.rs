@@ -112,6 +112,12 @@ impl Sink for Keeper {
             0 => String::new(),
             lost => format!("; {lost} were lost here: its port's buffer was full"),
         };
-        say(&format!("flow {flow}: {of}{own}"));
+        let others = match received.unattributed {
+            0 => String::new(),
+            lost => format!(
+                "; {lost} were lost here of this flow or of others that its port had at the same time"
+            ),
+        };
+        say(&format!("flow {flow}: {of}{own}{others}"));
     }
 }

@@ -11,7 +11,7 @@ use super::line::{DAY_NS, Line};
 use super::log_file::BinaryLog;
 use super::signalling::{Head, flow_of};
 use super::stamps;
-use crate::receive::reads::{Messages, Reads};
+use crate::receive::reads::{Claim, Messages, Reads};
 use crate::record::Protocol;
 use crate::stamp::Stamp;
 use std::collections::BTreeMap;
@@ -172,6 +172,18 @@ impl Reads for Flows {
         Some((stamp, payload.len()))
     }
 
+    fn claim(&self, first: &[u8], from: SocketAddr) -> Claim {
+        let peer = from.ip().to_canonical();
+        if self.headless(peer).is_some() {
+            return Claim::OfPeer;
+        }
+        let Some(flow) = flow_of(first) else {
+            return Claim::Wait;
+        };
+        let number = self.all().get(&(peer, flow)).map(|known| known.number);
+        number.map_or(Claim::Nobody, Claim::Of)
+    }
+
     fn messages(&self, from: SocketAddr) -> Box<dyn Messages + '_> {
         Box::new(Stream {
             flows: self,
@@ -191,6 +203,11 @@ struct Stream<'a> {
 }
 
 impl Messages for Stream<'_> {
+    /// One connection may carry several.
+    fn flow(&self) -> Option<u32> {
+        None
+    }
+
     fn next(&mut self, left: &mut &[u8], time_ns: i64) -> Option<(Stamp, u32)> {
         let peer = self.from.ip().to_canonical();
         if self.framing.is_between()

@@ -4,6 +4,7 @@ use super::binary_log::{self, Order};
 use super::line::Line;
 #[cfg(target_os = "linux")]
 use super::signalling::LogName;
+use crate::log::quota::Quota;
 #[cfg(target_os = "linux")]
 use crate::record::Protocol;
 use std::fmt::Debug;
@@ -26,6 +27,8 @@ pub(super) trait Sink: Debug + Send {
 #[derive(Debug)]
 pub struct BinaryLog {
     name: String,
+    /// Of the file, where it is one.
+    file_name: Option<String>,
     inner: Mutex<Inner>,
 }
 
@@ -35,10 +38,12 @@ struct Inner {
     fault: Option<String>,
 }
 
-/// A file: as the original's it is begun anew, has the machine's order of bytes, and no head.
+/// A file: as the original's it has the machine's order of bytes, and no head.
 #[derive(Debug)]
 struct Binary {
     into: BufWriter<File>,
+    /// Of a log of others.
+    quota: Option<Quota>,
     record: Vec<u8>,
 }
 
@@ -46,6 +51,9 @@ impl Sink for Binary {
     fn line(&mut self, line: &Line) -> io::Result<()> {
         self.record.clear();
         binary_log::write(line, Order::of_this_machine(), &mut self.record);
+        if let Some(quota) = &self.quota {
+            quota.take(self.record.len() as u64)?;
+        }
         self.into.write_all(&self.record)
     }
 
@@ -60,12 +68,38 @@ impl BinaryLog {
     /// # Errors
     /// If it cannot be written.
     pub fn begin(path: &Path) -> io::Result<BinaryLog> {
-        let file = File::create(path)?;
+        Ok(BinaryLog::in_file(File::create(path)?, path, None))
+    }
+
+    /// Begins one that somebody else wishes for and names: in a file of its own, whatever is there already, and of no more bytes than
+    /// `quota` has.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin_new(folder: &Path, name: &str, quota: &Quota) -> io::Result<BinaryLog> {
+        let (file, path) = quota.create(folder, |number| match number {
+            0 => name.to_owned(),
+            _ => format!("{name}.{number}"),
+        })?;
+        Ok(BinaryLog::in_file(file, &path, Some(quota.clone())))
+    }
+
+    fn in_file(file: File, path: &Path, quota: Option<Quota>) -> BinaryLog {
         let into = Binary {
             into: BufWriter::with_capacity(64 * binary_log::RECORD, file),
+            quota,
             record: Vec::with_capacity(binary_log::RECORD),
         };
-        Ok(BinaryLog::new(path.display().to_string(), into))
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        BinaryLog {
+            file_name: name.map(|name| name.into_owned()),
+            ..BinaryLog::new(path.display().to_string(), into)
+        }
+    }
+
+    /// The name of its file, where it is one.
+    pub fn file_name(&self) -> Option<&str> {
+        self.file_name.as_deref()
     }
 
     /// Begins one that the log server at `server` keeps under `name`; its records go there over `protocol` (UDP or TCP), `batch`
@@ -93,6 +127,7 @@ impl BinaryLog {
     fn new(name: String, into: impl Sink + 'static) -> BinaryLog {
         BinaryLog {
             name,
+            file_name: None,
             inner: Mutex::new(Inner {
                 into: Box::new(into),
                 fault: None,

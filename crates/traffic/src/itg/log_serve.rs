@@ -1,13 +1,16 @@
 //! A log server that ITGSend and ITGRecv can log to: many logs at once, each a file of a folder.
 //!
-//! Differs from ITGLog: records of UDP are taken of the host that asked only; a log whose name is open already gets the records of
-//! both; of a name only its last part counts; the port for the records is any that is free, not one of 9003 to 10003.
+//! Differs from ITGLog: a file that is there is left alone, and the log gets a number after its name; records are taken of the host
+//! that asked only; a log whose name a host has open already gets the records of both; of a name only its last part counts; the port for
+//! the records is any that is free, not one of 9003 to 10003.
 
 use super::log_file::BinaryLog;
 use super::log_protocol::{GREETING, RECORD, REQUEST, Request, read};
 use super::serve::Say;
+use crate::log::quota::Quota;
 use crate::record::Protocol;
 use crate::signal::listener::Listener;
+use crate::signal::pending::{Door, Verdict};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -15,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use trammel_io::accept;
 
 /// The longest that a client may take to ask, and to come with its records.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,18 +34,22 @@ const PART: usize = 1 << 16;
 pub struct LogServer {
     listener: Listener,
     folder: PathBuf,
-    open: Mutex<BTreeMap<String, Weak<BinaryLog>>>,
+    quota: Quota,
+    /// By who writes them, and the name that it asked for.
+    open: Mutex<BTreeMap<(IpAddr, String), Weak<BinaryLog>>>,
 }
 
 impl LogServer {
-    /// A server that listens at `address`, whose port 0 leaves the number to the system, and keeps logs in `folder`.
+    /// A server that listens at `address`, whose port 0 leaves the number to the system, and keeps logs in `folder`, as many bytes as
+    /// `quota` has.
     ///
     /// # Errors
     /// If the port cannot be had.
-    pub fn open(address: SocketAddr, folder: PathBuf) -> io::Result<LogServer> {
+    pub fn open(address: SocketAddr, folder: PathBuf, quota: Quota) -> io::Result<LogServer> {
         Ok(LogServer {
             listener: Listener::open(address)?,
             folder,
+            quota,
             open: Mutex::default(),
         })
     }
@@ -58,27 +66,32 @@ impl LogServer {
     /// If no more clients can be accepted.
     pub fn run(&self, stop: &AtomicBool, say: Say<'_>) -> io::Result<()> {
         std::thread::scope(|scope| {
-            self.listener.serve(scope, stop, move |stream, from| {
-                match self.serve(stream, stop) {
-                    Ok(None) => {}
-                    Ok(Some(what)) | Err(what) => say(from, &what),
-                }
-            })
+            let serve = move |stream, from| match self.serve(stream, stop) {
+                Ok(None) => {}
+                Ok(Some(what)) | Err(what) => say(from, &what),
+            };
+            self.listener
+                .serve_by(scope, stop, &Asks, serve, &|_, from, why| {
+                    say(from, &format!("turned away: {why}"));
+                })
         })
     }
 
-    /// The log of a name, which others may be writing already.
-    fn log(&self, file: &str) -> Result<Arc<BinaryLog>, String> {
+    /// The log of a name, which others of the same host may be writing already.
+    fn log(&self, peer: IpAddr, file: &str) -> Result<Arc<BinaryLog>, String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, log| log.strong_count() > 0);
-        if let Some(log) = open.get(file).and_then(Weak::upgrade) {
+        let key = (peer, file.to_owned());
+        if let Some(log) = open.get(&key).and_then(Weak::upgrade) {
             return Ok(log);
         }
-        let path = self.folder.join(file);
-        let log = BinaryLog::begin(&path)
-            .map_err(|why| format!("`{}` cannot be written: {why}", path.display()))?;
+        let log = BinaryLog::begin_new(&self.folder, file, &self.quota);
+        let log = log.map_err(|why| {
+            let path = self.folder.join(file);
+            format!("`{}` cannot be written: {why}", path.display())
+        })?;
         let log = Arc::new(log);
-        open.insert(file.to_owned(), Arc::downgrade(&log));
+        open.insert(key, Arc::downgrade(&log));
         Ok(log)
     }
 
@@ -87,15 +100,14 @@ impl LogServer {
         let told = |why: io::Error| why.to_string();
         control.set_read_timeout(Some(LOOK)).map_err(told)?;
         control.set_write_timeout(Some(PATIENCE)).map_err(told)?;
-        control.write_all(&[GREETING]).map_err(told)?;
         let Some(bytes) = asked(&mut control, stop)? else {
             return Ok(None);
         };
         let request = Request::decode(&bytes).map_err(|why| why.to_string())?;
         let file = request.name.file_name()?;
-        let log = self.log(&file)?;
         let here = SocketAddr::new(control.local_addr().map_err(told)?.ip(), 0);
         let peer = control.peer_addr().map_err(told)?.ip();
+        let log = self.log(peer, &file)?;
         let mut ending = Ending::new(control);
         let mut taken = Taken::default();
         match request.protocol {
@@ -124,7 +136,29 @@ impl LogServer {
             None => String::new(),
             Some(why) => format!("; others were none: {why}"),
         };
-        Ok(Some(format!("{records} records of its log `{file}`{and}")))
+        let kept = match log.file_name() {
+            Some(kept) if *kept != *file => format!(", kept as `{kept}`"),
+            _ => String::new(),
+        };
+        Ok(Some(format!(
+            "{records} records of its log `{file}`{kept}{and}"
+        )))
+    }
+}
+
+/// A client is greeted, and asks for a log.
+struct Asks;
+
+impl Door for Asks {
+    fn greeting(&self) -> &[u8] {
+        &[GREETING]
+    }
+
+    fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
+        match first.len() < REQUEST {
+            true => Verdict::Wait,
+            false => Verdict::Serve,
+        }
     }
 }
 
@@ -165,11 +199,11 @@ fn came(
 ) -> Option<TcpStream> {
     let since = Instant::now();
     while since.elapsed() < PATIENCE && !stop.load(Ordering::Relaxed) && !ending.is_over() {
-        match listener.accept() {
-            Ok((stream, from)) if from.ip() == peer => return Some(stream),
+        match accept::tcp(listener).ok()?.or_rest() {
+            Some((stream, from)) if from.ip() == peer => return Some(stream),
             // Not the one that asked.
-            Ok(_) => {}
-            Err(_) => std::thread::sleep(LOOK),
+            Some(_) => {}
+            None => std::thread::sleep(LOOK),
         }
     }
     None

@@ -6,29 +6,27 @@ use super::flows::Flows;
 use super::log_file::BinaryLog;
 use super::serve_channel::Channel;
 use super::session;
+use super::signalling::{Message, Side};
+use crate::log::quota::Quota;
 use crate::receive::hub::Hub;
 use crate::receive::port::{Manner, Port};
-use crate::receive::reads::Reads;
+use crate::receive::ports::{Held, Ports};
 use crate::record::Protocol;
 use crate::send::waiting::any;
-use std::collections::BTreeMap;
+use crate::signal::listener::Listener;
+use crate::signal::pending::{Door, Verdict};
+use crate::signal::places::Places;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
-use trammel_io::clock::Waiter;
 use trammel_io::local::Local;
 
-/// Senders at once, and ports, at most.
-const MOST_CHANNELS: usize = 1024;
-const MOST_PORTS: usize = 1024;
 /// The longest that a sender may take to open its first flow, and to read what is said to it.
 pub(super) const GREETING: Duration = Duration::from_secs(10);
-const SLICE_NS: i64 = 50_000_000;
 
 /// How to serve.
 #[derive(Debug, Default)]
@@ -37,6 +35,8 @@ pub struct Settings {
     pub log: Option<Arc<BinaryLog>>,
     /// The folder of logs that senders wish for; without one they get none.
     pub wished: Option<PathBuf>,
+    /// How many bytes they may take.
+    pub quota: Quota,
     /// The only interface that packets are taken from (`-i`), and that signalling is (`-Si`).
     pub device: Option<String>,
     /// See above.
@@ -54,8 +54,6 @@ pub(super) fn near(to: SocketAddr, device: Option<&str>) -> Local<'_> {
 /// Hears what a person should know, and of which sender.
 pub type Say<'a> = &'a (dyn Fn(SocketAddr, &str) + Sync);
 
-type Ports = BTreeMap<(Protocol, u16), (Port, Arc<Flows>)>;
-
 /// What the channels of a receiver have in common.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -63,14 +61,13 @@ pub(super) struct Shared {
     /// Where packets come to.
     data: IpAddr,
     pub(super) hub: Arc<Mutex<Hub>>,
-    ports: Mutex<Ports>,
-    channels: AtomicUsize,
+    ports: Arc<Ports<Flows>>,
 }
 
 /// A receiver that ITGSend can talk to.
 #[derive(Debug)]
 pub struct Receiver {
-    listener: TcpListener,
+    listener: Listener,
     shared: Shared,
 }
 
@@ -89,20 +86,16 @@ impl Receiver {
             address: signalling,
             device: settings.signalling_device.as_deref(),
         };
-        let listener = local.listen()?;
-        listener.set_nonblocking(true)?;
+        let listener = Listener::with(local.listen()?, Arc::default())?;
         Ok(Receiver {
+            shared: Shared::new(data, settings, hub, listener.places().clone()),
             listener,
-            shared: Shared::new(data, settings, hub),
         })
     }
 
     /// Where it listens for signalling.
-    ///
-    /// # Errors
-    /// If the system does not tell.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
     }
 
     /// What it receives.
@@ -115,33 +108,30 @@ impl Receiver {
     /// # Errors
     /// If no more senders can be accepted.
     pub fn run(&self, stop: &AtomicBool, say: Say<'_>) -> io::Result<()> {
-        let mut waiter = Waiter::new();
-        waiter.set(&[self.listener.as_raw_fd()]);
         let shared = &self.shared;
         std::thread::scope(|scope| {
-            while !stop.load(Ordering::Relaxed) {
-                // Who hung up before being served, or too many open files: others may still be served.
-                let Ok((stream, peer)) = self.listener.accept() else {
-                    waiter.wait(Some(SLICE_NS))?;
-                    continue;
-                };
-                if shared.channels.fetch_add(1, Ordering::Relaxed) >= MOST_CHANNELS {
-                    shared.channels.fetch_sub(1, Ordering::Relaxed);
-                    say(
-                        peer,
-                        &format!("turned away: {MOST_CHANNELS} senders are here already"),
-                    );
-                    continue;
-                }
-                scope.spawn(move || {
-                    let session = session::Receiver::new();
-                    let channel = Channel::new(stream, peer, (shared, session));
-                    channel.converse((scope, stop), say);
-                    shared.channels.fetch_sub(1, Ordering::Relaxed);
-                });
-            }
-            Ok(())
+            let serve = move |stream, peer| {
+                let session = session::Receiver::new();
+                let channel = Channel::new(stream, peer, (shared, session));
+                channel.converse((scope, stop), say);
+            };
+            self.listener
+                .serve_by(scope, stop, &Greeting, serve, &|_, peer, why| {
+                    say(peer, &format!("turned away: {why}"));
+                })
         })
+    }
+}
+
+/// What ITGSend begins with: a whole message, or bytes that are none.
+struct Greeting;
+
+impl Door for Greeting {
+    fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
+        match Message::decode(first, Side::Sender) {
+            Ok(None) => Verdict::Wait,
+            _ => Verdict::Serve,
+        }
     }
 }
 
@@ -171,7 +161,7 @@ impl Visitor {
             stream: near(sender, device).connect(sender, GREETING)?,
             sender,
             punches,
-            shared: Shared::new(any(sender.ip()), settings, hub),
+            shared: Shared::new(any(sender.ip()), settings, hub, Arc::default()),
         })
     }
 
@@ -200,13 +190,13 @@ impl Visitor {
 }
 
 impl Shared {
-    fn new(data: IpAddr, settings: Settings, hub: Hub) -> Shared {
+    fn new(data: IpAddr, settings: Settings, hub: Hub, places: Arc<Places>) -> Shared {
+        let hub = Arc::new(Mutex::new(hub));
         Shared {
             settings,
             data,
-            hub: Arc::new(Mutex::new(hub)),
-            ports: Mutex::default(),
-            channels: AtomicUsize::new(0),
+            ports: Ports::new(hub.clone(), places),
+            hub,
         }
     }
 
@@ -214,41 +204,27 @@ impl Shared {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The port `number` of a protocol, which is served from now on.
+    /// The port `number` of a protocol for a flow of `peer`.
     pub(super) fn port<'scope>(
         &'scope self,
         (protocol, number): (Protocol, u16),
-        (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
-    ) -> Result<(Port, Arc<Flows>), String> {
-        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = ports.get(&(protocol, number)) {
-            return Ok(found.clone());
-        }
-        if ports.len() >= MOST_PORTS {
-            return Err(format!("{MOST_PORTS} ports are open already"));
-        }
+        peer: SocketAddr,
+        run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+    ) -> Result<Held<Flows>, String> {
         let manner = Manner {
             device: self.settings.device.as_deref(),
             // The channel does not tell of which type a flow's messages are.
             has_all_types: true,
             ..Manner::default()
         };
-        let port = Port::open(protocol, (self.data, number).into(), manner)?;
-        let flows = Arc::new(Flows::new(protocol));
-        ports.insert((protocol, number), (port.clone(), flows.clone()));
-        let (served, hub) = (port.clone(), self.hub.clone());
-        let reads: Arc<dyn Reads> = flows.clone();
-        scope.spawn(move || {
-            // An error of a socket that is ours and open is one of the machine's.
-            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
-                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
-                hub.port_failed(&format!("port {number} of {protocol:?}"), &why);
-                drop(hub);
-                // Who asks for it again may have more luck.
-                let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-                ports.remove(&(protocol, number));
-            }
-        });
-        Ok((port, flows))
+        let open = || Port::open(protocol, (self.data, number).into(), manner);
+        let key = (protocol, number);
+        self.ports
+            .hold(key, peer, open, || Flows::new(protocol), run)
+    }
+
+    /// The places of the threads that serve senders.
+    pub(super) fn places(&self) -> &Arc<Places> {
+        self.ports.places()
     }
 }

@@ -9,7 +9,10 @@ use super::log_protocol;
 use super::serve::{GREETING, Say, Shared, near};
 use super::session::{self, Received};
 use super::signalling::{LogName, Open};
+use crate::receive::hub::Connections;
 use crate::receive::port::Port;
+use crate::receive::ports::{Held, Losses};
+use crate::receive::session::{COMING, NO_PROGRESS};
 use crate::receive::tcp;
 use crate::record::{Flow, Protocol};
 use crate::signal::message::Count;
@@ -23,9 +26,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-/// What was sent may be on its way for so long after the sender has said that it is done; a flow that is quiet for the shorter
-/// time is over.
-const LATEST: Duration = Duration::from_secs(5);
+/// What was sent as datagrams may be on its way for so long after the sender has said that it is done; a flow that is quiet for the
+/// shorter time is over.
+const LATEST: Duration = Duration::from_secs(60);
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest that a receiver that is to stop waits for the end of channels without flows.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -40,14 +43,12 @@ const BATCH: u32 = 50;
 #[derive(Debug)]
 struct Mine {
     number: u32,
-    port: Port,
-    flows: Arc<Flows>,
+    protocol: Protocol,
+    port: Held<Flows>,
     /// The port of a passive sender that its packets are to be fetched at.
     back: Option<u16>,
-    /// What its port had lost before.
-    lost_before: u64,
-    /// Since when its sender is done, since when nothing has come, and what had come then.
-    ending: Option<(Instant, Instant, Count)>,
+    /// Since when its sender is done, since when nothing has come, and what had come then, and when the last of it had.
+    ending: Option<(Instant, Instant, (Count, i64))>,
 }
 
 /// A channel with a sender.
@@ -172,10 +173,11 @@ impl<'scope> Channel<'scope> {
                     Received::Listening { flow } => self.fetch(flow, run, say),
                     Received::End { flow } => {
                         let hub = self.shared.hub();
-                        if let Some(mine) = self.flows.get_mut(&flow) {
-                            let count = hub.count(mine.number).unwrap_or_default();
-                            let now = Instant::now();
-                            mine.ending = mine.ending.or(Some((now, now, count)));
+                        if let Some(mine) = self.flows.get_mut(&flow)
+                            && let Some(progress) = hub.progress(mine.number)
+                        {
+                            let (now, came) = (Instant::now(), (progress.count, progress.last_ns));
+                            mine.ending = mine.ending.or(Some((now, now, came)));
                         }
                     }
                     Received::Abort { flow } => {
@@ -224,12 +226,12 @@ impl<'scope> Channel<'scope> {
 
     /// The log that a sender wishes for, in the folder of such.
     fn wish(&self, name: &LogName) -> Result<Arc<BinaryLog>, String> {
-        let path = self.folder(name)?.join(name.file_name()?);
-        let log = BinaryLog::begin(&path);
+        let (folder, file) = (self.folder(name)?, name.file_name()?);
+        let log = BinaryLog::begin_new(folder, &file, &self.shared.settings.quota);
         log.map(Arc::new).map_err(|why| {
             format!(
                 "wishes for a log, but `{}` cannot be written: {why}",
-                path.display()
+                folder.join(file).display()
             )
         })
     }
@@ -258,18 +260,18 @@ impl<'scope> Channel<'scope> {
         }
         // ICMP has no ports: there is one of it, and the sender hears the number that it asked for.
         let number = if is_icmp { 0 } else { open.port };
-        let (port, flows) = self.shared.port((protocol, number), run)?;
-        let mut address = port.address().map_err(|why| why.to_string())?;
+        let port = self.shared.port((protocol, number), self.peer, run)?;
+        let mut address = port.port().address().map_err(|why| why.to_string())?;
         if is_icmp {
             address.set_port(open.port);
         }
-        if !flows.has_room(from, open.flow, open.metadata) {
+        if !port.reads().has_room(from, open.flow, open.metadata) {
             return Err(format!(
                 "port {} has a flow of {from} already that its packets could not be told from; use another `-rp`",
                 address.port()
             ));
         }
-        let (peer, lost_before) = (self.peer, port.lost());
+        let peer = self.peer;
         let to = SocketAddr::new(open.address, address.port());
         let number = self.shared.hub().open(from, open.meter, |number| Flow {
             number,
@@ -292,13 +294,13 @@ impl<'scope> Channel<'scope> {
             came: 0,
             icmp_type: None,
         };
-        flows.open(from, open.flow, known);
+        port.reads().open(from, open.flow, known);
+        port.begin(number);
         let mine = Mine {
             number,
+            protocol,
             port,
-            flows,
             back: open.back,
-            lost_before,
             ending: None,
         };
         self.flows.insert(open.flow, mine);
@@ -320,25 +322,28 @@ impl<'scope> Channel<'scope> {
             return;
         };
         let to = SocketAddr::new(self.peer.ip(), back);
-        if let Port::Udp(port) = &mine.port {
+        if let Port::Udp(port) = mine.port.port() {
             for _ in 0..self.punches.max(1) {
                 port.punch(PUNCH, to);
             }
             return;
         }
-        let (hub, flows) = (self.shared.hub.clone(), mine.flows.clone());
+        let (hub, flows) = (self.shared.hub.clone(), mine.port.reads().clone());
         let device = self.shared.settings.device.as_deref();
-        match near(to, device).connect(to, GREETING) {
-            Ok(stream) => {
-                scope.spawn(move || {
-                    // Its end, whatever it was, shows as messages that did not come.
-                    let _ = tcp::converse(stream, to, (&hub, flows.as_ref()), stop);
-                });
-            }
-            Err(why) => say(
+        let fetched = self.shared.places().take(to).and_then(|place| {
+            let stream = near(to, device).connect(to, GREETING);
+            let stream = stream.map_err(|why| why.to_string())?;
+            let spawned = place.spawn(scope, stream, move |stream| {
+                // Its end, whatever it was, shows as messages that did not come.
+                let _ = tcp::converse(stream, to, (&hub, flows.as_ref()), stop);
+            });
+            spawned.map_err(|(_, why)| why.to_string())
+        });
+        if let Err(why) = fetched {
+            say(
                 self.peer,
                 &format!("flow {flow} cannot be fetched at port {back}: {why}"),
-            ),
+            );
         }
     }
 
@@ -350,10 +355,23 @@ impl<'scope> Channel<'scope> {
             let Some((since, changed, last)) = &mut mine.ending else {
                 continue;
             };
-            let count = hub.count(mine.number).unwrap_or_default();
-            if count != *last {
-                (*last, *changed) = (count, Instant::now());
-            } else if changed.elapsed() > QUIET || since.elapsed() > LATEST {
+            let Some(progress) = hub.progress(mine.number) else {
+                over.push(*flow);
+                continue;
+            };
+            let came = (progress.count, progress.last_ns);
+            if came != *last {
+                (*last, *changed) = (came, Instant::now());
+            }
+            let quiet = changed.elapsed();
+            let is_over = match (mine.protocol, progress.connections) {
+                (Protocol::Tcp, Connections::None) => quiet > COMING,
+                (Protocol::Tcp, Connections::Open) => quiet > NO_PROGRESS,
+                // A last connection that ended is the end of the flow.
+                (Protocol::Tcp, Connections::Ended) => true,
+                _ => quiet > QUIET || since.elapsed() > LATEST,
+            };
+            if is_over {
                 over.push(*flow);
             }
         }
@@ -366,9 +384,9 @@ impl<'scope> Channel<'scope> {
 
     fn close(&mut self, flow: u32) {
         if let Some(mine) = self.flows.remove(&flow) {
-            mine.flows.close(self.from(), flow);
-            let lost = mine.port.lost() - mine.lost_before;
-            let _ = self.shared.hub().close(mine.number, lost, None);
+            mine.port.reads().close(self.from(), flow);
+            let Losses { own, shared } = mine.port.end(mine.number);
+            let _ = self.shared.hub().close(mine.number, (own, shared), None);
         }
     }
 

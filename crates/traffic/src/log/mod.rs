@@ -12,6 +12,7 @@
 pub mod block;
 pub mod crc;
 mod fields;
+pub mod quota;
 mod reader;
 #[cfg(target_os = "linux")]
 pub mod remote;

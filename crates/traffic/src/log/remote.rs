@@ -4,7 +4,7 @@
 //! that comes after it, is not in the log, and that is said.
 
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, Error, PATIENCE, refusal};
+use crate::signal::greet::{self, Error, Opener, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ impl Remote {
     ) -> Result<Remote, Error> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(Silence::System)?;
         let mut channel = Channel::new(stream).map_err(Silence::System)?;
-        greet::ask(&mut channel, key, stop)?;
+        greet::ask(&mut channel, key, Opener::Us, stop)?;
         let (blocks, come) = sync_channel(MOST_WAITING);
         let talks = std::thread::Builder::new()
             .name("log".to_owned())

@@ -5,7 +5,7 @@
 
 use super::{Ending, Entry, Reader, Session};
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, PATIENCE};
+use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
 use crate::signal::message::Message;
@@ -94,7 +94,7 @@ fn serve(
         Ok(channel) => channel,
         Err(why) => return left(0, why.into()),
     };
-    match greet::answer(&mut channel, key, stop) {
+    match greet::answer(&mut channel, key, Opener::Them, stop) {
         Ok(true) => {}
         Ok(false) | Err(Silence::Gone | Silence::Stopped) => return None,
         Err(why) => return left(0, why),

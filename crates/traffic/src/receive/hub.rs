@@ -31,13 +31,40 @@ struct Open {
     peer: IpAddr,
     meter: Meter,
     count: Count,
-    /// When the last packet came, or else when it was opened; nanoseconds since 1970.
+    /// When something of it came, or else when it was opened; nanoseconds since 1970.
     last_ns: i64,
+    /// Connections that its packets come on, and whether there was ever one.
+    connections: usize,
+    was_connected: bool,
+}
+
+/// The connections that the packets of a flow come on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connections {
+    /// There was none yet.
+    None,
+    /// There is one.
+    Open,
+    /// There is none any more: they were read to their ends.
+    Ended,
+}
+
+/// How far an open flow is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// What came of it.
+    pub count: Count,
+    /// When something of it came, be it a part of a packet, or else when it was opened; nanoseconds since 1970.
+    pub last_ns: i64,
+    /// What it comes on, where that is connections.
+    pub connections: Connections,
 }
 
 /// All of them.
 pub struct Hub {
     flows: BTreeMap<u32, Open>,
+    /// How many flows a peer has open.
+    peers: BTreeMap<IpAddr, usize>,
     next: u32,
     sink: Box<dyn Sink>,
     /// Packets that belong to no open flow.
@@ -58,6 +85,7 @@ impl Hub {
     pub fn new(sink: Box<dyn Sink>) -> Hub {
         Hub {
             flows: BTreeMap::new(),
+            peers: BTreeMap::new(),
             next: 0,
             sink,
             foreign: 0,
@@ -85,8 +113,11 @@ impl Hub {
             meter,
             count,
             last_ns: wall_ns(),
+            connections: 0,
+            was_connected: false,
         };
         self.flows.insert(number, open);
+        *self.peers.entry(peer).or_default() += 1;
         self.sink.flow(&about(number));
         Some(number)
     }
@@ -120,20 +151,81 @@ impl Hub {
         Some(meter)
     }
 
+    /// Notes what belongs to no open flow, and is no packet.
+    pub fn stray(&mut self) {
+        self.foreign += 1;
+    }
+
     /// What came of an open flow by now.
     pub fn count(&self, number: u32) -> Option<Count> {
         self.flows.get(&number).map(|open| open.count)
     }
 
-    /// When the last packet of an open flow came, or else when it was opened; nanoseconds since 1970.
-    pub fn last_ns(&self, number: u32) -> Option<i64> {
-        self.flows.get(&number).map(|open| open.last_ns)
+    /// How far an open flow is.
+    pub fn progress(&self, number: u32) -> Option<Progress> {
+        self.flows.get(&number).map(|open| Progress {
+            count: open.count,
+            last_ns: open.last_ns,
+            connections: match (open.connections, open.was_connected) {
+                (0, false) => Connections::None,
+                (0, true) => Connections::Ended,
+                _ => Connections::Open,
+            },
+        })
     }
 
-    /// Closes a flow; its port lost so many packets meanwhile, and its sender says what it sent, if it still could.
-    pub fn close(&mut self, number: u32, lost: u64, sent: Option<Count>) -> Option<Count> {
+    /// Whether a flow is open, and of packets from `from`.
+    pub fn is_of(&self, number: u32, from: IpAddr) -> bool {
+        let open = self.flows.get(&number);
+        open.is_some_and(|open| open.peer == from.to_canonical())
+    }
+
+    /// Whether any flow of packets from `from` is open.
+    pub fn knows(&self, from: IpAddr) -> bool {
+        self.peers.contains_key(&from.to_canonical())
+    }
+
+    /// Packets of a flow come on one more connection.
+    pub fn connect(&mut self, number: u32) {
+        if let Some(open) = self.flows.get_mut(&number) {
+            open.connections += 1;
+            open.was_connected = true;
+        }
+    }
+
+    /// One of its connections was read to its end.
+    pub fn disconnect(&mut self, number: u32) {
+        if let Some(open) = self.flows.get_mut(&number) {
+            open.connections = open.connections.saturating_sub(1);
+        }
+    }
+
+    /// A part of a packet of a flow came at `time_ns`.
+    pub fn stir(&mut self, number: u32, time_ns: i64) {
+        if let Some(open) = self.flows.get_mut(&number) {
+            open.last_ns = time_ns;
+        }
+    }
+
+    /// Closes a flow; its port lost these packets meanwhile, and its sender says what it sent, if it still could.
+    pub fn close(
+        &mut self,
+        number: u32,
+        (lost, unattributed): (u64, u64),
+        sent: Option<Count>,
+    ) -> Option<Count> {
         let open = self.flows.remove(&number)?;
-        let count = Count { lost, ..open.count };
+        if let Some(left) = self.peers.get_mut(&open.peer) {
+            *left -= 1;
+            if *left == 0 {
+                self.peers.remove(&open.peer);
+            }
+        }
+        let count = Count {
+            lost,
+            unattributed,
+            ..open.count
+        };
         self.sink.closed(number, count, sent);
         Some(count)
     }
@@ -210,10 +302,11 @@ mod tests {
         let elsewhere = Stamp { flow: 77, ..stamp };
         assert_eq!(hub.note(Some(elsewhere), Some(peer), 16, 2), None);
         assert_eq!(hub.foreign(), 3);
-        let count = hub.close(number, 4, None).expect("it is open");
+        let count = hub.close(number, (4, 0), None).expect("it is open");
         assert_eq!((count.packets, count.bytes, count.lost), (1, 16, 4));
         assert_eq!(hub.note(Some(stamp), Some(peer), 16, 2), None);
-        assert_eq!(hub.close(number, 0, None), None);
+        assert!(!hub.knows(peer));
+        assert_eq!(hub.close(number, (0, 0), None), None);
         assert_ne!(hub.open(peer, Meter::OneWay, flow), Some(number));
         let kept = kept.0.lock().expect("no one panics");
         assert_eq!(kept[..3], ["flow 0", "0 5 16", "closed 0 1 None"]);

@@ -2,11 +2,11 @@
 
 use super::hub::Hub;
 use super::reads::Reads;
+use super::udp::Drops;
 use crate::echo::Echo;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_io::clock::{Waiter, wall_ns};
 use trammel_io::datagrams::{self, Receiver};
@@ -26,9 +26,7 @@ const SLICE_NS: i64 = 50_000_000;
 #[derive(Debug)]
 pub struct IcmpPort {
     /// One, or one of each version of IP where any address of both is listened on.
-    sockets: Vec<UdpSocket>,
-    /// Messages that the sockets have had no room for.
-    lost: AtomicU64,
+    sockets: Vec<(UdpSocket, Drops)>,
 }
 
 impl IcmpPort {
@@ -59,43 +57,46 @@ impl IcmpPort {
                 what: "cannot receive messages of ICMP".to_owned(),
                 source,
             })?;
-            Ok(socket)
+            Ok((socket, Drops::default()))
         };
         Ok(IcmpPort {
             sockets: ends.iter().map(open).collect::<Result<_>>()?,
-            lost: AtomicU64::new(0),
         })
     }
 
     /// Where it is; the port says nothing.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        let mut address = self.sockets[0].local_addr()?;
+        let mut address = self.sockets[0].0.local_addr()?;
         address.set_port(0);
         Ok(address)
     }
 
-    /// Messages that its sockets have had no room for, as far as the kernel has told.
+    /// Messages that its sockets have had no room for by now.
     pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+        let drops = self.sockets.iter().map(|(socket, drops)| drops.of(socket));
+        drops.sum()
     }
 
-    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    /// Takes what comes until it is over; `reads` tells whose it is.
     pub fn serve(
         &self,
         hub: &Arc<Mutex<Hub>>,
         reads: &dyn Reads,
-        stop: &AtomicBool,
+        is_over: &dyn Fn() -> bool,
     ) -> io::Result<()> {
         let mut taking = Vec::new();
-        for socket in &self.sockets {
-            taking.push((socket, Receiver::new(BATCH, KEPT_BYTES), 0));
+        for (socket, _) in &self.sockets {
+            taking.push((socket, Receiver::new(BATCH, KEPT_BYTES)));
         }
         let mut waiter = Waiter::new();
-        let descriptors: Vec<_> = self.sockets.iter().map(AsRawFd::as_raw_fd).collect();
+        let descriptors: Vec<_> = taking
+            .iter()
+            .map(|(socket, _)| socket.as_raw_fd())
+            .collect();
         waiter.set(&descriptors);
-        while !stop.load(Ordering::Relaxed) {
+        while !is_over() {
             let mut came = 0;
-            for (socket, receiver, told) in &mut taking {
+            for (socket, receiver) in &mut taking {
                 came += receiver.receive(socket)?;
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
                 for one in receiver.datagrams() {
@@ -107,11 +108,6 @@ impl IcmpPort {
                         hub.note(Some(stamp), Some(from.ip()), bytes, time);
                     }
                 }
-                drop(hub);
-                // A count of 32 bits that goes round.
-                let lost = receiver.lost();
-                let more = lost.wrapping_sub(std::mem::replace(told, lost));
-                self.lost.fetch_add(u64::from(more), Ordering::Relaxed);
             }
             if came == 0 {
                 waiter.wait(Some(SLICE_NS))?;

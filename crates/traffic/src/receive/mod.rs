@@ -1,33 +1,33 @@
 //! Receiving streams: sessions of many senders at once, ports that packets come to, and what came of each flow.
 //!
-//! A session is a thread, and so is a port: what a sender does or fails to do ends its own flows and nothing else.
+//! A session is a thread, and so is a port that has flows: what a sender does or fails to do ends its own flows and nothing else.
 
 pub mod frames;
 pub mod hub;
 pub mod icmp;
 pub mod port;
+pub(crate) mod ports;
 pub mod reads;
-mod session;
+pub(crate) mod session;
 pub mod tcp;
 pub mod udp;
 pub mod visit;
 
 use crate::record::Protocol;
 use crate::signal::channel::Silence;
+use crate::signal::greet::Opener;
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
+use crate::signal::places::Places;
 use hub::Hub;
 use port::{Manner, Port};
-use reads::{Reads, Stamped};
-use std::collections::BTreeMap;
+use ports::{Held, Ports};
+use reads::Stamped;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
-
-/// Ports, at most.
-const MOST_PORTS: usize = 1024;
 
 /// How to receive.
 #[derive(Clone, Debug, Default)]
@@ -45,21 +45,18 @@ struct Shared {
     hub: Arc<Mutex<Hub>>,
     /// The interface of which AF_XDP takes datagrams.
     xdp: Option<String>,
-    /// By the number that was asked for; 0 is the one that the system chose.
-    ports: Mutex<BTreeMap<(Protocol, u16), Port>>,
-    /// Connections that this end has made to ports of senders.
-    connections: AtomicUsize,
+    ports: Arc<Ports<Stamped>>,
 }
 
 impl Shared {
-    fn new(settings: Settings, address: SocketAddr, hub: Hub) -> Shared {
+    fn new(settings: Settings, address: SocketAddr, hub: Hub, places: Arc<Places>) -> Shared {
+        let hub = Arc::new(Mutex::new(hub));
         Shared {
             settings,
             address,
-            hub: Arc::new(Mutex::new(hub)),
+            ports: Ports::new(hub.clone(), places),
+            hub,
             xdp: None,
-            ports: Mutex::default(),
-            connections: AtomicUsize::new(0),
         }
     }
 
@@ -67,53 +64,28 @@ impl Shared {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The port `number` of a protocol, which is served from now on.
+    /// The port `number` of a protocol for a flow of `peer`.
     fn port<'scope>(
         &'scope self,
         (protocol, number): (Protocol, u16),
-        scope: &'scope Scope<'scope, '_>,
-        stop: &'scope AtomicBool,
-    ) -> Result<Port, String> {
+        peer: SocketAddr,
+        run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+    ) -> Result<Held<Stamped>, String> {
         // ICMP has no ports: there is one of it.
         let number = if protocol == Protocol::Icmp {
             0
         } else {
             number
         };
-        let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(port) = ports.get(&(protocol, number)) {
-            return Ok(port.clone());
-        }
-        if ports.len() >= MOST_PORTS {
-            return Err(format!(
-                "{MOST_PORTS} ports are open already; use one of them"
-            ));
-        }
-        let port = Port::open(
-            protocol,
-            (self.address.ip(), number).into(),
-            Manner {
+        let open = || {
+            let manner = Manner {
                 xdp: self.xdp.as_deref(),
                 ..Manner::default()
-            },
-        )?;
-        ports.insert((protocol, number), port.clone());
-        let (served, hub) = (port.clone(), self.hub.clone());
-        scope.spawn(move || {
-            let reads: Arc<dyn Reads> = Arc::new(Stamped);
-            // An error of a socket that is ours and open is one of the machine's.
-            if let Err(why) = served.serve(&hub, &reads, scope, stop) {
-                let at = served.address().map_or(number, |address| address.port());
-                let name = format!("port {at} of {protocol:?}");
-                let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
-                hub.port_failed(&name, &why);
-                drop(hub);
-                // Who asks for it again may have more luck.
-                let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
-                ports.remove(&(protocol, number));
-            }
-        });
-        Ok(port)
+            };
+            Port::open(protocol, (self.address.ip(), number).into(), manner)
+        };
+        let key = (protocol, number);
+        self.ports.hold(key, peer, open, || Stamped, run)
     }
 }
 
@@ -129,7 +101,7 @@ impl Receiver {
     pub fn open(address: SocketAddr, settings: Settings, hub: Hub) -> io::Result<Receiver> {
         let listener = Listener::open(address)?;
         Ok(Receiver {
-            shared: Shared::new(settings, listener.address(), hub),
+            shared: Shared::new(settings, listener.address(), hub, listener.places().clone()),
             listener,
         })
     }
@@ -159,7 +131,7 @@ impl Receiver {
         let shared = &self.shared;
         std::thread::scope(|scope| {
             self.listener.serve(scope, stop, move |stream, from| {
-                if let Err(silence) = session::serve(stream, shared, scope, stop) {
+                if let Err(silence) = session::serve(stream, shared, Opener::Them, (scope, stop)) {
                     ended(from, silence);
                 }
             })

@@ -7,6 +7,7 @@ use super::tcp::TcpPort;
 use super::udp::UdpPort;
 use crate::record::Protocol;
 use crate::send::way::carried;
+use crate::signal::places::Places;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
@@ -87,18 +88,17 @@ impl Port {
         }
     }
 
-    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    /// Takes what comes until it is over; `reads` tells whose it is. A connection takes one of the places until it ends.
     pub fn serve<'scope>(
         &self,
-        hub: &Arc<Mutex<Hub>>,
-        reads: &Arc<dyn Reads>,
-        scope: &'scope Scope<'scope, '_>,
-        stop: &'scope AtomicBool,
+        (hub, reads, places): (&Arc<Mutex<Hub>>, &Arc<dyn Reads>, &Arc<Places>),
+        run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+        is_over: &dyn Fn() -> bool,
     ) -> io::Result<()> {
         match self {
-            Port::Udp(port) => port.serve(hub, reads.as_ref(), stop),
-            Port::Tcp(port) => port.serve(hub, reads, scope, stop),
-            Port::Icmp(port) => port.serve(hub, reads.as_ref(), stop),
+            Port::Udp(port) => port.serve(hub, reads.as_ref(), is_over),
+            Port::Tcp(port) => port.serve((hub, reads, places), run, is_over),
+            Port::Icmp(port) => port.serve(hub, reads.as_ref(), is_over),
         }
     }
 }

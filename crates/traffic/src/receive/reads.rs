@@ -14,12 +14,31 @@ pub trait Reads: fmt::Debug + Send + Sync {
     /// socket takes in: of IPv4 with its IP header.
     fn message(&self, packet: &[u8], from: SocketAddr, time_ns: i64) -> Option<(Stamp, usize)>;
 
+    /// What the first bytes of a connection from `from` tell; there is one at least.
+    fn claim(&self, first: &[u8], from: SocketAddr) -> Claim;
+
     /// The messages of a connection from `from`.
     fn messages(&self, from: SocketAddr) -> Box<dyn Messages + '_>;
 }
 
+/// What the first bytes of a connection tell of whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Too little yet.
+    Wait,
+    /// It is of this flow, by its number at the hub.
+    Of(u32),
+    /// It is of a flow of its peer.
+    OfPeer,
+    /// It is nobody's.
+    Nobody,
+}
+
 /// The messages in a stream of bytes, however it is cut.
 pub trait Messages {
+    /// The flow that all of them are of, by its number at the hub, once that is known.
+    fn flow(&self) -> Option<u32>;
+
     /// The next whole message of `left`, which came at `time_ns` and loses what was read: its stamp and its bytes.
     fn next(&mut self, left: &mut &[u8], time_ns: i64) -> Option<(Stamp, u32)>;
 
@@ -43,6 +62,10 @@ impl Reads for Stamped {
         echo::read(packet, Echo::Request, from.is_ipv6())
     }
 
+    fn claim(&self, first: &[u8], _: SocketAddr) -> Claim {
+        Stamp::read(first).map_or(Claim::Wait, |stamp| Claim::Of(stamp.flow))
+    }
+
     fn messages(&self, _: SocketAddr) -> Box<dyn Messages> {
         Box::new(StampedMessages::default())
     }
@@ -62,6 +85,10 @@ struct StampedMessages {
 }
 
 impl Messages for StampedMessages {
+    fn flow(&self) -> Option<u32> {
+        self.flow
+    }
+
     fn next(&mut self, left: &mut &[u8], _: i64) -> Option<(Stamp, u32)> {
         loop {
             if let Some((stamp, bytes, missing)) = &mut self.open {

@@ -1,12 +1,14 @@
 //! A receiver's session with a sender: one connection, the flows that are opened on it, and their end, whatever the sender does.
 
 use super::Shared;
+use super::hub::Connections;
 use super::port::Port;
+use super::ports::{Held, Losses};
 use super::reads::Stamped;
 use super::tcp;
 use crate::record::{Flow, Protocol};
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet;
+use crate::signal::greet::{self, Opener};
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use crate::signal::punch::{PUNCH_BYTES, punch};
 use std::collections::BTreeMap;
@@ -17,29 +19,35 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 use trammel_io::clock::wall_ns;
 
-/// What is sent may be on its way for so long after the sender has said that it is done; a flow that is quiet for the shorter
-/// time is over.
-const LATEST: Duration = Duration::from_secs(5);
+/// A flow of datagrams whose sender is done is over when it is quiet for so long, or after the longer time.
 const QUIET_NS: i64 = 300_000_000;
+const LATEST: Duration = Duration::from_secs(60);
+/// A connection is read to its end, however long that takes, unless nothing of it comes for so long; what was retransmitted four times
+/// after a second, two, four and eight comes earlier.
+pub(crate) const NO_PROGRESS: Duration = Duration::from_secs(20);
+/// How long the first connection of a flow may be on its way.
+pub(crate) const COMING: Duration = Duration::from_secs(5);
 /// A sender that says nothing for longer has not been closing flows.
 const PAUSE_NS: i64 = 100_000_000;
 const LOOK: Duration = Duration::from_millis(2);
+/// So often a sender hears that what it sent is still coming.
+const TELLING: Duration = Duration::from_secs(1);
+/// How long a sender without flows may be silent.
+const IDLE: Duration = Duration::from_secs(300);
 /// Flows of one session at most.
 const MOST_FLOWS: usize = 1 << 16;
 
 /// How often the way of a flow is shown to its sender until packets come, and then, so that translators keep it.
 const PUNCHING: Duration = Duration::from_millis(50);
 const KEEPING: Duration = Duration::from_secs(10);
-/// Connections that a receiver makes, at most, and how long each may take.
-const MOST_CONNECTIONS: usize = 4096;
+/// How long a connection that a receiver makes may take.
 const CONNECTING: Duration = Duration::from_secs(5);
 
 /// A flow of a session.
 struct Mine {
+    protocol: Protocol,
     /// The port that its packets come to; none where they come on a connection that this end made.
-    port: Option<Port>,
-    /// What its port had lost before.
-    lost_before: u64,
+    port: Option<Held<Stamped>>,
     /// Where its way is shown, with what, and when it was last.
     punched: Option<(SocketAddr, [u8; PUNCH_BYTES], Option<Instant>)>,
 }
@@ -47,8 +55,10 @@ struct Mine {
 impl Mine {
     /// Shows the way to the sender if it is time to.
     fn punch(&mut self, number: u32, shared: &Shared) {
-        let (Some(Port::Udp(port)), Some((to, bytes, last))) = (&self.port, &mut self.punched)
-        else {
+        let (Some(held), Some((to, bytes, last))) = (&self.port, &mut self.punched) else {
+            return;
+        };
+        let Port::Udp(port) = held.port() else {
             return;
         };
         let has_come = shared
@@ -67,10 +77,10 @@ impl Mine {
 pub(super) fn serve<'scope>(
     stream: TcpStream,
     shared: &'scope Shared,
-    scope: &'scope Scope<'scope, '_>,
-    stop: &'scope AtomicBool,
+    opener: Opener,
+    run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
 ) -> Result<(), Silence> {
-    match converse(stream, shared, scope, stop) {
+    match converse(stream, shared, opener, run) {
         Err(Silence::Gone | Silence::Stopped) => Ok(()),
         other => other,
     }
@@ -79,12 +89,12 @@ pub(super) fn serve<'scope>(
 fn converse<'scope>(
     stream: TcpStream,
     shared: &'scope Shared,
-    scope: &'scope Scope<'scope, '_>,
-    stop: &'scope AtomicBool,
+    opener: Opener,
+    (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
 ) -> Result<(), Silence> {
     let ends = (stream.peer_addr()?, stream.local_addr()?);
     let mut channel = Channel::new(stream)?;
-    if !greet::answer(&mut channel, shared.settings.key.as_ref(), stop)? {
+    if !greet::answer(&mut channel, shared.settings.key.as_ref(), opener, stop)? {
         return Ok(());
     }
     let mut flows: BTreeMap<u32, Mine> = BTreeMap::new();
@@ -103,7 +113,8 @@ fn converse<'scope>(
         let answer = match message {
             Message::Open(wish) => match open(wish, ends, (shared, flows.len()), scope, stop) {
                 Ok((number, mine)) => {
-                    let port = mine.port.as_ref().and_then(|port| port.address().ok());
+                    let port = mine.port.as_ref();
+                    let port = port.and_then(|held| held.port().address().ok());
                     let port = port.map_or(0, |address| address.port());
                     flows.insert(number, mine);
                     Message::Opened { number, port }
@@ -128,8 +139,12 @@ fn converse<'scope>(
             }
             Message::Close { number, sent } => match flows.remove(&number) {
                 Some(mine) => {
-                    wait_for((number, sent), closing_ns, shared, stop);
+                    let flow = (number, mine.protocol, sent);
+                    let waited = wait_for(flow, closing_ns, &mut channel, shared, stop);
                     let received = close(number, &mine, Some(sent), shared);
+                    if let Err(silence) = waited {
+                        break Err(silence);
+                    }
                     Message::Closed { number, received }
                 }
                 None => Message::Refused(format!("flow {number} is not open on this connection")),
@@ -155,14 +170,19 @@ fn hear(
     shared: &Shared,
     stop: &AtomicBool,
 ) -> Result<Message, Silence> {
+    let since = Instant::now();
     loop {
         let mut are_punched = false;
         for (number, mine) in flows.iter_mut() {
             mine.punch(*number, shared);
             are_punched |= mine.punched.is_some();
         }
-        match channel.hear(are_punched.then_some(PUNCHING), stop) {
-            Err(Silence::Late(_)) => {}
+        let patience = match are_punched {
+            true => Some(PUNCHING),
+            false => flows.is_empty().then_some(IDLE),
+        };
+        match channel.hear(patience, stop) {
+            Err(Silence::Late(_)) if !flows.is_empty() || since.elapsed() < IDLE => {}
             other => return other,
         }
     }
@@ -184,29 +204,26 @@ fn fetch<'scope>(
             Ok((number, Mine { punched, ..mine }))
         }
         Protocol::Tcp => {
-            let made = &shared.connections;
-            if made.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
-                made.fetch_sub(1, Ordering::Relaxed);
-                return Err(format!(
-                    "{MOST_CONNECTIONS} connections are made here already"
-                ));
-            }
-            let number = number(wish, to, None, shared).inspect_err(|_| {
-                made.fetch_sub(1, Ordering::Relaxed);
-            })?;
-            scope.spawn(move || {
+            let place = shared.ports.places().take(to)?;
+            let number = number(wish, to, None, shared)?;
+            let fetch = move |()| {
                 // Its end, whatever it was, shows as messages that did not come.
                 let _ = TcpStream::connect_timeout(&to, CONNECTING).and_then(|mut stream| {
                     stream.write_all(&shown)?;
                     tcp::converse(stream, to, (&shared.hub, &Stamped), stop)
                 });
-                made.fetch_sub(1, Ordering::Relaxed);
-            });
+            };
+            if let Err(((), why)) = place.spawn(scope, (), fetch) {
+                let _ = shared.hub().close(number, (0, 0), None);
+                return Err(format!(
+                    "the system makes no thread for a connection: {why}"
+                ));
+            }
             Ok((
                 number,
                 Mine {
+                    protocol: Protocol::Tcp,
                     port: None,
-                    lost_before: 0,
                     punched: None,
                 },
             ))
@@ -229,9 +246,10 @@ fn open<'scope>(
             "{MOST_FLOWS} flows are open on this connection already"
         ));
     }
-    let port = shared.port((wish.protocol, wish.port), scope, stop)?;
+    let protocol = wish.protocol;
+    let held = shared.port((protocol, wish.port), peer, (scope, stop))?;
     // Where packets come to is the address that the sender called, also where all addresses are listened on.
-    let to = port.address().ok().map(|port| {
+    let to = held.port().address().ok().map(|port| {
         let any = port.ip().is_unspecified();
         let ip = if any {
             here.ip().to_canonical()
@@ -241,12 +259,12 @@ fn open<'scope>(
         SocketAddr::new(ip, port.port())
     });
     let number = number(wish, peer, to, shared)?;
-    let lost_before = port.lost();
+    held.begin(number);
     Ok((
         number,
         Mine {
-            port: Some(port),
-            lost_before,
+            protocol,
+            port: Some(held),
             punched: None,
         },
     ))
@@ -272,26 +290,46 @@ fn number(
     opened.ok_or_else(|| "all numbers of flows are taken".to_owned())
 }
 
-/// Waits until what was sent has come, or nothing has for a while since `closing_ns`.
-fn wait_for((number, sent): (u32, Count), closing_ns: i64, shared: &Shared, stop: &AtomicBool) {
-    let started = Instant::now();
-    while started.elapsed() < LATEST && !stop.load(Ordering::Relaxed) {
-        let hub = shared.hub();
-        let is_whole = hub
-            .count(number)
-            .is_none_or(|count| count.packets >= sent.packets);
-        let last_ns = hub.last_ns(number).unwrap_or(0).max(closing_ns);
-        let is_quiet = wall_ns() - last_ns > QUIET_NS;
-        drop(hub);
-        if is_whole || is_quiet {
-            return;
+/// Waits until what was sent has come, a connection that it comes on was read to its end, or nothing has come for a while since
+/// `closing_ns`. The sender hears meanwhile that it is still coming.
+fn wait_for(
+    (number, protocol, sent): (u32, Protocol, Count),
+    closing_ns: i64,
+    channel: &mut Channel,
+    shared: &Shared,
+    stop: &AtomicBool,
+) -> Result<(), Silence> {
+    let (started, mut told) = (Instant::now(), Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        let Some(progress) = shared.hub().progress(number) else {
+            return Ok(());
+        };
+        let packets = progress.count.packets;
+        let quiet_ns = wall_ns() - progress.last_ns.max(closing_ns);
+        let is_over = match (protocol, progress.connections) {
+            (Protocol::Tcp, Connections::None) => started.elapsed() > COMING,
+            (Protocol::Tcp, Connections::Open) => quiet_ns > NO_PROGRESS.as_nanos() as i64,
+            (Protocol::Tcp, Connections::Ended) => true,
+            _ => quiet_ns > QUIET_NS || started.elapsed() > LATEST,
+        };
+        if is_over || packets >= sent.packets {
+            return Ok(());
+        }
+        if told.elapsed() > TELLING {
+            channel.say(&Message::Progress { packets })?;
+            told = Instant::now();
         }
         std::thread::sleep(LOOK);
     }
+    Ok(())
 }
 
 fn close(number: u32, mine: &Mine, sent: Option<Count>, shared: &Shared) -> Count {
-    let lost = mine.port.as_ref().map_or(0, Port::lost) - mine.lost_before;
-    let count = shared.hub().close(number, lost, sent);
+    let losses = mine.port.as_ref().map(|held| held.end(number));
+    let Losses {
+        own,
+        shared: others,
+    } = losses.unwrap_or_default();
+    let count = shared.hub().close(number, (own, others), sent);
     count.unwrap_or_default()
 }

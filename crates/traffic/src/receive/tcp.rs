@@ -1,31 +1,68 @@
 //! A port that connections of TCP come to, and the messages on them.
+//!
+//! A connection has a thread once its first bytes name an open flow of the host that it comes from. Until then it waits among a few
+//! others; one from a host without an open flow is closed at once.
 
 use super::hub::Hub;
-use super::reads::Reads;
+use super::reads::{Claim, Reads};
+use crate::signal::pending::{Door, Pending, Verdict};
+use crate::signal::places::Places;
 use crate::stream::Meter;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
-use trammel_io::clock::{Waiter, wall_ns};
+use trammel_io::clock::wall_ns;
 use trammel_io::local::Local;
 
-/// So often is looked whether to stop.
+/// So often is looked whether to stop, and whether the flow is open still.
 const SLICE: Duration = Duration::from_millis(50);
-const SLICE_NS: i64 = 50_000_000;
 /// Bytes that are read at a time.
 const PART_BYTES: usize = 1 << 16;
-/// Connections of a port at once, at most.
-const MOST_CONNECTIONS: usize = 4096;
 
 /// A port.
 #[derive(Debug)]
 pub struct TcpPort {
     listener: TcpListener,
-    connections: AtomicUsize,
+}
+
+/// Who comes in: flows of the hub's.
+struct Flows<'a> {
+    hub: &'a Mutex<Hub>,
+    reads: &'a dyn Reads,
+}
+
+impl Door for Flows<'_> {
+    fn admits(&self, from: SocketAddr) -> bool {
+        held(self.hub).knows(from.ip())
+    }
+
+    fn judge(&self, first: &[u8], from: SocketAddr) -> Verdict {
+        let claim = self.reads.claim(first, from);
+        let mut hub = held(self.hub);
+        let is_right = match claim {
+            Claim::Wait => return Verdict::Wait,
+            Claim::Of(flow) => hub.is_of(flow, from.ip()),
+            Claim::OfPeer => hub.knows(from.ip()),
+            Claim::Nobody => false,
+        };
+        if is_right {
+            return Verdict::Serve;
+        }
+        hub.stray();
+        Verdict::Hang
+    }
+
+    /// A sender may begin late.
+    fn has_time(&self, from: SocketAddr) -> bool {
+        self.admits(from)
+    }
+}
+
+fn held(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
+    hub.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TcpPort {
@@ -33,10 +70,7 @@ impl TcpPort {
     pub fn open(local: &Local<'_>) -> io::Result<TcpPort> {
         let listener = local.listen()?;
         listener.set_nonblocking(true)?;
-        Ok(TcpPort {
-            listener,
-            connections: AtomicUsize::new(0),
-        })
+        Ok(TcpPort { listener })
     }
 
     /// Where it is.
@@ -44,38 +78,48 @@ impl TcpPort {
         self.listener.local_addr()
     }
 
-    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    /// Takes what comes until it is over; `reads` tells whose it is.
     pub fn serve<'scope>(
-        self: &Arc<Self>,
-        hub: &Arc<Mutex<Hub>>,
-        reads: &Arc<dyn Reads>,
-        scope: &'scope Scope<'scope, '_>,
-        stop: &'scope AtomicBool,
+        &self,
+        (hub, reads, places): (&Arc<Mutex<Hub>>, &Arc<dyn Reads>, &Arc<Places>),
+        (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
+        is_over: &dyn Fn() -> bool,
     ) -> io::Result<()> {
-        let mut waiter = Waiter::new();
-        waiter.set(&[self.listener.as_raw_fd()]);
-        while !stop.load(Ordering::Relaxed) {
-            // Who hung up before being served is as if he had not come.
-            let Ok((stream, from)) = self.listener.accept() else {
-                waiter.wait(Some(SLICE_NS))?;
-                continue;
-            };
-            if self.connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
-                self.connections.fetch_sub(1, Ordering::Relaxed);
-                continue;
+        let door = Flows {
+            hub,
+            reads: reads.as_ref(),
+        };
+        let mut pending = Pending::new(&self.listener)?;
+        while !is_over() {
+            for (stream, from) in pending.next(&door)? {
+                let (hub, reads) = (hub.clone(), reads.clone());
+                // One without a place or a thread is closed, which its sender sees.
+                let Ok(place) = places.take(from) else {
+                    continue;
+                };
+                let _ = place.spawn(scope, stream, move |stream| {
+                    // Its end, whatever it was, shows as messages that did not come.
+                    let _ = converse(stream, from, (&hub, reads.as_ref()), stop);
+                });
             }
-            let (port, hub, reads) = (self.clone(), hub.clone(), reads.clone());
-            scope.spawn(move || {
-                // Its end, whatever it was, shows as messages that did not come.
-                let _ = converse(stream, from, (&hub, reads.as_ref()), stop);
-                port.connections.fetch_sub(1, Ordering::Relaxed);
-            });
         }
         Ok(())
     }
 }
 
-/// Notes the messages of a connection.
+/// The connection of a flow, until it was read to its end.
+struct Connected<'a> {
+    hub: &'a Mutex<Hub>,
+    flow: u32,
+}
+
+impl Drop for Connected<'_> {
+    fn drop(&mut self) {
+        held(self.hub).disconnect(self.flow);
+    }
+}
+
+/// Notes the messages of a connection, as long as the flow that they are of is open.
 pub(crate) fn converse(
     mut stream: TcpStream,
     from: SocketAddr,
@@ -87,31 +131,59 @@ pub(crate) fn converse(
     stream.set_read_timeout(Some(SLICE))?;
     stream.set_write_timeout(Some(SLICE))?;
     let mut messages = reads.messages(from);
+    let mut connected: Option<Connected<'_>> = None;
     let mut part = vec![0; PART_BYTES];
     while !stop.load(Ordering::Relaxed) {
         let count = match stream.read(&mut part) {
             Ok(0) => return Ok(()),
             Ok(count) => count,
             Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => continue,
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+                    let hub = held(hub);
+                    let is_open = match messages.flow() {
+                        Some(flow) => hub.is_of(flow, from.ip()),
+                        None => hub.knows(from.ip()),
+                    };
+                    if is_open {
+                        continue;
+                    }
+                    return Ok(());
+                }
                 _ => return Err(error),
             },
         };
         let time = wall_ns();
         let mut answers = Vec::new();
-        let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = held(hub);
         let mut left = &part[..count];
+        let mut flow = messages.flow();
+        let mut is_foreign = false;
         while let Some((stamp, bytes)) = messages.next(&mut left, time) {
-            let meter = hub.note(Some(stamp), Some(from.ip()), bytes as usize, time);
+            flow = Some(stamp.flow);
+            let meter = now.note(Some(stamp), Some(from.ip()), bytes as usize, time);
             match meter {
                 // Nobody's: whatever comes next is nobody's as well.
-                None => return Ok(()),
+                None => {
+                    is_foreign = true;
+                    break;
+                }
                 Some(Meter::RoundTrip) => messages.answer(&stamp, bytes, &mut answers),
                 Some(Meter::OneWay) => {}
             }
         }
-        drop(hub);
-        if messages.is_wrong() {
+        flow = flow.or(messages.flow());
+        let before = connected.as_ref().map(|one| one.flow);
+        if let Some(flow) = flow.filter(|flow| !is_foreign && Some(*flow) != before) {
+            now.connect(flow);
+            drop(now);
+            connected = Some(Connected { hub, flow });
+        } else {
+            if let Some(flow) = before {
+                now.stir(flow, time);
+            }
+            drop(now);
+        }
+        if is_foreign || messages.is_wrong() {
             return Ok(());
         }
         if !answers.is_empty() {

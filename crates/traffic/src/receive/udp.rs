@@ -7,7 +7,7 @@ use crate::stream::Meter;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_io::clock::{Waiter, wall_ns};
 use trammel_io::datagrams::{self, Receiver};
@@ -21,14 +21,30 @@ const BUFFER_BYTES: usize = 32 << 20;
 /// So often is looked whether to stop.
 const SLICE_NS: i64 = 50_000_000;
 
+/// A socket's count of datagrams that it had no room for, of which the kernel's goes round at 2³².
+#[derive(Debug, Default)]
+pub(super) struct Drops(Mutex<(u32, u64)>);
+
+impl Drops {
+    /// By now; of a kernel that does not tell, none.
+    pub(super) fn of(&self, socket: &UdpSocket) -> u64 {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = datagrams::drops(socket).unwrap_or(counted.0);
+        counted.1 += u64::from(now.wrapping_sub(counted.0));
+        counted.0 = now;
+        counted.1
+    }
+}
+
 /// A port.
 #[derive(Debug)]
 pub struct UdpPort {
     socket: UdpSocket,
-    /// The interface whose datagrams do not come to the socket; gone once it is served.
+    /// The interface whose datagrams do not come to the socket.
     frames: Mutex<Option<Frames>>,
-    /// Datagrams that its socket has had no room for, and frames.
-    lost: AtomicU64,
+    /// Frames that there was no room for.
+    frames_lost: AtomicU64,
+    drops: Drops,
 }
 
 impl UdpPort {
@@ -45,7 +61,8 @@ impl UdpPort {
         Ok(UdpPort {
             socket,
             frames: Mutex::default(),
-            lost: AtomicU64::new(0),
+            frames_lost: AtomicU64::new(0),
+            drops: Drops::default(),
         })
     }
 
@@ -62,9 +79,9 @@ impl UdpPort {
         self.socket.local_addr()
     }
 
-    /// Datagrams that its socket has had no room for, as far as the kernel has told.
+    /// Datagrams that its socket has had no room for by now, and frames.
     pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+        self.drops.of(&self.socket) + self.frames_lost.load(Ordering::Relaxed)
     }
 
     /// Sends a punch from this port, so that what comes back finds it.
@@ -73,32 +90,28 @@ impl UdpPort {
         let _ = self.socket.send_to(bytes, to);
     }
 
-    /// Takes what comes until `stop` is set; `reads` tells whose it is.
+    /// Takes what comes until it is over; `reads` tells whose it is.
     pub fn serve(
         &self,
         hub: &Arc<Mutex<Hub>>,
         reads: &dyn Reads,
-        stop: &AtomicBool,
+        is_over: &dyn Fn() -> bool,
     ) -> io::Result<()> {
         let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut frames = frames.take();
         let mut waiter = Waiter::new();
         let descriptors: Vec<_> = frames.iter().filter_map(Frames::descriptor).collect();
         waiter.set(&[&[self.socket.as_raw_fd()], &descriptors[..]].concat());
-        let (mut told, mut frames_told) = (0, 0);
-        while !stop.load(Ordering::Relaxed) {
+        while !is_over() {
             let mut came = 0;
-            if let Some(frames) = &mut frames {
+            if let Some(frames) = frames.as_mut() {
                 let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
                 came += frames.receive(|from, part, time| {
                     self.note((&mut hub, reads), part, from, time);
                 })?;
                 drop(hub);
                 if came == 0 {
-                    let lost = frames.lost();
-                    let more = lost - std::mem::replace(&mut frames_told, lost);
-                    self.lost.fetch_add(more, Ordering::Relaxed);
+                    self.frames_lost.store(frames.lost(), Ordering::Relaxed);
                 }
             }
             came += receiver.receive(&self.socket)?;
@@ -113,11 +126,6 @@ impl UdpPort {
                     self.note((&mut hub, reads), part, datagram.from, time);
                 }
             }
-            drop(hub);
-            // A count of 32 bits that goes round.
-            let lost = receiver.lost();
-            let more = lost.wrapping_sub(std::mem::replace(&mut told, lost));
-            self.lost.fetch_add(u64::from(more), Ordering::Relaxed);
         }
         Ok(())
     }

@@ -4,11 +4,12 @@ use super::hub::Hub;
 use super::{Settings, Shared, session};
 use crate::send::waiting::any;
 use crate::signal::channel::Silence;
+use crate::signal::greet::Opener;
 use crate::signal::message::Message;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 /// The longest that a connection may take to be made; one is tried again after the shorter time.
@@ -27,7 +28,7 @@ impl Visitor {
     pub fn new(sender: SocketAddr, settings: Settings, hub: Hub) -> Visitor {
         let own = SocketAddr::from((any(sender.ip()), 0));
         Visitor {
-            shared: Shared::new(settings, own, hub),
+            shared: Shared::new(settings, own, hub, Arc::default()),
             sender,
         }
     }
@@ -51,7 +52,9 @@ impl Visitor {
                 // Nobody waits there yet, or no more.
                 let came = TcpStream::connect_timeout(&self.sender, CONNECTING)
                     .and_then(|mut stream| stream.write_all(&here).map(|()| stream));
-                match came.map(|stream| session::serve(stream, &self.shared, scope, stop)) {
+                match came
+                    .map(|stream| session::serve(stream, &self.shared, Opener::Us, (scope, stop)))
+                {
                     Ok(Err(Silence::Refused(why))) => return Err(why),
                     Ok(Err(silence)) => ended(self.sender, silence),
                     Ok(Ok(())) | Err(_) => {}

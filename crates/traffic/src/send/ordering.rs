@@ -2,7 +2,7 @@
 
 use super::orders::Came;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, PATIENCE, refusal};
+use crate::signal::greet::{self, Opener, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
 use std::net::{SocketAddr, TcpStream};
@@ -49,7 +49,7 @@ pub fn order(
     let stream = TcpStream::connect_timeout(&address, PATIENCE);
     let stream = stream.map_err(|why| Error::Nobody(address, why))?;
     let mut channel = Channel::new(stream).map_err(Silence::System)?;
-    greet::ask(&mut channel, key, stop)?;
+    greet::ask(&mut channel, key, Opener::Us, stop)?;
     for (place, line) in lines.iter().enumerate() {
         channel.say(&Message::Order(line.clone()))?;
         match channel.hear(Some(PATIENCE), stop)? {

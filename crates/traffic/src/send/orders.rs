@@ -4,7 +4,7 @@
 //! [`Worker`] to know.
 
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, PATIENCE};
+use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
 use crate::signal::message::{MOST_LONG_BYTES, Message, cut};
@@ -114,7 +114,7 @@ impl<W: Worker> Mine<'_, W> {
         tell: &dyn Fn(String),
     ) -> Result<(), Silence> {
         let mut channel = Channel::new(stream)?;
-        if !greet::answer(&mut channel, self.daemon.key.as_ref(), stop)? {
+        if !greet::answer(&mut channel, self.daemon.key.as_ref(), Opener::Them, stop)? {
             return Ok(());
         }
         loop {

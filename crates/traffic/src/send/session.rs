@@ -3,7 +3,7 @@
 use super::way;
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet;
+use crate::signal::greet::{self, Opener};
 use crate::signal::key::Key;
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use std::io;
@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The longest that a receiver may take to answer, and to take in what is still on its way.
+/// The longest that a receiver may take to answer, or to tell that what is still on its way is coming.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a session or a flow cannot be had.
@@ -75,7 +75,7 @@ impl Session {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
         let stream = stream.map_err(|error| Error::Nobody(address, error))?;
         let mut channel = Channel::new(stream).map_err(Silence::System)?;
-        greet::ask(&mut channel, key, stop)?;
+        greet::ask(&mut channel, key, Opener::Us, stop)?;
         Ok(Session::of(channel))
     }
 
@@ -115,12 +115,16 @@ impl Session {
     /// Closes a flow of which `sent` was sent; gives what was received. Does so even when everything is to stop.
     pub fn close_flow(&mut self, number: u32, sent: Count) -> Result<Count, Error> {
         self.channel.say(&Message::Close { number, sent })?;
-        match self.hear(&AtomicBool::new(false))? {
-            Message::Closed {
-                number: closed,
-                received,
-            } if closed == number => Ok(received),
-            other => Err(refusal(other)),
+        loop {
+            match self.hear(&AtomicBool::new(false))? {
+                // What is on its way yet takes its time: the receiver tells that it is coming.
+                Message::Progress { .. } => {}
+                Message::Closed {
+                    number: closed,
+                    received,
+                } if closed == number => return Ok(received),
+                other => return Err(refusal(other)),
+            }
         }
     }
 

@@ -8,24 +8,21 @@ use super::udp::Mechanism;
 use super::way::{self, Way};
 use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, PATIENCE};
+use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::{Key, nonce};
 use crate::signal::listener::Listener;
 use crate::signal::message::{Message, Wish};
+use crate::signal::pending::{Door, Pending, Verdict};
 use crate::signal::punch::{PUNCH_BYTES, punch};
 use crate::stream::Stream;
 use std::io::{self, ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trammel_io::clock::Waiter;
 
 /// How long a receiver may take to come to the port of a flow.
 const COMING: Duration = Duration::from_secs(10);
-/// How long who came may take to show the token.
-const SHOWING: Duration = Duration::from_secs(1);
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(20);
 
@@ -85,7 +82,7 @@ fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Sess
         channel.say(&Message::Refused(why.to_owned()))?;
         return Err(Error::OutOfTurn);
     }
-    match greet::ask(&mut channel, key, stop) {
+    match greet::ask(&mut channel, key, Opener::Them, stop) {
         Ok(()) => Ok(Session::of(channel)),
         Err(greet::Error::Stranger) => {
             let why = "this sender sends only to who holds its key; give `--key FILE`";
@@ -143,30 +140,33 @@ fn is_over(started: Instant, stop: &AtomicBool) -> Result<(), Error> {
     Ok(())
 }
 
+/// Who shows the token may come in.
+struct Token<'a>(&'a [u8; PUNCH_BYTES]);
+
+impl Door for Token<'_> {
+    fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
+        match first.first_chunk::<PUNCH_BYTES>() {
+            None => Verdict::Wait,
+            Some(came) if came == self.0 => Verdict::Serve,
+            Some(_) => Verdict::Hang,
+        }
+    }
+}
+
 /// The connection of who shows the token.
 fn connection(
     listener: &TcpListener,
     shown: &[u8; PUNCH_BYTES],
     stop: &AtomicBool,
 ) -> Result<TcpStream, Error> {
-    listener.set_nonblocking(true).map_err(Silence::System)?;
-    let mut waiter = Waiter::new();
-    waiter.set(&[listener.as_raw_fd()]);
+    let mut pending = Pending::new(listener).map_err(Silence::System)?;
     let started = Instant::now();
     loop {
         is_over(started, stop)?;
-        let Ok((mut stream, _)) = listener.accept() else {
-            let waited = waiter.wait(Some(SLICE.as_nanos() as i64));
-            waited.map_err(Silence::System)?;
-            continue;
-        };
-        let mut came = [0; PUNCH_BYTES];
-        let read = stream
-            .set_nonblocking(false)
-            .and_then(|()| stream.set_read_timeout(Some(SHOWING)))
-            .and_then(|()| stream.read_exact(&mut came));
-        if read.is_ok() && came == *shown {
-            stream.set_read_timeout(None).map_err(Silence::System)?;
+        let came = pending.next(&Token(shown)).map_err(Silence::System)?;
+        if let Some((mut stream, _)) = came.into_iter().next() {
+            let read = stream.read_exact(&mut [0; PUNCH_BYTES]);
+            read.map_err(Silence::System)?;
             return Ok(stream);
         }
     }

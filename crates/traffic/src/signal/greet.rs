@@ -1,14 +1,30 @@
-//! How a channel begins: who calls and who answers tell their versions, and prove to each other that they hold the same key.
+//! How a channel begins: both ends tell their versions, and prove to each other that they hold the same key.
+//!
+//! Who opened the connection proves first. So an end that listens gives nobody a code made with its key, of which weak keys could be
+//! guessed at leisure, who does not hold it already.
 
 use super::VERSION;
 use super::channel::{Channel, Silence};
-use super::key::{End, Key, nonce};
+use super::key::{End, Key, NONCE_BYTES, PROOF_BYTES, nonce};
 use super::message::Message;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The longest that either end may take to say who it is.
+/// The longest that either end may take to say who it is, all in all.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// What tells in a greeting that its end holds a key.
+const HOLDS_KEY: [u8; PROOF_BYTES] = [0; PROOF_BYTES];
+/// Why an end that holds a key serves no stranger.
+const WANTS_KEY: &str = "it serves only who holds its key; give `--key FILE`";
+
+/// Which end opened the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opener {
+    /// This one.
+    Us,
+    /// The other.
+    Them,
+}
 
 /// Why the other end is not talked to.
 #[derive(Debug, thiserror::Error)]
@@ -40,73 +56,139 @@ pub fn refusal(message: Message) -> Error {
     }
 }
 
-/// Greets as the end that asks for something: a sender, say. Where there is a `key`, the other end proves first.
-pub fn ask(channel: &mut Channel, key: Option<&Key>, stop: &AtomicBool) -> Result<(), Error> {
-    let mine = nonce().map_err(Silence::System)?;
+/// The nonces of a channel's ends.
+struct Nonces {
+    asks: [u8; NONCE_BYTES],
+    answers: [u8; NONCE_BYTES],
+}
+
+/// What is left of the time for a greeting.
+fn left(since: Instant) -> Option<Duration> {
+    Some(PATIENCE.saturating_sub(since.elapsed()))
+}
+
+/// Proves as `own` to the other end that it holds `key`, and has it prove the same. Whether it could.
+fn prove(
+    channel: &mut Channel,
+    (key, own): (&Key, End),
+    nonces: &Nonces,
+    opener: Opener,
+    (since, stop): (Instant, &AtomicBool),
+) -> Result<bool, Silence> {
+    let other = match own {
+        End::Sender => End::Receiver,
+        End::Receiver => End::Sender,
+    };
+    let proof = Message::Proof(key.proof(own, &nonces.asks, &nonces.answers));
+    if opener == Opener::Us {
+        channel.say(&proof)?;
+    }
+    let theirs = match channel.hear(left(since), stop)? {
+        Message::Proof(theirs) => theirs,
+        // It found that this end's key is another, and says so.
+        Message::Refused(why) => return Err(Silence::Refused(why)),
+        _ => return Ok(false),
+    };
+    let is_proven = key.is_proven(other, &nonces.asks, &nonces.answers, &theirs);
+    if is_proven && opener == Opener::Them {
+        channel.say(&proof)?;
+    }
+    Ok(is_proven)
+}
+
+/// Greets as the end that asks for something: a sender, say. Where there is a `key`, the other end has to hold it.
+pub fn ask(
+    channel: &mut Channel,
+    key: Option<&Key>,
+    opener: Opener,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let since = Instant::now();
+    let asks = nonce().map_err(Silence::System)?;
     channel.say(&Message::Hello {
         version: VERSION,
-        nonce: mine,
-        proof: None,
+        nonce: asks,
+        proof: key.map(|_| HOLDS_KEY),
     })?;
-    let (version, theirs, proof) = match channel.hear(Some(PATIENCE), stop)? {
+    let (version, answers, holds_key) = match channel.hear(left(since), stop)? {
         Message::Hello {
             version,
             nonce,
             proof,
-        } => (version, nonce, proof),
+        } => (version, nonce, proof.is_some()),
         other => return Err(refusal(other)),
     };
     if version != VERSION {
         return Err(Error::Version(version));
     }
-    if let Some(key) = key {
-        let is_proven = |proof| key.is_proven(End::Receiver, &mine, &theirs, &proof);
-        if !proof.is_some_and(is_proven) {
-            return Err(Error::Stranger);
+    let Some(key) = key else {
+        if holds_key {
+            return Err(Error::Refused(WANTS_KEY.to_owned()));
         }
-        let proof = key.proof(End::Sender, &mine, &theirs);
-        channel.say(&Message::Proof(proof))?;
+        return Ok(());
+    };
+    if !holds_key {
+        return Err(Error::Stranger);
     }
-    Ok(())
+    let nonces = Nonces { asks, answers };
+    let proven = prove(channel, (key, End::Sender), &nonces, opener, (since, stop));
+    match proven {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(Silence::Gone | Silence::Refused(_)) => Err(Error::Stranger),
+        Err(why) => Err(why.into()),
+    }
 }
 
 /// Answers the greeting as the end that serves: a receiver, say. Whether the other end may ask for anything.
 pub fn answer(
     channel: &mut Channel,
     key: Option<&Key>,
+    opener: Opener,
     stop: &AtomicBool,
 ) -> Result<bool, Silence> {
+    let since = Instant::now();
     let Message::Hello {
         version,
-        nonce: theirs,
-        ..
-    } = channel.hear(Some(PATIENCE), stop)?
+        nonce: asks,
+        proof,
+    } = channel.hear(left(since), stop)?
     else {
         channel.say(&Message::Refused("say hello first".to_owned()))?;
         return Ok(false);
     };
-    let mine = nonce()?;
+    let answers = nonce()?;
     channel.say(&Message::Hello {
         version: VERSION,
-        nonce: mine,
-        proof: key.map(|key| key.proof(End::Receiver, &theirs, &mine)),
+        nonce: answers,
+        proof: key.map(|_| HOLDS_KEY),
     })?;
-    // The other end sees the version as well and says what to do.
+    // The other end sees as well whether versions differ or it holds no key, and says what to do.
     if version != VERSION {
         return Ok(false);
     }
     let Some(key) = key else {
         return Ok(true);
     };
-    let is_proven = match channel.hear(Some(PATIENCE), stop)? {
-        Message::Proof(proof) => key.is_proven(End::Sender, &theirs, &mine, &proof),
-        // It found that this end's key is another, and says so.
-        Message::Refused(why) => return Err(Silence::Refused(why)),
-        _ => false,
-    };
+    if proof.is_none() {
+        // It may say so: until then the connection is not broken off.
+        return match channel.hear(left(since), stop)? {
+            Message::Refused(why) => Err(Silence::Refused(why)),
+            _ => {
+                channel.say(&Message::Refused(WANTS_KEY.to_owned()))?;
+                Ok(false)
+            }
+        };
+    }
+    let nonces = Nonces { asks, answers };
+    let is_proven = prove(
+        channel,
+        (key, End::Receiver),
+        &nonces,
+        opener,
+        (since, stop),
+    )?;
     if !is_proven {
-        let why = "it serves only who holds its key; give `--key FILE`";
-        channel.say(&Message::Refused(why.to_owned()))?;
+        channel.say(&Message::Refused(WANTS_KEY.to_owned()))?;
     }
     Ok(is_proven)
 }

@@ -1,36 +1,50 @@
-//! Waits for connections and serves each in a thread of its own, so many at once and no more.
+//! Waits for connections and serves each in a thread of its own once it has said what it wants, so many at once and no more.
 
 use super::channel::Channel;
 use super::message::Message;
-use std::io;
+use super::pending::{Door, Pending, Verdict};
+use super::places::Places;
+use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
-use trammel_io::clock::Waiter;
-
-/// Connections at once, at most.
-const MOST_SESSIONS: usize = 1024;
-/// So often is looked whether to stop.
-const SLICE_NS: i64 = 50_000_000;
 
 /// A listener.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
-    sessions: AtomicUsize,
+    places: Arc<Places>,
+}
+
+/// What our own signalling wants: a whole message, or bytes that are none.
+#[derive(Clone, Copy, Debug)]
+pub struct Signalling;
+
+impl Door for Signalling {
+    fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
+        match Message::read(first) {
+            // No more than the first of them is looked at here, and those with which a channel begins are short.
+            Ok(None) if first.len() < super::message::MOST_MESSAGE_BYTES => Verdict::Wait,
+            _ => Verdict::Serve,
+        }
+    }
 }
 
 impl Listener {
     /// Listens at `address`, whose port 0 leaves the number to the system.
     pub fn open(address: SocketAddr) -> io::Result<Listener> {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
+        Listener::with(TcpListener::bind(address)?, Arc::default())
+    }
+
+    /// Listens by `socket`; who is served takes one of the `places`.
+    pub fn with(socket: TcpListener, places: Arc<Places>) -> io::Result<Listener> {
+        socket.set_nonblocking(true)?;
         Ok(Listener {
-            address: listener.local_addr()?,
-            socket: listener,
-            sessions: AtomicUsize::new(0),
+            address: socket.local_addr()?,
+            socket,
+            places,
         })
     }
 
@@ -39,7 +53,12 @@ impl Listener {
         self.address
     }
 
-    /// Serves connections by `each` until `stop` is set.
+    /// The places of those who are served.
+    pub fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
+    /// Serves connections of our signalling by `each` until `stop` is set. Who finds no place is told why.
     pub fn serve<'scope, F>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -49,30 +68,51 @@ impl Listener {
     where
         F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
     {
-        let mut waiter = Waiter::new();
-        waiter.set(&[self.socket.as_raw_fd()]);
+        self.serve_by(scope, stop, &Signalling, each, &|stream, _, why| {
+            if let Ok(mut channel) = Channel::new(stream) {
+                let _ = channel.say(&Message::Refused(why));
+            }
+        })
+    }
+
+    /// Serves connections that come in by `door` by `each` until `stop` is set; `full` hears of one that finds no place, and why.
+    pub fn serve_by<'scope, F>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        stop: &AtomicBool,
+        door: &dyn Door,
+        each: F,
+        full: &dyn Fn(TcpStream, SocketAddr, String),
+    ) -> io::Result<()>
+    where
+        F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
+    {
+        let mut pending = Pending::new(&self.socket)?;
         while !stop.load(Ordering::Relaxed) {
-            // Nobody yet, who hung up before being served, or too many open files: others may still be served.
-            let Ok((stream, from)) = self.socket.accept() else {
-                waiter.wait(Some(SLICE_NS))?;
-                continue;
-            };
-            if stream.set_nonblocking(false).is_err() {
-                continue;
-            }
-            if self.sessions.fetch_add(1, Ordering::Relaxed) >= MOST_SESSIONS {
-                self.sessions.fetch_sub(1, Ordering::Relaxed);
-                let why = format!("{MOST_SESSIONS} connections are served already");
-                if let Ok(mut channel) = Channel::new(stream) {
-                    let _ = channel.say(&Message::Refused(why));
+            for (stream, from) in pending.next(door)? {
+                let place = match self.places.take(from) {
+                    Ok(place) => place,
+                    Err(why) => {
+                        full(heard(stream), from, why);
+                        continue;
+                    }
+                };
+                let refused = place.spawn(scope, stream, move |stream| each(stream, from));
+                if let Err((stream, why)) = refused {
+                    let why = format!("the system makes no more threads: {why}");
+                    full(heard(stream), from, why);
                 }
-                continue;
             }
-            scope.spawn(move || {
-                each(stream, from);
-                self.sessions.fetch_sub(1, Ordering::Relaxed);
-            });
         }
         Ok(())
     }
+}
+
+/// A connection of which what came is read: closed before, it would be broken, and what is said to its other end lost.
+fn heard(mut stream: TcpStream) -> TcpStream {
+    if stream.set_nonblocking(true).is_ok() {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.set_nonblocking(false);
+    }
+    stream
 }

@@ -39,23 +39,25 @@ pub struct Count {
     /// See `packets`.
     pub bytes: u64,
     /// Packets that this end itself lost: for want of room in its socket, or left out because they were late. The receiver's are
-    /// those of its port, whose flows share it.
+    /// those that its port lost while it had no other flow.
     pub lost: u64,
+    /// Packets that the receiver's port lost while it had several flows, of this one or of others.
+    pub unattributed: u64,
 }
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// The first of each end. The receiver's has its proof where it holds a key.
+    /// The first of each end.
     Hello {
         /// Its protocol's version.
         version: u16,
         /// Random bytes.
         nonce: [u8; NONCE_BYTES],
-        /// That it holds the key.
+        /// There where the end holds a key: zeros, and no proof. In version 1 it was the receiver's, told to whoever had greeted.
         proof: Option<[u8; PROOF_BYTES]>,
     },
-    /// The sender's proof that it holds the key.
+    /// An end's proof that it holds the key. Who opened the connection proves first.
     Proof([u8; PROOF_BYTES]),
     /// Opens a flow.
     Open(Wish),
@@ -247,7 +249,13 @@ impl Message {
                 received: count,
             } => {
                 into.extend_from_slice(&number.to_be_bytes());
-                for value in [count.packets, count.bytes, count.lost] {
+                let Count {
+                    packets,
+                    bytes,
+                    lost,
+                    unattributed,
+                } = count;
+                for value in [packets, bytes, lost, unattributed] {
                     into.extend_from_slice(&value.to_be_bytes());
                 }
             }
@@ -400,6 +408,7 @@ impl Fields<'_> {
             packets: u64::from_be_bytes(self.bytes()?),
             bytes: u64::from_be_bytes(self.bytes()?),
             lost: u64::from_be_bytes(self.bytes()?),
+            unattributed: u64::from_be_bytes(self.bytes()?),
         })
     }
 
@@ -436,10 +445,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn count() -> impl Strategy<Value = Count> {
-        any::<[u64; 3]>().prop_map(|[packets, bytes, lost]| Count {
+        any::<[u64; 4]>().prop_map(|[packets, bytes, lost, unattributed]| Count {
             packets,
             bytes,
             lost,
+            unattributed,
         })
     }
 
@@ -529,11 +539,12 @@ mod tests {
                 packets: 4,
                 bytes: 0x0506,
                 lost: 7,
+                unattributed: 8,
             },
         };
         bytes.clear();
         closed.write(&mut bytes);
-        let expected = b"\0\0\0\x1d\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07";
+        let expected = b"\0\0\0\x25\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\x08";
         assert_eq!(bytes, expected);
         let fetch = Message::Fetch {
             wish: Wish {

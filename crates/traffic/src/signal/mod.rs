@@ -3,12 +3,14 @@
 //! ```text
 //! sender                        receiver
 //!   Hello(version, nonce)   ─>
-//!                           <─  Hello(version, nonce, proof)
-//!   Proof                   ─>                                only where both hold a key
+//!                           <─  Hello(version, nonce)
+//!   Proof                   ─>                                only where both hold a key; who opened
+//!                           <─  Proof                         the connection proves first
 //!   Open(flow)              ─>
 //!                           <─  Opened(number, port) | Refused(why)
 //!   … packets on their own sockets …
 //!   Close(number, sent)     ─>
+//!                           <─  Progress, each second while more of it comes
 //!                           <─  Closed(number, received)
 //! ```
 //! A receiver that nobody reaches from outside opens the connection itself; what is said on it is the same, and its flows are
@@ -16,7 +18,7 @@
 //!
 //! ```text
 //! client                        sender under orders      writer of a log      log server
-//!   Hello, Hello, Proof as above                           Hello, Hello, Proof as above
+//!   Hello, Hello, Proofs as above                          Hello, Hello, Proofs as above
 //!   Order(words), each      ─>                             Block, each          ─>
 //!                           <─  Ordered | Refused(why)                          <─  Refused(why), at any time
 //!   Start(form)             ─>                             Over                 ─>
@@ -36,10 +38,14 @@ pub mod key;
 #[cfg(target_os = "linux")]
 pub mod listener;
 pub mod message;
+#[cfg(target_os = "linux")]
+pub mod pending;
+#[cfg(target_os = "linux")]
+pub mod places;
 pub mod punch;
 
 /// The version of the protocol. A receiver answers a sender of another with its own and refuses flows.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// The port that a receiver listens on unless told otherwise.
 pub const PORT: u16 = 9310;
 /// The port that a sender waits for orders on.

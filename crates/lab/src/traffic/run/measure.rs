@@ -163,6 +163,7 @@ fn send_all(
 fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account {
     let mut notes = Vec::new();
     let mut sent: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut shared_losses = 0;
     for flow in outcomes.iter().flat_map(|outcome| &outcome.flows) {
         let name = flow.name.as_str();
         sent.insert(name, flow.sent.count);
@@ -173,13 +174,22 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
             ));
         }
         match &flow.received {
-            Ok(count) if count.lost > 0 => notes.push(format!(
-                "measured: {} packets were lost at the receiver's own port, which `{name}` shares",
-                count.lost
-            )),
-            Ok(_) => {}
+            Ok(count) => {
+                shared_losses = shared_losses.max(count.unattributed);
+                if count.lost > 0 {
+                    notes.push(format!(
+                        "measured: {} packets of `{name}` were lost at the receiver's own port",
+                        count.lost
+                    ));
+                }
+            }
             Err(why) => notes.push(format!("measured: `{name}`: {why}")),
         }
+    }
+    if shared_losses > 0 {
+        notes.push(format!(
+            "measured: {shared_losses} packets were lost at the receiver's own port, of one or more of the streams that share it"
+        ));
     }
     let named = |report: &Report| -> BTreeMap<String, FlowReport> {
         let flows = report.flows.iter();

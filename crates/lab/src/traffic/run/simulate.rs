@@ -146,7 +146,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
         sent[*place] = Count {
             packets: stream.sent_pkts,
             bytes: stream.sent_bytes,
-            lost: 0,
+            ..Count::default()
         };
         if !is_round(*place) {
             decoder.sent(*place as u32, stream.sent_pkts);

@@ -67,6 +67,11 @@ impl FlowOutcome {
                 int_t,
                 Cell::from(received.map(|count| count.lost)),
             ),
+            (
+                "receiver_lost_unattributed_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.unattributed)),
+            ),
             ("skipped_pkts", int_t, Cell::from(Some(sent.count.lost))),
             ("overdue_pkts", int_t, Cell::from(Some(sent.overdue))),
             (
@@ -103,12 +108,18 @@ impl FlowOutcome {
         );
         text += &match &self.received {
             Ok(received) => format!(
-                "received  {} packets, {} lost{}\n",
+                "received  {} packets, {} lost{}{}\n",
                 received.packets,
                 self.missing().unwrap_or(0),
                 match received.lost {
                     0 => String::new(),
                     own => format!("; {own} of the receiver's port for want of room"),
+                },
+                match received.unattributed {
+                    0 => String::new(),
+                    some => format!(
+                        "; {some} of this stream or of others at the receiver's port, which they share, for want of room"
+                    ),
                 }
             ),
             Err(why) => format!("received  unknown: {why}\n"),
@@ -208,14 +219,6 @@ impl Outcome {
                 (Err(_), _) => {}
             }
         }
-        // Flows share a port, and what the port lost is told of each.
-        if let Ok(received) = &mut total.received {
-            let lost = self
-                .flows
-                .iter()
-                .filter_map(|one| one.received.as_ref().ok());
-            received.lost = lost.map(|count| count.lost).max().unwrap_or(0);
-        }
         Some(total)
     }
 
@@ -259,4 +262,6 @@ fn add(all: &mut Count, one: Count) {
     all.packets += one.packets;
     all.bytes += one.bytes;
     all.lost += one.lost;
+    // Of flows that share a port each is told all that it lost.
+    all.unattributed = all.unattributed.max(one.unattributed);
 }
