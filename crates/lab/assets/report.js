@@ -56,12 +56,36 @@
     const [mantissa, exponent] = v.toExponential(digits - 1).split("e");
     return `${Number(mantissa)} × 10${raise(String(Number(exponent)))}`;
   };
+  const withUnit = (text, axis) => axis.unit ? `${text}\u00a0${axis.unit}` : text;
   const tickText = (axis, v) => {
     const power = Math.log10(Math.abs(v));
     const isPower = Math.abs(power - Math.round(power)) < 1e-6 && Math.abs(power - 0.5) > 2;
-    return axis.log && isPower ? "10" + raise(String(Math.round(power))) : show(v);
+    const isOwn = (axis.marks || []).includes(v) && Math.abs(power) < 4.5;
+    return (axis.log || axis.near) && isPower && !isOwn ? "10" + raise(String(Math.round(power))) : show(v);
+  };
+  // Distances on the axis are differences of these.
+  const forward = (axis, v) => axis.log ? Math.log(v) : axis.near ? Math.asinh(v / axis.near) : v;
+  const placeOn = (axis, low, high, v) =>
+    (forward(axis, v) - forward(axis, low)) / (forward(axis, high) - forward(axis, low));
+  const withRoom = (axis, low, high) => {
+    if (axis.log) return [low / 1.15, high * 1.15];
+    if (axis.near) return [low >= 0 ? 0 : low * 1.15, high * 1.15];
+    if (low >= 0 && (axis.zero || low < high * 0.5)) return [0, high * 1.05];
+    const span = Math.max(high - low, 0.1 * Math.max(Math.abs(low), Math.abs(high)));
+    return [(low + high) / 2 - span * 0.55, (low + high) / 2 + span * 0.55];
   };
   const ticks = (axis, low, high, count) => {
+    const own = [];
+    for (const v of axis.marks || []) {
+      const at = placeOn(axis, low, high, v);
+      const isFree = !own.length || at - placeOn(axis, low, high, own[own.length - 1]) >= 0.8 / count;
+      if (at >= -1e-9 && at <= 1 + 1e-9 && isFree) own.push(v);
+    }
+    if (own.length >= 2) return own;
+    if (axis.near) {
+      const side = (end) => end > axis.near ? ticks({ log: true }, axis.near * 2, end, count) : [];
+      return [...side(-low).reverse().map((v) => -v), ...(low <= 0 && high >= 0 ? [0] : []), ...side(high)];
+    }
     if (!axis.log) {
       const rough = (high - low) / count;
       if (!(rough > 0)) return [low];
@@ -90,20 +114,28 @@
     [[-1, -1], [1, -1], [1, 1], [-1, 1]],
     [[0, -1.3], [1.25, 0.95], [-1.25, 0.95]],
     [[0, -1.4], [1.4, 0], [0, 1.4], [-1.4, 0]],
+    [[0, 1.3], [1.25, -0.95], [-1.25, -0.95]],
+    [[-0.4, -1.3], [0.4, -1.3], [0.4, -0.4], [1.3, -0.4], [1.3, 0.4], [0.4, 0.4], [0.4, 1.3], [-0.4, 1.3], [-0.4, 0.4], [-1.3, 0.4], [-1.3, -0.4], [-0.4, -0.4]],
+    [[-1.3, -0.75], [-0.75, -1.3], [0, -0.55], [0.75, -1.3], [1.3, -0.75], [0.55, 0], [1.3, 0.75], [0.75, 1.3], [0, 0.55], [-0.75, 1.3], [-1.3, 0.75], [-0.55, 0]],
+    [[-1.5, -0.6], [1.5, -0.6], [1.5, 0.6], [-1.5, 0.6]],
   ];
-  const shape = (ctx, x, y, kind, size) => {
+  const shape = (ctx, x, y, kind, size, isHollow) => {
     ctx.beginPath();
     if (!SHAPES[kind]) ctx.arc(x, y, size * 1.1, 0, 2 * Math.PI);
     else SHAPES[kind].forEach(([dx, dy], i) => ctx[i ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
     ctx.closePath();
-    ctx.fill();
+    if (isHollow) ctx.stroke(); else ctx.fill();
+  };
+  const markOf = (kind, tone, isHollow) => {
+    const look = isHollow ? `fill="none" stroke-width="1.3" stroke="${tone}"` : `fill="${tone}"`;
+    const points = SHAPES[kind];
+    return points
+      ? `<polygon ${look} points="${points.map(([x, y]) => `${11 + 3 * x},${6 + 3 * y}`).join(" ")}"/>`
+      : `<circle cx="11" cy="6" r="3.2" ${look}/>`;
   };
   const swatch = (series) => {
     const tone = `var(--c${series.colour})`;
-    const points = SHAPES[series.shape];
-    const mark = !series.points ? "" : points
-      ? `<polygon fill="${tone}" points="${points.map(([x, y]) => `${11 + 3 * x},${6 + 3 * y}`).join(" ")}"/>`
-      : `<circle cx="11" cy="6" r="3.2" fill="${tone}"/>`;
+    const mark = series.points ? markOf(series.shapes.length ? 0 : series.shape, tone, series.hollow) : "";
     const line = series.line
       ? `<path d="M0 6h22" stroke="${tone}" stroke-width="2" stroke-dasharray="${series.dash.join(" ")}"/>` : "";
     return `<svg width="22" height="12" aria-hidden="true">${line}${mark}</svg>`;
@@ -178,9 +210,7 @@
         }
       });
       if (!(low < high)) return yAxis.range;
-      if (yAxis.log) return [low / 1.15, high * 1.15];
-      const room = (high - low) * 0.05;
-      return [low >= 0 && low < high * 0.5 ? 0 : low - room, high + room];
+      return withRoom(yAxis, low, high);
     };
 
     const clipped = (u, paint) => {
@@ -208,7 +238,8 @@
             ctx.lineTo(cx, u.valToPos(series.high[k], "y", true));
             ctx.stroke();
           }
-          shape(ctx, cx, cy, series.shape, (series.line ? 2.6 : 2.9) * devicePixelRatio);
+          const size = (series.line ? 2.6 : 2.9) * devicePixelRatio;
+          shape(ctx, cx, cy, series.shapes[k] ?? series.shape, size, series.hollow);
         });
       });
     };
@@ -280,16 +311,19 @@
       }).filter(Boolean).sort((a, b) => b.y - a.y);
       tip.hidden = rows.length === 0;
       if (tip.hidden) return;
-      const head = element("b", "", `${say(x, 4)}${xAxis.unit ? " " + xAxis.unit : ""}`);
+      const head = element("b", "", withUnit(say(x, 4), xAxis));
       const body = element("table");
       for (const { series, k, y } of rows.slice(0, 14)) {
         const row = body.insertRow();
         const name = row.insertCell();
         const dot = element("i");
         dot.style.background = colour("c" + series.colour);
-        name.append(dot, series.name + (series.words ? `, ${series.words}` : ""));
+        const which = data.shapes[series.shapes[k]];
+        name.append(dot, [series.name, which, series.words].filter(Boolean).join(", "));
         // A cloud's point is not at the cursor's x, so it says its own.
-        row.insertCell().textContent = series.line ? say(y, 4) : `(${say(series.x[k], 3)}, ${say(y, 4)})`;
+        row.insertCell().textContent = series.line
+          ? withUnit(say(y, 4), yAxis)
+          : `(${withUnit(say(series.x[k], 3), xAxis)}, ${withUnit(say(y, 4), yAxis)})`;
         if (series.low.length) row.insertCell().textContent = `${say(series.low[k], 3)} to ${say(series.high[k], 3)}`;
       }
       tip.replaceChildren(...(rows.some(({ series }) => series.line) ? [head] : []), body);
@@ -311,9 +345,10 @@
       filter: (u, splits) => splits,
       ...extra,
     });
+    const distribution = (axis) => axis.log ? { distr: 3 } : axis.near ? { distr: 4, asinh: axis.near } : { distr: 1 };
     const size = () => {
       const width = Math.max(240, Math.floor(canvas.clientWidth));
-      return { width, height: Math.round(Math.min(360, Math.max(250, width * 0.5))) };
+      return { width, height: Math.round(Math.min(400, Math.max(250, width * 0.5))) };
     };
     figure.classList.add("drawn");
     figure.querySelector(".static").after(live);
@@ -321,7 +356,8 @@
     reset.hidden = true;
     const plot = new uPlot({
       ...size(),
-      padding: [8, 12, 0, 0],
+      // The last mark of the x axis stands half beyond the plot.
+      padding: [8, 24, 0, 0],
       legend: { show: false },
       focus: { alpha: 0.22 },
       cursor: {
@@ -337,8 +373,8 @@
         },
       },
       scales: {
-        x: { time: false, distr: xAxis.log ? 3 : 1, range: rangeX },
-        y: { distr: yAxis.log ? 3 : 1, range: rangeY },
+        x: { time: false, ...distribution(xAxis), range: rangeX },
+        y: { ...distribution(yAxis), range: rangeY },
       },
       axes: [
         axis(xAxis, 58, { label: xAxis.text, labelFont: font, labelSize: 20, labelGap: 2, size: 30 }),
@@ -357,6 +393,9 @@
       },
     }, joined, canvas);
     canvas.append(tip);
+    const drawn = canvas.querySelector("canvas");
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", figure.querySelector(".static title").textContent.trim());
     plots.push(plot);
     new ResizeObserver(() => {
       const next = size();
@@ -369,6 +408,8 @@
       legend.children[i].setAttribute("aria-pressed", show);
     };
     const hasNames = data.series.some((series) => series.name);
+    // Where all have one label, the title says it.
+    const severalLabels = new Set(data.series.map((series) => series.label).filter(Boolean)).size > 1;
     data.series.forEach((series, i) => {
       const button = element("button");
       button.type = "button";
@@ -376,7 +417,7 @@
       button.setAttribute("aria-pressed", "true");
       button.innerHTML = swatch(series);
       button.append(series.name);
-      if (series.words) button.append(element("span", `badge label-${series.label}`, series.words));
+      if (series.words && severalLabels) button.append(element("span", `badge label-${series.label}`, series.words));
       button.addEventListener("click", () => toggle(i, !shown[i]));
       button.addEventListener("dblclick", () => {
         const isAlone = shown.every((on, k) => on === (k === i));
@@ -386,7 +427,13 @@
       button.addEventListener("mouseleave", () => plot.setSeries(null, { focus: false }));
       legend.append(button);
     });
-    legend.hidden = !hasNames;
+    data.shapes.forEach((text, kind) => {
+      const key = element("span", "shape");
+      key.innerHTML = `<svg width="22" height="12" aria-hidden="true">${markOf(kind, "var(--muted)", false)}</svg>`;
+      key.append(text);
+      legend.append(key);
+    });
+    legend.hidden = !hasNames && !data.shapes.length;
 
     const tools = element("div", "tools");
     reset.type = "button";
@@ -412,7 +459,54 @@
     }
   }
 
+  // ---- alternatives -----------------------------------------------------------------------------
+  const MOST_BUTTONS = 6;
+  for (const choice of all(".choice")) {
+    const options = [...choice.children];
+    const names = options.map((option) => option.querySelector(".option-name").textContent);
+    const pick = (at) => options.forEach((option, i) => { option.hidden = i !== at; });
+    const bar = element("div", "picker");
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", choice.dataset.name);
+    bar.append(element("span", "", choice.dataset.name));
+    if (options.length > MOST_BUTTONS) {
+      const select = element("select");
+      select.setAttribute("aria-label", choice.dataset.name);
+      names.forEach((name, at) => select.append(new Option(name, at)));
+      select.addEventListener("change", () => pick(Number(select.value)));
+      bar.append(select);
+    } else {
+      names.forEach((name, at) => {
+        const button = element("button", "", name);
+        button.type = "button";
+        button.setAttribute("aria-pressed", at === 0);
+        button.addEventListener("click", () => {
+          all("button", bar).forEach((other) => other.setAttribute("aria-pressed", other === button));
+          pick(at);
+        });
+        bar.append(button);
+      });
+    }
+    choice.prepend(bar);
+    pick(0);
+  }
+
   // ---- tables -----------------------------------------------------------------------------------
+  // What is wider than its box says so on the side where there is more.
+  for (const box of all(".scroll")) {
+    const cue = element("p", "cue", "Scroll sideways for more columns.");
+    box.after(cue);
+    const look = () => {
+      const more = box.scrollWidth - box.clientWidth;
+      box.classList.toggle("more-left", box.scrollLeft > 1);
+      box.classList.toggle("more-right", box.scrollLeft < more - 1);
+      cue.hidden = more <= 1;
+    };
+    box.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(box);
+    look();
+  }
+
   const sortKey = (row, at) => {
     const cell = row.cells[at];
     return cell.dataset.v === undefined ? cell.textContent.trim() : Number(cell.dataset.v);

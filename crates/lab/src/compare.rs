@@ -9,6 +9,8 @@
 //! column of its own: the runs of several machines become one table of all their systems.
 
 use crate::report::comparison::{self, BOUNDS, Comparison, Estimate, Source};
+use crate::report::dots::{DotPlot, DotSeries};
+use crate::report::units;
 use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
 use crate::run_folder::{RunFolderError, RunInfo, info_of, read_tables};
 use std::collections::BTreeMap;
@@ -275,9 +277,9 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
             sides[*at].label.is_none() || values.any(|value| value.is_some())
         };
         let shown: Vec<usize> = (0..sides.len()).filter(has_number).collect();
-        let sources = shown.iter().map(|at| Source {
-            label: sides[*at].label.unwrap_or(label),
-            name: sides[*at].title.clone(),
+        let sources = shown.iter().map(|at| {
+            let side = &sides[*at];
+            Source::new(side.label.unwrap_or(label), &side.title)
         });
         Block::Comparison(Comparison {
             title: engine.clone(),
@@ -290,7 +292,7 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
             bounds: (bound, BOUNDS.1.max(bound)),
             rows: of_engine
                 .map(|(key, values)| comparison::Row {
-                    keys: key[1..5].to_vec(),
+                    keys: [&key[1..4], &[units::spoken(&key[4])]].concat(),
                     unit: key[5].clone(),
                     values: shown.iter().map(|at| values[*at]).collect(),
                     verdict: None,
@@ -298,7 +300,9 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
                 .collect(),
         })
     });
+    let all = differences(&rows);
     let mut blocks: Vec<_> = warnings(runs).collect();
+    blocks.extend(furthest(&sides, &all).map(Block::Dots));
     blocks.extend(comparisons);
     let names: Vec<_> = runs.iter().map(|run| run.name.as_str()).collect();
     let facts = runs
@@ -307,7 +311,7 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
     Report {
         title: names.join(", "),
         question: "What differs between these runs?".to_owned(),
-        answer: answer(&sides, &differences(&rows), bound),
+        answer: answer(&sides, &all, bound),
         highlights: Vec::new(),
         sections: vec![Section {
             heading: "Runs side by side".to_owned(),
@@ -365,6 +369,59 @@ fn differences(rows: &[Aligned]) -> Vec<Difference> {
         }
     }
     all
+}
+
+/// The metrics that lie furthest from the first run's, each a row, each other side a mark: by how many per cent.
+fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
+    const MOST: usize = 24;
+    let percent = |one: &Difference| {
+        let percent = (one.other? - one.first) / one.first.abs() * 100.0;
+        percent.is_finite().then_some(percent)
+    };
+    let mut keys: Vec<(&[String; 6], f64)> = Vec::new();
+    for one in all {
+        let size = percent(one).unwrap_or_default().abs();
+        match keys.iter_mut().find(|(key, _)| **key == one.key) {
+            Some((_, largest)) => *largest = largest.max(size),
+            None => keys.push((&one.key, size)),
+        }
+    }
+    keys.sort_by(|a, b| b.1.total_cmp(&a.1));
+    keys.retain(|(_, size)| *size > 0.0);
+    keys.truncate(MOST);
+    let several_engines = keys.iter().any(|(key, _)| key[0] != keys[0].0[0]);
+    let name = |key: &[String; 6]| {
+        let metric = units::spoken(&key[4]);
+        let parts = [key[1].as_str(), &key[2], &key[3], &metric];
+        let engine = several_engines.then_some(key[0].as_str());
+        let parts = parts.into_iter().chain(engine);
+        // A run of one point calls it so.
+        let parts = parts.filter(|part| !part.is_empty() && *part != "base");
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    let label = |side: &Side| {
+        let engine = keys.first().map_or("", |(key, _)| key[0].as_str());
+        side.label.or_else(|| Label::of_engine(engine))
+    };
+    let series = sides.iter().enumerate().skip(1).filter_map(|(at, side)| {
+        let value = |key: &[String; 6]| {
+            let mut here = all.iter().filter(|one| one.side == at && one.key == *key);
+            here.find_map(percent)
+        };
+        Some(DotSeries {
+            name: side.title.clone(),
+            label: label(side)?,
+            values: keys.iter().map(|(key, _)| value(key)).collect(),
+        })
+    });
+    let first = sides.first()?;
+    (!keys.is_empty()).then(|| DotPlot {
+        id: "differences".to_owned(),
+        title: format!("Furthest from {}", first.title),
+        unit: "%".to_owned(),
+        rows: keys.iter().map(|(key, _)| name(key)).collect(),
+        series: series.collect(),
+    })
 }
 
 /// What a person at a terminal, or a script, learns of `runs`.
@@ -492,9 +549,12 @@ mod tests {
         let first = run(&parent.path().join("before"), "same", 100.0);
         let second = run(&parent.path().join("after"), "same", 110.0);
         let report = compare(&[first, second], BOUNDS.0);
-        let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
+        let [Block::Dots(plot), Block::Comparison(comparison)] = &report.sections[0].blocks[..]
+        else {
             panic!("one engine, no warnings");
         };
+        assert_eq!(plot.rows, ["p=0.1, cubic, goodput"]);
+        assert_eq!(plot.series[0].values, [Some(10.0)]);
         assert_eq!(comparison.rows.len(), 1);
         assert_eq!(comparison.error(&comparison.rows[0], 1), Some(0.1));
         assert_eq!(report.answer.number, "0 of 1");
@@ -522,7 +582,7 @@ mod tests {
         };
         let runs = [run("one", 80_000.0), run("two", 40_000.0)];
         let report = compare(&runs, BOUNDS.0);
-        let [Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
+        let [Block::Dots(_), Block::Comparison(comparison)] = &report.sections[0].blocks[..] else {
             panic!("one engine, no warnings");
         };
         let sources: Vec<_> = comparison

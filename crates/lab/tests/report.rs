@@ -2,12 +2,15 @@
 //!
 //! With `TRAMMEL_REPORT_DIR=DIR` it is left there to be looked at.
 
+#[path = "report/browser.rs"]
+mod browser;
+
 use std::path::PathBuf;
 use trammel::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict};
 use trammel::report::figure::{Axis, Figure, Mark, Series};
 use trammel::report::heat_map::{Colours, HeatMap};
 use trammel::report::{
-    Answer, Block, Highlight, Note, NoteKind, Provenance, Report, Section, TableView,
+    Answer, Block, Choice, Highlight, Note, NoteKind, Provenance, Report, Section, TableView,
 };
 use trammel::run_folder::{RunFolder, RunInfo, read_info};
 use trammel_core::label::Label;
@@ -110,6 +113,13 @@ fn traces(rng: &mut Rng) -> Section {
                 .with(Series::new("", Mark::Step, queue).coloured(6))
                 .grouped("run"),
             ),
+            Block::Choice(Choice {
+                name: "Point".into(),
+                options: vec![
+                    ("p = 1.5e-4".into(), vec![Block::Figure(wave(rng))]),
+                    ("p = 1.5e-3".into(), Vec::new()),
+                ],
+            }),
             Block::Figure(
                 Figure::new(
                     "delay-cdf",
@@ -149,6 +159,19 @@ fn traces(rng: &mut Rng) -> Section {
             }),
         ],
     }
+}
+
+/// A figure with a place for zero and with shapes.
+fn wave(rng: &mut Rng) -> Figure {
+    let losses = [0.0, 1e-5, 1e-4, 1e-3];
+    let points = losses.map(|p| (p, 10.0 * rng.unit())).to_vec();
+    let x = Axis::swept("loss probability", "", &losses);
+    let mut figure = Figure::new("by-loss", "Goodput", x, Axis::linear("goodput", "Mbit/s"));
+    figure.shapes = losses.map(|p| p.to_string()).to_vec();
+    let marks = Series::new("cubic", Mark::Points, points.clone()).shaped(vec![0, 1, 2, 3]);
+    figure
+        .with(Series::new("reno", Mark::LinePoints, points))
+        .with(marks)
 }
 
 fn sweep() -> Section {
@@ -195,10 +218,7 @@ fn sweep() -> Section {
     .ruled(0.5, "fair share")
     .captioned("Band: 95 % confidence interval of the mean over ten repeats.")
     .wide();
-    let source = |label, name: &str| Source {
-        label,
-        name: name.into(),
-    };
+    let source = |label, name: &str| Source::new(label, name);
     let rows = losses.iter().map(|p| {
         let simulated = model(*p);
         let printed = (*p > 1e-5).then(|| Estimate::from(simulated - 0.012));

@@ -140,6 +140,7 @@ impl Shown<'_> {
                 question: "What will it do on this machine, and what limits it?",
                 answer: Answer::default(),
                 notes: Vec::new(),
+                charts: Vec::new(),
                 tables,
                 files: vec![("estimate.txt", format!("{}\n", text.trim_end()))],
                 source: (files, source),

@@ -118,6 +118,8 @@ pub(crate) struct Found {
     pub(crate) answer: Answer,
     /// What a reader must know.
     pub(crate) notes: Vec<String>,
+    /// The charts.
+    pub(crate) charts: Vec<Block>,
     /// The tables, each with its heading.
     pub(crate) tables: Vec<(&'static str, Table)>,
     /// Other files: name and contents.
@@ -166,7 +168,7 @@ pub(crate) fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathB
         answer: found.answer,
         sections: vec![Section {
             heading: "Results".to_owned(),
-            blocks: notes.chain(tables).collect(),
+            blocks: notes.chain(found.charts).chain(tables).collect(),
             ..Section::default()
         }],
         provenance: provenance(&info, subject),

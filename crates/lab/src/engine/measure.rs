@@ -11,6 +11,7 @@ use super::rows::{self, Ran, Span};
 use super::simulate::RunTables;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
+use crate::report::decimate::min_max;
 use crate::scenario::check::{Fault, told};
 use crate::scenario::model::{Scenario, Tracing};
 use anyhow::bail;
@@ -291,7 +292,9 @@ fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
             until,
         )
     });
-    seen.curve = thinned(live(&of.samples, flow.stop)).map(sample).collect();
+    seen.curve = thinned(live(&of.samples, flow.stop), |one| one.cwnd)
+        .map(sample)
+        .collect();
     Known {
         seen,
         result: result(&of.end),
@@ -381,7 +384,7 @@ fn link_seen(
         ),
         now: counters(span.end, queue.end, lost(|way| way.end), mean(&all)),
         waited: [warm_counts.sent, queue.end.sent],
-        curve: thinned(&queue.samples)
+        curve: thinned(&queue.samples, |one| one.1)
             .map(|sample| (time(sample.0), sample.1, sample.2.into()))
             .collect(),
         late_looks,
@@ -444,10 +447,11 @@ fn traces(
     traces
 }
 
-/// Every so many of `all`, for a curve.
-fn thinned<T>(all: &[T]) -> impl Iterator<Item = &T> {
-    all.iter()
-        .step_by(all.len().div_ceil(CURVE_SAMPLES as usize).max(1))
+/// The lowest and the highest of each span of `all`, for a curve, as the simulator keeps them.
+fn thinned<T>(all: &[T], level: fn(&T) -> u32) -> impl Iterator<Item = &T> {
+    let levels: Vec<f64> = all.iter().map(|one| f64::from(level(one))).collect();
+    let kept = min_max(&levels, 2 * CURVE_SAMPLES as usize);
+    kept.into_iter().map(|at| &all[at])
 }
 
 /// A sample as the simulator's.

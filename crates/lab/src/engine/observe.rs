@@ -17,8 +17,51 @@ use trammel_tcp::connection::{Bound, Connection};
 pub(super) const LOOKS: u64 = 2000;
 /// Bins of a run at most; a longer run has longer ones.
 const MOST_BINS: u64 = 4096;
-/// Samples of a curve for the report at most.
+/// Spans of a curve for the report at most: of each the lowest and the highest look are kept, so that no peak is lost.
 pub(super) const CURVE_SAMPLES: u64 = 200;
+/// Spans at the beginning of which every look is kept: slow start is short.
+const DENSE_SPANS: u64 = 5;
+
+/// The lowest and the highest look of the span that is going on.
+#[derive(Clone, Debug)]
+struct Extremes<T> {
+    ends: Option<[(u32, T); 2]>,
+}
+
+impl<T> Default for Extremes<T> {
+    fn default() -> Extremes<T> {
+        Extremes { ends: None }
+    }
+}
+
+impl<T: Copy> Extremes<T> {
+    /// Takes a look of this `level` in.
+    fn take(&mut self, level: u32, look: T) {
+        let ends = self.ends.get_or_insert([(level, look); 2]);
+        if level < ends[0].0 {
+            ends[0] = (level, look);
+        }
+        if level > ends[1].0 {
+            ends[1] = (level, look);
+        }
+    }
+
+    /// Ends the span: its looks go to `curve` in the order of time.
+    fn flush(&mut self, curve: &mut Vec<T>, time: fn(&T) -> Time) {
+        let Some([(_, low), (_, high)]) = self.ends.take() else {
+            return;
+        };
+        let (first, second) = if time(&low) <= time(&high) {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        curve.push(first);
+        if time(&first) < time(&second) {
+            curve.push(second);
+        }
+    }
+}
 
 /// What was seen of one flow.
 #[derive(Clone, Debug, Default)]
@@ -123,6 +166,8 @@ pub fn observe(
     if warmup > Time::ZERO {
         built.network.set_warmup(warmup);
     }
+    let mut of_flows = vec![Extremes::default(); built.flows.len()];
+    let mut of_links = vec![Extremes::default(); built.links.len()];
     let (mut look, mut is_warm) = (0, warmup == Time::ZERO);
     loop {
         look += 1;
@@ -143,7 +188,9 @@ pub fn observe(
             return None;
         }
         let is_late = at > warmup;
-        for (link, of) in built.links.iter().zip(&mut seen.links) {
+        let ends_span = look % stride == 0 || look < DENSE_SPANS * stride || at == end;
+        let links = built.links.iter().zip(&mut seen.links);
+        for ((link, of), extremes) in links.zip(&mut of_links) {
             let (packets, bytes) = built.network.waiting(link.index);
             of.queue.push(packets);
             of.late_looks += usize::from(is_late);
@@ -151,8 +198,11 @@ pub fn observe(
                 let sent = built.network.link(link.index).counters().sent_bytes;
                 of.sent.push((at, sent));
             }
-            if curves && look % stride == 0 {
-                of.curve.push((at, packets, bytes));
+            if curves {
+                extremes.take(packets, (at, packets, bytes));
+                if ends_span {
+                    extremes.flush(&mut of.curve, |look| look.0);
+                }
             }
         }
         for (index, of) in seen.flows.iter_mut().enumerate() {
@@ -169,8 +219,11 @@ pub fn observe(
                     of.late_cwnd.0 += u64::from(tp.snd_cwnd);
                     of.late_cwnd.1 += 1;
                 }
-                if curves && look % stride == 0 {
-                    of.curve.push(Sample::of(sender, at));
+                if curves {
+                    of_flows[index].take(tp.snd_cwnd, Sample::of(sender, at));
+                    if ends_span {
+                        of_flows[index].flush(&mut of.curve, |sample| sample.time);
+                    }
                 }
             }
             if bin_ends || at == end {
@@ -282,5 +335,28 @@ impl Seen {
             samples: Samples::Queue(of.curve.clone()),
         });
         flows.chain(links).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_span_are_kept_in_the_order_of_time() {
+        let (mut extremes, mut curve) = (Extremes::default(), Vec::new());
+        for (ms, level) in [(1, 5), (2, 9), (3, 4), (4, 6)] {
+            extremes.take(level, Time::from_ms(ms));
+        }
+        extremes.flush(&mut curve, |time| *time);
+        assert_eq!(curve, [Time::from_ms(2), Time::from_ms(3)]);
+        extremes.take(7, Time::from_ms(5));
+        extremes.flush(&mut curve, |time| *time);
+        extremes.flush(&mut curve, |time| *time);
+        assert_eq!(
+            curve.len(),
+            3,
+            "an even span has one look, an empty one none"
+        );
     }
 }

@@ -373,7 +373,7 @@ fn jobs<'a>(
     run_key: KeyOf<'_>,
 ) -> Vec<Job<'a>> {
     let shown = if curves {
-        shown_points(file)
+        super::answer::shown_points(file)
     } else {
         Vec::new()
     };
@@ -436,14 +436,6 @@ fn add_harm(
     };
     let goodputs: Vec<_> = (0..scenario.flows.len()).map(goodput).collect();
     run.flows = harm::with_harm(&run.flows, &goodputs);
-}
-
-/// The points of which a report shows curves: all of a few, else the first, the middle and the last.
-pub fn shown_points(file: &File) -> Vec<usize> {
-    match file.points.len() {
-        n @ 0..=3 => (0..n).collect(),
-        n => vec![0, n / 2, n - 1],
-    }
 }
 
 /// Does `work` in a pool of `threads` threads.

@@ -165,10 +165,7 @@ fn means(findings: &[Finding]) -> Section {
         verdict: None,
     };
     let goodput = |finding: &&Finding| finding.metric == Metric::Goodput && finding.ours.count > 1;
-    let source = |label, name: &str| Source {
-        label,
-        name: name.to_owned(),
-    };
+    let source = |label, name: &str| Source::new(label, name);
     Section {
         heading: "Means over seeds and phases".to_owned(),
         text: String::new(),

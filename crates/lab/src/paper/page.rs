@@ -82,7 +82,7 @@ pub fn page(
         ),
     };
     let number = match count.changed {
-        0 => format!("{} of {}", count.matching, count.all()),
+        0 => format!("{} match", count.matching),
         n => n.to_string(),
     };
     Report {
@@ -327,19 +327,13 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
     });
     let mut all: Vec<Source> = ours
         .iter()
-        .map(|column| Source {
-            label: column.first.label,
-            name: named(column.first).to_owned(),
-        })
+        .map(|column| Source::new(column.first.label, named(column.first)))
         .collect();
     let (label, source) = match paper.source_of(name) {
         Some(source) => (Label::Simulated, source),
         None => (Label::Published, ""),
     };
-    all.push(Source {
-        label,
-        name: source.to_owned(),
-    });
+    all.push(Source::new(label, source));
     let comparison = Comparison {
         title: match source {
             "" => "Ours beside the printed numbers".to_owned(),
@@ -357,7 +351,7 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
         let word = verdict.word();
         let text = format!("({}) {word}: {reason}", letter(n));
         blocks.push(Block::Note(Note {
-            kind: NoteKind::Info,
+            kind: NoteKind::Footnote,
             text,
         }));
     }

@@ -1,5 +1,6 @@
 //! `trammel place`: reads the file, finds a placement, polls its cores, and shows it.
 
+mod charts;
 mod kubernetes;
 mod tables;
 
@@ -132,6 +133,7 @@ impl Answer {
                 label: Some(Label::Predicted),
             },
             notes: self.notes(),
+            charts: charts::of(&self.servers(), &self.replicas()),
             tables: headings.into_iter().zip(self.tables()).collect(),
             files: vec![
                 ("placement.txt", self.text()),

@@ -115,7 +115,7 @@ impl Answer {
         table
     }
 
-    fn servers(&self) -> Table {
+    pub(super) fn servers(&self) -> Table {
         let mut table = Table::with(
             "servers",
             &[
@@ -158,7 +158,7 @@ impl Answer {
         table
     }
 
-    fn replicas(&self) -> Table {
+    pub(super) fn replicas(&self) -> Table {
         let mut table = Table::with(
             "replicas",
             &[

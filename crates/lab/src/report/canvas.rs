@@ -18,6 +18,47 @@ pub(super) const MUTED: RGBColor = RGBColor(0x5c, 0x61, 0x66);
 pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe5, 0xe1);
 pub(super) const AXIS: RGBColor = RGBColor(0xa8, 0xaa, 0xac);
 
+/// Half the height of a square that marks a point, in pixels.
+const MARKER: f64 = 2.7;
+
+/// The shapes of points: a disc (of no corners), then corners in units of [`MARKER`]. `SHAPES` in `assets/report.js` has the same.
+pub(super) const SHAPES: [&[(f64, f64)]; 8] = [
+    &[],
+    &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
+    &[(0.0, -1.3), (1.25, 0.95), (-1.25, 0.95)],
+    &[(0.0, -1.4), (1.4, 0.0), (0.0, 1.4), (-1.4, 0.0)],
+    &[(0.0, 1.3), (1.25, -0.95), (-1.25, -0.95)],
+    &[
+        (-0.4, -1.3),
+        (0.4, -1.3),
+        (0.4, -0.4),
+        (1.3, -0.4),
+        (1.3, 0.4),
+        (0.4, 0.4),
+        (0.4, 1.3),
+        (-0.4, 1.3),
+        (-0.4, 0.4),
+        (-1.3, 0.4),
+        (-1.3, -0.4),
+        (-0.4, -0.4),
+    ],
+    &[
+        (-1.3, -0.75),
+        (-0.75, -1.3),
+        (0.0, -0.55),
+        (0.75, -1.3),
+        (1.3, -0.75),
+        (0.55, 0.0),
+        (1.3, 0.75),
+        (0.75, 1.3),
+        (0.0, 0.55),
+        (-0.75, 1.3),
+        (-1.3, 0.75),
+        (-0.55, 0.0),
+    ],
+    &[(-1.5, -0.6), (1.5, -0.6), (1.5, 0.6), (-1.5, 0.6)],
+];
+
 /// Where a text's anchor lies in it.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
@@ -103,23 +144,40 @@ impl Canvas<'_> {
         drawn.expect("memory takes every write");
     }
 
-    /// A point: disc, square, triangle or diamond.
-    pub(super) fn marker(&mut self, (x, y): (f64, f64), shape: usize, colour: RGBColor) {
-        let corners: &[(f64, f64)] = match shape % 4 {
-            0 => {
-                let style = colour.filled();
-                let drawn =
-                    self.backend
-                        .draw_circle(place((x, y)), units(3.0) as u32, &style, true);
-                drawn.expect("memory takes every write");
-                return;
-            }
-            1 => &[(-2.7, -2.7), (2.7, -2.7), (2.7, 2.7), (-2.7, 2.7)],
-            2 => &[(0.0, -3.6), (3.4, 2.6), (-3.4, 2.6)],
-            _ => &[(0.0, -3.8), (3.8, 0.0), (0.0, 3.8), (-3.8, 0.0)],
-        };
-        let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        self.area(&corners, colour, 1.0);
+    /// A point of one of [`SHAPES`], filled or an outline.
+    pub(super) fn marker(
+        &mut self,
+        (x, y): (f64, f64),
+        shape: usize,
+        colour: RGBColor,
+        is_hollow: bool,
+    ) {
+        let corners = SHAPES[shape % SHAPES.len()];
+        if corners.is_empty() {
+            let (style, at) = (colour.filled(), place((x, y)));
+            let outline = colour.stroke_width(units(1.2) as u32);
+            let drawn = match is_hollow {
+                true => self
+                    .backend
+                    .draw_circle(at, units(2.8) as u32, &outline, false),
+                false => self
+                    .backend
+                    .draw_circle(at, units(3.0) as u32, &style, true),
+            };
+            drawn.expect("memory takes every write");
+            return;
+        }
+        let size = MARKER;
+        let mut corners: Vec<_> = corners
+            .iter()
+            .map(|(dx, dy)| (x + dx * size, y + dy * size))
+            .collect();
+        if is_hollow {
+            corners.push(corners[0]);
+            self.path(&corners, colour, 1.2, &[]);
+        } else {
+            self.area(&corners, colour, 1.0);
+        }
     }
 
     /// A line of text whose middle height is at `y`.

@@ -5,6 +5,7 @@
 
 use super::html::{badge, escape};
 use super::ticks::group_thousands;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use trammel_core::label::Label;
 use trammel_core::table::{CellType, Column, Table, format_float};
@@ -16,6 +17,25 @@ pub struct Source {
     pub label: Label,
     /// Which one: a model's or a paper's name; may be empty.
     pub name: String,
+    /// Whether it is a bound or a yardstick, which nothing is to come out as: it has no error.
+    pub is_bound: bool,
+}
+
+impl Source {
+    /// A source of `label`, called `name`.
+    pub fn new(label: Label, name: &str) -> Source {
+        let (name, is_bound) = (name.to_owned(), false);
+        Source {
+            label,
+            name,
+            is_bound,
+        }
+    }
+    /// This source as a bound.
+    pub fn bound(mut self) -> Source {
+        self.is_bound = true;
+        self
+    }
 }
 
 /// A value with its interval, if it has one.
@@ -84,6 +104,9 @@ pub struct Comparison {
     pub rows: Vec<Row>,
 }
 
+/// Rows of a table that stands in full; a longer one scrolls in its box.
+const MOST_ROWS: usize = 40;
+
 /// The usual bounds of small and medium errors: 5 % and 15 %.
 pub const BOUNDS: (f64, f64) = (0.05, 0.15);
 
@@ -117,37 +140,62 @@ impl Comparison {
             rows: rows.collect(),
             reference: references.iter().find_map(place),
             bounds: BOUNDS,
-            sources: labels
-                .iter()
-                .map(|&label| Source {
-                    label,
-                    name: String::new(),
-                })
-                .collect(),
+            sources: labels.iter().map(|&label| Source::new(label, "")).collect(),
             keys,
         }
     }
 
     /// The relative error of `source` in `row`; nothing without a reference or where that is zero.
     pub fn error(&self, row: &Row, source: usize) -> Option<f64> {
-        let reference = self.reference.filter(|reference| *reference != source)?;
+        let is_judged = !self.sources.get(source)?.is_bound;
+        let reference = self
+            .reference
+            .filter(|reference| *reference != source && is_judged)?;
         let (value, reference) = (row.values[source]?.value, row.values[reference]?.value);
         let error = (value - reference) / reference.abs();
         error.is_finite().then_some(error)
     }
 
-    pub(super) fn to_html(&self) -> String {
+    /// This comparison with shares in per cent, and times and rates in the unit of their size.
+    fn in_shown_units(&self) -> Comparison {
+        let mut shown = self.clone();
+        let metric = self.keys.iter().position(|key| key == "metric");
+        for row in &mut shown.rows {
+            let values = row.values.iter().flatten().map(|one| one.value.abs());
+            let largest = values.fold(0.0, f64::max);
+            let metric = metric.map_or("", |at| row.key(at)).to_owned();
+            let (factor, unit) = super::units::shown(&row.unit, &metric, largest);
+            let unit = unit.to_owned();
+            row.unit = unit;
+            for one in row.values.iter_mut().flatten() {
+                one.value *= factor;
+                one.interval = one
+                    .interval
+                    .map(|(low, high)| (low * factor, high * factor));
+            }
+        }
+        shown
+    }
+
+    pub(super) fn to_html(&self, files: &BTreeSet<String>) -> String {
+        self.in_shown_units().render(files)
+    }
+
+    fn render(&self, files: &BTreeSet<String>) -> String {
         let mut out = format!(
-            "<section class=\"comparison\"><h3>{}</h3>\n{}<div class=\"scroll\" tabindex=\"0\" \
+            "<section class=\"comparison\"><h3>{}</h3>\n{}<div class=\"scroll{}\" tabindex=\"0\" \
              role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><thead><tr>",
             escape(&self.title),
             self.constants() + &self.summary(),
+            if self.rows.len() > MOST_ROWS { " tall" } else { "" },
             escape(&self.title)
         );
         let keys = self.key_columns();
+        let mut class = " class=\"pin\"";
         for (_, name, constant) in &keys {
             if constant.is_none() {
-                let _ = write!(out, "<th scope=\"col\">{}</th>", escape(name));
+                let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(name));
+                class = "";
             }
         }
         for (i, source) in self.sources.iter().enumerate() {
@@ -173,9 +221,12 @@ impl Comparison {
         out += "</tr></thead>\n<tbody>\n";
         for row in &self.rows {
             out += "<tr>";
+            let mut is_first = true;
             for (at, _, constant) in &keys {
                 if constant.is_none() {
-                    let _ = write!(out, "<td>{}</td>", escape(row.key(*at)));
+                    let class = if is_first { " class=\"pin\"" } else { "" };
+                    let _ = write!(out, "<td{class}>{}</td>", escape(row.key(*at)));
+                    is_first = false;
                 }
             }
             for (i, value) in row.values.iter().enumerate() {
@@ -189,6 +240,7 @@ impl Comparison {
         out += "</tbody></table></div>\n";
         out += &self.key();
         out += &super::html::caption(&self.caption);
+        out += &super::html::file_link(files, "comparison");
         out += "</section>\n";
         out
     }
@@ -254,7 +306,7 @@ impl Comparison {
                     out,
                     "<span>{} <b>{}</b></span>",
                     escape(name),
-                    escape(value)
+                    super::html::prose(value)
                 );
             }
         }
@@ -272,27 +324,24 @@ impl Comparison {
         }
     }
 
-    /// A line for each source: how many of its errors are small, and the largest.
+    /// A line for each source: within what its errors lie.
     fn summary(&self) -> String {
         let mut out = String::new();
         for (i, source) in self.sources.iter().enumerate() {
             let errors = self.rows.iter().filter_map(|row| self.error(row, i));
             let errors: Vec<_> = errors.collect();
-            let Some(largest) = errors.iter().max_by(|a, b| a.abs().total_cmp(&b.abs())) else {
+            if errors.is_empty() {
                 continue;
-            };
-            let small = errors.iter().filter(|e| e.abs() <= self.bounds.0).count();
+            }
             let _ = write!(
                 out,
-                "<li>{}{}<span>{small} of {} within {}, largest error {}</span></li>",
+                "<li>{}<span>{}{}</span></li>",
                 badge(Some(source.label)),
                 match source.name.as_str() {
                     "" => String::new(),
                     name => format!("{}: ", escape(name)),
                 },
-                errors.len(),
-                bound(self.bounds.0),
-                percent(*largest)
+                super::describe::errors(errors)
             );
         }
         match out.as_str() {
@@ -302,7 +351,11 @@ impl Comparison {
     }
 
     fn key(&self) -> String {
-        if self.reference.is_none() {
+        let has_errors = self
+            .rows
+            .iter()
+            .any(|row| (0..row.values.len()).any(|at| self.error(row, at).is_some()));
+        if !has_errors {
             return String::new();
         }
         let (small, medium) = (bound(self.bounds.0), bound(self.bounds.1));
@@ -334,7 +387,7 @@ fn bound(fraction: f64) -> String {
 }
 
 /// A signed percentage: `+3.1 %`, beyond tenfold `×23`.
-fn percent(error: f64) -> String {
+pub(super) fn percent(error: f64) -> String {
     match error * 100.0 {
         p if p >= 900.0 => format!("×{}", format_float(error + 1.0, 3)),
         p if p.abs() >= 99.5 => format!("{p:+.0}\u{202f}%"),
@@ -348,10 +401,7 @@ mod tests {
     use super::*;
 
     fn comparison(published: f64, simulated: f64) -> Comparison {
-        let source = |label| Source {
-            label,
-            name: String::new(),
-        };
+        let source = |label| Source::new(label, "");
         Comparison {
             title: "t".into(),
             caption: String::new(),
@@ -370,9 +420,12 @@ mod tests {
 
     #[test]
     fn the_size_of_an_error_is_told_in_three_ways() {
-        let html = comparison(100.0, 93.0).to_html();
+        let html = comparison(100.0, 93.0).to_html(&BTreeSet::new());
         assert!(html.contains("class=\"error medium\" title=\"a medium error\">△ −7.0\u{202f}%"));
-        assert!(html.contains("0 of 1 within 5\u{202f}%"));
+        assert!(html.contains("1 number, −7.0\u{202f}% off"), "{html}");
+        let mut bound = comparison(100.0, 93.0);
+        bound.sources[0].is_bound = true;
+        assert_eq!(bound.error(&bound.rows[0], 0), None, "a bound has no error");
     }
 
     #[test]
@@ -401,6 +454,22 @@ mod tests {
         assert_eq!(labels, [Label::Simulated, Label::Published]);
         assert_eq!(comparison.reference, Some(1));
         assert_eq!(comparison.error(&comparison.rows[0], 0), Some(-0.1));
+    }
+
+    #[test]
+    fn shares_are_in_per_cent_and_times_in_the_unit_of_their_size() {
+        let mut comparison = comparison(0.5692, 0.5);
+        comparison.keys = vec!["metric".into()];
+        comparison.rows[0].keys = vec!["share".into()];
+        comparison.rows[0].unit = "1".into();
+        let html = comparison.to_html(&BTreeSet::new());
+        assert!(html.contains("56.92") && html.contains(">%<"), "{html}");
+        comparison.rows[0].keys = vec!["delay".into()];
+        comparison.rows[0].unit = "us".into();
+        comparison.rows[0].values = vec![Some(20_800.0.into()), Some(21_000.0.into())];
+        let html = comparison.to_html(&["comparison.csv".to_owned()].into());
+        assert!(html.contains(">20.8<") && html.contains(">ms<"), "{html}");
+        assert!(html.contains("href=\"comparison.csv\""), "{html}");
     }
 
     #[test]

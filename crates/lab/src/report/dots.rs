@@ -52,13 +52,9 @@ struct Axis {
 
 impl Axis {
     fn of(plot: &DotPlot) -> Axis {
-        let values = plot
-            .series
-            .iter()
-            .flat_map(|series| series.values.iter().flatten().copied());
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut has_signs = false;
-        for value in values.filter(|value| value.is_finite()) {
+        for value in plot.values() {
             (least, most) = (least.min(value), most.max(value));
             has_signs |= value <= 0.0;
         }
@@ -76,6 +72,17 @@ impl Axis {
         }
         let low = if least < 0.0 { least * 1.1 } else { 0.0 };
         let high = if most > 0.0 { most * 1.06 } else { 1.0 };
+        if has_signs {
+            // A few that are far off must not press the rest together.
+            let mut sizes: Vec<f64> = plot.values().map(f64::abs).collect();
+            sizes.retain(|size| *size > 0.0);
+            sizes.sort_by(f64::total_cmp);
+            let middle = sizes.get(sizes.len() / 2).copied().unwrap_or_default();
+            if middle > 0.0 && high.max(-low) > DECADES * middle {
+                let scale = Scale::SymLog(middle);
+                return Axis { scale, low, high };
+            }
+        }
         Axis {
             scale: Scale::Linear,
             low,
@@ -84,11 +91,9 @@ impl Axis {
     }
 
     fn place(&self, value: f64) -> f64 {
-        let place = match self.scale {
-            Scale::Linear => (value - self.low) / (self.high - self.low),
-            Scale::Log => (value / self.low).ln() / (self.high / self.low).ln(),
-        };
-        place.clamp(0.0, 1.0)
+        self.scale
+            .place((self.low, self.high), value)
+            .clamp(0.0, 1.0)
     }
 
     fn ticks(&self) -> Vec<(f64, String)> {
@@ -108,10 +113,13 @@ impl DotSeries {
         let (red, green, blue) = COLOURS[place % COLOURS.len()];
         match self.label {
             Label::Published => (3, INK),
-            _ => (place % 3, RGBColor(red, green, blue)),
+            _ => (place % COLOURS.len(), RGBColor(red, green, blue)),
         }
     }
-    fn words(&self) -> String {
+    fn is_hollow(&self) -> bool {
+        self.label == Label::Published
+    }
+    pub(super) fn words(&self) -> String {
         match self.name.as_str() {
             "" => self.label.words().to_owned(),
             name => format!("{}, {name}", self.label.words()),
@@ -127,10 +135,25 @@ fn mark_class(place: usize, label: Label) -> String {
     }
 }
 
-/// The palette of `assets/report.css`, for the files.
-const COLOURS: [(u8, u8, u8); 4] = [(0, 114, 178), (213, 94, 0), (0, 143, 104), (170, 51, 119)];
+/// The palette of `assets/report.css`, for the files; the eighth is the ink of what is published.
+const COLOURS: [(u8, u8, u8); 8] = [
+    (0, 114, 178),
+    (213, 94, 0),
+    (0, 143, 104),
+    (170, 51, 119),
+    (168, 119, 0),
+    (58, 155, 220),
+    (91, 91, 91),
+    (127, 79, 201),
+];
 
 impl DotPlot {
+    /// All of its numbers.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let values = self.series.iter().flat_map(|series| &series.values);
+        values.flatten().copied().filter(|value| value.is_finite())
+    }
+
     pub(super) fn to_html(&self) -> String {
         let axis = Axis::of(self);
         let unit = if self.unit.is_empty() {
@@ -139,8 +162,9 @@ impl DotPlot {
             format!(" <small>{}</small>", escape(&self.unit))
         };
         let mut out = format!(
-            "<figure class=\"dots\" id=\"fig-{}\">\n<figcaption><h3>{}</h3>{unit}</figcaption>\n<ul class=\"dots-legend\">",
+            "<figure class=\"dots\" id=\"fig-{}\" aria-label=\"{}\">\n<figcaption><h3>{}</h3>{unit}</figcaption>\n<ul class=\"dots-legend\">",
             escape(&self.id),
+            escape(&super::describe::dots(self)),
             escape(&self.title),
         );
         for (n, series) in self.series.iter().enumerate() {
@@ -209,7 +233,7 @@ impl DotPlot {
         let x = |place: f64| left + place * TRACK;
         Canvas::draw(
             (left + TRACK + 24.0, bottom + 26.0),
-            &self.title,
+            &super::describe::dots(self),
             |canvas| {
                 let title = match self.unit.as_str() {
                     "" => self.title.clone(),
@@ -219,7 +243,7 @@ impl DotPlot {
                 for (n, series) in self.series.iter().enumerate() {
                     let y = 38.0 + 18.0 * n as f64;
                     let (shape, colour) = series.look(n);
-                    canvas.marker((14.0, y), shape, colour);
+                    canvas.marker((14.0, y), shape, colour, series.is_hollow());
                     canvas.text((24.0, y), &series.words(), TEXT, MUTED, Anchor::Start);
                 }
                 for (place, text) in axis.ticks() {
@@ -239,7 +263,12 @@ impl DotPlot {
                     for (n, series) in self.series.iter().enumerate() {
                         if let Some(value) = series.values.get(at).copied().flatten() {
                             let (shape, colour) = series.look(n);
-                            canvas.marker((x(axis.place(value)), y), shape, colour);
+                            canvas.marker(
+                                (x(axis.place(value)), y),
+                                shape,
+                                colour,
+                                series.is_hollow(),
+                            );
                         }
                     }
                 }

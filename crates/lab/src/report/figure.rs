@@ -9,12 +9,29 @@ use super::svg;
 use trammel_core::label::Label;
 
 /// How an axis is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// Evenly.
     Linear,
     /// By factors.
     Log,
+    /// By factors beyond this distance from zero and evenly within it, so that zero has its place.
+    SymLog(f64),
+}
+
+impl Scale {
+    /// A value whose differences are distances on the axis.
+    pub(super) fn forward(self, v: f64) -> f64 {
+        match self {
+            Scale::Linear => v,
+            Scale::Log => v.ln(),
+            Scale::SymLog(near) => (v / near).asinh(),
+        }
+    }
+    /// The place of `v` on an axis from `low` (0) to `high` (1).
+    pub(super) fn place(self, (low, high): (f64, f64), v: f64) -> f64 {
+        (self.forward(v) - self.forward(low)) / (self.forward(high) - self.forward(low))
+    }
 }
 
 /// One axis.
@@ -28,18 +45,29 @@ pub struct Axis {
     pub scale: Scale,
     /// From where to where; from the data where there is none.
     pub range: Option<(f64, f64)>,
+    /// Where its marks are: the values of a sweep. Round numbers where there are none.
+    pub marks: Vec<f64>,
+    /// Whether it begins at zero, however near to each other the values are.
+    pub is_from_zero: bool,
 }
+
+/// Marks of a sweep that an axis still shows one by one.
+const MOST_MARKS: usize = 9;
+/// Values nearer to each other than this part of their size are not drawn further apart: a change of one per cent must not look like
+/// a collapse.
+const LEAST_SPAN: f64 = 0.1;
 
 impl Axis {
     /// An even axis.
     pub fn linear(title: &str, unit: &str) -> Axis {
         let (title, unit) = (title.to_owned(), unit.to_owned());
-        let (scale, range) = (Scale::Linear, None);
         Axis {
             title,
             unit,
-            scale,
-            range,
+            scale: Scale::Linear,
+            range: None,
+            marks: Vec::new(),
+            is_from_zero: false,
         }
     }
     /// A logarithmic axis.
@@ -55,6 +83,40 @@ impl Axis {
         self.range = Some((low, high));
         self
     }
+    /// The axis of a sweep over `values`: by factors where each is at least 1.6 times the last or all span more than a decade, with
+    /// a place for zero where it is among them, and with a mark for each of a few.
+    pub fn swept(title: &str, unit: &str, values: &[f64]) -> Axis {
+        const WIDE: f64 = 11.0;
+        const FACTOR: f64 = 1.6;
+        let mut marks: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        let has_signs = marks.first().is_some_and(|least| *least < 0.0);
+        let positive: Vec<f64> = marks.iter().copied().filter(|v| *v > 0.0).collect();
+        let mut scale = Scale::Linear;
+        if let (Some(least), Some(most), false) = (positive.first(), positive.last(), has_signs) {
+            let grows = positive.len() > 2 && positive.windows(2).all(|p| p[1] >= FACTOR * p[0]);
+            if grows || most / least > WIDE {
+                scale = match positive.len() < marks.len() {
+                    true => Scale::SymLog(least / 2.0),
+                    false => Scale::Log,
+                };
+            }
+        }
+        if scale == Scale::Linear || marks.len() > MOST_MARKS {
+            marks.clear();
+        }
+        Axis {
+            scale,
+            marks,
+            ..Axis::linear(title, unit)
+        }
+    }
+    /// This axis from zero on.
+    pub fn from_zero(mut self) -> Axis {
+        self.is_from_zero = true;
+        self
+    }
     /// The title with the unit: `time (s)`.
     pub fn text(&self) -> String {
         if self.unit.is_empty() {
@@ -63,8 +125,25 @@ impl Axis {
             format!("{} ({})", self.title, self.unit)
         }
     }
+    /// From where to where an axis shows values between `low` and `high`. `assets/report.js` follows the same rules.
+    fn with_room(&self, low: f64, high: f64) -> (f64, f64) {
+        match self.scale {
+            Scale::Log => (low / 1.15, high * 1.15),
+            Scale::SymLog(_) => (if low >= 0.0 { 0.0 } else { low * 1.15 }, high * 1.15),
+            // A curve in the upper half of the plot is better seen from zero.
+            Scale::Linear if low >= 0.0 && (self.is_from_zero || low < high * 0.5) => {
+                (0.0, high * 1.05)
+            }
+            Scale::Linear => {
+                let least = LEAST_SPAN * low.abs().max(high.abs());
+                let span = (high - low).max(least);
+                let middle = f64::midpoint(low, high);
+                (middle - span * 0.55, middle + span * 0.55)
+            }
+        }
+    }
     fn shows(&self, v: f64) -> bool {
-        v.is_finite() && (self.scale == Scale::Linear || v > 0.0)
+        v.is_finite() && (self.scale != Scale::Log || v > 0.0)
     }
 }
 
@@ -90,6 +169,12 @@ pub struct Series {
     pub label: Option<Label>,
     /// The colour, an index into the palette; by position where there is none.
     pub colour: Option<usize>,
+    /// Of several series of one colour and label, which one: each has another dash pattern.
+    pub turn: usize,
+    /// The shape of each point, an index into [`Figure::shapes`]; as long as `points`, or empty.
+    pub shapes: Vec<usize>,
+    /// Whether its points are outlines.
+    pub is_hollow: bool,
     /// How it is drawn.
     pub mark: Mark,
     /// The points; sorted by x when drawn.
@@ -105,6 +190,9 @@ impl Series {
             name: name.into(),
             label: None,
             colour: None,
+            turn: 0,
+            shapes: Vec::new(),
+            is_hollow: false,
             mark,
             points,
             band: Vec::new(),
@@ -127,6 +215,17 @@ impl Series {
     /// This series in the palette's colour `colour`.
     pub fn coloured(mut self, colour: usize) -> Series {
         self.colour = Some(colour);
+        self
+    }
+    /// This series as number `turn` of those of its colour and label.
+    pub fn turned(mut self, turn: usize) -> Series {
+        self.turn = turn;
+        self
+    }
+    /// This series with a shape for each point. Panics where the lengths differ.
+    pub fn shaped(mut self, shapes: Vec<usize>) -> Series {
+        assert_eq!(shapes.len(), self.points.len(), "one shape a point");
+        self.shapes = shapes;
         self
     }
     /// This series with an interval at each point. Panics where the lengths differ.
@@ -165,6 +264,8 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// Lines across.
     pub rules: Vec<Rule>,
+    /// What the shapes of points say, where they say something: the values of a second parameter.
+    pub shapes: Vec<String>,
     /// Figures of one group share cursor and zoom: give it where the x axis is the same run's time.
     pub group: String,
     /// Whether it takes a row of its own.
@@ -179,6 +280,8 @@ pub(super) struct Drawn {
     /// Ends of intervals, empty without them.
     pub(super) lows: Vec<f64>,
     pub(super) highs: Vec<f64>,
+    /// The shape of each point, empty where all have the series' own.
+    pub(super) shapes: Vec<usize>,
 }
 
 impl Figure {
@@ -192,6 +295,7 @@ impl Figure {
             y,
             series: Vec::new(),
             rules: Vec::new(),
+            shapes: Vec::new(),
             group: String::new(),
             is_wide: false,
         }
@@ -265,6 +369,10 @@ impl Figure {
                     ys: kept.iter().map(|&k| all[k]).collect(),
                     lows: ends(|(low, _)| low),
                     highs: ends(|(_, high)| high),
+                    shapes: match series.shapes.len() {
+                        0 => Vec::new(),
+                        _ => kept.iter().map(|&k| series.shapes[order[k]]).collect(),
+                    },
                 }
             })
             .collect()
@@ -289,15 +397,7 @@ impl Figure {
             .unwrap_or_else(|| span(&self.x, xs.chain(rules(true))));
         let y = self.y.range.unwrap_or_else(|| {
             let (low, high) = span(&self.y, ys.chain(rules(false)));
-            match self.y.scale {
-                Scale::Log => (low / 1.15, high * 1.15),
-                Scale::Linear => {
-                    let room = (high - low) * 0.05;
-                    // A curve in the upper half of the plot is better seen from zero.
-                    let from_zero = low >= 0.0 && low < high * 0.5;
-                    (if from_zero { 0.0 } else { low - room }, high + room)
-                }
-            }
+            self.y.with_room(low, high)
         });
         (x, y)
     }
@@ -311,8 +411,9 @@ fn span<'a>(axis: &Axis, values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
         (_, true) => (low, high),
         (Scale::Log, false) if low == high => (low / 2.0, high * 2.0),
         (Scale::Log, false) => (1.0, 10.0),
-        (Scale::Linear, false) if low == high => (low - 0.5, high + 0.5),
-        (Scale::Linear, false) => (0.0, 1.0),
+        (_, false) if low == 0.0 => (0.0, 1.0),
+        (_, false) if low == high => (low - 0.05 * low.abs(), high + 0.05 * high.abs()),
+        (_, false) => (0.0, 1.0),
     }
 }
 
@@ -341,6 +442,35 @@ mod tests {
         assert_eq!(drawn[0].xs, [1.0, 2.0, 3.0], "sorted, without the zero");
         assert!(drawn[0].ys[1].is_nan());
         assert_eq!(figure.ranges(&drawn).0, (1.0, 3.0));
+    }
+
+    #[test]
+    fn an_axis_of_a_sweep_is_divided_as_its_values_are() {
+        let scale = |values: &[f64]| Axis::swept("x", "", values).scale;
+        assert_eq!(scale(&[0.5, 1.0, 4.0]), Scale::Log, "doubling");
+        assert_eq!(scale(&[10.0, 20.0, 30.0]), Scale::Linear, "even steps");
+        assert_eq!(scale(&[0.0, 1e-5, 1e-4, 1e-3]), Scale::SymLog(5e-6));
+        assert_eq!(scale(&[-3.0, 0.0, 900.0]), Scale::Linear);
+        assert_eq!(
+            Axis::swept("x", "", &[4.0, 1.0, 0.5, 1.0]).marks,
+            [0.5, 1.0, 4.0]
+        );
+        let place = |v| Scale::SymLog(5e-6).place((0.0, 1e-3), v);
+        assert_eq!((place(0.0), place(1e-3)), (0.0, 1.0));
+        assert!(place(1e-5) > 0.15 && place(1e-4) > place(1e-5) + 0.3);
+    }
+
+    #[test]
+    fn a_small_change_stays_small_and_goodput_starts_at_zero() {
+        let points = vec![(0.0, 16.5), (1.0, 16.75)];
+        let range = |y: Axis| {
+            let figure = Figure::new("f", "", Axis::linear("time", "s"), y);
+            let figure = figure.with(Series::new("a", Mark::Line, points.clone()));
+            figure.ranges(&figure.drawn(10)).1
+        };
+        let (low, high) = range(Axis::linear("delay", "ms"));
+        assert!(high - low > 1.6, "{low} to {high}");
+        assert_eq!(range(Axis::linear("goodput", "Mbit/s").from_zero()).0, 0.0);
     }
 
     #[test]

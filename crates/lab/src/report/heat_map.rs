@@ -96,7 +96,7 @@ impl HeatMap {
             left + self.columns.len() as f64 * CELL.0 + 8.0,
             top + self.rows.len() as f64 * CELL.1 + 8.0,
         );
-        Canvas::draw(size, &self.title, |canvas| {
+        Canvas::draw(size, &super::describe::heat_map(self), |canvas| {
             canvas.text((8.0, 16.0), &self.title, 15.0, INK, Anchor::Start);
             let axes = format!("{} (rows) {} (columns)", self.row_title, self.column_title);
             canvas.text((8.0, 36.0), &axes, TEXT, MUTED, Anchor::Start);
@@ -131,10 +131,11 @@ impl HeatMap {
     /// The map as part of a page.
     pub(super) fn to_html(&self) -> String {
         let mut out = format!(
-            "<figure class=\"heat\" id=\"fig-{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
+            "<figure class=\"heat\" id=\"fig-{}\" aria-label=\"{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
              <table class=\"heat-map\"><thead><tr><th class=\"corner\">{} <span>{}</span></th>",
             escape(&self.id),
+            escape(&super::describe::heat_map(self)),
             escape(&self.title),
             badge(self.label),
             escape(&self.title),

@@ -5,7 +5,7 @@
 //! series it has.
 
 use super::figure::{Figure, Mark, Scale};
-use super::{Block, NoteKind, Report, svg};
+use super::{Block, Choice, NoteKind, Report, svg};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -68,7 +68,17 @@ pub(super) fn caption(text: &str) -> String {
     }
 }
 
-/// Escaped text in which back-quoted words are code, and a per-cent sign stays with its number.
+/// A link to the table `name` as a file, where the page's folder has it.
+pub(super) fn file_link(files: &BTreeSet<String>, name: &str) -> String {
+    let file = format!("{name}.csv");
+    if !files.contains(&file) {
+        return String::new();
+    }
+    let file = escape(&file);
+    format!("<p class=\"file\"><a href=\"{file}\">{file}</a></p>\n")
+}
+
+/// Escaped text in which back-quoted words are code, and a unit stays with its number.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     let parts: Vec<_> = text.split('`').collect();
@@ -77,15 +87,17 @@ pub(super) fn prose(text: &str) -> String {
         match (i % 2 == 1, i + 1 == parts.len()) {
             (true, false) => out = out + "<code>" + &escape(part) + "</code>",
             (true, true) => out = out + "`" + &escape(part),
-            (false, _) => out += &escape(part).replace(" %", "\u{a0}%"),
+            (false, _) => out += &super::units::unbroken(&escape(part)),
         }
     }
     out
 }
 
-pub(super) fn render(report: &Report) -> String {
-    let blocks = || report.sections.iter().flat_map(|section| &section.blocks);
-    let series: usize = blocks()
+/// The page, with links to those of its tables that are among `files`.
+pub(super) fn render(report: &Report, files: &BTreeSet<String>) -> String {
+    let series: usize = report
+        .blocks()
+        .into_iter()
         .map(|block| match block {
             Block::Figure(figure) => figure.series.len(),
             _ => 0,
@@ -120,7 +132,7 @@ pub(super) fn render(report: &Report) -> String {
         {
             let _ = writeln!(out, "<p>{}</p>", prose(paragraph.trim()));
         }
-        body(&mut out, &section.blocks, limit);
+        body(&mut out, &section.blocks, limit, files);
         out += "</section>\n";
     }
     words(&mut out);
@@ -163,13 +175,13 @@ fn lead(out: &mut String, report: &Report) {
         for one in &report.highlights {
             let unit = match one.unit.as_str() {
                 "" => String::new(),
-                unit => format!(" <small>{}</small>", escape(unit)),
+                unit => format!("\u{a0}<small>{}</small>", escape(unit)),
             };
             let _ = writeln!(
                 out,
                 "<div><dt>{}</dt><dd><b>{}{unit}</b></dd><dd class=\"note\">{}{}</dd></div>",
                 escape(&one.name),
-                escape(&one.value),
+                super::units::unbroken(&escape(&one.value)),
                 badge(one.label),
                 escape(&one.note),
             );
@@ -180,7 +192,7 @@ fn lead(out: &mut String, report: &Report) {
 }
 
 /// The blocks; neighbouring figures that are not wide share a grid.
-fn body(out: &mut String, blocks: &[Block], limit: usize) {
+fn body(out: &mut String, blocks: &[Block], limit: usize, files: &BTreeSet<String>) {
     let mut in_grid = false;
     for block in blocks {
         let wants_grid = matches!(block, Block::Dots(_))
@@ -197,14 +209,19 @@ fn body(out: &mut String, blocks: &[Block], limit: usize) {
             Block::Figure(one) => figure(out, one, limit),
             Block::Dots(plot) => *out += &plot.to_html(),
             Block::HeatMap(map) => *out += &map.to_html(),
-            Block::Comparison(comparison) => *out += &comparison.to_html(),
-            Block::Table(table) => *out += &table.to_html(),
+            Block::Comparison(comparison) => *out += &comparison.to_html(files),
+            Block::Table(table) => *out += &table.to_html(files),
+            Block::Choice(one) => choice(out, one, limit, files),
             Block::Note(note) => {
+                let text = prose(&note.text);
                 let (class, word) = match note.kind {
                     NoteKind::Info => ("info", "Note"),
-                    NoteKind::Warning => ("warning", "Mind"),
+                    NoteKind::Warning => ("warning", "Warning"),
+                    NoteKind::Footnote => {
+                        let _ = writeln!(out, "<p class=\"footnote\">{text}</p>");
+                        continue;
+                    }
                 };
-                let text = prose(&note.text);
                 let _ = writeln!(out, "<p class=\"remark {class}\"><b>{word}</b> {text}</p>");
             }
         }
@@ -212,6 +229,22 @@ fn body(out: &mut String, blocks: &[Block], limit: usize) {
     if in_grid {
         *out += "</div>\n";
     }
+}
+
+/// The alternatives one below the other; a script shows one at a time.
+fn choice(out: &mut String, choice: &Choice, limit: usize, files: &BTreeSet<String>) {
+    let name = escape(&choice.name);
+    let _ = writeln!(out, "<div class=\"choice\" data-name=\"{name}\">");
+    for (name, blocks) in &choice.options {
+        let name = prose(name);
+        let _ = writeln!(
+            out,
+            "<section class=\"option\">\n<h3 class=\"option-name\">{name}</h3>"
+        );
+        body(out, blocks, limit, files);
+        *out += "</section>\n";
+    }
+    *out += "</div>\n";
 }
 
 fn figure(out: &mut String, figure: &Figure, limit: usize) {
@@ -225,14 +258,22 @@ fn figure(out: &mut String, figure: &Figure, limit: usize) {
     let text = format!("{} {thinned}", figure.caption);
     let _ = writeln!(
         out,
-        "<figure class=\"plot\" id=\"fig-{}\">\n<figcaption><h3>{}</h3></figcaption>\n\
+        "<figure class=\"plot\" id=\"fig-{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
          <div class=\"static\">{}</div>\n<script type=\"application/json\">{}</script>\n{}</figure>",
         escape(&figure.id),
         escape(&figure.title),
+        badge(one_label(figure)),
         svg::render(figure, static_limit, false),
         data(figure, limit),
         caption(text.trim()),
     );
+}
+
+/// The label of all series that have one, where they agree: said once, in the title.
+fn one_label(figure: &Figure) -> Option<Label> {
+    let mut labels = figure.series.iter().filter_map(|series| series.label);
+    let first = labels.next()?;
+    labels.all(|label| label == first).then_some(first)
 }
 
 /// The figure as `assets/report.js` reads it.
@@ -241,10 +282,16 @@ fn data(figure: &Figure, limit: usize) -> String {
     let (x, y) = figure.ranges(&drawn);
     let axis = |axis: &super::figure::Axis, (low, high): (f64, f64)| {
         format!(
-            "{{\"text\":{},\"unit\":{},\"log\":{},\"fixed\":{},\"range\":[{},{}]}}",
+            "{{\"text\":{},\"unit\":{},\"log\":{},\"near\":{},\"marks\":{},\"zero\":{},\"fixed\":{},\"range\":[{},{}]}}",
             json(&axis.text()),
             json(&axis.unit),
             axis.scale == Scale::Log,
+            match axis.scale {
+                Scale::SymLog(near) => format_float(near, 9),
+                _ => "0".to_owned(),
+            },
+            numbers(&axis.marks),
+            axis.is_from_zero,
             axis.range.is_some(),
             format_float(low, 9),
             format_float(high, 9),
@@ -255,7 +302,7 @@ fn data(figure: &Figure, limit: usize) -> String {
         let look = svg::look(figure, i);
         format!(
             "{{\"name\":{},\"label\":{},\"words\":{},\"colour\":{},\"shape\":{},\"dash\":{:?},\
-             \"line\":{},\"step\":{},\"points\":{},\"x\":{},\"y\":{},\"low\":{},\"high\":{}}}",
+             \"line\":{},\"step\":{},\"points\":{},\"hollow\":{},\"shapes\":{:?},\"x\":{},\"y\":{},\"low\":{},\"high\":{}}}",
             json(&series.name),
             json(series.label.map_or("", Label::key)),
             json(series.label.map_or("", Label::words)),
@@ -265,6 +312,8 @@ fn data(figure: &Figure, limit: usize) -> String {
             series.mark != Mark::Points,
             series.mark == Mark::Step,
             matches!(series.mark, Mark::Points | Mark::LinePoints),
+            series.is_hollow,
+            drawn.shapes,
             numbers(&drawn.xs),
             numbers(&drawn.ys),
             numbers(&drawn.lows),
@@ -278,14 +327,16 @@ fn data(figure: &Figure, limit: usize) -> String {
             rule.is_upright
         )
     });
+    let shapes = figure.shapes.iter().map(|text| json(text));
     format!(
-        "{{\"id\":{},\"group\":{},\"x\":{},\"y\":{},\"series\":[{}],\"rules\":[{}]}}",
+        "{{\"id\":{},\"group\":{},\"x\":{},\"y\":{},\"series\":[{}],\"rules\":[{}],\"shapes\":[{}]}}",
         json(&figure.id),
         json(&figure.group),
         axis(&figure.x, x),
         axis(&figure.y, y),
         series.collect::<Vec<_>>().join(",\n"),
         rules.collect::<Vec<_>>().join(","),
+        shapes.collect::<Vec<_>>().join(","),
     )
 }
 

@@ -7,7 +7,7 @@
 //! ```text
 //! Report ── title, question, answer (one sentence and its number), highlights
 //!   └─ Section ── heading, text
-//!        └─ Block ── Figure │ Dots │ HeatMap │ Comparison │ Table │ Note
+//!        └─ Block ── Figure │ Dots │ HeatMap │ Comparison │ Table │ Note │ Choice ── Block
 //!   └─ Provenance ── who, what, when: the only part that may differ between two identical runs
 //! ```
 //!
@@ -17,6 +17,7 @@
 mod canvas;
 pub mod comparison;
 pub mod decimate;
+mod describe;
 pub mod dots;
 pub mod figure;
 pub mod heat_map;
@@ -25,6 +26,9 @@ pub mod label;
 mod svg;
 mod table_view;
 pub(crate) mod ticks;
+pub(crate) mod units;
+
+use std::collections::BTreeSet;
 
 use comparison::Comparison;
 use dots::DotPlot;
@@ -102,6 +106,17 @@ pub enum Block {
     Table(TableView),
     /// A remark that a reader must not miss.
     Note(Note),
+    /// Alternatives of which one is looked at.
+    Choice(Choice),
+}
+
+/// Alternatives of which one is looked at: the points of a sweep. On paper and without scripts all are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// What is chosen: `point`.
+    pub name: String,
+    /// The alternatives by name, the first one shown at first.
+    pub options: Vec<(String, Vec<Block>)>,
 }
 
 /// A table shown in a report.
@@ -136,6 +151,8 @@ pub enum NoteKind {
     Info,
     /// The numbers need care: an engine did not run, a model is outside its range.
     Warning,
+    /// Said of a mark in the block before: a reason that several rows share.
+    Footnote,
 }
 
 /// Where the numbers come from.
@@ -150,12 +167,34 @@ pub struct Provenance {
 impl Report {
     /// The page.
     pub fn to_html(&self) -> String {
-        html::render(self)
+        self.to_html_beside(&BTreeSet::new())
+    }
+
+    /// The page in a folder that holds `files`: it links to its tables among them.
+    pub fn to_html_beside(&self, files: &BTreeSet<String>) -> String {
+        html::render(self, files)
+    }
+
+    /// Every block, those of alternatives among them.
+    pub fn blocks(&self) -> Vec<&Block> {
+        fn all<'a>(blocks: &'a [Block], into: &mut Vec<&'a Block>) {
+            for block in blocks {
+                into.push(block);
+                if let Block::Choice(choice) = block {
+                    choice.options.iter().for_each(|(_, of)| all(of, into));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for section in &self.sections {
+            all(&section.blocks, &mut found);
+        }
+        found
     }
 
     /// Every figure and heat map as `(id, SVG text)`, for `figures/<id>.svg`.
     pub fn figures(&self) -> Vec<(String, String)> {
-        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        let blocks = self.blocks().into_iter();
         blocks
             .filter_map(|block| match block {
                 Block::Figure(figure) => Some((figure.id.clone(), figure.to_svg())),

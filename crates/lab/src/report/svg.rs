@@ -3,9 +3,9 @@
 //! From top to bottom: title (files only), legend, the y axis' title over the axis, plot, x axis. Level
 //! grid lines only; the y axis' title lies flat, so nobody turns their head.
 
-use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, text_width};
-use super::figure::{Axis, Drawn, Figure, Mark, Scale};
-use super::ticks::{tick_text, ticks};
+use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, SHAPES, text_width};
+use super::figure::{Drawn, Figure, Mark};
+use super::ticks::{mark_text, marks};
 use plotters::style::RGBColor;
 
 /// Points a series keeps: about one a pixel of the plot's width.
@@ -47,11 +47,14 @@ pub(super) fn look(figure: &Figure, position: usize) -> Look {
     let series = &figure.series[position];
     let index = series.colour.unwrap_or(position);
     let round = ROUNDS[(index / PALETTE.len()) % ROUNDS.len()];
-    let dash = series.label.map_or(&[][..], super::label::dash);
+    let dash = series
+        .label
+        .map(|label| super::label::dash(label, series.turn));
+    let dash = dash.unwrap_or_default();
     Look {
         colour: index % PALETTE.len(),
-        // Colours come round before shapes do: 32 series look different.
-        shape: (index + index / PALETTE.len()) % 4,
+        // Colours come round before shapes do: 64 series look different.
+        shape: (index + index / PALETTE.len()) % SHAPES.len(),
         dash: if dash.is_empty() { round } else { dash },
     }
 }
@@ -67,24 +70,17 @@ struct Frame<'a> {
     bottom: f64,
 }
 
-fn share(axis: &Axis, (low, high): (f64, f64), v: f64) -> f64 {
-    match axis.scale {
-        Scale::Linear => (v - low) / (high - low),
-        Scale::Log => (v / low).ln() / (high / low).ln(),
-    }
-}
-
 impl Frame<'_> {
     fn at_x(&self, v: f64) -> f64 {
-        self.left + share(&self.figure.x, self.x, v) * (self.right - self.left)
+        self.left + self.figure.x.scale.place(self.x, v) * (self.right - self.left)
     }
     /// Values beyond the axis lie on its end.
     fn at_y(&self, v: f64) -> f64 {
-        let share = share(&self.figure.y, self.y, v).clamp(-0.01, 1.01);
+        let share = self.figure.y.scale.place(self.y, v).clamp(-0.01, 1.01);
         self.bottom - share * (self.bottom - self.top)
     }
     fn holds_x(&self, v: f64) -> bool {
-        (-1e-9..=1.0 + 1e-9).contains(&share(&self.figure.x, self.x, v))
+        (-1e-9..=1.0 + 1e-9).contains(&self.figure.x.scale.place(self.x, v))
     }
 }
 
@@ -92,10 +88,10 @@ impl Frame<'_> {
 pub(super) fn render(figure: &Figure, limit: usize, is_file: bool) -> String {
     let drawn = figure.drawn(limit);
     let (x, y) = figure.ranges(&drawn);
-    let y_marks = ticks(figure.y.scale, y.0, y.1, 5);
+    let y_marks = marks(&figure.y, y.0, y.1, 5);
     let y_texts: Vec<_> = y_marks
         .iter()
-        .map(|v| tick_text(figure.y.scale, *v))
+        .map(|v| mark_text(&figure.y, *v))
         .collect();
     let widest = y_texts.iter().map(|text| text_width(text, TEXT));
     let left = widest.fold(16.0, f64::max) + 12.0;
@@ -114,7 +110,7 @@ pub(super) fn render(figure: &Figure, limit: usize, is_file: bool) -> String {
         bottom: top + plot_height,
     };
     let size = (width, frame.bottom + 46.0);
-    Canvas::draw(size, &figure.title, |canvas| {
+    Canvas::draw(size, &super::describe::figure(figure), |canvas| {
         if is_file {
             canvas.text((8.0, 16.0), &figure.title, 15.0, INK, Anchor::Start);
         }
@@ -154,8 +150,8 @@ fn paint_x_axis(canvas: &mut Canvas<'_>, frame: &Frame<'_>) {
     let axis = &frame.figure.x;
     let ends = [(frame.left, frame.bottom), (frame.right, frame.bottom)];
     canvas.path(&ends, AXIS, 1.0, &[]);
-    for v in ticks(
-        axis.scale,
+    for v in marks(
+        axis,
         frame.x.0,
         frame.x.1,
         ((frame.right - frame.left) / 60.0) as usize,
@@ -167,7 +163,7 @@ fn paint_x_axis(canvas: &mut Canvas<'_>, frame: &Frame<'_>) {
             1.0,
             &[],
         );
-        let text = tick_text(axis.scale, v);
+        let text = mark_text(axis, v);
         canvas.text((x, frame.bottom + 14.0), &text, TEXT, MUTED, Anchor::Middle);
     }
     let middle = f64::midpoint(frame.left, frame.right);
@@ -198,26 +194,31 @@ fn legend_places(figure: &Figure, left: f64, right: f64) -> Vec<(f64, f64)> {
 fn legend_texts(figure: &Figure) -> Vec<String> {
     let has_names = figure.series.iter().any(|series| !series.name.is_empty());
     let named = figure.series.iter().filter(|_| has_names);
-    named
-        .map(|series| match series.label {
-            Some(label) => format!("{}, {}", series.name, label.words()),
-            None => series.name.clone(),
-        })
-        .collect()
+    let named = named.map(|series| match series.label {
+        Some(label) => format!("{}, {}", series.name, label.words()),
+        None => series.name.clone(),
+    });
+    named.chain(figure.shapes.iter().cloned()).collect()
 }
 
 fn paint_legend(canvas: &mut Canvas<'_>, figure: &Figure, places: &[(f64, f64)], top: f64) {
     for (i, (text, (x, line))) in legend_texts(figure).iter().zip(places).enumerate() {
-        let (look, y) = (look(figure, i), top + line * LINE);
-        let colour = PALETTE[look.colour];
-        let mark = figure.series[i].mark;
+        let y = top + line * LINE;
+        canvas.text((x + 28.0, y), text, TEXT, INK, Anchor::Start);
+        // What shapes say comes after the series.
+        let Some(series) = figure.series.get(i) else {
+            canvas.marker((x + 11.0, y), i - figure.series.len(), MUTED, false);
+            continue;
+        };
+        let look = look(figure, i);
+        let (colour, mark) = (PALETTE[look.colour], series.mark);
         if mark != Mark::Points {
             canvas.path(&[(*x, y), (x + 22.0, y)], colour, 2.0, look.dash);
         }
         if matches!(mark, Mark::Points | Mark::LinePoints) {
-            canvas.marker((x + 11.0, y), look.shape, colour);
+            let shape = if series.shapes.is_empty() { look.shape } else { 0 };
+            canvas.marker((x + 11.0, y), shape, colour, series.is_hollow);
         }
-        canvas.text((x + 28.0, y), text, TEXT, INK, Anchor::Start);
     }
 }
 
@@ -244,11 +245,17 @@ fn paint_band(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, positio
 
 fn paint_series(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, position: usize) {
     let look = look(frame.figure, position);
-    let (colour, mark) = (PALETTE[look.colour], frame.figure.series[position].mark);
+    let series = &frame.figure.series[position];
+    let (colour, mark) = (PALETTE[look.colour], series.mark);
     let mut pieces = vec![Vec::new()];
-    for (x, y) in drawn.xs.iter().zip(&drawn.ys) {
+    for (n, (x, y)) in drawn.xs.iter().zip(&drawn.ys).enumerate() {
         if !frame.holds_x(*x) {
             continue;
+        }
+        if matches!(mark, Mark::Points | Mark::LinePoints) && !y.is_nan() {
+            let shape = drawn.shapes.get(n).copied().unwrap_or(look.shape);
+            let at = (frame.at_x(*x), frame.at_y(*y));
+            canvas.marker(at, shape, colour, series.is_hollow);
         }
         if y.is_nan() {
             pieces.push(Vec::new());
@@ -265,17 +272,12 @@ fn paint_series(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, posit
         if mark != Mark::Points {
             canvas.path(&piece, colour, 1.6, look.dash);
         }
-        if matches!(mark, Mark::Points | Mark::LinePoints) {
-            for at in piece {
-                canvas.marker(at, look.shape, colour);
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::Series;
+    use super::super::figure::{Axis, Series};
     use super::*;
 
     fn figure() -> Figure {
@@ -301,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_series_look_different() {
+    fn sixty_four_series_look_different() {
         let points = || Series::new("x", Mark::Points, vec![(0.0, 0.0)]);
         let mut figure = figure();
-        figure.series = (0..32).map(|_| points()).collect();
-        let looks = (0..32).map(|at| look(&figure, at));
+        figure.series = (0..64).map(|_| points()).collect();
+        let looks = (0..64).map(|at| look(&figure, at));
         let looks: std::collections::BTreeSet<_> =
             looks.map(|look| (look.colour, look.shape)).collect();
-        assert_eq!(looks.len(), 32);
+        assert_eq!(looks.len(), 64);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use super::TableView;
 use super::html::escape;
 use super::ticks::group_thousands;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use trammel_core::table::{Cell, CellType, format_float};
 
 impl TableView {
-    pub(super) fn to_html(&self) -> String {
+    pub(super) fn to_html(&self, files: &BTreeSet<String>) -> String {
         let table = &self.table;
         let rows = match table.len() {
             1 => "1 row".to_owned(),
@@ -47,6 +48,7 @@ impl TableView {
                 escape(table.name())
             );
         }
+        out += &super::html::file_link(files, table.name());
         out + "</details>\n"
     }
 }

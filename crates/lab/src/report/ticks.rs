@@ -1,9 +1,10 @@
 //! Where an axis has its marks, and how they read. `assets/report.js` follows the same rules.
 //!
 //! Linear: steps of 1, 2 or 5 times a power of ten. Logarithmic: powers of ten, thinned to fit; with
-//! fewer than two decades the 2 and 5 of each as well.
+//! fewer than two decades the 2 and 5 of each as well. With a place for zero: zero and the powers of ten on
+//! either side. A sweep's own values come first, as many as do not run into each other.
 
-use super::figure::Scale;
+use super::figure::{Axis, Scale};
 use trammel_core::table::format_float;
 
 /// The marks from `low` to `high`, about `count` of them.
@@ -11,7 +12,36 @@ pub(super) fn ticks(scale: Scale, low: f64, high: f64, count: usize) -> Vec<f64>
     match scale {
         Scale::Linear => linear(low, high, count),
         Scale::Log => logarithmic(low, high, count),
+        Scale::SymLog(near) => around_zero(near, low, high, count),
     }
+}
+
+/// The marks of `axis`: its own, at least a share of 1/`count` of the axis apart, or round ones.
+pub(super) fn marks(axis: &Axis, low: f64, high: f64, count: usize) -> Vec<f64> {
+    let place = |v: f64| axis.scale.place((low, high), v);
+    let mut kept: Vec<f64> = Vec::new();
+    for mark in &axis.marks {
+        let is_free = kept
+            .last()
+            .is_none_or(|last| place(*mark) - place(*last) >= 0.8 / count.max(1) as f64);
+        if (-1e-9..=1.0 + 1e-9).contains(&place(*mark)) && is_free {
+            kept.push(*mark);
+        }
+    }
+    if kept.len() < 2 {
+        return ticks(axis.scale, low, high, count);
+    }
+    kept
+}
+
+fn around_zero(near: f64, low: f64, high: f64, count: usize) -> Vec<f64> {
+    let side = |end: f64| match end > near {
+        true => logarithmic(near * 2.0, end, count),
+        false => Vec::new(),
+    };
+    let below = side(-low).into_iter().rev().map(|v| -v);
+    let zero = (low <= 0.0 && high >= 0.0).then_some(0.0);
+    below.chain(zero).chain(side(high)).collect()
 }
 
 fn linear(low: f64, high: f64, count: usize) -> Vec<f64> {
@@ -45,11 +75,17 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Vec<f64> {
         .collect()
 }
 
+/// The text of a mark of `axis`: a value of the sweep as it is.
+pub(super) fn mark_text(axis: &Axis, v: f64) -> String {
+    let is_own = axis.marks.contains(&v) && v.abs().log10().abs() < 4.5;
+    tick_text(if is_own { Scale::Linear } else { axis.scale }, v)
+}
+
 /// A mark's text: `0.05`, `12 000`, and on a logarithmic axis beyond 0.1 and 100 `10⁻³`.
 pub(super) fn tick_text(scale: Scale, v: f64) -> String {
     let exponent = v.abs().log10();
     let is_power = (exponent - exponent.round()).abs() < 1e-6;
-    if scale == Scale::Log && is_power && !(-1.5..2.5).contains(&exponent) {
+    if scale != Scale::Linear && is_power && !(-1.5..2.5).contains(&exponent) {
         return format!("10{}", superscript(exponent.round() as i32));
     }
     group_thousands(&format_float(v, 6))
@@ -100,5 +136,16 @@ mod tests {
         assert_eq!(texts(Scale::Log, 1.5e-7, 1.5e-4), ["10⁻⁶", "10⁻⁵", "10⁻⁴"]);
         assert_eq!(texts(Scale::Log, 1.0, 20.0), ["1", "2", "5", "10", "20"]);
         assert_eq!(texts(Scale::Linear, 3.0, 3.0), ["3"]);
+        assert_eq!(
+            texts(Scale::SymLog(5e-6), 0.0, 1e-3),
+            ["0", "10⁻⁵", "10⁻⁴", "10⁻³"]
+        );
+    }
+
+    #[test]
+    fn the_values_of_a_sweep_are_marked() {
+        let axis = Axis::swept("limit", "bdp", &[0.5, 1.0, 4.0]);
+        assert_eq!(marks(&axis, 0.5, 4.0, 6), [0.5, 1.0, 4.0]);
+        assert_eq!(marks(&axis, 0.5, 4.0, 2), [0.5, 4.0], "those that fit");
     }
 }

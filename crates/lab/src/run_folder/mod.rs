@@ -305,7 +305,8 @@ impl RunFolder {
         for (id, svg) in report.figures() {
             self.write_figure(&id, &svg)?;
         }
-        self.write_report(&report.to_html())
+        let page = report.to_html_beside(&self.files);
+        self.write_report(&page)
     }
 
     /// Writes `run.json` and puts the folder into place, instead of an earlier run's. Returns its path: another one

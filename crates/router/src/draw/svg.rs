@@ -6,14 +6,37 @@ use std::fmt::Write;
 
 /// Where labels end.
 const WIDEST: usize = 26;
-/// Height of a line of a label, and the width of a letter.
+/// Height of a line of a label, and the size of its letters.
 const LINE: f64 = 13.0;
-const LETTER: f64 = 6.1;
+const SIZE: f64 = 11.0;
+/// How much wider bold letters are.
+const BOLD: f64 = 1.13;
 /// The side of a port.
 const PORT: f64 = 8.0;
 /// Between ranks.
 const BETWEEN: f64 = 34.0;
 const MARGIN: f64 = 16.0;
+
+/// Whether a line of a label is an element's name.
+fn is_bold(label: &[String], line: usize) -> bool {
+    line == 0 && label.len() > 1
+}
+
+/// How wide a line is at most in the sans-serif fonts of common systems: nobody knows which one a viewer has, and DejaVu and Verdana are
+/// the widest.
+fn text_width(text: &str, is_bold: bool) -> f64 {
+    let ems = text.chars().map(|c| match c {
+        'i' | 'j' | 'l' | 'f' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' => 0.4,
+        'r' | 't' | '(' | ')' | '[' | ']' | '/' | '-' => 0.46,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 1.0,
+        '=' | '+' | '<' | '>' | '#' | '&' | '~' | '^' => 0.86,
+        c if c.is_uppercase() => 0.8,
+        c if c.is_ascii() => 0.65,
+        _ => 1.0,
+    });
+    let width = ems.sum::<f64>() * SIZE;
+    if is_bold { width * BOLD } else { width }
+}
 
 /// The drawing, as a document of its own.
 pub fn svg(picture: &Picture<'_>) -> String {
@@ -23,13 +46,11 @@ pub fn svg(picture: &Picture<'_>) -> String {
         .map(|at| [picture.inputs(at), picture.outputs(at)])
         .collect();
     let width = |at: usize| {
-        let letters = labels[at]
-            .iter()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0);
+        let lines = labels[at].iter().enumerate();
+        let lines = lines.map(|(line, text)| text_width(text, is_bold(&labels[at], line)));
+        let widest = lines.fold(0.0, f64::max);
         let wide = ports[at].iter().map(Vec::len).max().unwrap_or(0);
-        (letters as f64 * LETTER + 12.0).max(wide as f64 * (PORT + 6.0) + 6.0)
+        (widest + 12.0).max(wide as f64 * (PORT + 6.0) + 6.0)
     };
     let widths: Vec<f64> = (0..count).map(width).collect();
     let edges: Vec<_> = picture
@@ -57,7 +78,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
         .fold(0.0, f64::max);
     let (across, down) = (right + 2.0 * MARGIN, (y - BETWEEN).max(0.0) + MARGIN);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{across:.0}\" height=\"{down:.0}\" viewBox=\"0 0 {across:.0} {down:.0}\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs><marker id=\"a\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#446\"/></marker></defs>\n<g fill=\"none\" stroke=\"#446\" stroke-width=\"1\">\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{across:.0}\" height=\"{down:.0}\" viewBox=\"0 0 {across:.0} {down:.0}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs><marker id=\"a\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#446\"/></marker></defs>\n<g fill=\"none\" stroke=\"#446\" stroke-width=\"1\">\n"
     );
     let spread = |spot: &Spot, port: usize, count: usize| {
         MARGIN + spot.x + spot.width * (port as f64 + 1.0) / (count as f64 + 1.0)
@@ -106,7 +127,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
         }
         for (line, text) in labels[at].iter().enumerate() {
             let (middle, base) = (x + w / 2.0, y + PORT + 3.0 + LINE * (line as f64 + 0.8));
-            let weight = if line == 0 && labels[at].len() > 1 {
+            let weight = if is_bold(&labels[at], line) {
                 " font-weight=\"bold\""
             } else {
                 ""
@@ -210,5 +231,30 @@ mod tests {
         assert_eq!(out.matches("<title>").count(), 4);
         assert_eq!(out.matches("marker-end").count(), 3);
         assert!(out.contains("&lt;&amp;&gt;"));
+    }
+
+    #[test]
+    fn labels_are_within_their_boxes_in_a_wide_font() {
+        // Advances of DejaVu Sans, in units of its size: regular and bold.
+        let letters = [
+            ('W', 0.989, 1.103),
+            ('O', 0.787, 0.850),
+            ('m', 0.974, 1.042),
+            ('a', 0.613, 0.675),
+            ('t', 0.392, 0.478),
+            ('r', 0.411, 0.493),
+            ('i', 0.278, 0.343),
+            ('0', 0.636, 0.696),
+            ('=', 0.838, 0.838),
+            ('/', 0.337, 0.365),
+        ];
+        for (letter, regular, bold) in letters {
+            let text = letter.to_string().repeat(20);
+            assert!(
+                text_width(&text, false) >= 20.0 * regular * SIZE,
+                "{letter}"
+            );
+            assert!(text_width(&text, true) >= 20.0 * bold * SIZE, "{letter}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The shape of a file: one point, a matrix of variants, or a sweep with its axis.
 
 use crate::report::figure::Axis;
+use crate::report::units;
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use std::collections::BTreeMap;
@@ -129,7 +130,7 @@ pub(super) fn value(point: &Point, at: usize) -> String {
             let rest = rest.trim().trim_end_matches(['}', ' ']);
             rest.replace(['"', '\''], "")
         }
-        _ => text.to_owned(),
+        _ => text.replace(" bdp", " BDP"),
     }
 }
 
@@ -139,11 +140,17 @@ pub(super) fn name(point: &Point, at: usize) -> (String, &'static str) {
     let column = Column::new(swept.column.clone(), CellType::Float);
     let unit = column.unit().unwrap_or_default();
     // `flow.0.variant` is the variant to a person: the flows have names.
-    let mut parts = swept.key.split('.');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some("flow"), Some(_), Some(last), None) => (last.replace('_', " "), unit),
-        _ => (column.title(), unit),
-    }
+    let parts: Vec<&str> = swept.key.split('.').collect();
+    let title = match parts[..] {
+        ["flow", _, last] => last.replace('_', " "),
+        [.., "queue", "limit"] => "queue limit".to_owned(),
+        [.., "loss", "probability"] => "loss probability".to_owned(),
+        ["path", "rtt"] => "round trip".to_owned(),
+        _ => column.title(),
+    };
+    // A limit may be in bandwidth-delay products, of which the column's name says so.
+    let is_bdp = swept.column.ends_with("_bdp");
+    (title, if is_bdp { "BDP" } else { unit })
 }
 
 /// `probability = 1.5e-4, rtt = 10 ms` for the parameters `which` of `point`.
@@ -154,18 +161,31 @@ pub(super) fn values(point: &Point, which: &[usize]) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// The axis of a plot for the swept parameter `at`: by factors where its numbers span more than one decade.
-pub(super) fn axis(file: &File, at: usize) -> Axis {
-    const WIDE: f64 = 11.0;
+/// The swept numbers of the parameter `at`: the factor to the unit that is shown, and that unit.
+fn shown_unit(file: &File, at: usize) -> (f64, &'static str) {
     let (title, unit) = name(&file.points[0], at);
     let numbers = file
         .points
         .iter()
         .filter_map(|point| point.swept[at].number);
-    let (low, high) = numbers.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    if low > 0.0 && high / low > WIDE {
-        Axis::log(&title, unit)
-    } else {
-        Axis::linear(&title, unit)
-    }
+    let largest = numbers.map(f64::abs).fold(0.0, f64::max);
+    let unit = if unit.is_empty() { "1" } else { unit };
+    units::shown(unit, &title, largest)
+}
+
+/// The axis of a plot for the swept parameter `at`.
+pub(super) fn axis(file: &File, at: usize) -> Axis {
+    let (title, _) = name(&file.points[0], at);
+    let (_, unit) = shown_unit(file, at);
+    let values: Vec<f64> = file
+        .points
+        .iter()
+        .filter_map(|point| placed_on(file, point, at))
+        .collect();
+    Axis::swept(&title, unit, &values)
+}
+
+/// The place of `point` on that axis.
+pub(super) fn placed_on(file: &File, point: &Point, at: usize) -> Option<f64> {
+    Some(point.swept[at].number? * shown_unit(file, at).0)
 }

@@ -1,7 +1,8 @@
 //! How workloads fared: the distribution of slowdowns, a plot for each workload, a curve for each point.
 
 use super::axis::values;
-use crate::engine::points::{Outcome, PointTrace, shown_points};
+use super::shown::shown_points;
+use crate::engine::points::{Outcome, PointTrace};
 use crate::engine::trace_of::Samples;
 use crate::report::figure::{Axis, Figure, Series};
 use crate::report::{Block, Section};

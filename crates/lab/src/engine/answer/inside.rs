@@ -1,47 +1,63 @@
-//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a few points.
+//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a few points, one chosen among them.
 
-use super::axis::values;
+use super::axis::value;
+use super::capacity;
+use super::shown::{Setting, settings};
+use super::words::list;
 use crate::engine::points::{Outcome, PointTrace};
 use crate::engine::trace_of::Samples;
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use crate::report::{Block, Section};
+use crate::report::{Block, Choice, Section};
 use crate::scenario::File;
+use std::collections::BTreeSet;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_netsim::trace::Sample;
 
 /// Flows of one plot at most.
 const MOST_FLOWS: usize = 8;
+/// Curves of one plot at most, those of several engines together.
+const MOST_CURVES: usize = 24;
+/// The colour of a queue that is alone.
+const GREY: usize = 6;
 /// Instants of a goodput curve at most.
 const GOODPUT_STEPS: usize = 100;
 
 pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
-    let shown = crate::engine::points::shown_points(file);
-    let all: Vec<usize> = (0..file.points[0].swept.len()).collect();
-    let sections = shown.into_iter().enumerate().map(|(n, at)| {
-        let traces: Vec<&PointTrace> = outcome
-            .traces
-            .iter()
-            .filter(|trace| trace.at == at && trace.repeat == 0)
-            .collect();
-        let point = &file.points[at];
-        let heading = match values(point, &all) {
-            text if text.is_empty() => "Inside the run".to_owned(),
-            text => format!("Inside one run: {text}"),
-        };
-        let text = format!(
-            "The repeat with seed {}. The plots share their time axis: point at one and read all.",
-            point.scenario.seed
-        );
-        Section {
-            heading,
-            text,
-            blocks: figures(n + 1, &traces),
-        }
+    let settings = settings(file);
+    let options = settings.iter().enumerate().map(|(n, setting)| {
+        let blocks = figures(file, outcome, n + 1, setting);
+        (setting.name.clone(), blocks)
     });
-    sections
-        .filter(|section| !section.blocks.is_empty())
-        .collect()
+    let mut options: Vec<(String, Vec<Block>)> = options.collect();
+    options.retain(|(_, blocks)| !blocks.is_empty());
+    let seeds: BTreeSet<u64> = settings
+        .iter()
+        .flat_map(|setting| &setting.points)
+        .map(|at| file.points[*at].scenario.seed)
+        .collect();
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let text = format!(
+        "One run of each point, with seed {}. The plots share their time axis: point at one and read all; drag to zoom.",
+        list(&seeds)
+    );
+    let blocks = match options.len() {
+        0 => return Vec::new(),
+        1 => options.remove(0).1,
+        _ => vec![Block::Choice(Choice {
+            name: "Point".to_owned(),
+            options,
+        })],
+    };
+    let heading = match file.points.len() {
+        1 => "Inside the run",
+        _ => "Inside single runs",
+    };
+    vec![Section {
+        heading: heading.to_owned(),
+        text,
+        blocks,
+    }]
 }
 
 /// A workload or a stream: its name, whose run it is of, and what it had delivered by an instant.
@@ -50,27 +66,49 @@ type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
 /// Makes the points of a curve from samples.
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
-fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
-    let flows: Vec<(&str, Label, &[Sample])> = traces
+/// The plots of one alternative. Points that differ in names only share them: a curve is then called by its point's name.
+fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> Vec<Block> {
+    let traces = setting.points.iter().flat_map(|at| {
+        let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == 0;
+        outcome.traces.iter().filter(of_point)
+    });
+    let traces: Vec<&PointTrace> = traces.collect();
+    let called = |one: &PointTrace| {
+        let values: Vec<String> = setting
+            .names
+            .iter()
+            .map(|at| value(&file.points[one.at], *at))
+            .collect();
+        match values.is_empty() {
+            true => one.trace.entity.trim_end_matches(":delivered").to_owned(),
+            false => values.join(", "),
+        }
+    };
+    let flows: Vec<(String, Label, &[Sample])> = traces
         .iter()
         .filter_map(|one| match &one.trace.samples {
             Samples::Flow(samples) if !samples.is_empty() => {
-                Some((one.trace.entity.as_str(), one.label, samples.as_slice()))
+                Some((called(one), one.label, samples.as_slice()))
             }
             _ => None,
         })
-        .take(MOST_FLOWS)
+        .take(MOST_CURVES)
         .collect();
     // A colour is a flow, whichever engine has it.
     let mut names: Vec<&str> = Vec::new();
     for (name, ..) in &flows {
-        if !names.contains(name) {
+        if !names.contains(&name.as_str()) && names.len() < MOST_FLOWS {
             names.push(name);
         }
     }
+    let flows: Vec<_> = flows
+        .iter()
+        .filter(|(name, ..)| names.contains(&name.as_str()))
+        .collect();
     // Workloads and streams, by what they deliver.
     let others: Vec<Delivered<'_>> = traces
         .iter()
+        .filter(|_| setting.names.is_empty())
         .filter_map(|one| match &one.trace.samples {
             Samples::Delivered(all) if all.len() > 1 => {
                 let name = one.trace.entity.trim_end_matches(":delivered");
@@ -80,6 +118,10 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         })
         .take(MOST_FLOWS)
         .collect();
+    let link_rate = setting.points.first().and_then(|at| {
+        let scenario = &file.points[*at].scenario;
+        capacity::curve(scenario)
+    });
     let mut figures = Vec::new();
     let group = format!("run-{number}");
     let figure = |id: &str, title: &str, y: Axis| {
@@ -87,9 +129,9 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         Figure::new(&id, title, Axis::linear("time", "s"), y).grouped(&group)
     };
     let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
-        for (name, label, samples) in &flows {
-            let colour = names.iter().position(|one| one == name);
-            let series = Series::new(*name, mark, points(samples));
+        for (name, label, samples) in flows.iter().copied() {
+            let colour = names.iter().position(|one| *one == name.as_str());
+            let series = Series::new(name.as_str(), mark, points(samples));
             figure = figure.with(series.labelled(*label).coloured(colour.unwrap_or_default()));
         }
         figure
@@ -101,10 +143,12 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
                 .map(|s| (s.time.as_secs_f64(), f64::from(s.cwnd)))
                 .collect()
         };
-        let y = Axis::linear("cwnd", "packets");
+        let y = Axis::linear("cwnd", "packets").from_zero();
         figures.push(each(figure("cwnd", "Congestion window", y), &window, Mark::Step).wide());
-        let y = Axis::linear("goodput", "Mbit/s");
-        let rates = each(figure("rate", "Goodput", y), &goodput, Mark::Line);
+        let y = Axis::linear("goodput", "Mbit/s").from_zero();
+        let mut rates = figure("rate", "Goodput", y);
+        rates.series.extend(link_rate.clone());
+        let rates = each(rates, &goodput, Mark::Line);
         figures.push(with_others(rates, &others, names.len()));
         let rtt = |samples: &[Sample]| {
             let known = samples.iter().filter(|s| s.srtt_us > 0);
@@ -116,27 +160,33 @@ fn figures(number: usize, traces: &[&PointTrace]) -> Vec<Block> {
         figures.push(each(figure("rtt", "Round trip", y), &rtt, Mark::Line));
     }
     if flows.is_empty() && !others.is_empty() {
-        let rates = figure("rate", "Goodput", Axis::linear("goodput", "Mbit/s"));
+        let y = Axis::linear("goodput", "Mbit/s").from_zero();
+        let mut rates = figure("rate", "Goodput", y);
+        rates.series.extend(link_rate);
         figures.push(with_others(rates, &others, 0).wide());
     }
-    let mut queues = figure("queue", "Queues", Axis::linear("queue", "packets"));
-    for one in traces {
+    let mut queues = figure(
+        "queue",
+        "Queues",
+        Axis::linear("queue", "packets").from_zero(),
+    );
+    for one in &traces {
         if let Samples::Queue(samples) = &one.trace.samples
             && samples.iter().any(|(_, packets, _)| *packets > 0)
-            && queues.series.len() < MOST_FLOWS
+            && queues.series.len() < MOST_CURVES
         {
             let points = samples
                 .iter()
                 .map(|(time, packets, _)| (time.as_secs_f64(), f64::from(*packets)));
-            let series = Series::new(one.trace.entity.as_str(), Mark::Step, points.collect());
-            queues = queues.with(series.labelled(one.label).coloured(6));
+            let name = called(one);
+            let colour = names.iter().position(|known| *known == name);
+            let mut series = Series::new(name, Mark::Step, points.collect());
+            series.colour = colour;
+            queues = queues.with(series.labelled(one.label));
         }
     }
-    if queues.series.len() > 1 {
-        queues
-            .series
-            .iter_mut()
-            .for_each(|series| series.colour = None);
+    if let [only] = &mut queues.series[..] {
+        only.colour = only.colour.or(Some(GREY));
     }
     if !queues.series.is_empty() {
         figures.push(queues);
@@ -160,14 +210,24 @@ fn with_others(mut figure: Figure, others: &[Delivered<'_>], flows: usize) -> Fi
     figure
 }
 
-/// Payload acknowledged between samples, as a rate.
+/// Payload acknowledged between samples at least a bin apart, as a rate.
 fn goodput(samples: &[Sample]) -> Vec<(f64, f64)> {
-    let stride = samples.len().div_ceil(GOODPUT_STEPS).max(1);
-    let picked: Vec<&Sample> = samples.iter().step_by(stride).collect();
-    let pairs = picked.windows(2).filter_map(|pair| {
-        let s = pair[1].time.saturating_sub(pair[0].time).as_secs_f64();
-        let bytes = pair[1].bytes_acked.checked_sub(pair[0].bytes_acked)?;
-        (s > 0.0).then(|| (pair[1].time.as_secs_f64(), bytes as f64 * 8e-6 / s))
-    });
-    pairs.collect()
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let bin = last.time.saturating_sub(first.time) / GOODPUT_STEPS as u64;
+    let mut before = first;
+    let mut points = Vec::new();
+    for sample in &samples[1..] {
+        let passed = sample.time.saturating_sub(before.time);
+        if passed < bin || passed == Time::ZERO {
+            continue;
+        }
+        if let Some(bytes) = sample.bytes_acked.checked_sub(before.bytes_acked) {
+            let rate = bytes as f64 * 8e-6 / passed.as_secs_f64();
+            points.push((sample.time.as_secs_f64(), rate));
+        }
+        before = sample;
+    }
+    points
 }

@@ -6,15 +6,19 @@
 mod agreement;
 mod along;
 mod axis;
+mod capacity;
+mod cloud;
 mod completions;
 mod finding;
 mod goal;
 mod inside;
 mod lead;
 mod matrix;
+mod named;
 mod numbers;
 mod rank;
 mod share;
+mod shown;
 mod side_by_side;
 mod sweep;
 mod without_flows;
@@ -25,6 +29,7 @@ use crate::report::{Answer, Block, Note, NoteKind, Provenance, Report, Section, 
 use crate::scenario::File;
 use axis::Shape;
 use numbers::Numbers;
+pub(super) use shown::shown_points;
 
 /// The report of what came of `file`.
 pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report {

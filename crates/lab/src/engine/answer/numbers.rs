@@ -9,6 +9,9 @@ use std::rc::Rc;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
 
+/// The model that knows no congestion control: the link in equal parts. Flows are not to come out so; it is a yardstick.
+pub(super) const EQUAL_PARTS: &str = "capacity";
+
 /// A mean over the repeats with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {

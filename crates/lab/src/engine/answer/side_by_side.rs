@@ -1,12 +1,15 @@
 //! Engines side by side: goodput and share of every flow, by the simulator, the models and the literature.
 
 use super::axis;
-use super::words::INTERVALS;
+use super::numbers::EQUAL_PARTS;
+use super::words::{INTERVALS, placed};
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
+use crate::report::units::spoken;
 use crate::report::{Block, Note, NoteKind};
 use crate::scenario::File;
+use crate::scenario::sweep::Point;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
 
@@ -31,9 +34,9 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     let has_numbers = |name: &str| table.floats(name).is_ok_and(|numbers| !numbers.is_empty());
     let mut sources: Vec<Source> = models
         .iter()
-        .map(|name| Source {
-            label: Label::Predicted,
-            name: name.clone(),
+        .map(|name| match name.as_str() {
+            EQUAL_PARTS => Source::new(Label::Predicted, "fair share").bound(),
+            name => Source::new(Label::Predicted, name),
         })
         .collect();
     let others = [
@@ -46,10 +49,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         .into_iter()
         .filter(|label| has_numbers(label.key()))
         .collect();
-    sources.extend(others.iter().map(|label| Source {
-        label: *label,
-        name: String::new(),
-    }));
+    sources.extend(others.iter().map(|label| Source::new(*label, "")));
     let swept: Vec<&str> = file.columns();
     let swept: Vec<&str> = swept
         .into_iter()
@@ -78,10 +78,19 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
             .iter()
             .rposition(|(known, _)| *known == key)
             .unwrap_or_else(|| {
-                let cells = swept
-                    .iter()
-                    .map(|name| row.get(name).map(ToString::to_string).unwrap_or_default());
-                let keys = cells.chain([key[1].clone(), spoken(&key[2])]).collect();
+                let point = file.points.iter().find(|point| point.id == key[0]);
+                let cells = swept.iter().map(|name| {
+                    // As the file has it: `1 Mbit/s` is not 1000000.
+                    let place =
+                        |point: &&Point| point.swept.iter().position(|swept| swept.column == *name);
+                    match point.and_then(|point| Some((point, place(&point)?))) {
+                        Some((point, at)) => placed(point, at),
+                        None => row.get(name).map(ToString::to_string).unwrap_or_default(),
+                    }
+                });
+                let keys = cells
+                    .chain([key[1].clone(), spoken(key[2].trim_start_matches("late_"))])
+                    .collect();
                 let values = vec![None; sources.len()];
                 let (unit, verdict) = (text("unit"), None);
                 rows.push((
@@ -176,14 +185,6 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         bounds: BOUNDS,
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     }))
-}
-
-/// A metric as a person says it.
-fn spoken(metric: &str) -> String {
-    metric
-        .strip_prefix("late_")
-        .unwrap_or(metric)
-        .replace('_', " ")
 }
 
 /// The intervals of what has repeats.

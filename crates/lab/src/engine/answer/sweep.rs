@@ -1,39 +1,76 @@
-//! The plots of a sweep: metrics against the swept number, or goodput against delay where names are swept.
+//! The plots of a sweep against the swept number: that of the metric that the file asks for comes first.
+//!
+//! A colour is a flow, or a value of what is swept beside the number; a dash pattern is an engine or a model.
 
-use super::axis::{Sweep, axis, value};
-use super::numbers::{Number, Numbers};
-use super::words::INTERVALS;
+use super::axis::{Sweep, axis, placed_on, value};
+use super::numbers::{EQUAL_PARTS, Number, Numbers};
+use super::{cloud, named};
 use crate::report::Block;
-use crate::report::figure::{Axis, Figure, Mark, Series};
+use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
 use crate::scenario::File;
+use crate::scenario::model::Goal;
 use crate::scenario::sweep::Point;
 use trammel_core::label::Label;
-use trammel_core::units::Rate;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;
-/// Marks of one plot at most: so many colours and shapes there are.
-const MOST_MARKS: usize = 32;
+/// The colour of what is of no flow.
+const GREY: usize = 6;
+/// Values that lie further apart than this are drawn by factors.
+const FAR: f64 = 30.0;
 
 pub(super) fn figures(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<Block> {
     let figures = match sweep.axis {
         Some(at) => against(file, numbers, sweep, at),
         None => Vec::new(),
     };
-    let figures = figures
-        .into_iter()
-        .chain(goodput_and_delay(file, numbers, sweep));
+    let figures = figures.into_iter().map(by_factors);
+    let figures = figures.chain(cloud::goodput_and_delay(file, numbers, sweep));
     let mut figures: Vec<_> = figures
         .filter(|figure| figure.series.iter().any(|one| !one.points.is_empty()))
         .collect();
-    if let Some(first) = figures.first_mut() {
+    // What is asked for is seen first.
+    let asked = asked(file);
+    figures.sort_by_key(|figure| !asked.contains(&figure.id.as_str()));
+    if let Some(first) = figures.first_mut().filter(|_| sweep.axis.is_some()) {
         first.is_wide = true;
     }
-    figures.into_iter().map(Block::Figure).collect()
+    let of_names = sweep
+        .axis
+        .is_none()
+        .then(|| named::dots(file, numbers, sweep));
+    let of_names = of_names.into_iter().flatten().map(Block::Dots);
+    of_names
+        .chain(figures.into_iter().map(Block::Figure))
+        .collect()
+}
+
+/// The plots of the metric that the file asks for.
+fn asked(file: &File) -> &'static [&'static str] {
+    match file.points[0].scenario.answer {
+        Some(Goal::Delay) => &["queue-delay"],
+        Some(Goal::Goodput | Goal::Rank | Goal::Recovery) => &["goodput"],
+        Some(Goal::Share) => &["share"],
+        _ => &[],
+    }
+}
+
+/// The figure with its y axis by factors, where values lie far apart.
+fn by_factors(mut figure: Figure) -> Figure {
+    if figure.y.range.is_some() {
+        return figure;
+    }
+    let values = figure.series.iter().flat_map(|one| &one.points);
+    let values = values.map(|(_, y)| *y).filter(|y| y.is_finite());
+    let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+    if low > 0.0 && high / low > FAR {
+        figure.y.scale = Scale::Log;
+    }
+    figure
 }
 
 /// The points of a sweep by the values of all but its axis, in order of first appearance.
-fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&'a Point>)> {
+pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&'a Point>)> {
     let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
     for point in &file.points {
         let values: Vec<_> = others.iter().map(|at| value(point, *at)).collect();
@@ -49,13 +86,14 @@ fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&'a Point>)>
 /// A curve of the numbers that `find` gives, against the parameter `at`.
 fn curve(
     name: String,
+    file: &File,
     points: &[&Point],
     at: usize,
     find: impl Fn(&Point) -> Option<Number>,
 ) -> Series {
     let found: Vec<_> = points
         .iter()
-        .filter_map(|point| Some((point.swept[at].number?, find(point)?)))
+        .filter_map(|point| Some((placed_on(file, point, at)?, find(point)?)))
         .collect();
     let series = Series::new(
         name,
@@ -74,7 +112,7 @@ fn curve(
 fn caption(file: &File) -> String {
     match file.points.iter().map(|point| point.scenario.repeat).max() {
         Some(n) if n > 1 => {
-            format!("Bands: 95 % confidence interval of the mean over {n} repeats ({INTERVALS}).")
+            format!("Bands: 95 % interval of the mean, {n} repeats.")
         }
         _ => String::new(),
     }
@@ -124,12 +162,13 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                             .steady(&point.id, &flow_at(point, n), metric)
                             .map(scaled)
                     };
-                    let series = curve(named(n, group), points, at, find);
+                    let series = curve(named(n, group), file, points, at, find);
                     if !series.points.is_empty() {
                         figure = figure.with(series.labelled(engine.label).coloured(colour));
                     }
                 }
-                for model in &numbers.models {
+                let models = numbers.models.iter().filter(|one| *one != EQUAL_PARTS);
+                for (turn, model) in models.enumerate() {
                     let find = |point: &Point| {
                         numbers
                             .of_model(&point.id, model, &flow_at(point, n), metric)
@@ -139,20 +178,41 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                     if metric == "share" && flows.len() == 2 && n == 1 {
                         continue;
                     }
-                    let name = format!("{}, {model}", named(n, group));
-                    let series = curve(name, points, at, find);
+                    let name = match named(n, group).as_str() {
+                        "" => model.clone(),
+                        name => format!("{name}, {model}"),
+                    };
+                    let series = curve(name, file, points, at, find);
                     if !series.points.is_empty() {
-                        // A colour is a flow's; of several models each needs its own.
-                        let of_model = numbers.models.iter().position(|one| one == model);
-                        let shade = match numbers.models.len() {
-                            1 => colour,
-                            _ => 3 + of_model.unwrap_or_default(),
-                        };
-                        figure = figure.with(series.labelled(Label::Predicted).coloured(shade));
+                        let series = series.labelled(Label::Predicted).coloured(colour);
+                        figure = figure.with(series.turned(turn));
                     }
                 }
                 colour += 1;
             }
+        }
+        // Of equal parts there is one line, however many flows have one; of shares a rule says it.
+        let equal = |point: &Point, n: usize| {
+            let number = numbers.of_model(&point.id, EQUAL_PARTS, &flow_at(point, n), metric);
+            number.map(|number| number.scaled(scale))
+        };
+        let mut lines: Vec<Series> = Vec::new();
+        for (group, points) in groups.iter().filter(|_| metric != "share") {
+            for n in 0..flows.len() {
+                let name = format!("fair share, {}", named(n, group));
+                let line = curve(name, file, points, at, |point| equal(point, n));
+                let is_known = lines.iter().any(|known| known.points == line.points);
+                if !is_known && !line.points.is_empty() {
+                    lines.push(line);
+                }
+            }
+        }
+        if let [only] = &mut lines[..] {
+            "fair share".clone_into(&mut only.name);
+        }
+        for (turn, mut line) in lines.into_iter().take(MOST_CURVES).enumerate() {
+            line.mark = Mark::Line;
+            figure = figure.with(line.labelled(Label::Predicted).coloured(GREY).turned(turn));
         }
         figure.captioned(&(left_out(groups.len() * flows.len(), MOST_CURVES) + &caption))
     };
@@ -167,7 +227,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                     let number = engine.of_all(&point.id, metric)?;
                     Some(number.scaled(scale))
                 };
-                let series = curve(group.clone(), points, at, find);
+                let series = curve(group.clone(), file, points, at, find);
                 if !series.points.is_empty() {
                     figure = figure.with(series.labelled(engine.label).coloured(colour));
                 }
@@ -177,7 +237,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
     };
     if is_crowded {
         // Each flow of each group would be too much: what they get together.
-        let y = Axis::linear("goodput of all flows", "Mbit/s");
+        let y = Axis::linear("goodput of all flows", "Mbit/s").from_zero();
         figures.push(of_all("goodput", "Goodput", y, "goodput", 1.0));
         if n >= 2 {
             let y = Axis::linear("Jain's index", "").with_range(0.0, 1.0);
@@ -185,12 +245,12 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
         }
     }
     if n >= 2 && !is_crowded {
-        let y = Axis::linear("share of the goodput", "").with_range(0.0, 1.0);
-        let figure = of_flows("share", "Share of the goodput", y, "share", 1.0);
-        figures.push(figure.ruled(1.0 / n as f64, "fair share"));
+        let y = Axis::linear("share of the goodput", "%").with_range(0.0, 100.0);
+        let figure = of_flows("share", "Share of the goodput", y, "share", 100.0);
+        figures.push(figure.ruled(100.0 / n as f64, "fair share"));
     }
     if n >= 1 && !is_crowded {
-        let y = Axis::linear("goodput", "Mbit/s");
+        let y = Axis::linear("goodput", "Mbit/s").from_zero();
         figures.push(of_flows("goodput", "Goodput", y, "goodput", 1.0));
     }
     let of_links = |id: &str, name: &str, y: Axis, metric: &str, scale: f64| {
@@ -213,7 +273,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
                         let number = engine.steady(&point.id, link, metric)?;
                         Some(number.scaled(scale))
                     };
-                    let series = curve(name.clone(), points, at, find);
+                    let series = curve(name.clone(), file, points, at, find);
                     if !series.points.is_empty() {
                         figure = figure.with(series.labelled(engine.label).coloured(colour));
                     }
@@ -223,15 +283,15 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
         }
         figure.captioned(&(left_out(links, MOST_CURVES) + &caption))
     };
-    let y = Axis::linear("utilisation", "").with_range(0.0, 1.0);
+    let y = Axis::linear("use", "%").with_range(0.0, 100.0);
     figures.push(of_links(
         "utilisation",
         "Use of the bottleneck",
         y,
         "utilisation",
-        1.0,
+        100.0,
     ));
-    let y = Axis::linear("queueing delay", "ms");
+    let y = Axis::linear("queueing delay", "ms").from_zero();
     figures.push(of_links(
         "queue-delay",
         "Queueing delay",
@@ -240,7 +300,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
         1e-3,
     ));
     if n >= 1 {
-        let y = Axis::linear("round trip, 95th percentile", "ms");
+        let y = Axis::linear("round trip, 95th percentile", "ms").from_zero();
         let (id, name) = ("latency", "Latency under load");
         figures.push(if is_crowded {
             of_all(id, name, y, "latency_loaded_p95", 1e-3)
@@ -251,72 +311,11 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
     figures
 }
 
-/// Goodput of all flows against the queueing delay: one point a value of what is swept by name. Where rates
-/// differ between points, goodput is shown as a part of the rate.
-fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Figure> {
-    if sweep.others.is_empty() || file.points[0].scenario.flows.is_empty() {
-        return None;
-    }
-    let rates: Vec<Option<Rate>> = file.points.iter().map(rate_of).collect();
-    let is_relative = rates.windows(2).any(|pair| pair[0] != pair[1]);
-    let y = if is_relative {
-        Axis::linear("use of the bottleneck", "")
-    } else {
-        Axis::linear("goodput of all flows", "Mbit/s")
-    };
-    let link = numbers.bottlenecks.first()?;
-    let delays = file
-        .points
-        .iter()
-        .filter_map(|point| Some(numbers.steady(&point.id, link, "queue_delay_mean")?.mean / 1e3));
-    let (low, high) = delays.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let x = if low > 0.0 && high / low > 20.0 {
-        Axis::log("mean queueing delay", "ms")
-    } else {
-        Axis::linear("mean queueing delay", "ms")
-    };
-    let mut figure = Figure::new("goodput-delay", "Goodput against delay", x, y);
-    // A mark for each value of every swept name: what tells paths apart is in the name too.
-    let groups = groups(file, &sweep.others);
-    let all = groups.len();
-    for (place, (name, points)) in groups.into_iter().take(MOST_MARKS).enumerate() {
-        for (round, engine) in numbers.labels.iter().enumerate() {
-            let engine = numbers.by(*engine);
-            let places = points.iter().filter_map(|point| {
-                let delay = engine.steady(&point.id, link, "queue_delay_mean")?.mean / 1e3;
-                let goodput = if is_relative {
-                    engine.steady(&point.id, link, "utilisation")?.mean
-                } else {
-                    engine.of_all(&point.id, "goodput")?.mean
-                };
-                Some((delay, goodput))
-            });
-            let series = Series::new(name.clone(), Mark::Points, places.collect());
-            if !series.points.is_empty() {
-                // As many places on in the palette, the colour is the same and the shape another.
-                let look = place + round * MOST_MARKS / 2;
-                figure = figure.with(series.labelled(engine.label).coloured(look));
-            }
-        }
-    }
-    let left_out = left_out(all, MOST_MARKS);
-    Some(figure.captioned(&format!(
-        "{left_out}One mark a point of the sweep; up and to the left is better."
-    )))
-}
-
 /// What a plot of `most` of `all` names must say.
-fn left_out(all: usize, most: usize) -> String {
+pub(super) fn left_out(all: usize, most: usize) -> String {
     if all > most {
         format!("The first {most} of {all} are shown; the tables have all. ")
     } else {
         String::new()
-    }
-}
-
-fn rate_of(point: &Point) -> Option<Rate> {
-    match &point.scenario.topology {
-        crate::scenario::topology::Topology::Path(path) => Some(path.line.rate),
-        crate::scenario::topology::Topology::Graph(_) => None,
     }
 }

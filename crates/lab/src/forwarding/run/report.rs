@@ -269,10 +269,7 @@ fn side_by_side(outcome: &Outcome<'_>, compared: &[Compared]) -> Comparison {
         };
         Row {
             keys,
-            unit: match one.unit {
-                "1" => String::new(),
-                unit => unit.to_owned(),
-            },
+            unit: one.unit.to_owned(),
             values: labels.iter().map(value).collect(),
             verdict: None,
         }
@@ -294,13 +291,7 @@ fn side_by_side(outcome: &Outcome<'_>, compared: &[Compared]) -> Comparison {
         title: "Side by side".to_owned(),
         caption,
         keys: keys.into_iter().map(str::to_owned).collect(),
-        sources: labels
-            .iter()
-            .map(|label| Source {
-                label: *label,
-                name: String::new(),
-            })
-            .collect(),
+        sources: labels.iter().map(|label| Source::new(*label, "")).collect(),
         reference,
         bounds: BOUNDS,
         rows: compared

@@ -11,6 +11,7 @@
 pub mod account;
 #[cfg(target_os = "linux")]
 mod bed;
+mod charts;
 pub mod compared;
 #[cfg(target_os = "linux")]
 pub mod measure;

@@ -4,6 +4,7 @@ use super::Outcome;
 use super::compared::{self, Compared};
 use crate::engine::run::{provenance, subject};
 use crate::report::comparison::Comparison;
+use crate::report::units;
 use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
 use trammel_core::label::Label;
@@ -34,6 +35,8 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
             text: text.clone(),
         }));
     }
+    let all = compared::all(outcome);
+    blocks.extend(super::charts::blocks(outcome, &all));
     blocks.extend(side_by_side(tables).map(Block::Comparison));
     let text = "`predict` is the theory of queues, where it has a model; `simulate` the streams in virtual time; `measure` real \
                 packets between network namespaces, through a path in user space. Simulated and real packets are accounted by \
@@ -60,7 +63,7 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
     Report {
         title,
         question,
-        answer: answer(outcome, &compared::all(outcome)),
+        answer: answer(outcome, &all),
         highlights: Vec::new(),
         sections: vec![compared, views],
         provenance: provenance(info, subject(info)),
@@ -79,6 +82,11 @@ fn side_by_side(tables: &[Table]) -> Option<Comparison> {
         .collect();
     let shown = table.select(&names).ok()?;
     let mut comparison = Comparison::from_table("Side by side", &shown);
+    if let Some(at) = comparison.keys.iter().position(|key| key == "metric") {
+        for row in &mut comparison.rows {
+            row.keys[at] = units::spoken(&row.keys[at]);
+        }
+    }
     let place = |wanted: Label| {
         let mut sources = comparison.sources.iter();
         sources.position(|source| source.label == wanted)
@@ -123,9 +131,9 @@ fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
         let beside = beside.map_or(String::new(), |(other, theirs)| {
             let off = relative_error(theirs, own).filter(|_| own > 0.0);
             let off = off.map_or(String::new(), |off| format!(", {:+.0} % off", off * 100.0));
-            format!(" ({}: {}{off})", other.words(), ms(theirs))
+            format!(" ({}: {}{off})", other.words(), time(theirs))
         });
-        format!(", of which {} is waiting{beside}", ms(own))
+        format!(", of which {} is waiting{beside}", time(own))
     });
     let lost = value("lost", label).filter(|lost| *lost > 0.0);
     let lost = lost.map_or(String::new(), |lost| {
@@ -135,13 +143,14 @@ fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
         )
     });
     Answer {
-        number: wait(label).map_or_else(|| ms(delay), ms),
-        sentence: format!("`{name}`: average delay {}{waiting}.{lost}", ms(delay)),
+        number: wait(label).map_or_else(|| time(delay), time),
+        sentence: format!("`{name}`: average delay {}{waiting}.{lost}", time(delay)),
         label: Some(label),
     }
 }
 
-/// Microseconds as `1.94 ms`.
-fn ms(us: f64) -> String {
-    format!("{} ms", format_float(us / 1e3, DIGITS))
+/// Microseconds as `1.94 ms` or `19.4 µs`, by their size.
+fn time(us: f64) -> String {
+    let (factor, unit) = units::shown("us", "", us.abs());
+    format!("{} {unit}", format_float(us * factor, DIGITS))
 }

@@ -40,7 +40,12 @@ pub struct Run {
     pub path: Table,
     /// What a reader has to know.
     notes: Table,
+    /// The distribution of each stream's delay.
+    delays: Table,
 }
+
+/// The columns of a distribution: of the packets of `stream`, `share` took no longer than `delay_us`.
+const DELAYS: [(&str, CellType); 3] = [("stream", Text), ("delay_us", Float), ("share", Float)];
 
 /// The columns of a stream's row.
 pub fn stream_columns() -> impl Iterator<Item = (&'static str, CellType)> {
@@ -52,6 +57,7 @@ fn empty() -> Run {
         streams: Table::with("streams", &stream_columns().collect::<Vec<_>>()),
         path: Table::with("path", &COUNTS),
         notes: Table::with("notes", &[("note", Text)]),
+        delays: Table::with("delays", &DELAYS),
     }
 }
 
@@ -74,6 +80,11 @@ impl Run {
             ];
             let cells = about.into_iter().chain(metrics::cells(&of.summary));
             push(&mut run.streams, cells);
+            for (ns, share) in &of.summary.delay_cdf {
+                let us = *ns as f64 / 1e3;
+                let cells = [stream.name.as_str().into(), us.into(), (*share).into()];
+                push(&mut run.delays, cells);
+            }
         }
         if let Some(path) = path {
             let cells = [
@@ -92,6 +103,14 @@ impl Run {
         run
     }
 
+    /// The distribution of a stream's delay: microseconds, and the share of packets that took no longer.
+    pub fn delays(&self, stream: &str) -> Vec<(f64, f64)> {
+        let rows = self.delays.rows();
+        let rows = rows.filter(|row| row.text("stream") == stream);
+        rows.filter_map(|row| Some((row.float("delay_us")?, row.float("share")?)))
+            .collect()
+    }
+
     /// What a reader has to know.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.rows().map(|row| row.text("note"))
@@ -100,7 +119,7 @@ impl Run {
 
 impl Keep for Run {
     fn tables(&self) -> Vec<&Table> {
-        vec![&self.streams, &self.path, &self.notes]
+        vec![&self.streams, &self.path, &self.notes, &self.delays]
     }
 
     fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, _: Vec<EntityTrace>) -> Option<Run> {
@@ -109,6 +128,7 @@ impl Keep for Run {
             streams: read(&empty.streams)?,
             path: read(&empty.path)?,
             notes: read(&empty.notes)?,
+            delays: read(&empty.delays)?,
         })
     }
 }

@@ -1,0 +1,161 @@
+//! The page in a real browser, at the width of a telephone, a small window and a large screen: nothing is cut off, everything has its
+//! words, and the script runs without an error.
+
+use super::demo;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a browser may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Notes errors from the first script on.
+const EARLY: &str = "<script>window.faults=[];addEventListener('error',e=>faults.push(e.message));\
+    console.error=(...all)=>faults.push(all.join(' '))</script>";
+
+/// Looks at the finished page and leaves what it saw in the page.
+const LATE: &str = r#"<script>addEventListener("load", () => setTimeout(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const isShown = (one) => one.offsetParent !== null;
+  const inside = (one) => {
+    const { left, right } = one.getBoundingClientRect();
+    return left >= -1 && right <= innerWidth + 1;
+  };
+  const boxes = all(".scroll").filter(isShown);
+  const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1);
+  const seen = {
+    width: innerWidth,
+    page: document.documentElement.scrollWidth,
+    main: document.querySelector("main").getBoundingClientRect().width,
+    faults: window.faults,
+    canvases: all("canvas").length,
+    unlabelled: all("canvas").filter((one) => !(one.getAttribute("aria-label") || "").includes(" ")).length,
+    tables: all(".comparison tbody tr").length,
+    firstCut: all(".comparison .pin").filter((one) => !inside(one)).length,
+    lastCut: all(".comparison tr > :last-child").filter((one) => !inside(one)).length,
+    wide: wide.length,
+    cues: wide.filter((box) => isShown(box.nextElementSibling) && box.classList.contains("more-right")).length,
+    options: all(".option").length,
+    optionsShown: all(".option").filter(isShown).length,
+    tall: Math.max(0, ...all(".live .canvas").filter(isShown).map((one) => one.clientWidth - one.parentElement.clientWidth)),
+  };
+  document.documentElement.dataset.seen = JSON.stringify(seen);
+}, 50));</script>"#;
+
+/// The browser, or why there is none.
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH")?;
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let found = places
+        .iter()
+        .flat_map(|place| names.map(|name| place.join(name)));
+    found.into_iter().find(|file| file.is_file())
+}
+
+/// What a browser of `width` pixels sees of the page at `file`.
+fn seen(browser: &Path, file: &Path, width: u32) -> Result<Value, String> {
+    let profile = tempfile::tempdir().map_err(|why| why.to_string())?;
+    let out = profile.path().join("dom.html");
+    let written = std::fs::File::create(&out).map_err(|why| why.to_string())?;
+    // A window has a least width; a frame in it has none.
+    let frame = file.with_file_name(format!("frame-{width}.html"));
+    let page = format!(
+        "<!doctype html><iframe style='border:0;width:{width}px;height:3000px' src='{}'></iframe>\
+         <script>addEventListener('message',e=>document.documentElement.dataset.seen=e.data)</script>",
+        file.file_name().unwrap_or_default().to_string_lossy()
+    );
+    std::fs::write(&frame, page).map_err(|why| why.to_string())?;
+    let mut child = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+        ])
+        .args(["--no-first-run", "--disable-background-networking"])
+        .args(["--disable-component-update", "--disable-sync"])
+        .arg("--virtual-time-budget=8000")
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={},1400", width.max(800)))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", frame.display()))
+        .stdout(written)
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|why| why.to_string())?;
+    let begun = Instant::now();
+    while child.try_wait().map_err(|why| why.to_string())?.is_none() {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!(
+                "{} did not end within {PATIENCE:?}",
+                browser.display()
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let dom = std::fs::read_to_string(&out).map_err(|why| why.to_string())?;
+    let Some((_, rest)) = dom.split_once("data-seen=\"") else {
+        return Err(format!("{} shows no page here", browser.display()));
+    };
+    let text = rest.split('"').next().unwrap_or_default();
+    let text = text.replace("&quot;", "\"").replace("&amp;", "&");
+    serde_json::from_str(&text).map_err(|why| format!("{why}: {text}"))
+}
+
+#[test]
+fn nothing_is_cut_off_at_any_width() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no Chromium on the PATH");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    let late = LATE.replace(
+        "document.documentElement.dataset.seen = JSON.stringify(seen);",
+        "parent.postMessage(JSON.stringify(seen), \"*\");",
+    );
+    let html = demo().to_html();
+    let html = html.replacen("<head>", &format!("<head>{EARLY}"), 1);
+    let html = html.replacen("</body>", &format!("{late}</body>"), 1);
+    std::fs::write(&file, html).unwrap();
+    for width in [400, 1000, 1920] {
+        let seen = match seen(&browser, &file, width) {
+            Ok(seen) => seen,
+            Err(why) => {
+                println!("skipped: {why}");
+                return;
+            }
+        };
+        let number = |name: &str| seen[name].as_f64().unwrap();
+        assert_eq!(number("width"), f64::from(width), "{seen}");
+        assert_eq!(seen["faults"], serde_json::json!([]), "{seen}");
+        assert!(number("page") <= f64::from(width), "{seen}");
+        assert!(
+            number("canvases") >= 6.0 && number("unlabelled") == 0.0,
+            "{seen}"
+        );
+        assert!(number("tables") > 0.0, "{seen}");
+        assert_eq!(
+            (number("firstCut"), number("lastCut")),
+            (0.0, 0.0),
+            "{seen}"
+        );
+        assert_eq!(number("wide"), number("cues"), "{seen}");
+        assert_eq!(
+            (number("options"), number("optionsShown")),
+            (2.0, 1.0),
+            "{seen}"
+        );
+        assert!(number("tall") <= 0.0, "{seen}");
+        if width == 1920 {
+            assert!(number("main") > 0.75 * f64::from(width), "{seen}");
+        }
+        if width == 400 {
+            assert!(number("wide") > 0.0, "the page tests what is wide: {seen}");
+        }
+    }
+}
