@@ -125,7 +125,7 @@ fn traces(rng: &mut Rng) -> Section {
                     "delay-cdf",
                     "Queueing delay",
                     Axis::log("delay", "ms"),
-                    Axis::linear("share of packets", "").with_range(0.0, 1.0),
+                    Axis::linear("share of packets", "%").with_range(0.0, 100.0),
                 )
                 .with(Series::cdf("droptail", delays(6.0, rng)).labelled(Label::Simulated))
                 .with(Series::cdf("codel", delays(1.5, rng)).labelled(Label::Simulated))

@@ -279,6 +279,12 @@ fn graph(
         }
         axis
     };
+    let swept = |name: &str| {
+        let column = Column::new(name, CellType::Float);
+        let values: Vec<f64> = table.rows().filter_map(|row| row.float(name)).collect();
+        let unit = column.unit().unwrap_or_default();
+        Axis::swept(&column.title(), unit, &values)
+    };
     let mut by = vec!["device", "label", "data_stream"];
     if x != FRAME_BYTES {
         by.push("frame");
@@ -288,7 +294,8 @@ fn graph(
     let (theoretical, measured): (Vec<_>, Vec<_>) =
         lines.iter().partition(|(_, what)| *what == "theoretical");
     let y = measured.first().map_or("", |(column, _)| column);
-    let mut figure = Figure::new(name, &capital(name), axis(x), axis(y));
+    let across = if is_percent { axis(x) } else { swept(x) };
+    let mut figure = Figure::new(name, &capital(name), across, axis(y).from_zero());
     let groups = table
         .group_by(&by)
         .expect("every test's table has the shared columns");

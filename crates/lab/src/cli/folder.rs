@@ -146,11 +146,13 @@ pub(crate) fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathB
         started: machine::now(),
         ..RunInfo::default()
     };
-    let note = |text| {
-        Block::Note(Note {
-            kind: NoteKind::Warning,
-            text,
-        })
+    let note = |text: String| {
+        // On the terminal the text says itself what it is.
+        let (kind, text) = match text.strip_prefix("note: ") {
+            Some(rest) => (NoteKind::Info, rest.to_owned()),
+            None => (NoteKind::Warning, text),
+        };
+        Block::Note(Note { kind, text })
     };
     let table = |(title, table): (&str, Table)| {
         Block::Table(TableView {

@@ -187,7 +187,11 @@ impl Comparison {
              role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><thead><tr>",
             escape(&self.title),
             self.constants() + &self.summary(),
-            if self.rows.len() > MOST_ROWS { " tall" } else { "" },
+            if self.rows.len() > MOST_ROWS {
+                " tall"
+            } else {
+                ""
+            },
             escape(&self.title)
         );
         let keys = self.key_columns();

@@ -72,6 +72,9 @@ impl Axis {
         }
         let low = if least < 0.0 { least * 1.1 } else { 0.0 };
         let high = if most > 0.0 { most * 1.06 } else { 1.0 };
+        // Of a part of a whole it is seen how much is left.
+        let is_part = plot.unit == "%" && least >= 0.0 && (50.0..=100.0).contains(&most);
+        let high = if is_part { 102.0 } else { high };
         if has_signs {
             // A few that are far off must not press the rest together.
             let mut sizes: Vec<f64> = plot.values().map(f64::abs).collect();

@@ -198,13 +198,15 @@ impl Series {
             band: Vec::new(),
         }
     }
-    /// The cumulative distribution of `samples`.
+    /// The cumulative distribution of `samples`, in per cent.
     pub fn cdf(name: impl Into<String>, mut samples: Vec<f64>) -> Series {
         samples.retain(|v| v.is_finite());
         samples.sort_by(f64::total_cmp);
         let n = samples.len() as f64;
         let points = samples.into_iter().enumerate();
-        let points = points.map(|(i, v)| (v, (i + 1) as f64 / n)).collect();
+        let points = points
+            .map(|(i, v)| (v, (i + 1) as f64 * 100.0 / n))
+            .collect();
         Series::new(name, Mark::Step, points)
     }
     /// This series with its engine or source.
@@ -422,11 +424,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cdf_ends_at_one() {
+    fn a_cdf_ends_at_all() {
         let series = Series::cdf("delay", vec![3.0, 1.0, f64::NAN, 2.0, 2.0]);
         assert_eq!(
             series.points,
-            [(1.0, 0.25), (2.0, 0.5), (2.0, 0.75), (3.0, 1.0)]
+            [(1.0, 25.0), (2.0, 50.0), (2.0, 75.0), (3.0, 100.0)]
         );
     }
 

@@ -89,10 +89,7 @@ pub(super) fn render(figure: &Figure, limit: usize, is_file: bool) -> String {
     let drawn = figure.drawn(limit);
     let (x, y) = figure.ranges(&drawn);
     let y_marks = marks(&figure.y, y.0, y.1, 5);
-    let y_texts: Vec<_> = y_marks
-        .iter()
-        .map(|v| mark_text(&figure.y, *v))
-        .collect();
+    let y_texts: Vec<_> = y_marks.iter().map(|v| mark_text(&figure.y, *v)).collect();
     let widest = y_texts.iter().map(|text| text_width(text, TEXT));
     let left = widest.fold(16.0, f64::max) + 12.0;
     let (width, plot_height) = SIZES[usize::from(!figure.is_wide)];
@@ -216,7 +213,11 @@ fn paint_legend(canvas: &mut Canvas<'_>, figure: &Figure, places: &[(f64, f64)],
             canvas.path(&[(*x, y), (x + 22.0, y)], colour, 2.0, look.dash);
         }
         if matches!(mark, Mark::Points | Mark::LinePoints) {
-            let shape = if series.shapes.is_empty() { look.shape } else { 0 };
+            let shape = if series.shapes.is_empty() {
+                look.shape
+            } else {
+                0
+            };
             canvas.marker((x + 11.0, y), shape, colour, series.is_hollow);
         }
     }

@@ -103,7 +103,7 @@ pub fn figures(
         figure(
             "rate",
             "Bit rate",
-            Axis::linear("payload", "Mbit/s"),
+            Axis::linear("payload", "Mbit/s").from_zero(),
             &|one| Some(one.bit_rate_bps / 1e6),
         ),
         figure("delay", &title, Axis::linear(word, unit), &|one| {
@@ -195,11 +195,11 @@ fn distribution(curves: &[Curve<'_>], key: &str, title: &str, word: &str) -> Fig
         &format!("distribution-{key}"),
         &format!("Distribution: {}", title.to_lowercase()),
         x,
-        Axis::linear("share of packets", "").with_range(0.0, 1.0),
+        Axis::linear("share of packets", "%").with_range(0.0, 100.0),
     );
     let figure = curves.iter().fold(empty, |figure, curve| {
         let points = curve.cdf.iter();
-        let points = points.map(|(ns, share)| (*ns as f64 / divisor, *share));
+        let points = points.map(|(ns, share)| (*ns as f64 / divisor, *share * 100.0));
         figure.with(drawn(&curve.name, points.collect(), curve.colour))
     });
     figure.captioned("The share of packets that took no longer.")

@@ -27,7 +27,7 @@ pub(super) fn section(file: &File, outcome: &Outcome) -> Option<Section> {
         let at = at.unwrap_or_else(|| {
             let id = format!("slowdown-{}", figures.len() + 1);
             let title = format!("Slowdown of `{workload}`");
-            let y = Axis::linear("part of the flows", "").with_range(0.0, 1.0);
+            let y = Axis::linear("share of the flows", "%").with_range(0.0, 100.0);
             let figure = Figure::new(&id, &title, Axis::log("slowdown", ""), y);
             figures.push((workload, figure));
             figures.len() - 1

@@ -169,12 +169,13 @@ fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) 
 
 /// Rates over frame sizes: a line an engine, and the links'.
 fn figure(n: usize, part: &Part<'_>) -> Figure {
-    let x = Axis::linear("frame", "bytes");
+    let sizes: Vec<f64> = part.cells.iter().map(|cell| cell.frame.into()).collect();
+    let x = Axis::swept("frame", "bytes", &sizes);
     let mut figure = Figure::new(
         &format!("throughput-{n}"),
         &part.name,
         x,
-        Axis::linear("rate", "Mpps"),
+        Axis::linear("rate", "Mpps").from_zero(),
     );
     let rows = part.rows.iter().filter(|one| one.metric == "throughput");
     let rows: Vec<(f64, &Compared)> = rows
