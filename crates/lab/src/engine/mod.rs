@@ -25,6 +25,7 @@ pub mod network_of;
 pub mod observe;
 pub mod pacing;
 pub mod paper;
+mod phases;
 pub mod points;
 pub mod predict;
 pub(crate) mod refusals;

@@ -10,6 +10,7 @@ use super::comparison::{Published, comparison};
 use super::harm;
 use super::instrument::{Instrument, instrument, label};
 use super::limits;
+use super::phases;
 use super::predict::{Prediction, predict};
 use super::simulate::{RunTables, simulate_and_capture};
 use super::summary::summary;
@@ -340,6 +341,7 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     };
     let flows = gather("flows", FLOWS, |run| &run.flows);
     notes.extend(limits::notes(file, &flows));
+    notes.extend(phases::notes(file, &flows));
     Ok(Outcome {
         flows,
         links: gather("links", LINKS, |run| &run.links),

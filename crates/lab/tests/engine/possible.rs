@@ -236,6 +236,36 @@ fn a_flow_that_its_receive_buffer_limits_is_named() {
     assert_eq!(notes(""), "");
 }
 
+/// Full drop-tail queues in a row: what the long flow gets differs tenfold between starts, and the reader hears of it.
+#[test]
+fn repeats_that_microseconds_tell_apart_are_named() {
+    let notes = |path: &str, repeats: u32| {
+        let crossing: String = (1..=3)
+            .map(|n| {
+                format!(
+                    "[[flow]]\nname = 'c{n}'\nvariant = 'cubic'\nfrom = 'source-{n}'\nto = 'sink-{n}'\n"
+                )
+            })
+            .collect();
+        let outcome = outcome(&format!(
+            "duration = '12 s'\nwarmup = '4 s'\nengines = ['simulate']\nrepeat = {repeats}\nseed = 50\n\
+             [path]\nrate = '20 Mbit/s'\nrtt = '60 ms'\nburst = '3100 B'\n{path}\
+             [topology]\npreset = 'parking-lot'\nhops = 3\n\
+             [[flow]]\nname = 'long'\nvariant = 'cubic'\nfrom = 'long-source'\nto = 'long-sink'\n{crossing}",
+        ));
+        outcome.notes.join("\n")
+    };
+    let said = notes("", 4);
+    assert!(
+        said.contains("the 4 repeats of `long` (simulate) lie between")
+            && said.contains("phase effects"),
+        "{said}"
+    );
+    for (path, repeats) in [("processing = '10 us'\n", 4), ("", 2)] {
+        assert_eq!(notes(path, repeats), "", "{path}{repeats}");
+    }
+}
+
 /// Without `-o` the terminal has the sentence, and a table that people can read.
 #[test]
 fn a_run_without_a_folder_says_its_answer() {
