@@ -117,6 +117,8 @@ pub(crate) struct Receiver {
     max_buffer: u64,
     /// Memory of what waits in order for the application, bytes, and fragments of its last buffer.
     queued: u64,
+    /// Whether the application reads whatever comes.
+    reads_at_once: bool,
     fragments: u32,
     /// Payload of the first buffer that waits, bytes, and whether it is the last one too.
     head_bytes: u32,
@@ -208,6 +210,7 @@ impl Receiver {
             buffer: stack.receive_buffer,
             max_buffer: stack.max_receive_buffer.max(stack.receive_buffer),
             queued: 0,
+            reads_at_once: false,
             fragments: 0,
             head_bytes: 0,
             is_head_last: false,
@@ -324,12 +327,23 @@ impl Receiver {
         end.wrapping_sub(self.copied)
     }
 
+    /// An application that reads at once has read what came before this instant. Not sooner: the ACK of a segment leaves before the
+    /// application wakes, and where a gap was filled, it says a smaller window for all that then waits.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.reads_at_once {
+            self.queued = 0;
+        }
+    }
+
     /// Takes a segment's payload at `now`. The segment has been found acceptable.
     pub(crate) fn on_data(&mut self, now: Time, segment: &Segment, auto_read: bool) {
         let start = segment.seq;
         let end = start.wrapping_add(segment.len);
         self.owed = true;
         self.changed = true;
+        self.reads_at_once = auto_read;
+        self.settle();
         if !after(end, self.rcv_nxt) {
             self.report_duplicate(start, end);
             self.enter_quick(MAX_QUICK_ACKS);
@@ -356,9 +370,7 @@ impl Receiver {
         }
         let from = self.rcv_nxt;
         self.rcv_nxt = end;
-        if !auto_read {
-            self.charge(from, end.wrapping_sub(from));
-        }
+        self.charge(from, end.wrapping_sub(from));
         self.adapt(now.as_us());
         self.grow(segment.len);
         if !self.gaps.is_empty() {
@@ -370,7 +382,6 @@ impl Receiver {
         }
         if auto_read {
             self.copied = self.rcv_nxt;
-            self.queued = 0;
             self.autotune(now.as_us());
         }
         if self.merges && self.gaps.is_empty() && !self.now {

@@ -105,7 +105,6 @@ impl Connection {
 
         let echo = self.tp.ecn_ok && segment.flags.has(Flags::ECE);
         news.ece = echo;
-        let had_holes = self.tp.sacked_out > 0;
         let mut sack_rtt = (-1, -1);
         if segment.sack_count > 0 && self.sack_ok {
             sack_rtt = self.take_sack(segment, &mut news);
@@ -118,9 +117,7 @@ impl Connection {
             self.rate.delivered_ce = i64::from(news.delivered);
         }
         // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
-        // So does the end of a hole: the right edge of the window stays and the field changes, though
-        // not where the receiver's buffer has no limit.
-        let is_predicted = segment.sack_count == 0 && !had_holes && !window_changed && !echo;
+        let is_predicted = segment.sack_count == 0 && !window_changed && !echo;
         let fast_path = news.advanced && is_predicted;
         let flags = AckFlags {
             fast_path,

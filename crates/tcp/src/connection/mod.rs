@@ -631,6 +631,7 @@ impl Connection {
     /// harm.
     pub fn on_timer(&mut self, now: Time) {
         self.read_clock(now);
+        self.receiver.settle();
         if self.receiver.delayed <= now {
             self.receiver.delayed = Time::MAX;
             if self.receiver.owed {
