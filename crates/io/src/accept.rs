@@ -3,9 +3,9 @@
 //! What `accept` says of a connection that is over already (accept(2), "Error handling") is no matter. Where the system has no
 //! descriptor or memory left for one more, the listener stays readable, so that whoever asks it again at once spins: it has to rest.
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
 /// How long a listener rests where the system has no room for one more connection.
@@ -60,6 +60,37 @@ pub fn accepted<T>(attempt: io::Result<T>) -> io::Result<Accepted<T>> {
     }
 }
 
+/// A descriptor that is kept for a listener which must neither rest nor spin, since a poll of many descriptors drives it: where there
+/// are no others, whoever waits is accepted with this one, and closed.
+#[derive(Debug, Default)]
+pub struct Reserve(Option<File>);
+
+impl Reserve {
+    /// Reserves one, if there is one.
+    pub fn new() -> Reserve {
+        Reserve(File::open("/dev/null").ok())
+    }
+
+    /// The connection that `accept` gives, if there is one and room for it.
+    ///
+    /// # Errors
+    /// If the listener is of no use, or has to rest.
+    pub fn accept<T>(&mut self, accept: impl Fn() -> io::Result<T>) -> io::Result<Option<T>> {
+        match accepted(accept())? {
+            Accepted::Connection(one) => Ok(Some(one)),
+            Accepted::Nobody => Ok(None),
+            Accepted::Exhausted(why) => {
+                if self.0.take().is_none() {
+                    return Err(why);
+                }
+                let closed = accept().map(drop);
+                *self = Reserve::new();
+                closed.map(|()| None).map_err(|_| why)
+            }
+        }
+    }
+}
+
 /// Accepts a connection of TCP.
 ///
 /// # Errors
@@ -68,20 +99,29 @@ pub fn tcp(listener: &TcpListener) -> io::Result<Accepted<(TcpStream, SocketAddr
     accepted(listener.accept())
 }
 
-/// Accepts a connection of a UNIX socket.
-///
-/// # Errors
-/// If the listener itself is of no use.
-pub fn unix(listener: &UnixListener) -> io::Result<Accepted<UnixStream>> {
-    accepted(listener.accept().map(|(stream, _)| stream))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(error: libc::c_int) -> io::Result<Accepted<()>> {
         accepted(Err(io::Error::from_raw_os_error(error)))
+    }
+
+    #[test]
+    fn without_descriptors_one_is_accepted_with_the_last_and_closed() {
+        let mut reserve = Reserve::new();
+        let tries = std::cell::Cell::new(0);
+        let accept = || match tries.replace(tries.get() + 1) {
+            0 | 2 => Err(io::Error::from_raw_os_error(libc::EMFILE)),
+            _ => Ok(()),
+        };
+        assert_eq!(reserve.accept(accept).expect("it is closed"), None);
+        assert_eq!(tries.get(), 2);
+        assert!(reserve.0.is_some(), "another is reserved");
+        // Where there is none, the listener has to rest.
+        let mut reserve = Reserve::default();
+        reserve.accept(accept).expect_err("there is no room");
+        assert_eq!(reserve.accept(accept).expect("it is there"), Some(()));
     }
 
     #[test]

@@ -386,8 +386,16 @@ pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
 /// Datagrams that a socket has had no room for by now, as the kernel counts them (`SO_MEMINFO`, Linux 4.12); counts to 2³² and begins
 /// anew. What [`Receiver::lost`] tells is as old as the last datagram that came.
 pub fn drops(socket: &impl AsFd) -> io::Result<u32> {
-    let info: [u32; 9] = sys::option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)?;
-    Ok(info[libc::SK_MEMINFO_DROPS as usize])
+    memory(socket).map(|info| info[libc::SK_MEMINFO_DROPS as usize])
+}
+
+/// Whether datagrams wait in a socket to be received.
+pub fn has_waiting(socket: &impl AsFd) -> io::Result<bool> {
+    memory(socket).map(|info| info[libc::SK_MEMINFO_RMEM_ALLOC as usize] > 0)
+}
+
+fn memory(socket: &impl AsFd) -> io::Result<[u32; 9]> {
+    sys::option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO)
 }
 
 #[cfg(test)]

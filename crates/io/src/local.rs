@@ -10,8 +10,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, U
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Connections that may wait to be accepted, as the standard library has it.
-const BACKLOG: libc::c_int = 128;
+/// Connections that may wait to be accepted, of which the system allows as many as `net.core.somaxconn` says. The standard library has
+/// 128: while so many strangers wait, everybody's next attempt is a second later.
+const BACKLOG: libc::c_int = 4096;
 
 /// Whether packets can be kept to interface `device`.
 ///

@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use trammel_io::accept::{self, Accepted, RESTING};
 use trammel_io::clock::wait_both;
 
 /// What a request may have at most, in bytes.
@@ -17,9 +18,6 @@ const REQUEST_BYTES: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Clients at a time; the one that came first makes room for one more.
 const MOST_CLIENTS: usize = 64;
-/// How long nothing is accepted where the system has no more descriptors.
-const RESTING: Duration = Duration::from_millis(100);
-
 /// A server of the latest text.
 #[derive(Debug)]
 pub struct Metrics {
@@ -115,8 +113,9 @@ impl Server {
 
     fn accept(&mut self) {
         loop {
-            match self.listener.accept() {
-                Ok((stream, _)) => {
+            // Out of descriptors, say: the listener is ready all the time.
+            match accept::tcp(&self.listener) {
+                Ok(Accepted::Connection((stream, _))) => {
                     if stream.set_nonblocking(true).is_err() {
                         continue;
                     }
@@ -130,12 +129,8 @@ impl Server {
                         answer: Vec::new(),
                     });
                 }
-                Err(why) => match why.kind() {
-                    ErrorKind::WouldBlock => return,
-                    ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
-                    // Out of descriptors, say: the listener is ready all the time.
-                    _ => return std::thread::sleep(RESTING),
-                },
+                Ok(Accepted::Nobody) => return,
+                Ok(Accepted::Exhausted(_)) | Err(_) => return std::thread::sleep(RESTING),
             }
         }
     }

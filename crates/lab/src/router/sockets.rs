@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
+use trammel_io::accept::Reserve;
 use trammel_io::local::Local;
 use trammel_io::socket;
 use trammel_router::host::{Socket, SocketRequest};
@@ -170,6 +171,7 @@ fn connect_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
 #[derive(Debug)]
 struct Listener {
     listener: TcpListener,
+    reserve: Reserve,
     request: SocketRequest,
 }
 
@@ -181,6 +183,7 @@ fn listen_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
     listener.set_nonblocking(true)?;
     Ok(Box::new(Listener {
         listener,
+        reserve: Reserve::new(),
         request: request.clone(),
     }))
 }
@@ -189,22 +192,9 @@ fn listening() -> io::Error {
     io::Error::from(ErrorKind::NotConnected)
 }
 
-/// What `accept` gave: nothing where no connection waits, or the one that waited has gone again.
-fn accepted<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(one) => Ok(Some(one)),
-        Err(error) => match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {
-                Ok(None)
-            }
-            _ => Err(error),
-        },
-    }
-}
-
 impl Socket for Listener {
     fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
-        match accepted(self.listener.accept())? {
+        match self.reserve.accept(|| self.listener.accept())? {
             Some((stream, _)) => tcp_stream(stream, &self.request).map(Some),
             None => Ok(None),
         }
@@ -232,6 +222,7 @@ impl Socket for Listener {
 #[derive(Debug)]
 struct PathListener {
     listener: UnixListener,
+    reserve: Reserve,
     path: String,
     /// The file that was made for it.
     made: Option<(u64, u64)>,
@@ -253,6 +244,7 @@ fn listen_unix(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
     listener.set_nonblocking(true)?;
     Ok(Box::new(PathListener {
         listener,
+        reserve: Reserve::new(),
         path: request.local.clone(),
         made: identity(path),
     }))
@@ -273,7 +265,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 impl Socket for PathListener {
     fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
-        let Some((stream, _)) = accepted(self.listener.accept())? else {
+        let Some((stream, _)) = self.reserve.accept(|| self.listener.accept())? else {
             return Ok(None);
         };
         stream.set_nonblocking(true)?;

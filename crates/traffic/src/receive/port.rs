@@ -88,6 +88,14 @@ impl Port {
         }
     }
 
+    /// Whether packets have come that were not taken yet; those of TCP tell by their connection.
+    pub fn has_waiting(&self) -> bool {
+        match self {
+            Port::Udp(port) => port.has_waiting(),
+            Port::Tcp(_) | Port::Icmp(_) => false,
+        }
+    }
+
     /// Takes what comes until it is over; `reads` tells whose it is. A connection takes one of the places until it ends.
     pub fn serve<'scope>(
         &self,

@@ -84,6 +84,11 @@ impl UdpPort {
         self.drops.of(&self.socket) + self.frames_lost.load(Ordering::Relaxed)
     }
 
+    /// Whether datagrams have come that were not taken yet.
+    pub fn has_waiting(&self) -> bool {
+        datagrams::has_waiting(&self.socket).unwrap_or(false)
+    }
+
     /// Sends a punch from this port, so that what comes back finds it.
     pub(crate) fn punch(&self, bytes: &[u8], to: SocketAddr) {
         // One that is lost is followed by others.

@@ -182,7 +182,18 @@ fn work(
 ) -> Result<String, Silence> {
     let (over, sent) = (AtomicBool::new(false), AtomicU64::new(0));
     let (came, mut end, client) = std::thread::scope(|scope| {
-        let running = scope.spawn(|| work(&over, &sent));
+        let running = std::thread::Builder::new().spawn_scoped(scope, || work(&over, &sent));
+        let running = match running {
+            Ok(running) => running,
+            Err(why) => {
+                let came = Came {
+                    text: String::new(),
+                    code: 3,
+                    note: format!("the system makes no thread to send on: {why}"),
+                };
+                return (came, None, Ok(()));
+            }
+        };
         let (started, mut looks) = (Instant::now(), 0);
         let (mut end, mut client) = (None, Ok(()));
         while !running.is_finished() {

@@ -9,6 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
+use trammel_io::local::Local;
 
 /// A listener.
 #[derive(Debug)]
@@ -35,7 +36,8 @@ impl Door for Signalling {
 impl Listener {
     /// Listens at `address`, whose port 0 leaves the number to the system.
     pub fn open(address: SocketAddr) -> io::Result<Listener> {
-        Listener::with(TcpListener::bind(address)?, Arc::default())
+        let device = None;
+        Listener::with(Local { address, device }.listen()?, Arc::default())
     }
 
     /// Listens by `socket`; who is served takes one of the `places`.

@@ -78,12 +78,12 @@ impl Places {
         let peer = peer.ip().to_canonical();
         let mut taken = self.taken();
         if taken.all >= self.most {
-            return Err(format!("{} connections are served already", self.most));
+            return Err(format!("{} are served already", self.most));
         }
         let of_peer = taken.of.entry(peer).or_default();
         if *of_peer >= self.most_of_peer {
             return Err(format!(
-                "{} connections of {peer} are served already",
+                "{} of {peer} are served already",
                 self.most_of_peer
             ));
         }
@@ -156,10 +156,10 @@ mod tests {
         let first = places.take(peer(1)).expect("there is room");
         let second = places.take(peer(1)).expect("there is room");
         let why = places.take(peer(1)).expect_err("its share is taken");
-        assert!(why.contains("2 connections of 192.0.2.1"), "{why}");
+        assert!(why.contains("2 of 192.0.2.1"), "{why}");
         let third = places.take(peer(2)).expect("there is room");
         let why = places.take(peer(3)).expect_err("all are taken");
-        assert!(why.starts_with("3 connections are"), "{why}");
+        assert!(why.starts_with("3 are served"), "{why}");
         drop((first, second));
         assert_eq!(places.count(), 1);
         places.take(peer(1)).expect("there is room again");

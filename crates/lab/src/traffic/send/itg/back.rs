@@ -8,6 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use trammel_io::accept;
 use trammel_io::local::Local;
 use trammel_traffic::record::Protocol;
 
@@ -83,12 +84,12 @@ impl Back {
         let until = Instant::now() + CONNECTING;
         while Instant::now() < until && !halt.load(Ordering::Relaxed) {
             match self {
-                Back::Tcp(listener) => match listener.accept() {
-                    Ok((stream, from)) => {
+                Back::Tcp(listener) => match accept::tcp(listener)?.or_rest() {
+                    Some((stream, from)) => {
                         stream.set_nonblocking(false)?;
                         return Ok(Came::Connection(stream, from));
                     }
-                    Err(_) => std::thread::sleep(LOOK),
+                    None => std::thread::sleep(LOOK),
                 },
                 Back::Udp(socket) => {
                     socket.set_read_timeout(Some(LOOK))?;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use trammel_io::accept;
 use trammel_io::local::Local;
 use trammel_traffic::itg::command::{Application, Command, Logs};
 use trammel_traffic::itg::session::Sender;
@@ -138,7 +139,7 @@ fn await_receiver(
         listener.local_addr()?
     ));
     while !stop.load(Ordering::Relaxed) {
-        if let Ok((connection, receiver)) = listener.accept() {
+        if let Some((connection, receiver)) = accept::tcp(&listener)?.or_rest() {
             connection.set_nonblocking(false)?;
             return Ok(Group {
                 receiver,

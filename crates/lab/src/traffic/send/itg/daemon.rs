@@ -8,14 +8,16 @@ use crate::traffic::send::LOOK;
 use anyhow::{Context, bail};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_traffic::itg::arguments::{self, Invocation};
 use trammel_traffic::itg::command::{Command, Logs, Values};
 use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::itg::orders::{Answer, MOST_BYTES, order};
+use trammel_traffic::signal::places::Places;
 
-/// Orders at once, at most.
+/// Orders at once, at most, and those of one client.
 const MOST_ORDERS: usize = 256;
+const MOST_OF_CLIENT: usize = 192;
 
 /// A sender that waits for orders.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ impl Daemon {
     pub fn run(&self, stop: &AtomicBool, say: Say<'_>) {
         // One more than the largest order, so that a longer one is seen.
         let (mut bytes, mut next) = ([0; MOST_BYTES + 1], 1);
-        let running = AtomicUsize::new(0);
+        let places = Arc::new(Places::new(MOST_ORDERS, MOST_OF_CLIENT));
         std::thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
                 // Nothing yet, or the answer to one who is gone.
@@ -66,19 +68,18 @@ impl Daemon {
                         continue;
                     }
                 };
-                if running.fetch_add(1, Ordering::Relaxed) >= MOST_ORDERS {
-                    running.fetch_sub(1, Ordering::Relaxed);
-                    say(&format!(
-                        "{from}: {MOST_ORDERS} orders are carried out already"
-                    ));
-                    continue;
-                }
-                let (number, running) = (next, &running);
+                let number = next;
                 next += 1;
-                scope.spawn(move || {
+                let obey = move |command| {
                     self.obey((from, &text), command, number, (stop, say));
-                    running.fetch_sub(1, Ordering::Relaxed);
+                };
+                let begun = places.take(from).and_then(|place| {
+                    let spawned = place.spawn(scope, command, obey);
+                    spawned.map_err(|(_, why)| why.to_string())
                 });
+                if let Err(why) = begun {
+                    say(&format!("{from}: its order is not carried out: {why}"));
+                }
             }
         });
         if let Some(log) = &self.log {
