@@ -32,6 +32,7 @@ mod packet_send;
 pub mod poll;
 pub mod program;
 pub mod qdisc;
+pub mod reach;
 pub mod ring;
 pub mod route;
 pub mod rtnetlink;

@@ -159,11 +159,7 @@ pub struct Options {
 impl Options {
     fn set(&self, socket: &OwnedFd) -> io::Result<()> {
         if let Some(name) = &self.congestion {
-            let mut bytes = [0; NAME_BYTES];
-            let name = name.as_bytes();
-            let len = name.len().min(NAME_BYTES - 1);
-            bytes[..len].copy_from_slice(&name[..len]);
-            sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &bytes)?;
+            set_congestion_of(socket, name)?;
         }
         let buffers = [
             (self.send_buffer, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
@@ -189,6 +185,35 @@ impl Options {
         }
         Ok(())
     }
+}
+
+fn set_congestion_of(socket: &OwnedFd, name: &str) -> io::Result<()> {
+    let mut bytes = [0; NAME_BYTES];
+    let name = name.as_bytes();
+    let len = name.len().min(NAME_BYTES - 1);
+    bytes[..len].copy_from_slice(&name[..len]);
+    sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &bytes)
+}
+
+/// Gives a connection another congestion control. The error names one that the kernel does not have.
+pub fn set_congestion(socket: &impl AsFd, name: &str) -> Result<()> {
+    let owned = socket.as_fd().try_clone_to_owned();
+    let set = owned.and_then(|owned| set_congestion_of(&owned, name));
+    set.map_err(|source| Error::Kernel {
+        what: match source.raw_os_error() {
+            Some(libc::ENOENT) => format!("the kernel has no congestion control `{name}`"),
+            _ => format!("congestion control `{name}` cannot be had"),
+        },
+        source,
+    })
+}
+
+/// The name of a connection's congestion control.
+pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
+    let name: [u8; NAME_BYTES] = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION)?;
+    let end = name.iter().position(|byte| *byte == 0);
+    let name = &name[..end.unwrap_or(NAME_BYTES)];
+    Ok(String::from_utf8_lossy(name).into_owned())
 }
 
 fn open(to: SocketAddr, options: &Options) -> io::Result<OwnedFd> {

@@ -13,6 +13,8 @@ pub mod decode;
 pub mod echo;
 pub mod frame;
 pub mod itg;
+#[cfg(target_os = "linux")]
+pub mod link;
 pub mod log;
 pub mod moments;
 #[cfg(target_os = "linux")]

@@ -143,7 +143,7 @@ fn beside_a_visitor(
         key: key.map(|key| Key::new(key).expect("long enough")),
     };
     let hub = Hub::new(Box::new(keeper.clone()));
-    let visitor = Visitor::new(at(waiting.address()), settings, hub);
+    let visitor = Visitor::new(vec![at(waiting.address())], settings, hub);
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let running = scope.spawn(|| visitor.run(&stop, &|_, _| {}));
@@ -348,7 +348,7 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
     let at = listener.local_addr().expect("it is bound");
     let keeper = Keeper::default();
     let hub = Hub::new(Box::new(keeper.clone()));
-    let visitor = Visitor::new(at, Settings::default(), hub);
+    let visitor = Visitor::new(vec![at], Settings::default(), hub);
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| visitor.run(&stop, &|_, _| {}));

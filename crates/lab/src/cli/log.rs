@@ -1,7 +1,7 @@
 //! `trammel log`: keeps the logs of many senders and receivers.
 
 use super::guard::{Proof, is_guarded, key};
-use super::{DONE, options, say};
+use super::{DONE, listen_at, options, say};
 use crate::engine::Lacks;
 use crate::traffic::log_store::Files;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(value_name = "FOLDER|FILE")]
     path: PathBuf,
     /// Address and port to listen on [default: 127.0.0.1:9312, with --itg 127.0.0.1:9001]
-    #[arg(short = 'a', long, value_name = "ADDRESS:PORT")]
+    #[arg(short = 'a', long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<SocketAddr>,
     /// File with the key that writers must hold, 16 bytes at least
     #[arg(long, value_name = "FILE")]

@@ -18,6 +18,8 @@ mod doc;
 #[cfg(target_os = "linux")]
 mod doc_device;
 #[cfg(target_os = "linux")]
+mod durations;
+#[cfg(target_os = "linux")]
 mod element;
 #[cfg(target_os = "linux")]
 mod estimate;
@@ -32,6 +34,8 @@ mod hint;
 mod itg;
 #[cfg(target_os = "linux")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod link;
 mod list;
 #[cfg(target_os = "linux")]
 mod log;
@@ -104,6 +108,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Recv(recv::Args),
     #[cfg(target_os = "linux")]
+    Link(link::Args),
+    #[cfg(target_os = "linux")]
     Log(log::Args),
     Decode(decode::Args),
     Calibrate(calibrate::Args),
@@ -156,6 +162,8 @@ pub fn main() -> ExitCode {
         Command::Send(args) => send::run(&args),
         #[cfg(target_os = "linux")]
         Command::Recv(args) => recv::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Link(args) => link::run(&args),
         #[cfg(target_os = "linux")]
         Command::Log(args) => log::run(&args),
         Command::Decode(args) => decode::run(&args),
@@ -217,6 +225,13 @@ fn called_as() -> Option<String> {
     let path = std::env::args_os().next()?;
     let name = std::path::Path::new(&path).file_name()?;
     Some(name.to_str()?.to_owned())
+}
+
+/// An address and port to listen on; of a link's own address with its interface.
+#[cfg(target_os = "linux")]
+fn listen_at(text: &str) -> Result<std::net::SocketAddr, String> {
+    let help = "give ADDRESS:PORT or [IPv6]:PORT, of a link's own address with its interface, `[fe80::1%eth0]:PORT`";
+    trammel_io::reach::own(text, None).map_err(|why| format!("{why}; {help}"))
 }
 
 /// Shows `error` and returns its exit code.

@@ -10,12 +10,13 @@ use crate::traffic::metrics;
 use crate::traffic::receive::Keeper;
 use crate::traffic::send::resolve;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_core::table::write_json;
+use trammel_io::reach;
 use trammel_io::route::interface;
 use trammel_traffic::itg;
 use trammel_traffic::receive::hub::Hub;
@@ -40,9 +41,9 @@ const FLUSH: Duration = Duration::from_secs(1);
     after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0 --no-key\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
 )]
 pub(super) struct Args {
-    /// Address to listen on, for signalling and packets
-    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    listen: IpAddr,
+    /// Address to listen on, for signalling and packets; of a link's own address with its interface, `fe80::1%eth0`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = own_address)]
+    listen: SocketAddr,
     /// Port of signalling; 0 takes any that is free [default: 9310, with --itg 9000]
     #[arg(short, long, value_name = "PORT")]
     port: Option<u16>,
@@ -77,6 +78,16 @@ pub(super) struct Args {
     json: bool,
 }
 
+fn own_address(text: &str) -> Result<SocketAddr, String> {
+    reach::own(text, Some(0)).map_err(|why| format!("{why}; {}", reach::FORMS))
+}
+
+/// Where to listen for signalling.
+fn listens_at(args: &Args) -> SocketAddr {
+    let named = Some(args.listen.port()).filter(|port| *port != 0);
+    reach::at_port(args.listen, args.port.or(named).unwrap_or(PORT))
+}
+
 /// A receiver that senders come to, ours or D-ITG's, or one that comes to its sender.
 enum End {
     Listens(Receiver),
@@ -108,18 +119,23 @@ impl End {
                 })?;
                 return Ok(End::ComesOfItg(visitor));
             }
-            let (address, data, settings) = asked.serve((args.listen, args.port))?;
+            let (address, data, settings) = asked.serve((args.listen.ip(), args.port))?;
             let receiver = itg::serve::Receiver::open(address, data, settings, hub);
             let receiver = receiver.map_err(|why| unheard(address, why))?;
             say(&format!("listening on {}", receiver.address()));
             return Ok(End::OfItg(receiver));
         }
         if let Some(to) = &args.connect {
-            let sender = resolve(to, WAIT_PORT)?;
-            say(&format!("coming to {sender}"));
-            return Ok(End::Comes(Visitor::new(sender, settings, hub)));
+            let senders = resolve(to, WAIT_PORT)?;
+            say(&format!("coming to {}", reach::named(&senders)));
+            let visitor = Visitor::new(senders, settings, hub);
+            // Who waits for more than one sender says for how many flows.
+            return Ok(End::Comes(match args.flows {
+                None => visitor.once(),
+                Some(_) => visitor,
+            }));
         }
-        let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
+        let address = listens_at(args);
         let receiver = Receiver::open(address, settings, hub);
         let receiver = receiver.map_err(|why| unheard(address, why))?;
         let receiver = match &args.xdp {
@@ -130,6 +146,11 @@ impl End {
             None => receiver,
         };
         say(&format!("listening on {}", receiver.address()));
+        if args.listen.ip().is_loopback() {
+            say(
+                "note: this host alone reaches it; for others give `--listen 0.0.0.0` with `--key FILE` or `--no-key`",
+            );
+        }
         Ok(End::Listens(receiver))
     }
 
@@ -167,11 +188,11 @@ fn settings(args: &Args, asked: Option<&Serving>) -> anyhow::Result<Settings> {
     };
     if let Some(asked) = asked {
         if asked.visits()?.is_none() {
-            let (address, ..) = asked.serve((args.listen, args.port))?;
+            let (address, ..) = asked.serve((args.listen.ip(), args.port))?;
             is_guarded(address, Proof::OfItg, args.no_key)?;
         }
     } else if args.connect.is_none() {
-        let address = SocketAddr::from((args.listen, args.port.unwrap_or(PORT)));
+        let address = listens_at(args);
         is_guarded(address, Proof::Key(settings.key.as_ref()), args.no_key)?;
     }
     Ok(settings)

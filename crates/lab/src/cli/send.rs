@@ -337,8 +337,8 @@ impl Args {
 
 /// The log server that `to` names.
 pub(super) fn log_server(to: &str, file: Option<&std::path::Path>) -> anyhow::Result<LogTo> {
-    let address = resolve(to, LOG_PORT)?;
-    Ok(LogTo::Server(address, file.map(key).transpose()?))
+    let addresses = resolve(to, LOG_PORT)?;
+    Ok(LogTo::Server(addresses, file.map(key).transpose()?))
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {

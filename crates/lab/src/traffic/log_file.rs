@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use trammel_io::reach;
 use trammel_traffic::log::remote::Remote;
 use trammel_traffic::log::{Ending, Session, Writer, survey};
 use trammel_traffic::record::{Flow, Instants, Record};
@@ -19,7 +20,7 @@ pub enum LogTo {
     /// In a file.
     File(PathBuf),
     /// At a log server, with the key that it holds.
-    Server(SocketAddr, Option<Key>),
+    Server(Vec<SocketAddr>, Option<Key>),
 }
 
 /// Where it is.
@@ -73,8 +74,9 @@ impl LogFile {
     pub fn begin(to: &LogTo, session: &Session, stop: &AtomicBool) -> Result<LogFile, String> {
         match to {
             LogTo::File(path) => LogFile::open(path, session),
-            LogTo::Server(address, key) => {
-                let remote = Remote::open(*address, key.as_ref(), stop).map_err(|why| {
+            LogTo::Server(addresses, key) => {
+                let address = reach::named(addresses);
+                let remote = Remote::open(addresses.as_slice(), key.as_ref(), stop).map_err(|why| {
                     format!("no log server serves at {address}: {why}; start one there: `trammel log DIR`")
                 })?;
                 LogFile::new(

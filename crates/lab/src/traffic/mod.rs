@@ -8,6 +8,8 @@ pub mod itg_files;
 pub mod kinds;
 #[cfg(target_os = "linux")]
 pub mod lacking;
+#[cfg(target_os = "linux")]
+pub mod link;
 pub mod log_file;
 pub mod log_source;
 pub mod log_store;

@@ -2,6 +2,7 @@
 
 use super::log_file::LogFile;
 use crate::cli::say;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use trammel_traffic::decode::{Decoder, Options, Report};
 use trammel_traffic::receive::hub::Sink;
@@ -92,6 +93,11 @@ impl Sink for Keeper {
         say(&format!(
             "warning: {port}: nothing more is received there: {why}"
         ));
+    }
+
+    fn tested(&mut self, from: SocketAddr, what: &str) {
+        self.kept(|kept| kept.closed += 1);
+        say(&format!("{from}: {what}"));
     }
 
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {

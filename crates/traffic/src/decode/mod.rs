@@ -15,6 +15,7 @@ mod doubling;
 mod filter;
 mod flow;
 mod jitter;
+pub mod live;
 mod loss;
 pub mod pairs;
 mod reorder;

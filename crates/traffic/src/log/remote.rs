@@ -8,11 +8,12 @@ use crate::signal::greet::{self, Error, Opener, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::ToSocketAddrs;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use trammel_io::reach;
 
 /// Blocks that wait for the server, at most: 25 MB, a second of a million packets.
 const MOST_WAITING: usize = 256;
@@ -29,13 +30,15 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Opens a log at the server at `address`.
+    /// Opens a log at the server at the first of `address` that answers.
     pub fn open(
-        address: SocketAddr,
+        address: impl ToSocketAddrs,
         key: Option<&Key>,
         stop: &AtomicBool,
     ) -> Result<Remote, Error> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(Silence::System)?;
+        let addresses = address.to_socket_addrs().map_err(Silence::System)?;
+        let addresses: Vec<_> = addresses.collect();
+        let stream = reach::connect(&addresses, PATIENCE).map_err(Silence::System)?;
         let mut channel = Channel::new(stream).map_err(Silence::System)?;
         greet::ask(&mut channel, key, Opener::Us, stop)?;
         let (blocks, come) = sync_channel(MOST_WAITING);

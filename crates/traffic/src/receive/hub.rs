@@ -7,7 +7,7 @@ use crate::stream::Meter;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use trammel_io::clock::wall_ns;
 
 /// Takes what is received: a log, a decoder, or nothing.
@@ -18,6 +18,10 @@ pub trait Sink: Send {
     fn record(&mut self, record: &Record);
     /// A flow is closed; what has been taken by now should be safe from what happens next.
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>);
+    /// A test of the path that `from` asked for is over; `what` says what it was.
+    fn tested(&mut self, from: SocketAddr, what: &str) {
+        let _ = (from, what);
+    }
     /// Nothing more is received at a port, because of an error of this machine.
     fn port_failed(&mut self, port: &str, why: &io::Error) {
         let _ = (port, why);
@@ -69,6 +73,7 @@ pub struct Hub {
     sink: Box<dyn Sink>,
     /// Packets that belong to no open flow.
     foreign: u64,
+    has_opened: bool,
 }
 
 impl fmt::Debug for Hub {
@@ -89,6 +94,7 @@ impl Hub {
             next: 0,
             sink,
             foreign: 0,
+            has_opened: false,
         }
     }
 
@@ -116,6 +122,7 @@ impl Hub {
             connections: 0,
             was_connected: false,
         };
+        self.has_opened = true;
         self.flows.insert(number, open);
         *self.peers.entry(peer).or_default() += 1;
         self.sink.flow(&about(number));
@@ -154,6 +161,11 @@ impl Hub {
     /// Notes what belongs to no open flow, and is no packet.
     pub fn stray(&mut self) {
         self.foreign += 1;
+    }
+
+    /// Whether any flow was ever opened.
+    pub fn has_opened(&self) -> bool {
+        self.has_opened
     }
 
     /// What came of an open flow by now.
@@ -228,6 +240,11 @@ impl Hub {
         };
         self.sink.closed(number, count, sent);
         Some(count)
+    }
+
+    /// A test of the path is over.
+    pub fn tested(&mut self, from: SocketAddr, what: &str) {
+        self.sink.tested(from, what);
     }
 
     /// Nothing more is received at `port`.

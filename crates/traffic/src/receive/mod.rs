@@ -13,6 +13,7 @@ pub mod tcp;
 pub mod udp;
 pub mod visit;
 
+use crate::link::serve::Tests;
 use crate::record::Protocol;
 use crate::signal::channel::Silence;
 use crate::signal::greet::Opener;
@@ -26,8 +27,9 @@ use reads::Stamped;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::Scope;
+use trammel_io::reach::at_port;
 
 /// How to receive.
 #[derive(Clone, Debug, Default)]
@@ -41,11 +43,13 @@ pub struct Settings {
 struct Shared {
     settings: Settings,
     /// Where signalling is listened for: ports of packets are at the same address.
-    address: SocketAddr,
+    address: RwLock<SocketAddr>,
     hub: Arc<Mutex<Hub>>,
     /// The interface of which AF_XDP takes datagrams.
     xdp: Option<String>,
     ports: Arc<Ports<Stamped>>,
+    /// Tests of the path that are served.
+    tests: Tests,
 }
 
 impl Shared {
@@ -53,11 +57,21 @@ impl Shared {
         let hub = Arc::new(Mutex::new(hub));
         Shared {
             settings,
-            address,
+            address: RwLock::new(address),
             ports: Ports::new(hub.clone(), places),
             hub,
             xdp: None,
+            tests: Tests::default(),
         }
+    }
+
+    fn address(&self) -> SocketAddr {
+        *self.address.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has ports of packets be opened at `address` from now on.
+    fn set_address(&self, address: SocketAddr) {
+        *self.address.write().unwrap_or_else(PoisonError::into_inner) = address;
     }
 
     fn hub(&self) -> MutexGuard<'_, Hub> {
@@ -82,7 +96,7 @@ impl Shared {
                 xdp: self.xdp.as_deref(),
                 ..Manner::default()
             };
-            Port::open(protocol, (self.address.ip(), number).into(), manner)
+            Port::open(protocol, at_port(self.address(), number), manner)
         };
         let key = (protocol, number);
         self.ports.hold(key, peer, open, || Stamped, run)
@@ -114,7 +128,7 @@ impl Receiver {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.shared.address
+        self.shared.address()
     }
 
     /// What it receives.

@@ -6,6 +6,8 @@ use super::port::Port;
 use super::ports::{Held, Losses};
 use super::reads::Stamped;
 use super::tcp;
+use crate::link::said::Said;
+use crate::link::serve::{self as link, Served};
 use crate::record::{Flow, Protocol};
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet::{self, Opener};
@@ -18,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 use trammel_io::clock::wall_ns;
+use trammel_io::reach::{at_port, connect};
 
 /// A flow of datagrams whose sender is done is over when it is quiet for so long, or after the longer time.
 const QUIET_NS: i64 = 300_000_000;
@@ -103,6 +106,12 @@ fn converse<'scope>(
 ) -> Result<(), Silence> {
     let ends = (stream.peer_addr()?, stream.local_addr()?);
     let mut channel = Channel::new(stream)?;
+    match channel.hear(Some(greet::PATIENCE), stop)? {
+        Message::Link(Said::Attach { token, stream }) => {
+            return shared.tests.attach(channel, (token, stream), ends.0.ip());
+        }
+        first => channel.put_back(first),
+    }
     if !greet::answer(&mut channel, shared.settings.key.as_ref(), opener, stop)? {
         return Ok(());
     }
@@ -131,7 +140,7 @@ fn converse<'scope>(
                 Err(why) => Message::Refused(why),
             },
             Message::Fetch { wish, port, token } => {
-                let to = SocketAddr::from((ends.0.ip(), port));
+                let to = at_port(ends.0, port);
                 match fetch(
                     (wish, token),
                     (to, ends.1),
@@ -163,6 +172,17 @@ fn converse<'scope>(
                 }
                 None => Message::Refused(format!("flow {number} is not open on this connection")),
             },
+            Message::Link(Said::Wish(wish)) => {
+                let places = (ends.0, at(shared, ends.1));
+                match link::serve(&mut channel, &wish, places, &shared.tests, stop) {
+                    Ok(Served::Test(what)) => {
+                        shared.hub().tested(ends.0, &what);
+                        continue;
+                    }
+                    Ok(Served::Refused(why)) => Message::Refused(why),
+                    Err(silence) => break Err(silence),
+                }
+            }
             // It was asked for nothing else than to go on.
             Message::Refused(why) => break Err(Silence::Refused(why)),
             _ => Message::Refused("that was not to be said now".to_owned()),
@@ -222,7 +242,7 @@ fn fetch<'scope>(
             let number = number(wish, to, None, shared)?;
             let fetch = move |()| {
                 // Its end, whatever it was, shows as messages that did not come.
-                let _ = TcpStream::connect_timeout(&to, CONNECTING).and_then(|mut stream| {
+                let _ = connect(&[to], CONNECTING).and_then(|mut stream| {
                     stream.write_all(&shown)?;
                     tcp::converse(stream, to, (&shared.hub, &Stamped), stop)
                 });
@@ -282,6 +302,16 @@ fn open<'scope>(
             punched: None,
         },
     ))
+}
+
+/// Where ports for a sender are opened: at the address that is listened on, and of all of them at the one that it called.
+fn at(shared: &Shared, here: SocketAddr) -> SocketAddr {
+    let address = shared.address();
+    if address.ip().is_unspecified() {
+        here
+    } else {
+        address
+    }
 }
 
 /// The number of a flow that is opened.

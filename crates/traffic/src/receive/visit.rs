@@ -7,10 +7,11 @@ use crate::signal::channel::Silence;
 use crate::signal::greet::Opener;
 use crate::signal::message::Message;
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
+use trammel_io::reach::connect;
 
 /// The longest that a connection may take to be made; one is tried again after the shorter time.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -20,17 +21,26 @@ const AGAIN: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct Visitor {
     shared: Shared,
-    sender: SocketAddr,
+    senders: Vec<SocketAddr>,
+    is_once: bool,
 }
 
 impl Visitor {
-    /// A receiver that comes to `sender`, and gives what it receives to `hub`.
-    pub fn new(sender: SocketAddr, settings: Settings, hub: Hub) -> Visitor {
-        let own = SocketAddr::from((any(sender.ip()), 0));
+    /// A receiver that comes to the sender at the first of `senders` that answers, and gives what it receives to `hub`.
+    pub fn new(senders: Vec<SocketAddr>, settings: Settings, hub: Hub) -> Visitor {
+        let own = SocketAddr::from((any(Ipv4Addr::UNSPECIFIED.into()), 0));
         Visitor {
             shared: Shared::new(settings, own, hub, Arc::default()),
-            sender,
+            senders,
+            is_once: false,
         }
+    }
+
+    /// Ends with the first session in which the sender opened a flow.
+    #[must_use]
+    pub fn once(mut self) -> Visitor {
+        self.is_once = true;
+        self
     }
 
     /// What it receives.
@@ -50,14 +60,21 @@ impl Visitor {
                 let mut here = Vec::new();
                 Message::Here.write(&mut here);
                 // Nobody waits there yet, or no more.
-                let came = TcpStream::connect_timeout(&self.sender, CONNECTING)
+                let came = connect(&self.senders, CONNECTING)
                     .and_then(|mut stream| stream.write_all(&here).map(|()| stream));
+                let sender = came.as_ref().ok().and_then(|one| one.peer_addr().ok());
+                if let Some(sender) = sender {
+                    self.shared.set_address((any(sender.ip()), 0).into());
+                }
                 match came
                     .map(|stream| session::serve(stream, &self.shared, Opener::Us, (scope, stop)))
                 {
                     Ok(Err(Silence::Refused(why))) => return Err(why),
-                    Ok(Err(silence)) => ended(self.sender, silence),
+                    Ok(Err(silence)) => ended(sender.unwrap_or(self.senders[0]), silence),
                     Ok(Ok(())) | Err(_) => {}
+                }
+                if self.is_once && self.hub().has_opened() {
+                    return Ok(());
                 }
                 std::thread::sleep(AGAIN);
             }

@@ -5,9 +5,10 @@ use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet::{self, Opener, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
-use std::net::{SocketAddr, TcpStream};
+use std::net::ToSocketAddrs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use trammel_io::reach;
 
 /// The longest text of what came of flows, in bytes: 10,000 flows have 3 MB of tables.
 const MOST_TEXT_BYTES: usize = 64 << 20;
@@ -19,7 +20,7 @@ const ENDING: Duration = Duration::from_secs(30);
 pub enum Error {
     /// Nobody answers there.
     #[error("no sender waits for orders at {0}: {1}; start one there: `trammel send --daemon`")]
-    Nobody(SocketAddr, std::io::Error),
+    Nobody(String, std::io::Error),
     /// One of the flows is refused: which, from 0, and why.
     #[error("the sender refuses the flow: {1}")]
     Flow(usize, String),
@@ -37,17 +38,21 @@ impl From<Silence> for Error {
     }
 }
 
-/// Has the sender at `address` send the flows that `lines` tell, all at once; `progress` hears how many packets it has sent.
+/// Has the sender at the first of `address` that answers send the flows that `lines` tell, all at once; `progress` hears how many packets it has sent.
 /// Once `stop` is set the flows end, and what came of them is heard all the same.
 pub fn order(
-    (address, key): (SocketAddr, Option<&Key>),
+    (address, key): (impl ToSocketAddrs, Option<&Key>),
     lines: &[String],
     json: bool,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Came, Error> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE);
-    let stream = stream.map_err(|why| Error::Nobody(address, why))?;
+    let addresses: Vec<_> = address
+        .to_socket_addrs()
+        .map_err(Silence::System)?
+        .collect();
+    let stream = reach::connect(&addresses, PATIENCE);
+    let stream = stream.map_err(|why| Error::Nobody(reach::named(&addresses), why))?;
     let mut channel = Channel::new(stream).map_err(Silence::System)?;
     greet::ask(&mut channel, key, Opener::Us, stop)?;
     for (place, line) in lines.iter().enumerate() {

@@ -7,9 +7,10 @@ use crate::signal::greet::{self, Opener};
 use crate::signal::key::Key;
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use trammel_io::reach;
 
 /// The longest that a receiver may take to answer, or to tell that what is still on its way is coming.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub enum Error {
     /// Nobody answers there.
     #[error("no receiver answers at {0}: {1}; start one there: `trammel recv`")]
-    Nobody(SocketAddr, io::Error),
+    Nobody(String, io::Error),
     /// The receiver refuses, and why.
     #[error("the receiver refuses: {0}")]
     Refused(String),
@@ -66,14 +67,18 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session with the receiver at `address`; where there is a `key`, both ends prove that they hold it.
+    /// Opens a session with the receiver at the first of `addresses` that answers; where there is a `key`, both ends prove that they hold it.
     pub fn open(
-        address: SocketAddr,
+        addresses: impl ToSocketAddrs,
         key: Option<&Key>,
         stop: &AtomicBool,
     ) -> Result<Session, Error> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE);
-        let stream = stream.map_err(|error| Error::Nobody(address, error))?;
+        let addresses: Vec<_> = addresses
+            .to_socket_addrs()
+            .map_err(Silence::System)?
+            .collect();
+        let stream = reach::connect(&addresses, PATIENCE);
+        let stream = stream.map_err(|why| Error::Nobody(reach::named(&addresses), why))?;
         let mut channel = Channel::new(stream).map_err(Silence::System)?;
         greet::ask(&mut channel, key, Opener::Us, stop)?;
         Ok(Session::of(channel))
@@ -82,6 +87,11 @@ impl Session {
     /// The session on a channel whose ends have greeted.
     pub(super) fn of(channel: Channel) -> Session {
         Session { channel }
+    }
+
+    /// The channel, for a conversation of another kind.
+    pub(crate) fn channel(&mut self) -> &mut Channel {
+        &mut self.channel
     }
 
     fn hear(&mut self, stop: &AtomicBool) -> Result<Message, Error> {

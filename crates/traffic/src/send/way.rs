@@ -16,6 +16,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use trammel_io::local::Local;
+use trammel_io::reach::connect;
 use trammel_io::socket;
 
 /// The longest that a connection may take to be made.
@@ -118,7 +119,7 @@ fn icmp(stream: &Stream, to: SocketAddr, comes_back: bool) -> Result<Way, Error>
 
 fn tcp(stream: &Stream, number: u32, to: SocketAddr) -> Result<Way, Error> {
     let unreachable = |why| Error::Unreachable(to, why);
-    let connection = TcpStream::connect_timeout(&to, CONNECTING).map_err(unreachable)?;
+    let connection = connect(&[to], CONNECTING).map_err(unreachable)?;
     tcp_over(stream, number, connection)
 }
 

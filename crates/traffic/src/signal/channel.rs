@@ -51,6 +51,8 @@ impl From<io::Error> for Silence {
 pub struct Channel {
     stream: TcpStream,
     came: Vec<u8>,
+    /// A message that was heard and is to be heard again.
+    again: Option<Message>,
 }
 
 impl Channel {
@@ -62,12 +64,23 @@ impl Channel {
         Ok(Channel {
             stream,
             came: Vec::new(),
+            again: None,
         })
     }
 
     /// The connection.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
+    }
+
+    /// The connection, for what is no message any more; none where more has come by now than was heard.
+    pub fn into_stream(self) -> Option<TcpStream> {
+        (self.came.is_empty() && self.again.is_none()).then_some(self.stream)
+    }
+
+    /// Has `message` be the next that is heard: it is for somebody else.
+    pub fn put_back(&mut self, message: Message) {
+        self.again = Some(message);
     }
 
     /// Says `message`.
@@ -95,6 +108,9 @@ impl Channel {
         patience: Option<Duration>,
         stop: &AtomicBool,
     ) -> Result<Message, Silence> {
+        if let Some(message) = self.again.take() {
+            return Ok(message);
+        }
         let started = Instant::now();
         let mut part = [0; 4096];
         loop {

@@ -1,6 +1,8 @@
 //! Messages of the signalling channel: their bytes, and what is wrong with those of others.
 
 use super::key::{NONCE_BYTES, PROOF_BYTES};
+#[cfg(target_os = "linux")]
+use crate::link::said::Said;
 use crate::log::block;
 use crate::record::{MOST_FLOWS, Protocol};
 use crate::stream::Meter;
@@ -122,6 +124,9 @@ pub enum Message {
     Here,
     /// Enough: ends what was started, or tells that no block follows.
     Over,
+    /// Of a test of the path.
+    #[cfg(target_os = "linux")]
+    Link(Said),
     /// So much of the log is kept.
     Kept {
         /// Bytes of blocks.
@@ -195,6 +200,8 @@ impl Message {
             Message::Over => 16,
             Message::Kept { .. } => 17,
             Message::Here => 18,
+            #[cfg(target_os = "linux")]
+            Message::Link(_) => 19,
         }
     }
 
@@ -226,6 +233,8 @@ impl Message {
                 into.extend_from_slice(text.as_bytes());
             }
             Message::Ordered | Message::Over | Message::Here => {}
+            #[cfg(target_os = "linux")]
+            Message::Link(said) => said.write(into),
             Message::Start { json } => into.push(u8::from(*json)),
             Message::Progress { packets: value } | Message::Kept { bytes: value } => {
                 into.extend_from_slice(&value.to_be_bytes());
@@ -368,6 +377,11 @@ impl Fields<'_> {
                 bytes: u64::from_be_bytes(self.bytes()?),
             },
             18 => Message::Here,
+            #[cfg(target_os = "linux")]
+            19 => {
+                let said = Said::read(std::mem::take(&mut self.left));
+                Message::Link(said.ok_or(Wrong::Value(19))?)
+            }
             other => return Err(Wrong::Kind(other)),
         })
     }

@@ -3,7 +3,7 @@
 use super::flows::{self, Planned};
 use super::{code, shown, warning};
 use crate::cli::guard::{Proof, is_guarded, key};
-use crate::cli::{DONE, INTERRUPTED, LACKS, USAGE, options, print, say};
+use crate::cli::{DONE, INTERRUPTED, LACKS, USAGE, listen_at, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::script;
 use crate::traffic::send::{self, Job, Outcome, resolve};
@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use trammel_core::time::Time;
+use trammel_io::reach;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::send::ordering::{Error, order};
 use trammel_traffic::send::orders::{Came, Daemon, Limits, Worker};
@@ -32,7 +33,7 @@ pub(super) struct DaemonArgs {
     #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by", "departures"])]
     wait: bool,
     /// Address and port to wait on [default: 127.0.0.1, 9311 for orders and 9313 for a receiver]
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<SocketAddr>,
     /// Serve whoever reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
@@ -180,7 +181,8 @@ impl Worker for Works {
 
 /// Has the sender at `from` send the flows.
 pub(super) fn give(args: &super::Args, from: &str) -> anyhow::Result<ExitCode> {
-    let address = resolve(from, ORDERS_PORT)?;
+    let addresses = resolve(from, ORDERS_PORT)?;
+    let address = reach::named(&addresses);
     // What is wrong is told here, with its line, before anybody is asked.
     let planned = flows::read(args)?;
     let lines: Vec<String> = match flows::script(args)? {
@@ -200,7 +202,7 @@ pub(super) fn give(args: &super::Args, from: &str) -> anyhow::Result<ExitCode> {
     let key = args.key.as_deref().map(key).transpose()?;
     let interrupted = options::interrupted()?;
     let came = order(
-        (address, key.as_ref()),
+        (addresses.as_slice(), key.as_ref()),
         &lines,
         args.json,
         &interrupted,

@@ -9,13 +9,14 @@ use super::log_file::{self, LogFile, LogTo};
 use crate::cli::say;
 use crate::engine::Lacks;
 use account::Account;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_io::clock::{monotonic_ns, real_time};
+use trammel_io::reach::{self, at_port};
 use trammel_traffic::decode::Report;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::{Flow, Instants, Record};
@@ -94,21 +95,10 @@ pub struct Outcome {
     pub reports: Vec<Report>,
 }
 
-/// The address that `to` names, with `port` where it names none.
-pub fn resolve(to: &str, port: u16) -> anyhow::Result<SocketAddr> {
-    let help = "give HOST, HOST:PORT or [IPv6]:PORT";
-    let with_port = to.to_socket_addrs();
-    let mut found = match with_port {
-        Ok(found) => found,
-        Err(_) => {
-            let host = to.trim_start_matches('[').trim_end_matches(']');
-            let found = (host, port).to_socket_addrs();
-            found.map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {help}"))?
-        }
-    };
-    found
-        .next()
-        .with_context(|| format!("`{to}` has no address; {help}"))
+/// The addresses that `to` names, in the order in which they are tried, with `port` where it names none.
+pub fn resolve(to: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
+    reach::addresses(to, port)
+        .map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {}", reach::FORMS))
 }
 
 /// Streams of one session that are sent at once: each with the receiver's port that its packets go to, and how it is done.
@@ -189,7 +179,7 @@ impl<'a> Ready<'a> {
         }
         let opened = match waits {
             Some(waiting) => waiting.session(job.key.as_ref(), stop),
-            None => Session::open(resolve(&job.to, PORT)?, job.key.as_ref(), stop),
+            None => Session::open(resolve(&job.to, PORT)?.as_slice(), job.key.as_ref(), stop),
         };
         let mut session = opened.map_err(|error| match error {
             Error::Nobody(at, why) => Lacks::error(
@@ -347,7 +337,7 @@ fn open(
     } else {
         let opened = session.open_flow(wish, stop);
         let (number, port) = opened.map_err(|why| anyhow!("{why}"))?;
-        let to = SocketAddr::from((receiver.ip(), port));
+        let to = at_port(receiver, port);
         let way = Way::open(stream, number, to, mechanism).map_err(|why| no_way(&why))?;
         (number, to, way)
     };

@@ -1,0 +1,308 @@
+//! `trammel link` as its users run it: both ends over loopback, what the document shows, and iperf3's JSON beside ours.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+fn trammel() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_trammel"))
+}
+
+/// A receiver that runs until it is dropped.
+struct Receiver {
+    child: Child,
+    port: String,
+    said: BufReader<ChildStderr>,
+}
+
+impl Receiver {
+    fn start(more: &[&str]) -> Receiver {
+        let mut command = trammel();
+        command.args(["recv", "--port", "0"]).args(more);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says where it listens");
+        let port = line.trim_end().rsplit(':').next().expect("the last part");
+        Receiver {
+            port: port.to_owned(),
+            child,
+            said,
+        }
+    }
+
+    fn link(&self, words: &[&str]) -> Command {
+        let mut command = trammel();
+        command
+            .args(["link", &format!("127.0.0.1:{}", self.port)])
+            .args(words);
+        command
+    }
+
+    fn tested(&self, words: &[&str]) -> Output {
+        self.link(words).output().expect("it starts")
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let done = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status();
+    assert!(done.expect("it is there").success());
+}
+
+/// Whether `line` is what `pattern` shows, in which `[..]` stands for any text.
+fn fits(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.split("[..]");
+    let first = parts.next().expect("a split has a first part");
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(_) if part.is_empty() => rest = "",
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[test]
+fn what_the_document_shows_is_what_comes() {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/traffic.md");
+    let document = std::fs::read_to_string(document).expect("it is there");
+    let receiver = Receiver::start(&[]);
+    let mut runs = 0;
+    let mut lines = document.lines();
+    while let Some(line) = lines.next() {
+        let Some(words) = line.strip_prefix("$ trammel link 127.0.0.1 ") else {
+            continue;
+        };
+        let shown: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let script = format!("exec \"$TRAMMEL\" link 127.0.0.1:{} {words}", receiver.port);
+        let out = Command::new("sh")
+            .args(["-c", &script])
+            .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8([out.stdout, out.stderr].concat()).expect("it is text");
+        let text = text.replace(&receiver.port, "9310");
+        let came: Vec<&str> = text.lines().collect();
+        assert_eq!(out.status.code(), Some(0), "{text}");
+        assert_eq!(came.len(), shown.len(), "{text}");
+        for (pattern, line) in shown.iter().zip(&came) {
+            assert!(fits(pattern, line), "shown:\n{pattern}\ncame:\n{line}");
+        }
+        runs += 1;
+    }
+    assert_eq!(runs, 2);
+}
+
+/// What iperf3 tells and we have nothing of: sockets' buffers, its own cookie, and how processor time is split.
+const NOT_OURS: &[&str] = &[
+    "cookie",
+    "fq_rate",
+    "host_system",
+    "host_user",
+    "rcvbuf_actual",
+    "remote_system",
+    "remote_user",
+    "sndbuf_actual",
+    "sock_bufsize",
+    "system_info",
+    "tcp_mss_default",
+    "time",
+];
+
+/// What of `theirs` has no counterpart of the same kind in `ours`.
+fn missing(ours: &Value, theirs: &Value, place: &str, into: &mut Vec<String>) {
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs)) => {
+            for (key, value) in theirs {
+                let place = format!("{place}.{key}");
+                match ours.get(key) {
+                    Some(own) => missing(own, value, &place, into),
+                    None if NOT_OURS.contains(&key.as_str()) => {}
+                    None => into.push(place),
+                }
+            }
+        }
+        (Value::Array(ours), Value::Array(theirs)) => match (ours.first(), theirs.first()) {
+            (Some(own), Some(one)) => missing(own, one, place, into),
+            (None, Some(_)) => into.push(format!("{place}[]")),
+            _ => {}
+        },
+        (Value::Number(_), Value::Number(_))
+        | (Value::String(_), Value::String(_))
+        | (Value::Bool(_), Value::Bool(_)) => {}
+        (own, one) => into.push(format!("{place}: {own} and {one}")),
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
+    socket.local_addr().expect("it is bound").port()
+}
+
+/// What the client of iperf3 writes of such a test; none where there is no iperf3.
+fn of_iperf3(words: &[&str]) -> Option<Value> {
+    let port = free_port().to_string();
+    let mut server = Command::new("iperf3")
+        .args(["-s", "-1", "-p", &port, "--forceflush"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .inspect_err(|why| eprintln!("skipped: no `iperf3`: {why}"))
+        .ok()?;
+    let mut said = BufReader::new(server.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    while !line.contains("listening") && said.read_line(&mut line).is_ok_and(|read| read > 0) {}
+    let out = Command::new("iperf3")
+        .args(["-c", "127.0.0.1", "-J", "-t", "1", "-p", &port])
+        .args(words)
+        .output()
+        .expect("it starts");
+    let _ = server.kill();
+    let _ = server.wait();
+    Some(serde_json::from_slice(&out.stdout).expect("it is JSON"))
+}
+
+#[test]
+fn what_iperf3_tells_as_json_is_told_under_the_same_names() {
+    let receiver = Receiver::start(&[]);
+    for words in [
+        &["-P", "2"][..],
+        &["-R"],
+        &["--bidir"],
+        &["-u", "-b", "5M"],
+        &["-u", "-b", "5M", "-R"],
+    ] {
+        let Some(theirs) = of_iperf3(words) else {
+            return;
+        };
+        let out = receiver.tested(&[words, &["-t", "1", "-J"]].concat());
+        assert_eq!(out.status.code(), Some(0), "{words:?}");
+        let ours: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+        let mut lacks = Vec::new();
+        missing(&ours, &theirs, "", &mut lacks);
+        assert!(lacks.is_empty(), "{words:?} lacks {lacks:?} in {ours:#}");
+        let received = &ours["end"]["sum_received"];
+        assert!(received["bytes"].as_u64().is_some_and(|bytes| bytes > 0));
+        assert!(
+            received["bits_per_second"]
+                .as_f64()
+                .is_some_and(|bits| bits > 0.0)
+        );
+    }
+}
+
+#[test]
+fn a_hundred_streams_are_tested_at_once() {
+    let receiver = Receiver::start(&["--flows", "1"]);
+    let out = receiver.tested(&["-P", "100", "-t", "0.5", "-b", "1M", "--json"]);
+    let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    assert_eq!(out.status.code(), Some(0), "{json:#}");
+    let streams = json["end"]["streams"].as_array().expect("a list");
+    assert_eq!(streams.len(), 100);
+    for stream in streams {
+        assert!(stream["receiver"]["bytes"].as_u64() > Some(0), "{stream}");
+    }
+}
+
+#[test]
+fn trouble_has_its_exit_code_and_says_what_to_do() {
+    let nobody = free_port();
+    let out = trammel()
+        .args(["link", &format!("127.0.0.1:{nobody}")])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(3), "{said}");
+    assert!(said.contains("`trammel recv`"), "{said}");
+
+    let mut receiver = Receiver::start(&[]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let full = full.expect("Linux has it");
+    let out = receiver.link(&["-t", "30"]).stdout(full).output();
+    let out = out.expect("it starts");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(said.contains("standard output"), "{said}");
+
+    // Who is interrupted, and who loses the receiver, tells of what was tested by then.
+    for (is_receiver, code) in [(false, 130), (true, 1)] {
+        let mut command = receiver.link(&["-t", "3600", "-i", "0.2"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut client = command.spawn().expect("it starts");
+        let mut printed = BufReader::new(client.stdout.take().expect("it is piped"));
+        let mut text = String::new();
+        while !text.contains("0.0 - 0.2") {
+            let read = printed.read_line(&mut text).expect("it is text");
+            assert!(read > 0, "{text}");
+        }
+        if is_receiver {
+            receiver.child.kill().expect("it runs");
+        } else {
+            signal(&client, "-INT");
+        }
+        printed.read_to_string(&mut text).expect("it is text");
+        let status = client.wait().expect("it was started");
+        assert_eq!(status.code(), Some(code), "{text}");
+        assert!(text.contains("\ngoodput  "), "{text}");
+        assert_eq!(text.contains("stopped  "), is_receiver, "{text}");
+    }
+    let mut said = String::new();
+    receiver.said.read_to_string(&mut said).expect("it is text");
+    assert!(said.contains("the other end has stopped it"), "{said}");
+}
+
+/// One datagram in ten is dropped by the kernel's filter; skipped where it cannot.
+#[test]
+fn losses_of_a_path_are_told_by_sequence() {
+    let name = format!("li-{}", std::process::id());
+    let ip = |words: &[&str]| {
+        let done = Command::new("ip").args(words).output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    let inside = |words: &[&str]| ip(&[&["netns", "exec", &name][..], words].concat());
+    let is_made = ip(&["netns", "add", &name])
+        && inside(&["ip", "link", "set", "lo", "up"])
+        && inside(&[
+            "nft",
+            "add table inet t; add chain inet t i { type filter hook input priority 0; }; \
+             add rule inet t i meta l4proto udp numgen random mod 10 == 0 drop",
+        ]);
+    if is_made {
+        let script = "\"$TRAMMEL\" recv --flows 1 2>/dev/null >/dev/null & \
+            until \"$TRAMMEL\" link 127.0.0.1 -u -b 4M -l 500 -t 2 --json; do :; done; wait";
+        let out = Command::new("ip")
+            .args(["netns", "exec", &name, "sh", "-c", script])
+            .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
+            .stderr(Stdio::null())
+            .output()
+            .expect("it starts");
+        let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+        let sum = &json["end"]["sum"];
+        let number = |key: &str| sum[key].as_f64().expect(key);
+        // 2,000 datagrams: five standard deviations about 10 %.
+        assert!((number("lost_percent") - 10.0).abs() < 3.4, "{sum:#}");
+        let came = json["end"]["streams"][0]["udp"]["bytes"].as_f64();
+        let came = came.expect("a number") / 500.0;
+        let all = came + number("lost_packets");
+        assert!((all - number("packets")).abs() < 0.5, "{json:#}");
+    } else {
+        eprintln!("skipped: no namespace with `nft`");
+    }
+    let _ = ip(&["netns", "del", &name]);
+}

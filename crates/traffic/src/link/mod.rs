@@ -1,0 +1,185 @@
+//! Testing a path: what it carries of bulk TCP or of paced UDP, one way, the other or both, as both ends see it each second.
+//!
+//! ```text
+//! who asks                                who serves, a receiver
+//!   Hello, Hello, Proof as ever
+//!   Wish(protocol, direction, …) ─>
+//!                                <─  Ready(token, ports of UDP) | Refused(why)
+//!   a connection for each stream of TCP: Attach(token, number) ─>  <─ Attached
+//!   a punch to each port of UDP  ─>
+//!                                <─  Attached, once all have come
+//!   Go                           ─>
+//!                                <─  Going(congestion control)
+//!   Told, each interval          <─>  Told
+//!   Told, the end, and the last  <─>  Told
+//! ```
+//! Connections come to the port of signalling, so that one port is all that a firewall has to let through; datagrams come to
+//! ports that the receiver chooses. Both ends count by their own clocks from the start on and end after the same time: what is
+//! still on its way then counts for nothing with TCP, and is waited for with UDP, whose losses are told by the places of packets.
+
+pub mod ask;
+mod carriers;
+mod counts;
+mod run;
+pub mod said;
+pub mod serve;
+mod talk;
+
+pub use counts::Told;
+pub use talk::{Ended, Moment};
+
+use crate::record::Protocol;
+use std::time::Duration;
+
+/// Streams each way, at most.
+pub const MOST_STREAMS: u16 = 128;
+/// The longest test.
+pub const MOST_DURATION: Duration = Duration::from_secs(86_400);
+/// The shortest interval, and the longest.
+pub const INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
+/// Bytes of a datagram, at least and at most.
+pub const DATAGRAM_BYTES: (u32, u32) = (32, 65_507);
+/// The longest name of a congestion control.
+pub const MOST_NAME_BYTES: usize = 15;
+
+/// Which way data goes, as seen by who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From who asks.
+    Forward,
+    /// To who asks.
+    Reverse,
+    /// Both at once.
+    Both,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wish {
+    /// TCP or UDP.
+    pub protocol: Protocol,
+    /// Which way.
+    pub direction: Direction,
+    /// Streams each way.
+    pub streams: u16,
+    /// How long.
+    pub duration: Duration,
+    /// How often it is told what came.
+    pub interval: Duration,
+    /// Bits of payload a second that each stream sends at most; 0 for as many as TCP gets through.
+    pub rate_bps: u64,
+    /// Bytes of a datagram's payload.
+    pub datagram_bytes: u32,
+    /// The congestion control of senders; empty for their systems' choice.
+    pub congestion: String,
+}
+
+impl Wish {
+    /// Of each stream, by its number, whether who asks is its sender.
+    pub fn ways(&self) -> Vec<bool> {
+        let each = usize::from(self.streams);
+        match self.direction {
+            Direction::Forward => vec![true; each],
+            Direction::Reverse => vec![false; each],
+            Direction::Both => [vec![true; each], vec![false; each]].concat(),
+        }
+    }
+
+    /// What is wrong with it.
+    pub fn wrong(&self) -> Option<String> {
+        let (shortest, longest) = INTERVALS;
+        let (least, most) = DATAGRAM_BYTES;
+        let is_udp = self.protocol == Protocol::Udp;
+        if !matches!(self.protocol, Protocol::Udp | Protocol::Tcp) {
+            return Some("a path is tested by TCP or UDP".to_owned());
+        }
+        if !(1..=MOST_STREAMS).contains(&self.streams) {
+            return Some(format!("1 to {MOST_STREAMS} streams are served"));
+        }
+        if self.duration.is_zero() || self.duration > MOST_DURATION {
+            return Some(format!(
+                "a test takes more than 0 s, and {} s at most",
+                MOST_DURATION.as_secs()
+            ));
+        }
+        if !(shortest..=longest).contains(&self.interval) {
+            return Some(format!(
+                "an interval is from {} to {} s",
+                shortest.as_secs_f64(),
+                longest.as_secs_f64()
+            ));
+        }
+        if is_udp && !(least..=most).contains(&self.datagram_bytes) {
+            return Some(format!(
+                "a datagram's payload is from {least} to {most} bytes"
+            ));
+        }
+        if is_udp && self.rate_bps == 0 {
+            return Some("UDP is sent at a rate: give one above 0".to_owned());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn wish() -> Wish {
+        Wish {
+            protocol: Protocol::Udp,
+            direction: Direction::Both,
+            streams: 2,
+            duration: Duration::from_secs(1),
+            interval: Duration::from_millis(250),
+            rate_bps: 1_000_000,
+            datagram_bytes: 100,
+            congestion: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_told() {
+        assert_eq!(wish().wrong(), None);
+        assert_eq!(wish().ways(), [true, true, false, false]);
+        let wrong = [
+            Wish {
+                protocol: Protocol::Icmp,
+                ..wish()
+            },
+            Wish {
+                streams: 0,
+                ..wish()
+            },
+            Wish {
+                streams: MOST_STREAMS + 1,
+                ..wish()
+            },
+            Wish {
+                duration: Duration::ZERO,
+                ..wish()
+            },
+            Wish {
+                interval: Duration::ZERO,
+                ..wish()
+            },
+            Wish {
+                rate_bps: 0,
+                ..wish()
+            },
+            Wish {
+                datagram_bytes: 31,
+                ..wish()
+            },
+        ];
+        for one in wrong {
+            assert!(one.wrong().is_some(), "{one:?}");
+        }
+        let tcp = Wish {
+            protocol: Protocol::Tcp,
+            rate_bps: 0,
+            ..wish()
+        };
+        assert_eq!(tcp.wrong(), None);
+    }
+}

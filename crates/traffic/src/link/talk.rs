@@ -1,0 +1,326 @@
+//! Both ends while a test runs: each tells the other what it counts, and learns what the other does.
+
+use super::Wish;
+use super::carriers::Stream;
+use super::counts::Told;
+use super::run::{Seen, run};
+use super::said::{Part, Said};
+use crate::record::Protocol;
+use crate::signal::channel::{Channel, Silence};
+use crate::signal::message::Message;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// So long is listened for a message before other things are looked after.
+const LISTEN: Duration = Duration::from_millis(20);
+/// The other end tells of an interval so much later at most, or it is done without.
+const LATE: Duration = Duration::from_millis(1500);
+/// The other end may say nothing for so much longer than an interval.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What is on its way at the end may take so long; a stream that is quiet for the shorter time is over.
+const SETTLING: Duration = Duration::from_secs(2);
+const QUIET: Duration = Duration::from_millis(300);
+
+/// What both ends saw at the end of an interval.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The end of the interval by this end's clock, from the start on.
+    pub at: Duration,
+    /// What this end counted of each stream.
+    pub own: Vec<Told>,
+    /// What the other did, as far as it has told.
+    pub theirs: Vec<Option<Told>>,
+}
+
+/// How a test ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// After how long by this end's clock.
+    pub after: Duration,
+    /// What this end counted of each stream in all, its delays over all of the test.
+    pub own: Vec<Told>,
+    /// What the other did.
+    pub theirs: Vec<Option<Told>>,
+    /// Why it ended before its time, where that was not this end's wish.
+    pub fault: Option<String>,
+    /// The other end's congestion control, where it has told.
+    pub congestion: String,
+}
+
+/// What the other end has told of an interval.
+type Heard = Vec<Option<Told>>;
+
+/// A test that runs at this end.
+struct Talk<'a> {
+    channel: &'a mut Channel,
+    streams: &'a [Stream],
+    wish: &'a Wish,
+    own: BTreeMap<u32, Seen>,
+    theirs: BTreeMap<u32, Heard>,
+    next: u32,
+    /// When this end stopped sending, and how long after its start that was.
+    own_end: Option<(Instant, Duration)>,
+    their_end: Heard,
+    /// What the other end told of each stream most recently.
+    latest: Heard,
+    own_last: Option<Seen>,
+    their_last: Heard,
+    fault: Option<String>,
+    /// The other end wants no more of it.
+    is_stopped: bool,
+    /// It has left, having told all.
+    has_left: bool,
+    congestion: String,
+    last_heard: Instant,
+}
+
+fn is_whole(heard: &Heard) -> bool {
+    heard.iter().all(Option::is_some)
+}
+
+/// Runs a test whose streams are open; `each` hears of every interval. Ends early where `stop` is set.
+pub(super) fn talk(
+    channel: &mut Channel,
+    streams: &[Stream],
+    wish: &Wish,
+    stop: &AtomicBool,
+    each: &mut dyn FnMut(&Moment),
+) -> Ended {
+    let nothing = vec![None; streams.len()];
+    let mut talk = Talk {
+        channel,
+        streams,
+        wish,
+        own: BTreeMap::new(),
+        theirs: BTreeMap::new(),
+        next: 0,
+        own_end: None,
+        their_end: nothing.clone(),
+        latest: nothing.clone(),
+        is_stopped: false,
+        has_left: false,
+        congestion: String::new(),
+        own_last: None,
+        their_last: nothing,
+        fault: None,
+        last_heard: Instant::now(),
+    };
+    let (tells, seen) = mpsc::channel();
+    let (halt, settled) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let runs = std::thread::Builder::new().spawn_scoped(scope, || {
+            run(streams, wish, (&halt, &settled), &tells);
+        });
+        if let Err(why) = runs {
+            talk.fault = Some(format!("no thread can be had: {why}"));
+            return;
+        }
+        let (mut has_said_over, mut quiet) = (false, (Instant::now(), 0));
+        loop {
+            while let Ok(seen) = seen.try_recv() {
+                talk.tell(seen);
+            }
+            talk.listen();
+            if stop.load(Ordering::Relaxed) && !has_said_over {
+                has_said_over = true;
+                halt.store(true, Ordering::Relaxed);
+                if talk.fault.is_none() {
+                    talk.fault = talk
+                        .channel
+                        .say(&Message::Over)
+                        .err()
+                        .map(|why| why.to_string());
+                }
+            }
+            if talk.fault.is_some() || talk.is_stopped {
+                halt.store(true, Ordering::Relaxed);
+            }
+            talk.show(each);
+            if !settled.load(Ordering::Relaxed) && talk.is_settled(&mut quiet) {
+                settled.store(true, Ordering::Relaxed);
+            }
+            if talk.is_over() {
+                break;
+            }
+        }
+    });
+    talk.ended()
+}
+
+impl Talk<'_> {
+    /// Tells the other end what was seen here.
+    fn tell(&mut self, seen: Seen) {
+        for (stream, told) in self.streams.iter().zip(&seen.told) {
+            if self.fault.is_some() || self.has_left {
+                break;
+            }
+            let said = Message::Link(Said::Told {
+                part: seen.part,
+                number: seen.number,
+                stream: stream.number,
+                at_ns: u64::try_from(seen.at.as_nanos()).unwrap_or(u64::MAX),
+                told: *told,
+            });
+            if let Err(why) = self.channel.say(&said)
+                && !is_whole(&self.their_end)
+            {
+                self.fault = Some(why.to_string());
+            }
+        }
+        match seen.part {
+            Part::Last => self.own_last = Some(seen),
+            part => {
+                if part == Part::End {
+                    self.own_end = Some((Instant::now(), seen.at));
+                }
+                self.own.insert(seen.number, seen);
+            }
+        }
+    }
+
+    /// Takes in what the other end says, if anything.
+    fn listen(&mut self) {
+        if self.fault.is_some() || self.has_left {
+            return;
+        }
+        loop {
+            match self.channel.hear(Some(LISTEN), &AtomicBool::new(false)) {
+                Ok(Message::Link(Said::Told {
+                    part,
+                    number,
+                    stream,
+                    told,
+                    ..
+                })) => {
+                    self.last_heard = Instant::now();
+                    self.note(part, number, stream, told);
+                }
+                Ok(Message::Link(Said::Going { congestion })) => self.congestion = congestion,
+                Ok(Message::Over) => self.is_stopped = true,
+                Ok(Message::Refused(why)) => {
+                    self.fault = Some(format!("the other end refuses: {why}"));
+                }
+                Ok(_) => {
+                    self.fault = Some("the other end says what is not to be said now".to_owned());
+                }
+                Err(Silence::Late(_)) => {
+                    let patience = self.wish.interval + PATIENCE;
+                    if self.last_heard.elapsed() > patience {
+                        self.fault = Some(Silence::Late(patience).to_string());
+                    }
+                    return;
+                }
+                Err(Silence::Gone) if is_whole(&self.their_end) => {
+                    self.has_left = true;
+                    return;
+                }
+                Err(silence) => self.fault = Some(silence.to_string()),
+            }
+            // More may wait; but who says without end is not listened to alone.
+            if self.fault.is_some() || !self.channel.has_word().unwrap_or(false) {
+                return;
+            }
+        }
+    }
+
+    fn note(&mut self, part: Part, number: u32, stream: u16, told: Told) {
+        let (streams, place) = (self.streams.len(), usize::from(stream));
+        // No more intervals than there can be, so that nobody fills our memory.
+        let most = self.wish.duration.as_nanos() / self.wish.interval.as_nanos().max(1) + 1;
+        if place >= streams || u128::from(number) > most {
+            return;
+        }
+        self.latest[place] = Some(told);
+        if part == Part::Last {
+            self.their_last[place] = Some(told);
+            return;
+        }
+        if part == Part::End {
+            self.their_end[place] = Some(told);
+        }
+        if number >= self.next {
+            let heard = self.theirs.entry(number);
+            heard.or_insert_with(|| vec![None; streams])[place] = Some(told);
+        }
+    }
+
+    /// Shows the intervals that both ends have told of, or that the other has had its time for.
+    fn show(&mut self, each: &mut dyn FnMut(&Moment)) {
+        while let Some(own) = self.own.get(&self.next) {
+            let heard = self.theirs.get(&self.next);
+            let is_told_of = heard.is_some_and(is_whole);
+            // This end saw it when the one after it began, at the latest.
+            let waited = self.own.len() > 2
+                || self.own_end.is_some_and(|(end, _)| end.elapsed() > LATE)
+                || self.fault.is_some();
+            if !is_told_of && !waited {
+                return;
+            }
+            each(&Moment {
+                at: own.at,
+                own: own.told.clone(),
+                theirs: heard
+                    .cloned()
+                    .unwrap_or_else(|| vec![None; self.streams.len()]),
+            });
+            self.own.remove(&self.next);
+            self.theirs.remove(&self.next);
+            self.next += 1;
+        }
+    }
+
+    /// Whether what was on its way has come, as far as it will.
+    fn is_settled(&self, quiet: &mut (Instant, u64)) -> bool {
+        let Some((end, _)) = self.own_end else {
+            return false;
+        };
+        if self.fault.is_some() || self.has_left {
+            return true;
+        }
+        let incoming = || self.streams.iter().filter(|one| !one.is_out);
+        if self.wish.protocol != Protocol::Udp || incoming().next().is_none() {
+            return is_whole(&self.their_end) || end.elapsed() > SETTLING;
+        }
+        let came: u64 = incoming().map(|one| one.counts.tell_all().packets).sum();
+        if came != quiet.1 {
+            *quiet = (Instant::now(), came);
+        }
+        let sent = incoming().filter_map(|one| {
+            let sent = self.their_end[usize::from(one.number)]?;
+            one.counts.sent(sent.packets);
+            Some(sent.packets)
+        });
+        let sent: u64 = sent.sum();
+        let is_told = is_whole(&self.their_end);
+        (is_told && (came >= sent || quiet.0.elapsed() > QUIET)) || end.elapsed() > SETTLING
+    }
+
+    fn is_over(&self) -> bool {
+        let Some((end, _)) = self.own_end.filter(|_| self.own_last.is_some()) else {
+            return false;
+        };
+        self.fault.is_some()
+            || self.has_left
+            || is_whole(&self.their_last)
+            || end.elapsed() > 2 * SETTLING
+    }
+
+    fn ended(self) -> Ended {
+        let count = self.streams.len();
+        let own = self.own_last.map(|seen| seen.told);
+        // Of who is gone, what he told last is more than nothing.
+        let theirs = self.their_last.into_iter().zip(self.latest);
+        Ended {
+            after: self.own_end.map_or(Duration::ZERO, |(_, after)| after),
+            own: own.unwrap_or_else(|| vec![Told::default(); count]),
+            theirs: theirs.map(|(last, latest)| last.or(latest)).collect(),
+            fault: match self.fault {
+                None if self.is_stopped => Some("the other end has stopped it".to_owned()),
+                fault => fault,
+            },
+            congestion: self.congestion,
+        }
+    }
+}
