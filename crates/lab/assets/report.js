@@ -257,8 +257,11 @@
         ctx.moveTo(rule.upright ? at : left, rule.upright ? top : at);
         ctx.lineTo(rule.upright ? at : left + width, rule.upright ? top + height : at);
         ctx.stroke();
+        // Words stand before an upright line, or behind it where there is no room.
+        const isAfter = rule.upright && at - left < ctx.measureText(rule.text).width + 8 * devicePixelRatio;
+        ctx.textAlign = isAfter ? "left" : "right";
         const where = rule.upright
-          ? [at - 5 * devicePixelRatio, top + 11 * devicePixelRatio]
+          ? [at + (isAfter ? 5 : -5) * devicePixelRatio, top + 11 * devicePixelRatio]
           : [left + width, at - 5 * devicePixelRatio];
         // A halo keeps the words readable across curves.
         ctx.save();

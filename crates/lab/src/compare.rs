@@ -417,7 +417,7 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
     let first = sides.first()?;
     (!keys.is_empty()).then(|| DotPlot {
         id: "differences".to_owned(),
-        title: format!("Furthest from {}", first.title),
+        title: format!("Largest differences from {}", first.title),
         unit: "%".to_owned(),
         rows: keys.iter().map(|(key, _)| name(key)).collect(),
         series: series.collect(),

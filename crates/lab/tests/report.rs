@@ -241,7 +241,7 @@ fn sweep() -> Section {
                         "the printed formula lacks the factor for delayed acknowledgements";
                     Verdict::Differs(reason.into())
                 } else {
-                    Verdict::Matches
+                    Verdict::Matches(String::new())
                 }
             }),
         }

@@ -4,7 +4,7 @@ use super::expected::Expected;
 use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
-use super::verdict::{Outcome, Verdict};
+use super::verdict::{Cause, Outcome, Verdict};
 use super::{Paper, curves, devices, plots, streams};
 use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use crate::report::dots::{DotPlot, DotSeries};
@@ -386,9 +386,17 @@ fn shown(expected: &Expected, outcome: Outcome, reasons: &[(Verdict, &str)]) -> 
     let one = (expected.verdict, expected.reason.as_str());
     let at = reasons.iter().position(|reason| *reason == one);
     let footnote = at.map_or(String::new(), |at| format!("({})", letter(at)));
+    let cause = match expected.cause {
+        Cause::Unaided => "",
+        Cause::Fitted => "by a fitted constant",
+        Cause::Known => "known cause",
+        Cause::Inferred => "inferred cause",
+        Cause::Unexplained => "unexplained",
+    };
+    let because = format!("{cause} {footnote}").trim().to_owned();
     match (outcome, expected.verdict) {
-        (Outcome::AsRecorded, Verdict::Matches) => Shown::Matches,
-        (Outcome::AsRecorded, Verdict::Differs) => Shown::Differs(footnote),
+        (Outcome::AsRecorded, Verdict::Matches) => Shown::Matches(because),
+        (Outcome::AsRecorded, Verdict::Differs) => Shown::Differs(because),
         (outcome, _) => Shown::Other(format!("{} {footnote}", outcome.words()).trim().to_owned()),
     }
 }

@@ -156,13 +156,12 @@ impl Canvas<'_> {
         if corners.is_empty() {
             let (style, at) = (colour.filled(), place((x, y)));
             let outline = colour.stroke_width(units(1.2) as u32);
-            let drawn = match is_hollow {
-                true => self
-                    .backend
-                    .draw_circle(at, units(2.8) as u32, &outline, false),
-                false => self
-                    .backend
-                    .draw_circle(at, units(3.0) as u32, &style, true),
+            let drawn = if is_hollow {
+                let radius = units(2.8) as u32;
+                self.backend.draw_circle(at, radius, &outline, false)
+            } else {
+                let radius = units(3.0) as u32;
+                self.backend.draw_circle(at, radius, &style, true)
             };
             drawn.expect("memory takes every write");
             return;

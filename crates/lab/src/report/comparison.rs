@@ -57,8 +57,8 @@ impl From<f64> for Estimate {
 /// Whether an outcome is as the papers' data says it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Within the tolerance.
-    Matches,
+    /// Within the tolerance; why, where that is not all.
+    Matches(String),
     /// Outside, and the reason is known.
     Differs(String),
     /// Neither: what came against a verdict, or that nothing came.
@@ -305,7 +305,7 @@ impl Comparison {
     fn constants(&self) -> String {
         let mut out = String::new();
         for (_, name, constant) in self.key_columns() {
-            if let Some(value) = constant.filter(|value| !["", "1"].contains(value)) {
+            if let Some(value) = constant.filter(|value| !["", "1", "base"].contains(value)) {
                 let _ = write!(
                     out,
                     "<span>{} <b>{}</b></span>",
@@ -374,7 +374,10 @@ impl Comparison {
 fn verdict(verdict: Option<&Verdict>) -> String {
     match verdict {
         None => "<td></td>".to_owned(),
-        Some(Verdict::Matches) => "<td class=\"verdict\">✓ matches</td>".to_owned(),
+        Some(Verdict::Matches(reason)) => format!(
+            "<td class=\"verdict\">✓ matches <small>{}</small></td>",
+            super::html::prose(reason)
+        ),
         Some(Verdict::Differs(reason)) => format!(
             "<td class=\"verdict\">≠ differs <small>{}</small></td>",
             super::html::prose(reason)

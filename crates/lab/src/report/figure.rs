@@ -97,9 +97,10 @@ impl Axis {
         if let (Some(least), Some(most), false) = (positive.first(), positive.last(), has_signs) {
             let grows = positive.len() > 2 && positive.windows(2).all(|p| p[1] >= FACTOR * p[0]);
             if grows || most / least > WIDE {
-                scale = match positive.len() < marks.len() {
-                    true => Scale::SymLog(least / 2.0),
-                    false => Scale::Log,
+                scale = if positive.len() < marks.len() {
+                    Scale::SymLog(least / 2.0)
+                } else {
+                    Scale::Log
                 };
             }
         }
@@ -393,10 +394,21 @@ impl Figure {
                 .filter(move |r| r.is_upright == is_upright);
             rules.map(|rule| &rule.at)
         };
-        let x = self
-            .x
-            .range
-            .unwrap_or_else(|| span(&self.x, xs.chain(rules(true))));
+        let x = self.x.range.unwrap_or_else(|| {
+            let (low, high) = span(&self.x, xs.chain(rules(true)));
+            // A mark on the edge of the plot is half a mark.
+            let is_cloud = self.series.iter().any(|one| one.mark == Mark::Points);
+            match self.x.scale {
+                _ if !is_cloud => (low, high),
+                Scale::Log => (low / 1.15, high * 1.15),
+                Scale::SymLog(_) => (low, high),
+                Scale::Linear => {
+                    let room = (high - low) * 0.05;
+                    let least = if low >= 0.0 { 0.0 } else { f64::MIN };
+                    ((low - room).max(least), high + room)
+                }
+            }
+        });
         let y = self.y.range.unwrap_or_else(|| {
             let (low, high) = span(&self.y, ys.chain(rules(false)));
             self.y.with_room(low, high)

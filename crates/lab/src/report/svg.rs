@@ -124,18 +124,25 @@ pub(super) fn render(figure: &Figure, limit: usize, is_file: bool) -> String {
             paint_band(canvas, &frame, series, i);
         }
         for rule in &figure.rules {
+            let mut anchor = Anchor::End;
             let (ends, at) = if rule.is_upright {
                 let x = frame.at_x(rule.at);
+                // Words stand before the line, or behind it where there is no room.
+                let is_after = x - frame.left < text_width(&rule.text, TEXT - 1.0) + 8.0;
+                if is_after {
+                    anchor = Anchor::Start;
+                }
+                let side = if is_after { 5.0 } else { -5.0 };
                 (
                     [(x, frame.top), (x, frame.bottom)],
-                    (x - 5.0, frame.top + 8.0),
+                    (x + side, frame.top + 8.0),
                 )
             } else {
                 let y = frame.at_y(rule.at);
                 ([(frame.left, y), (frame.right, y)], (frame.right, y - 8.0))
             };
             canvas.path(&ends, MUTED, 1.0, &[3, 3]);
-            canvas.text(at, &rule.text, TEXT - 1.0, MUTED, Anchor::End);
+            canvas.text(at, &rule.text, TEXT - 1.0, MUTED, anchor);
         }
         for (i, series) in drawn.iter().enumerate() {
             paint_series(canvas, &frame, series, i);

@@ -35,9 +35,12 @@ pub(super) fn marks(axis: &Axis, low: f64, high: f64, count: usize) -> Vec<f64> 
 }
 
 fn around_zero(near: f64, low: f64, high: f64, count: usize) -> Vec<f64> {
-    let side = |end: f64| match end > near {
-        true => logarithmic(near * 2.0, end, count),
-        false => Vec::new(),
+    let side = |end: f64| {
+        if end > near {
+            logarithmic(near * 2.0, end, count)
+        } else {
+            Vec::new()
+        }
     };
     let below = side(-low).into_iter().rev().map(|v| -v);
     let zero = (low <= 0.0 && high >= 0.0).then_some(0.0);

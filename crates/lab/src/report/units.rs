@@ -20,19 +20,22 @@ pub(crate) fn shown<'a>(unit: &'a str, metric: &str, largest: f64) -> (f64, &'a 
     }
 }
 
-/// Whether a metric without a unit is a part of a whole.
+/// Whether a metric without a unit is a part of a whole: `goodput share` is one, `tail loss probes` are counted.
 fn is_share(metric: &str) -> bool {
-    const SHARES: [&str; 7] = [
+    const SHARES: [&str; 8] = [
         "share",
         "utilisation",
         "loss",
         "lost",
         "dropped",
         "load",
+        "limited",
         "probability",
     ];
-    let mut words = metric.split([' ', '_', ',']);
-    words.any(|word| SHARES.contains(&word))
+    let metric = metric.trim_end_matches([' ', '_']);
+    let metric = metric.trim_end_matches("_at").trim_end_matches(" at");
+    let last = metric.rsplit([' ', '_']).next().unwrap_or_default();
+    SHARES.contains(&last)
 }
 
 /// A metric as a person says it: `delay_p999_us` is the delay's 99.9th percentile.
@@ -135,6 +138,8 @@ mod tests {
         assert_eq!(shown("µs", "delay", 900.0), (1.0, "µs"));
         assert_eq!(shown("1", "goodput share", 0.5), (100.0, "%"));
         assert_eq!(shown("1", "jain", 0.9), (1.0, ""));
+        assert_eq!(shown("1", "tail loss probes", 3.0), (1.0, ""));
+        assert_eq!(shown("1", "loss_at", 0.5), (100.0, "%"));
         assert_eq!(shown("bps", "payload", 4e6), (1e-6, "Mbit/s"));
     }
 

@@ -6,7 +6,7 @@ use super::shown::{Setting, settings};
 use super::words::list;
 use crate::engine::points::{Outcome, PointTrace};
 use crate::engine::trace_of::Samples;
-use crate::report::figure::{Axis, Figure, Mark, Series};
+use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
 use crate::report::{Block, Choice, Section};
 use crate::scenario::File;
 use std::collections::BTreeSet;
@@ -79,9 +79,11 @@ fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> 
             .iter()
             .map(|at| value(&file.points[one.at], *at))
             .collect();
-        match values.is_empty() {
-            true => one.trace.entity.trim_end_matches(":delivered").to_owned(),
-            false => values.join(", "),
+        if values.is_empty() {
+            let entity = one.trace.entity.trim_end_matches(":delivered");
+            entity.to_owned()
+        } else {
+            values.join(", ")
         }
     };
     let flows: Vec<(String, Label, &[Sample])> = traces
@@ -144,7 +146,8 @@ fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> 
                 .collect()
         };
         let y = Axis::linear("cwnd", "packets").from_zero();
-        figures.push(each(figure("cwnd", "Congestion window", y), &window, Mark::Step).wide());
+        let windows = each(figure("cwnd", "Congestion window", y), &window, Mark::Step);
+        figures.push(with_peaks(windows).wide());
         let y = Axis::linear("goodput", "Mbit/s").from_zero();
         let mut rates = figure("rate", "Goodput", y);
         rates.series.extend(link_rate.clone());
@@ -192,6 +195,21 @@ fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> 
         figures.push(queues);
     }
     figures.into_iter().map(Block::Figure).collect()
+}
+
+/// The figure with its y axis by factors, where a peak would press all else to the ground: slow start over a long path.
+fn with_peaks(mut figure: Figure) -> Figure {
+    const FAR: f64 = 20.0;
+    let points = figure.series.iter().flat_map(|one| &one.points);
+    let mut values: Vec<f64> = points.map(|(_, y)| *y).filter(|y| *y > 0.0).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.get(values.len() / 2).copied();
+    if let Some((middle, most)) = middle.zip(values.last())
+        && *most > FAR * middle
+    {
+        figure.y.scale = Scale::Log;
+    }
+    figure
 }
 
 /// The goodput of workloads and streams, in the colours after those of `flows` flows.

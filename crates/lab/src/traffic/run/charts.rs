@@ -1,6 +1,7 @@
 //! The charts of a traffic run: the distribution of delay of each stream, a line for each engine, and the mean along a sweep.
 
 use super::compared::Compared;
+use super::runs::MOST_CURVES;
 use super::{Outcome, Ran};
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::units;
@@ -9,8 +10,6 @@ use crate::scenario::traffic::Point;
 use trammel_core::label::Label;
 use trammel_core::table::{CellType, Column};
 
-/// Streams that have a chart of their own, at one point.
-const MOST_STREAMS: usize = 8;
 /// Points that are chosen among.
 const MOST_POINTS: usize = 12;
 /// Delays that lie further apart than this are drawn by factors.
@@ -42,7 +41,7 @@ pub(super) fn blocks(outcome: &Outcome<'_>, compared: &[Compared]) -> Vec<Block>
 
 /// A figure for each stream of a point.
 fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> Vec<Block> {
-    let streams = point.scenario.streams.iter().enumerate().take(MOST_STREAMS);
+    let streams = point.scenario.streams.iter().enumerate().take(MOST_CURVES);
     let figures = streams.filter_map(|(n, stream)| {
         let engines = [
             (Label::Simulated, &ran.simulated),
@@ -129,7 +128,7 @@ fn along(outcome: &Outcome<'_>, compared: &[Compared]) -> Option<Figure> {
     let y = Axis::linear("mean one-way delay", delay_unit).from_zero();
     let heading = format!("Mean delay against {title}");
     let mut figure = Figure::new("delay-along", &heading, x, y).wide();
-    for (n, stream) in first.scenario.streams.iter().take(MOST_STREAMS).enumerate() {
+    for (n, stream) in first.scenario.streams.iter().take(MOST_CURVES).enumerate() {
         for label in [Label::Predicted, Label::Simulated, Label::Measured] {
             let here = means().filter(|one| one.stream == n);
             let here = here.filter_map(|one| Some((values[one.point], of(label, one)? * scale)));

@@ -329,7 +329,7 @@ fn predict_all(engines: &[Engine], outcome: &mut Outcome<'_>) {
 
 /// What came of a run that was to be made.
 enum Made {
-    Run(Run),
+    Run(Box<Run>),
     Failed(String),
     LeftOut,
 }
@@ -371,7 +371,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
             progress.ended(work(*at));
         }
         match made.map_err(anyhow::Error::from).and_then(|made| made) {
-            Ok(run) => Made::Run(run),
+            Ok(run) => Made::Run(Box::new(run)),
             // A run that was told to stop is none that failed.
             Err(_) if job.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
             Err(why) => Made::Failed(format!("{why:#}")),
@@ -389,7 +389,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
         match made {
             Made::Run(run) => {
                 run.notes().for_each(|note| outcome.note(note));
-                outcome.ran[at].simulated.push((repeat, run));
+                outcome.ran[at].simulated.push((repeat, *run));
             }
             Made::Failed(why) => {
                 let text = format!("point `{}`, seed {seed}: {why}", file.points[at].id);

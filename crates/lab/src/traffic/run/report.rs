@@ -130,6 +130,8 @@ fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
     let waiting = wait(label).map_or(String::new(), |own| {
         let beside = beside.map_or(String::new(), |(other, theirs)| {
             let off = relative_error(theirs, own).filter(|_| own > 0.0);
+            // Nobody reads that something is 0 % off.
+            let off = off.filter(|off| off.abs() >= 0.005);
             let off = off.map_or(String::new(), |off| format!(", {:+.0} % off", off * 100.0));
             format!(" ({}: {}{off})", other.words(), time(theirs))
         });

@@ -44,6 +44,9 @@ pub struct Run {
     delays: Table,
 }
 
+/// Streams whose distribution of delay is kept, of one run.
+pub(super) const MOST_CURVES: usize = 8;
+
 /// The columns of a distribution: of the packets of `stream`, `share` took no longer than `delay_us`.
 const DELAYS: [(&str, CellType); 3] = [("stream", Text), ("delay_us", Float), ("share", Float)];
 
@@ -80,7 +83,9 @@ impl Run {
             ];
             let cells = about.into_iter().chain(metrics::cells(&of.summary));
             push(&mut run.streams, cells);
-            for (ns, share) in &of.summary.delay_cdf {
+            // Many thousand streams would have millions of points, which nobody draws.
+            let has_curve = run.streams.len() <= MOST_CURVES;
+            for (ns, share) in of.summary.delay_cdf.iter().filter(|_| has_curve) {
                 let us = *ns as f64 / 1e3;
                 let cells = [stream.name.as_str().into(), us.into(), (*share).into()];
                 push(&mut run.delays, cells);
