@@ -92,7 +92,7 @@ impl BinaryLog {
         };
         let name = path.file_name().map(|name| name.to_string_lossy());
         BinaryLog {
-            file_name: name.map(|name| name.into_owned()),
+            file_name: name.map(std::borrow::Cow::into_owned),
             ..BinaryLog::new(path.display().to_string(), into)
         }
     }

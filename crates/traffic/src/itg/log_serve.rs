@@ -155,9 +155,10 @@ impl Door for Asks {
     }
 
     fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
-        match first.len() < REQUEST {
-            true => Verdict::Wait,
-            false => Verdict::Serve,
+        if first.len() < REQUEST {
+            Verdict::Wait
+        } else {
+            Verdict::Serve
         }
     }
 }

@@ -211,9 +211,10 @@ fn hear(
             mine.punch(*number, shared);
             are_punched |= mine.punched.is_some();
         }
-        let patience = match are_punched {
-            true => Some(PUNCHING),
-            false => flows.is_empty().then_some(IDLE),
+        let patience = if are_punched {
+            Some(PUNCHING)
+        } else {
+            flows.is_empty().then_some(IDLE)
         };
         match channel.hear(patience, stop) {
             Err(Silence::Late(_)) if !flows.is_empty() || since.elapsed() < IDLE => {}

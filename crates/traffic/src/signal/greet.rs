@@ -63,8 +63,8 @@ struct Nonces {
 }
 
 /// What is left of the time for a greeting.
-fn left(since: Instant) -> Option<Duration> {
-    Some(PATIENCE.saturating_sub(since.elapsed()))
+fn left(since: Instant) -> Duration {
+    PATIENCE.saturating_sub(since.elapsed())
 }
 
 /// Proves as `own` to the other end that it holds `key`, and has it prove the same. Whether it could.
@@ -83,7 +83,7 @@ fn prove(
     if opener == Opener::Us {
         channel.say(&proof)?;
     }
-    let theirs = match channel.hear(left(since), stop)? {
+    let theirs = match channel.hear(Some(left(since)), stop)? {
         Message::Proof(theirs) => theirs,
         // It found that this end's key is another, and says so.
         Message::Refused(why) => return Err(Silence::Refused(why)),
@@ -110,7 +110,7 @@ pub fn ask(
         nonce: asks,
         proof: key.map(|_| HOLDS_KEY),
     })?;
-    let (version, answers, holds_key) = match channel.hear(left(since), stop)? {
+    let (version, answers, holds_key) = match channel.hear(Some(left(since)), stop)? {
         Message::Hello {
             version,
             nonce,
@@ -151,7 +151,7 @@ pub fn answer(
         version,
         nonce: asks,
         proof,
-    } = channel.hear(left(since), stop)?
+    } = channel.hear(Some(left(since)), stop)?
     else {
         channel.say(&Message::Refused("say hello first".to_owned()))?;
         return Ok(false);
@@ -171,7 +171,7 @@ pub fn answer(
     };
     if proof.is_none() {
         // It may say so: until then the connection is not broken off.
-        return match channel.hear(left(since), stop)? {
+        return match channel.hear(Some(left(since)), stop)? {
             Message::Refused(why) => Err(Silence::Refused(why)),
             _ => {
                 channel.say(&Message::Refused(WANTS_KEY.to_owned()))?;
