@@ -17,7 +17,7 @@ const FRAME_BYTES: &str = "frame_bytes";
 /// How remarks begin on tests that cannot be made on a device.
 pub(super) const LEFT_OUT: &str = "left out: ";
 /// The colour of theoretical lines, after those of devices.
-const THEORETICAL: usize = 5;
+const THEORETICAL: usize = 6;
 
 /// The whole report.
 pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &RunInfo) -> Report {

@@ -242,6 +242,13 @@ impl Comparison {
             out += "</tr>\n";
         }
         out += "</tbody></table></div>\n";
+        if self.rows.len() > MOST_ROWS {
+            let _ = writeln!(
+                out,
+                "<p class=\"cue rows\">Scroll for all {} rows.</p>",
+                self.rows.len()
+            );
+        }
         out += &self.key();
         out += &super::html::caption(&self.caption);
         out += &super::html::file_link(files, "comparison");

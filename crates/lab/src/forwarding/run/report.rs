@@ -22,7 +22,7 @@ const WAYS: [&str; 3] = ["operations by machine", "virtual clock", "rings in mem
 /// The metrics that are laid side by side; those at given loads have a section of their own.
 const SIDE_BY_SIDE: [&str; 2] = ["throughput", "cost"];
 /// The colour of the links' line, after those of the engines.
-const LINK_COLOUR: usize = 5;
+const LINK_COLOUR: usize = 6;
 
 /// The relative errors of a prediction and of a simulation.
 type Errors = (Option<f64>, Option<f64>);
@@ -214,7 +214,12 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
         let series = Series::new("what the links carry", Mark::Line, link).coloured(LINK_COLOUR);
         figure = figure.with(series.labelled(Label::Modelled));
     }
-    figure.captioned("The band is the interval of the prediction: every access to memory overlapped, to one after the other.")
+    if figure.series.iter().all(|one| one.band.is_empty()) {
+        return figure;
+    }
+    figure.captioned(
+        "The band is the uncertainty of the prediction: from the best case, in which accesses to memory overlap, to the worst, in which none do.",
+    )
 }
 
 /// Rates at one frame size: a row a function.
