@@ -6,8 +6,10 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// So often is looked whether to stop.
-const SLICE: Duration = Duration::from_millis(50);
+/// So often is looked whether to stop: thousands of silent channels should cost little.
+const SLICE: Duration = Duration::from_millis(250);
+/// The least time that the system waits for: none would be for ever.
+const LEAST: Duration = Duration::from_millis(1);
 /// The longest that the other end may take to read a message.
 const WRITING: Duration = Duration::from_secs(10);
 
@@ -50,6 +52,8 @@ impl From<io::Error> for Silence {
 #[derive(Debug)]
 pub struct Channel {
     stream: TcpStream,
+    /// How long a read waits.
+    waits: Duration,
     came: Vec<u8>,
     /// A message that was heard and is to be heard again.
     again: Option<Message>,
@@ -63,6 +67,7 @@ impl Channel {
         stream.set_write_timeout(Some(WRITING))?;
         Ok(Channel {
             stream,
+            waits: SLICE,
             came: Vec::new(),
             again: None,
         })
@@ -123,6 +128,13 @@ impl Channel {
             }
             if let Some(patience) = patience.filter(|patience| started.elapsed() > *patience) {
                 return Err(Silence::Late(patience));
+            }
+            let left =
+                patience.map_or(SLICE, |patience| patience - started.elapsed().min(patience));
+            let waits = left.clamp(LEAST, SLICE);
+            if waits != self.waits {
+                self.stream.set_read_timeout(Some(waits))?;
+                self.waits = waits;
             }
             match self.stream.read(&mut part) {
                 Ok(0) => return Err(Silence::Gone),
