@@ -410,9 +410,9 @@
       for (let at = place[i]; owner[at] === i; at++) plot.setSeries(at, { show });
       legend.children[i].setAttribute("aria-pressed", show);
     };
-    const hasNames = data.series.some((series) => series.name);
     // Where all have one label, the title says it.
     const severalLabels = new Set(data.series.map((series) => series.label).filter(Boolean)).size > 1;
+    const hasNames = severalLabels || data.series.some((series) => series.name);
     data.series.forEach((series, i) => {
       const button = element("button");
       button.type = "button";

@@ -196,9 +196,15 @@ fn legend_places(figure: &Figure, left: f64, right: f64) -> Vec<(f64, f64)> {
 }
 
 fn legend_texts(figure: &Figure) -> Vec<String> {
+    let has_several_labels = figure
+        .series
+        .windows(2)
+        .any(|pair| pair[0].label != pair[1].label);
     let has_names = figure.series.iter().any(|series| !series.name.is_empty());
+    let has_names = has_names || has_several_labels;
     let named = figure.series.iter().filter(|_| has_names);
     let named = named.map(|series| match series.label {
+        Some(label) if series.name.is_empty() => label.words().to_owned(),
         Some(label) => format!("{}, {}", series.name, label.words()),
         None => series.name.clone(),
     });
@@ -287,6 +293,7 @@ fn paint_series(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, posit
 mod tests {
     use super::super::figure::{Axis, Series};
     use super::*;
+    use trammel_core::label::Label;
 
     fn figure() -> Figure {
         let points = (0..50_000)
@@ -319,6 +326,17 @@ mod tests {
         let looks: std::collections::BTreeSet<_> =
             looks.map(|look| (look.colour, look.shape)).collect();
         assert_eq!(looks.len(), 64);
+    }
+
+    #[test]
+    fn engines_of_a_series_without_a_name_are_told_apart() {
+        let points = vec![(0.0, 0.0), (1.0, 1.0)];
+        let series = |label| Series::new("", Mark::Line, points.clone()).labelled(label);
+        let axes = (Axis::linear("limit", "BDP"), Axis::linear("use", "%"));
+        let figure = Figure::new("use", "Use", axes.0, axes.1)
+            .with(series(Label::Measured))
+            .with(series(Label::Simulated));
+        assert_eq!(legend_texts(&figure), ["measured", "simulated"]);
     }
 
     #[test]

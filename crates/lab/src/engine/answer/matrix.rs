@@ -7,6 +7,7 @@ use crate::report::Block;
 use crate::report::heat_map::{Colours, HeatMap};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
+use trammel_core::interval::LEAST_REPEATS;
 
 /// The variants, in the order of the file.
 pub(super) fn variants(file: &File, matrix: &Matrix) -> Vec<String> {
@@ -72,7 +73,7 @@ pub(super) fn heat_maps(file: &File, numbers: &Numbers, matrix: &Matrix) -> Vec<
             "" => "Who takes from whom".to_owned(),
             group => format!("Who takes from whom, {group}"),
         };
-        let spread = if repeats > 1 {
+        let spread = if u64::from(repeats) >= LEAST_REPEATS {
             format!(" Point at a cell for its 95 % interval over {repeats} runs ({INTERVALS}).")
         } else {
             String::new()

@@ -11,6 +11,7 @@ use crate::report::{Block, Note, NoteKind};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use std::collections::BTreeMap;
+use trammel_core::interval::LEAST_REPEATS;
 use trammel_core::label::Label;
 
 /// Rows that a person still reads.
@@ -171,7 +172,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         .max()
         .unwrap_or(1);
     let spread = match repeats {
-        1 => String::new(),
+        n if u64::from(n) < LEAST_REPEATS => String::new(),
         n => format!(
             "Grey numbers: 95 % confidence interval of the mean over {n} repeats ({INTERVALS})."
         ),

@@ -10,6 +10,7 @@ use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
 use crate::scenario::File;
 use crate::scenario::model::Goal;
 use crate::scenario::sweep::Point;
+use trammel_core::interval::LEAST_REPEATS;
 use trammel_core::label::Label;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
@@ -111,7 +112,7 @@ fn curve(
 
 fn caption(file: &File) -> String {
     match file.points.iter().map(|point| point.scenario.repeat).max() {
-        Some(n) if n > 1 => {
+        Some(n) if u64::from(n) >= LEAST_REPEATS => {
             format!("Bands: 95 % interval of the mean, {n} repeats.")
         }
         _ => String::new(),
