@@ -70,10 +70,15 @@ impl LogServer {
                 Ok(None) => {}
                 Ok(Some(what)) | Err(what) => say(from, &what),
             };
-            self.listener
-                .serve_by(scope, stop, &Asks, serve, &|_, from, why| {
+            self.listener.serve_by(
+                scope,
+                &|| stop.load(Ordering::Relaxed),
+                &Asks,
+                serve,
+                &|_, from, why| {
                     say(from, &format!("turned away: {why}"));
-                })
+                },
+            )
         })
     }
 

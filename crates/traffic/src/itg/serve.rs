@@ -115,10 +115,15 @@ impl Receiver {
                 let channel = Channel::new(stream, peer, (shared, session));
                 channel.converse((scope, stop), say);
             };
-            self.listener
-                .serve_by(scope, stop, &Greeting, serve, &|_, peer, why| {
+            self.listener.serve_by(
+                scope,
+                &|| stop.load(Ordering::Relaxed),
+                &Greeting,
+                serve,
+                &|_, peer, why| {
                     say(peer, &format!("turned away: {why}"));
-                })
+                },
+            )
         })
     }
 }

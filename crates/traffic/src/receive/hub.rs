@@ -10,6 +10,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use trammel_io::clock::wall_ns;
 
+/// Flows of one peer that are open at once, at most.
+const MOST_OF_PEER: usize = 1 << 16;
+
 /// Takes what is received: a log, a decoder, or nothing.
 pub trait Sink: Send {
     /// A flow is open.
@@ -98,14 +101,15 @@ impl Hub {
         }
     }
 
-    /// Opens a flow of packets from `peer`; gives its number, or none where all are taken.
+    /// Opens a flow of packets from `peer`; gives its number, or none where all are taken, or all that one peer may have.
     pub fn open(
         &mut self,
         peer: IpAddr,
         meter: Meter,
         about: impl FnOnce(u32) -> Flow,
     ) -> Option<u32> {
-        if self.flows.len() as u32 >= MOST_FLOWS - 1 {
+        let its = self.peers.get(&peer).copied().unwrap_or(0);
+        if self.flows.len() as u32 >= MOST_FLOWS - 1 || its >= MOST_OF_PEER {
             return None;
         }
         while self.flows.contains_key(&self.next) {

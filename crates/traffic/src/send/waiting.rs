@@ -10,7 +10,7 @@ use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::{Key, nonce};
-use crate::signal::listener::Listener;
+use crate::signal::listener::{Listener, Signalling, refuse};
 use crate::signal::message::{Message, Wish};
 use crate::signal::pending::{Door, Pending, Verdict};
 use crate::signal::punch::{PUNCH_BYTES, punch};
@@ -50,13 +50,8 @@ impl Waiting {
         let (over, came) = (AtomicBool::new(false), Mutex::new(None));
         let (over, found) = (&over, &came);
         let served = std::thread::scope(|scope| {
-            scope.spawn(move || {
-                while !over.load(Ordering::Relaxed) {
-                    over.fetch_or(stop.load(Ordering::Relaxed), Ordering::Relaxed);
-                    std::thread::sleep(SLICE);
-                }
-            });
-            let served = self.listener.serve(scope, over, move |stream, _| {
+            let is_over = || over.load(Ordering::Relaxed) || stop.load(Ordering::Relaxed);
+            let greet = move |stream, _| {
                 if let Ok(session) = greet(stream, key, over) {
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     if found.is_none() {
@@ -64,7 +59,11 @@ impl Waiting {
                     }
                     over.store(true, Ordering::Relaxed);
                 }
-            });
+            };
+            let served = self
+                .listener
+                .serve_by(scope, &is_over, &Signalling, greet, &refuse);
+            // Those who are being greeted are not waited for.
             over.store(true, Ordering::Relaxed);
             served
         });

@@ -130,7 +130,7 @@ impl Channel {
                 return Err(Silence::Late(patience));
             }
             let left =
-                patience.map_or(SLICE, |patience| patience - started.elapsed().min(patience));
+                patience.map_or(SLICE, |patience| patience.saturating_sub(started.elapsed()));
             let waits = left.clamp(LEAST, SLICE);
             if waits != self.waits {
                 self.stream.set_read_timeout(Some(waits))?;

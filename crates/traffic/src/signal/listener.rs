@@ -70,18 +70,15 @@ impl Listener {
     where
         F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
     {
-        self.serve_by(scope, stop, &Signalling, each, &|stream, _, why| {
-            if let Ok(mut channel) = Channel::new(stream) {
-                let _ = channel.say(&Message::Refused(why));
-            }
-        })
+        let is_over = || stop.load(Ordering::Relaxed);
+        self.serve_by(scope, &is_over, &Signalling, each, &refuse)
     }
 
-    /// Serves connections that come in by `door` by `each` until `stop` is set; `full` hears of one that finds no place, and why.
+    /// Serves connections that come in by `door` by `each` until it is over; `full` hears of one that finds no place, and why.
     pub fn serve_by<'scope, F>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
-        stop: &AtomicBool,
+        is_over: &dyn Fn() -> bool,
         door: &dyn Door,
         each: F,
         full: &dyn Fn(TcpStream, SocketAddr, String),
@@ -90,7 +87,7 @@ impl Listener {
         F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
     {
         let mut pending = Pending::new(&self.socket)?;
-        while !stop.load(Ordering::Relaxed) {
+        while !is_over() {
             for (stream, from) in pending.next(door)? {
                 let place = match self.places.take(from) {
                     Ok(place) => place,
@@ -107,6 +104,13 @@ impl Listener {
             }
         }
         Ok(())
+    }
+}
+
+/// Tells one of our signalling why it is not served.
+pub(crate) fn refuse(stream: TcpStream, _: SocketAddr, why: String) {
+    if let Ok(mut channel) = Channel::new(stream) {
+        let _ = channel.say(&Message::Refused(why));
     }
 }
 
