@@ -370,7 +370,13 @@ impl Receiver {
         }
         let from = self.rcv_nxt;
         self.rcv_nxt = end;
-        self.charge(from, end.wrapping_sub(from));
+        let bytes = end.wrapping_sub(from);
+        if auto_read {
+            // Nothing waits before it.
+            self.queued = u64::from(bytes) + DESCRIPTOR_BYTES;
+        } else {
+            self.charge(from, bytes);
+        }
         self.adapt(now.as_us());
         self.grow(segment.len);
         if !self.gaps.is_empty() {

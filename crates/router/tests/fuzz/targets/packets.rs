@@ -2,7 +2,6 @@
 
 use trammel_packet::headers::checksum::{Sum, checksum, for_udp};
 use trammel_packet::headers::ipv4::set_checksum;
-use trammel_packet::headers::ipv6;
 
 /// A kind of frame.
 pub(crate) struct Template {
@@ -187,6 +186,7 @@ impl Template {
 
 #[test]
 fn the_templates_are_well_formed() {
+    use trammel_packet::headers::ipv6;
     for template in TEMPLATES {
         let frame = template.bytes();
         let network = &frame[12 + template.ethernet.len()..];
