@@ -80,6 +80,13 @@ impl Running {
         Duration::from_millis(10 * (fields[0] + fields[1]))
     }
 
+    /// Processor time that it has in a second, and how long that was.
+    fn spends(&self) -> (Duration, Duration) {
+        let (before, started) = (self.cpu(), Instant::now());
+        std::thread::sleep(Duration::from_secs(1));
+        (self.cpu().saturating_sub(before), started.elapsed())
+    }
+
     /// Ends it; gives its exit code and what it said.
     fn interrupt(mut self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
@@ -317,9 +324,7 @@ fn listeners_without_descriptors_rest_and_serve_again() {
         let strangers = silent(server.address, 100);
         assert!(strangers.len() >= 60, "{}", strangers.len());
         // So many wait that it has no descriptors all the time.
-        let (before, started) = (server.cpu(), Instant::now());
-        std::thread::sleep(Duration::from_secs(1));
-        let (spent, passed) = (server.cpu() - before, started.elapsed());
+        let (spent, passed) = server.spends();
         assert!(spent < passed / 4, "{words:?}: {spent:?} of {passed:?}");
         drop(strangers);
         match words[0] {
@@ -383,9 +388,7 @@ fn sockets_of_a_router_without_descriptors_do_not_spin() {
         wait_until("the router", || TcpStream::connect(address).is_ok());
         let strangers = silent(address, 100);
         wait_until("its last descriptor", || router.descriptors() >= 39);
-        let (before, started) = (router.cpu(), Instant::now());
-        std::thread::sleep(Duration::from_secs(1));
-        let (spent, passed) = (router.cpu() - before, started.elapsed());
+        let (spent, passed) = router.spends();
         assert!(spent < passed / 4, "{element}: {spent:?} of {passed:?}");
         drop(strangers);
     }
@@ -431,9 +434,7 @@ fn thousands_of_ports_in_turn_leave_room_for_the_next() {
     let closed = session.close_flow(number, Count::default());
     closed.expect("it closes");
     wait_until("threads of ports", || receiver.threads() < 10);
-    let (cpu, started) = (receiver.cpu(), Instant::now());
-    std::thread::sleep(Duration::from_secs(1));
-    let (spent, passed) = (receiver.cpu() - cpu, started.elapsed());
+    let (spent, passed) = receiver.spends();
     assert!(spent < passed / 20, "{spent:?} of {passed:?} for nothing");
     drop(session);
     serves(here, &receiver, &["--port", "20001"]);

@@ -170,19 +170,19 @@ fn connect_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
 
 #[derive(Debug)]
 struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     reserve: Reserve,
     request: SocketRequest,
 }
 
 fn listen_tcp(request: &SocketRequest) -> io::Result<Box<dyn Socket>> {
-    let listener = match request.local.parse::<SocketAddr>() {
+    let socket = match request.local.parse::<SocketAddr>() {
         Ok(local) => TcpListener::bind(local)?,
         Err(_) => TcpListener::bind(address(&request.local)?)?,
     };
-    listener.set_nonblocking(true)?;
+    socket.set_nonblocking(true)?;
     Ok(Box::new(Listener {
-        listener,
+        socket,
         reserve: Reserve::new(),
         request: request.clone(),
     }))
@@ -194,7 +194,7 @@ fn listening() -> io::Error {
 
 impl Socket for Listener {
     fn accept(&mut self) -> io::Result<Option<Box<dyn Socket>>> {
-        match self.reserve.accept(|| self.listener.accept())? {
+        match self.reserve.accept(|| self.socket.accept())? {
             Some((stream, _)) => tcp_stream(stream, &self.request).map(Some),
             None => Ok(None),
         }
@@ -209,11 +209,11 @@ impl Socket for Listener {
     }
 
     fn descriptor(&self) -> i32 {
-        self.listener.as_raw_fd()
+        self.socket.as_raw_fd()
     }
 
     fn address(&self) -> String {
-        self.listener
+        self.socket
             .local_addr()
             .map_or_else(|_| String::new(), |local| local.to_string())
     }
