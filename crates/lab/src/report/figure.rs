@@ -204,11 +204,11 @@ impl Series {
         samples.retain(|v| v.is_finite());
         samples.sort_by(f64::total_cmp);
         let n = samples.len() as f64;
+        // It rises from none: nothing is below the least.
+        let least = samples.first().map(|least| (*least, 0.0));
         let points = samples.into_iter().enumerate();
-        let points = points
-            .map(|(i, v)| (v, (i + 1) as f64 * 100.0 / n))
-            .collect();
-        Series::new(name, Mark::Step, points)
+        let points = points.map(|(i, v)| (v, (i + 1) as f64 * 100.0 / n));
+        Series::new(name, Mark::Step, least.into_iter().chain(points).collect())
     }
     /// This series with its engine or source.
     pub fn labelled(mut self, label: Label) -> Series {
@@ -436,11 +436,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cdf_ends_at_all() {
+    fn a_cdf_goes_from_none_to_all() {
         let series = Series::cdf("delay", vec![3.0, 1.0, f64::NAN, 2.0, 2.0]);
         assert_eq!(
             series.points,
-            [(1.0, 25.0), (2.0, 50.0), (2.0, 75.0), (3.0, 100.0)]
+            [
+                (1.0, 0.0),
+                (1.0, 25.0),
+                (2.0, 50.0),
+                (2.0, 75.0),
+                (3.0, 100.0)
+            ]
         );
     }
 

@@ -73,7 +73,9 @@ fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> 
         let title = format!("Delay of `{}`", stream.name);
         let mut figure = Figure::new(&id, &title.replace('`', ""), x, y);
         for (label, points) in curves {
-            let points = points.into_iter();
+            // It rises from none: no packet is faster than the fastest.
+            let fastest = points.first().map(|(us, _)| (*us, 0.0));
+            let points = fastest.into_iter().chain(points);
             let points = points.map(|(us, share)| (us * factor, share * 100.0));
             let series = Series::new(stream.name.as_str(), Mark::Step, points.collect());
             figure = figure.with(series.labelled(label).coloured(n));
