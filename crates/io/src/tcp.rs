@@ -208,6 +208,13 @@ pub fn set_congestion(socket: &impl AsFd, name: &str) -> Result<()> {
     })
 }
 
+/// Has the kernel take no more than so many bytes that it has not sent yet, be its buffer as long as it is (`TCP_NOTSENT_LOWAT`).
+pub fn limit_unsent(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+    let owned = socket.as_fd().try_clone_to_owned()?;
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    sys::set_option(&owned, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &bytes)
+}
+
 /// The name of a connection's congestion control.
 pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     let name: [u8; NAME_BYTES] = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION)?;

@@ -213,7 +213,7 @@ fn itgrecv_takes_what_ours_sends() {
     }
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
-    let [signalling, a, b, c, d, e, f] = free_ports("127.0.0.1");
+    let [signalling, a, b, c, d, e, f, g, h] = free_ports("127.0.0.1");
     let running = start(
         here,
         "ITGRecv",
@@ -235,7 +235,9 @@ fn itgrecv_takes_what_ours_sends() {
          {four} -rp {c} -C 500 -c 64 -z 100 -m rttm\n\
          {four} -rp {d} -C 500 -c 64 -z 100 -T TCP -m rttm\n\
          {six} -rp {e} -C 1000 -c 100 -z 150 -b 0x20 -f 32\n\
-         {six} -rp {f} -C 1000 -c 100 -z 150 -T TCP -p 1\n"
+         {six} -rp {f} -C 1000 -c 100 -z 150 -T TCP -p 1\n\
+         {four} -rp {g} -C 500 -c 20 -z 100 -T TCP\n\
+         {four} -rp {h} -T TCP -z 50 Telnet\n"
     );
     std::fs::write(here.join("script"), script).expect("there is room");
     let words = [
@@ -252,18 +254,18 @@ fn itgrecv_takes_what_ours_sends() {
     let all = tables(&out.stdout);
     let sent = |at: usize| all["streams"][at]["sent_pkts"].as_u64();
     assert_eq!(
-        [0, 1, 2, 3, 4, 5].map(|at| sent(at).expect("a number")),
-        [300, 200, 100, 100, 150, 150]
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|at| sent(at).expect("a number")),
+        [300, 200, 100, 100, 150, 150, 100, 50]
     );
     let returned: Vec<_> = flows(&out.stdout);
     assert_eq!(returned, [(100, 0), (100, 0)], "{said}");
-    assert_eq!(decoded_by_itgdec(here, "sent.log"), 1000);
+    assert_eq!(decoded_by_itgdec(here, "sent.log"), 1150);
     // ITGRecv writes its log when it likes, some time after a flow has ended.
     let until = Instant::now() + LONG;
-    while decoded_by_itgdec(here, "received.log") < 1000 && Instant::now() < until {
+    while decoded_by_itgdec(here, "received.log") < 1150 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(200));
     }
-    assert_eq!(decoded_by_itgdec(here, "received.log"), 1000);
+    assert_eq!(decoded_by_itgdec(here, "received.log"), 1150);
     drop(running);
 }
 

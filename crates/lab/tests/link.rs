@@ -306,3 +306,35 @@ fn losses_of_a_path_are_told_by_sequence() {
     }
     let _ = ip(&["netns", "del", &name]);
 }
+
+/// An address of one link only is reached and listened on with its interface; skipped where there is no namespace to be had.
+#[test]
+fn an_address_of_one_link_is_reached_by_its_zone() {
+    let name = format!("li6-{}", std::process::id());
+    let ip = |words: &[&str]| {
+        let done = Command::new("ip").args(words).output();
+        done.is_ok_and(|done| done.status.success())
+    };
+    let inside = |words: &[&str]| ip(&[&["netns", "exec", &name][..], words].concat());
+    let is_made = ip(&["netns", "add", &name])
+        && inside(&["ip", "link", "set", "lo", "up"])
+        && inside(&["ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad"]);
+    if is_made {
+        let script = "\"$TRAMMEL\" recv --listen 'fe80::1%lo' --no-key --flows 3 >/dev/null 2>&1 & \
+            until \"$TRAMMEL\" link 'fe80::1%lo' -t 0.2; do :; done; \
+            for by in udp tcp; do \
+            \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait";
+        let out = Command::new("ip")
+            .args(["netns", "exec", &name, "sh", "-c", script])
+            .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
+            .stderr(Stdio::null())
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8_lossy(&out.stdout);
+        assert_eq!(out.status.code(), Some(0), "{text}");
+        assert!(text.contains("[fe80::1%1]:9310"), "{text}");
+    } else {
+        eprintln!("skipped: no namespace with an address `fe80::1`");
+    }
+    let _ = ip(&["netns", "del", &name]);
+}

@@ -89,6 +89,7 @@ fn any(rng: &mut Rng) -> Message {
         bytes: u64::MAX,
         lost: u64::MAX,
         unattributed: u64::MAX,
+        duplicates: 0,
     };
     let wish = Wish {
         protocol: [Protocol::Udp, Protocol::Tcp, Protocol::Dccp][below(rng, 3) as usize],

@@ -336,7 +336,8 @@ fn inputs(args: &Args) -> Inputs {
 }
 
 fn longest_delay(args: &Args) -> anyhow::Result<Time> {
-    let seconds = Quantity::parse_as(&args.longest_delay, &[Dimension::Time])?.value;
+    let time = super::durations::parse(&args.longest_delay).map_err(|why| anyhow!("{why}"))?;
+    let seconds = time.as_secs_f64();
     if !(0.0..=3600.0).contains(&seconds) {
         return Err(anyhow!(
             "`--longest-delay {}`: a frame that takes more than an hour is waited for by nobody",

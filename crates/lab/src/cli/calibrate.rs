@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use trammel_core::units::{Dimension, Quantity};
 
 /// Measure this machine and write it as a machine file, `host`
 #[derive(Debug, clap::Args)]
@@ -32,8 +31,7 @@ pub(super) struct Args {
 }
 
 fn budget(text: &str) -> Result<Duration, String> {
-    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    let seconds = quantity.value;
+    let seconds = super::durations::parse(text)?.as_secs_f64();
     if (5.0..=120.0).contains(&seconds) {
         return Ok(Duration::from_secs_f64(seconds));
     }

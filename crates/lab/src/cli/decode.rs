@@ -1,6 +1,6 @@
 //! `trammel decode`: what logs of senders and receivers say.
 
-use super::{DONE, print, say};
+use super::{DONE, durations, print, say};
 use crate::run_folder::RunFolder;
 use crate::traffic::decode::{Job, Subtract, decode};
 use crate::traffic::itg_files::{self, Form};
@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_core::table::write_json;
 use trammel_core::time::Time;
-use trammel_core::units::{Dimension, Quantity};
 use trammel_traffic::decode::{Filter, Options};
 
 /// Decode logs: rates, delay, jitter, loss, reordering, for each flow and together
@@ -76,8 +75,7 @@ enum When {
 }
 
 fn time(text: &str) -> Result<f64, String> {
-    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    Ok(quantity.value)
+    Ok(durations::parse(text)?.as_secs_f64())
 }
 
 fn interval(text: &str) -> Result<Time, String> {

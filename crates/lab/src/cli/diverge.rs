@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use trammel_core::time::Time;
-use trammel_core::units::{Dimension, Quantity};
 
 /// Find the first segment that the simulator and the real kernel send differently, and which mechanism it is
 ///
@@ -48,9 +47,9 @@ pub(super) struct Args {
 }
 
 fn time(text: &str) -> Result<Time, String> {
-    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    if (0.0..=1e6).contains(&quantity.value) {
-        return Ok(Time::from_secs_f64(quantity.value));
+    let time = super::durations::parse(text)?;
+    if (0.0..=1e6).contains(&time.as_secs_f64()) {
+        return Ok(time);
     }
     Err("it must be from 0 to 1,000,000 s".to_owned())
 }

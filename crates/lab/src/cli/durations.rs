@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Time, String> {
     if (0.0..=MOST_SECS).contains(&secs) {
         return Ok(Time::from_secs_f64(secs));
     }
-    Err("it must be from 0 s to 10,000,000 s".to_owned())
+    Err("it must be from 0 to 10,000,000 s".to_owned())
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ mod diverge;
 mod doc;
 #[cfg(target_os = "linux")]
 mod doc_device;
-#[cfg(target_os = "linux")]
 mod durations;
 #[cfg(target_os = "linux")]
 mod element;

@@ -8,7 +8,6 @@ use crate::traffic::peers::Peer;
 use anyhow::bail;
 use std::process::ExitCode;
 use trammel_core::time::Time;
-use trammel_core::units::{Dimension, Quantity};
 
 /// Recompute the tables of published papers, next to the originals
 #[derive(Debug, clap::Args)]
@@ -43,9 +42,9 @@ pub(super) struct Args {
 
 /// A time of streams.
 fn duration(text: &str) -> Result<Time, String> {
-    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    if (0.01..=3600.0).contains(&quantity.value) {
-        return Ok(Time::from_secs_f64(quantity.value));
+    let time = super::durations::parse(text)?;
+    if (0.01..=3600.0).contains(&time.as_secs_f64()) {
+        return Ok(time);
     }
     Err("it must be from 10 ms to 3600 s".to_owned())
 }

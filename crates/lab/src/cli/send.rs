@@ -4,12 +4,12 @@ mod flows;
 mod orders;
 
 use super::guard::key;
-use super::{DONE, FAILED, INTERRUPTED, options, print, say};
+use super::{DONE, FAILED, INTERRUPTED, USAGE, durations, options, print, say};
 use crate::engine::Lacks;
 use crate::traffic::log_file::LogTo;
 use crate::traffic::metrics;
 use crate::traffic::send::{self, Job, Outcome, resolve};
-use crate::traffic::words::{Words, source};
+use crate::traffic::words::{Words, is_share, source};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -95,7 +95,7 @@ pub(super) struct Args {
 /// What is of one flow: the words of a script's line.
 #[derive(Clone, Debug, clap::Args)]
 struct FlowArgs {
-    /// Packets a second
+    /// Packets a second, or bits of payload: `10 kpps`, `100 Mbit/s`
     #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
     rate: Option<String>,
     /// Law of the gaps between packets; a shape only where there is a rate, else in seconds
@@ -120,7 +120,7 @@ struct FlowArgs {
     #[arg(short, long, value_name = "NAME")]
     app: Option<String>,
     /// How long to send [default: 10s, unless packets or bytes are given]
-    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    #[arg(short, long, value_name = "TIME", value_parser = durations::parse)]
     duration: Option<Time>,
     /// How many packets to send
     #[arg(short = 'n', long, value_name = "N")]
@@ -129,7 +129,7 @@ struct FlowArgs {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     bytes: Option<u64>,
     /// When to start
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
     start: Time,
     /// What carries the packets
     #[arg(short = 'T', long, value_enum, default_value = "udp")]
@@ -200,15 +200,6 @@ enum LateName {
     Stretch,
 }
 
-fn time(text: &str) -> Result<Time, String> {
-    let quantity = Quantity::parse_as(text, &[Dimension::Time]).map_err(|why| why.to_string())?;
-    let secs = quantity.value;
-    if (0.0..=1e7).contains(&secs) {
-        return Ok(Time::from_secs_f64(secs));
-    }
-    Err("it must be from 0 s to 10,000,000 s".to_owned())
-}
-
 fn mac(text: &str) -> Result<[u8; 6], String> {
     let mut bytes = [0; 6];
     let mut parts = text.split([':', '-']);
@@ -255,6 +246,9 @@ fn plain(args: &Args, mechanism: Option<Mechanism>) -> anyhow::Result<Option<Mec
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let wanted = [Dimension::Bytes, Dimension::Ratio];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
+    if is_share(text) {
+        return Err("a number of bytes is wanted, such as `64 KB`".to_owned());
+    }
     if (1.0..=1e18).contains(&quantity.value) {
         return Ok(quantity.value as u64);
     }
@@ -437,10 +431,12 @@ fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The exit code of what became of flows.
+/// The exit code of what became of flows. A log that could not be kept is an output that is not there.
 pub(super) fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
     if is_interrupted {
         INTERRUPTED
+    } else if outcome.log_fault.is_some() {
+        USAGE
     } else if outcome.is_whole() {
         DONE
     } else {

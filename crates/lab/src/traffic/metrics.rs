@@ -205,7 +205,7 @@ pub fn intervals(report: &Report) -> Table {
             let row = vec![
                 Cell::from(flow.session as u64),
                 Cell::from(u64::from(flow.number)),
-                Cell::Float((one.start_ns - start) as f64 / 1e9),
+                Cell::Float(one.start_ns.saturating_sub(start) as f64 / 1e9),
                 Cell::from(one.pkts),
                 Cell::Float(one.bit_rate_bps),
                 Cell::Float(one.packet_rate_pps),

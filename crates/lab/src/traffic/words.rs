@@ -36,9 +36,10 @@ pub fn source(words: &Words) -> anyhow::Result<Box<dyn Source>> {
         return (entry.build)(&params).map_err(|why| anyhow::anyhow!("`{app}`: {why}"));
     }
     let gap = law(&words.gap)?;
+    let sizes = sizes(&words.size)?;
     let spans = match &words.rate {
         Some(rate) => {
-            let per_second = packet_rate(rate)?;
+            let per_second = packet_rate(rate, sizes.mean())?;
             Spans::at_rate(gap, per_second).with_context(|| {
                 format!(
                     "`{}` has no mean, so it cannot be sent at {rate}; leave `--rate` out and give the law in seconds",
@@ -51,18 +52,29 @@ pub fn source(words: &Words) -> anyhow::Result<Box<dyn Source>> {
             "how many packets a second? give `--rate 1000`, or a law in seconds such as `--gap exponential:mean=0.001`, or `--app voip`"
         ),
     };
-    let sizes = sizes(&words.size)?;
     Ok(Box::new(Laws::new(spans, sizes)?))
 }
 
-/// A rate of packets: `1000` or `10 kpps`.
-fn packet_rate(text: &str) -> anyhow::Result<f64> {
-    let wanted = [Dimension::PacketRate, Dimension::Ratio];
-    let per_second = Quantity::parse_as(text, &wanted)?.value;
-    if per_second > 0.0 && per_second.is_finite() {
+/// Whether `text` is a share, where a plain number would be right.
+pub fn is_share(text: &str) -> bool {
+    text.trim_end().ends_with('%')
+}
+
+/// A rate of packets, `1000` or `10 kpps`; or one of bits of payloads, which have so many bytes in the mean, `100 Mbit/s`.
+fn packet_rate(text: &str, mean_bytes: f64) -> anyhow::Result<f64> {
+    let wanted = [Dimension::PacketRate, Dimension::Rate, Dimension::Ratio];
+    let rate = Quantity::parse_as(text, &wanted)?;
+    let per_second = if rate.dimension == Dimension::Rate {
+        rate.value / 8.0 / mean_bytes
+    } else {
+        rate.value
+    };
+    if per_second > 0.0 && per_second.is_finite() && !is_share(text) {
         return Ok(per_second);
     }
-    bail!("`{text}` is no rate of packets; give one above 0, such as `1000` or `10 kpps`")
+    bail!(
+        "`{text}` is no rate of packets; give one above 0, such as `1000`, `10 kpps` or, of payload, `100 Mbit/s`"
+    )
 }
 
 fn sizes(text: &str) -> anyhow::Result<Sizes> {
@@ -70,7 +82,10 @@ fn sizes(text: &str) -> anyhow::Result<Sizes> {
     let least = STAMP_BYTES as u32;
     if let Ok(quantity) = Quantity::parse_as(text, &wanted) {
         let bytes = quantity.value;
-        if bytes.fract() != 0.0 || !(f64::from(least)..=f64::from(DATAGRAM_MAX)).contains(&bytes) {
+        if is_share(text)
+            || bytes.fract() != 0.0
+            || !(f64::from(least)..=f64::from(DATAGRAM_MAX)).contains(&bytes)
+        {
             bail!(
                 "`{text}`: a payload is from {least} bytes, which tell its place and time, to {DATAGRAM_MAX} bytes"
             );
@@ -147,6 +162,8 @@ mod tests {
             made(Some("10 kpps"), "exponential", "64 B", None),
             Ok((1e4, 64.0))
         );
+        let bits = made(Some("8 Mbit/s"), "constant", "1000", None);
+        assert_eq!(bits, Ok((1000.0, 1000.0)));
         let law = made(
             None,
             "exponential:mean=0.002",
@@ -165,6 +182,8 @@ mod tests {
             (None, "constant", "512", None, "--rate 1000"),
             (Some("0"), "constant", "512", None, "above 0"),
             (Some("fast"), "constant", "512", None, "fast"),
+            (Some("50 %"), "constant", "512", None, "no rate"),
+            (Some("10"), "constant", "5000 %", None, "from 16"),
             (Some("10"), "constnat", "512", None, "constant"),
             (Some("10"), "cauchy", "512", None, "no mean"),
             (Some("10"), "pareto:shpae=2", "512", None, "shape"),

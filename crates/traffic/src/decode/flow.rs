@@ -18,15 +18,15 @@ pub struct Summary {
     pub pkts: u64,
     /// Bytes of their payload.
     pub bytes: u64,
-    /// The least second instant, in nanoseconds since 1970; `None` of no packets.
+    /// The least second instant of a first copy, in nanoseconds since 1970; `None` of no packets.
     pub first_ns: Option<i64>,
     /// The greatest.
     pub last_ns: Option<i64>,
     /// From the first to the last.
     pub duration_s: f64,
-    /// Payload by the duration; `None` where that is 0.
+    /// The packet rate times the mean payload of first copies, in bits.
     pub bit_rate_bps: Option<f64>,
-    /// Packets by the duration; `None` where that is 0.
+    /// First copies but one, by the duration; `None` where that is 0.
     pub packet_rate_pps: Option<f64>,
     /// Further copies of packets that had come.
     pub duplicate_pkts: u64,
@@ -54,6 +54,8 @@ pub struct Summary {
 pub(super) struct Counts {
     pkts: u64,
     bytes: u64,
+    /// Bytes of first copies.
+    first_bytes: u64,
     first_ns: i64,
     last_ns: i64,
     duplicates: u64,
@@ -71,6 +73,7 @@ impl Counts {
         Counts {
             pkts: 0,
             bytes: 0,
+            first_bytes: 0,
             first_ns: i64::MAX,
             last_ns: i64::MIN,
             duplicates: 0,
@@ -87,8 +90,6 @@ impl Counts {
     fn arrive(&mut self, record: &Record, delay_ns: i64, arrival: Arrival) {
         self.pkts += 1;
         self.bytes += u64::from(record.bytes);
-        self.first_ns = self.first_ns.min(record.end_ns);
-        self.last_ns = self.last_ns.max(record.end_ns);
         match arrival {
             Arrival::Duplicate => self.duplicates += 1,
             Arrival::TooLate => self.too_late += 1,
@@ -97,6 +98,9 @@ impl Counts {
                 after_ns,
                 ..
             } => {
+                self.first_bytes += u64::from(record.bytes);
+                self.first_ns = self.first_ns.min(record.end_ns);
+                self.last_ns = self.last_ns.max(record.end_ns);
                 self.negative += u64::from(delay_ns < 0);
                 self.delays.push(delay_ns);
                 for (earlier, later) in [(before_ns, Some(delay_ns)), (Some(delay_ns), after_ns)] {
@@ -116,14 +120,16 @@ impl Counts {
     }
 
     pub(super) fn report(&self, series: &Series, level: f64) -> Summary {
-        let came = self.pkts > 0;
+        let received = self.delays.count();
+        let came = received > 0;
         let duration_s = if came {
             self.last_ns.abs_diff(self.first_ns) as f64 / 1e9
         } else {
             0.0
         };
-        let rate = |count: f64| (duration_s > 0.0).then(|| count / duration_s);
-        let received = self.delays.count();
+        // What comes in the time between the first packet and the last is all but one of them.
+        let packet_rate = (duration_s > 0.0).then(|| (received - 1) as f64 / duration_s);
+        let mean_bits = 8.0 * self.first_bytes as f64 / received as f64;
         let interval = mean_of_groups(series.delays(), level);
         // Clocks that agree measure no delay below zero.
         let interval = interval.map(|found| match self.negative {
@@ -136,8 +142,8 @@ impl Counts {
             first_ns: came.then_some(self.first_ns),
             last_ns: came.then_some(self.last_ns),
             duration_s,
-            bit_rate_bps: rate(self.bytes as f64 * 8.0),
-            packet_rate_pps: rate(self.pkts as f64),
+            bit_rate_bps: packet_rate.map(|rate| rate * mean_bits),
+            packet_rate_pps: packet_rate,
             duplicate_pkts: self.duplicates,
             too_late_pkts: self.too_late,
             delay: delay(&self.delays, self.negative, interval),

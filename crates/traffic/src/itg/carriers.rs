@@ -9,7 +9,7 @@ use super::stamps;
 use crate::record::Protocol;
 use crate::send::answers::{TcpAnswers, UdpAnswers};
 use crate::send::icmp::Icmp;
-use crate::send::tcp::{SLICE, write};
+use crate::send::tcp::{MOST_UNSENT_BYTES, SLICE, write};
 use crate::send::udp::{self, Mechanism, Udp};
 use crate::send::{Carrier, Packet};
 use crate::stamp::STAMP_BYTES;
@@ -21,6 +21,7 @@ use std::sync::atomic::AtomicBool;
 use trammel_io::clock::wall_ns;
 use trammel_io::local::Local;
 use trammel_io::socket;
+use trammel_io::tcp::limit_unsent;
 
 /// Packets of TCP that are written at a time, at most.
 const BATCH: usize = 64;
@@ -77,6 +78,8 @@ pub struct Tcp {
     bounds: (u32, u32),
     filler: Vec<u8>,
     bytes: Vec<u8>,
+    until_ns: i64,
+    unsent: usize,
 }
 
 impl Tcp {
@@ -87,6 +90,7 @@ impl Tcp {
     pub fn new(connection: TcpStream, command: &Command, filler: Vec<u8>) -> io::Result<Tcp> {
         connection.set_nodelay(command.is_without_nagle)?;
         connection.set_write_timeout(Some(SLICE))?;
+        limit_unsent(&connection, MOST_UNSENT_BYTES)?;
         let is_ipv6 = connection.peer_addr()?.is_ipv6();
         socket::mark(connection.as_fd(), is_ipv6, command.ds, command.ttl)?;
         Ok(Tcp {
@@ -95,6 +99,8 @@ impl Tcp {
             bounds: bounds(command),
             filler,
             bytes: Vec::new(),
+            until_ns: i64::MAX,
+            unsent: 0,
         })
     }
 }
@@ -112,6 +118,14 @@ impl Carrier for Tcp {
         true
     }
 
+    fn end_at(&mut self, at_ns: i64) {
+        self.until_ns = at_ns;
+    }
+
+    fn unsent(&self) -> usize {
+        self.unsent
+    }
+
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64> {
         self.bytes.clear();
         for packet in packets {
@@ -124,7 +138,8 @@ impl Carrier for Tcp {
             let head = stamps::head(&packet.stamp, packet.bytes);
             head.encode(&mut self.bytes[at..end], self.metadata, Protocol::Tcp);
         }
-        write(&mut self.stream, &self.bytes, stop)?;
+        let until = (stop, self.until_ns);
+        self.unsent = write(&mut self.stream, &self.bytes, packets, until)?;
         Ok(0)
     }
 }

@@ -4,7 +4,7 @@
 //! have a mean gap of 1/x s, and those of `-O` are whole milliseconds, as a Poisson law of milliseconds gives. Everything else is in
 //! milliseconds or bytes, with shape before scale as documented.
 
-use super::command::{Application, Codec, Command, Law, Unit, Values};
+use super::command::{Application, Codec, Command, Law, Metadata, Unit, Values};
 use super::signalling::head_length;
 use crate::apps;
 use crate::record::{MOST_BYTES, Protocol};
@@ -40,9 +40,17 @@ pub fn stream(command: &Command, seed: u64) -> Result<Stream, Error> {
     })
 }
 
+/// Bytes of a packet of TCP of which ITGRecv notes anything, as observed: its head has 20.
+const LEAST_OF_TCP: u32 = 24;
+
 /// How long packets may be, bytes: from the head of the payload to what the carrier takes.
 pub fn bounds(command: &Command) -> (u32, u32) {
-    let least = head_length(command.metadata, command.protocol) as u32;
+    let head = head_length(command.metadata, command.protocol) as u32;
+    let least = if command.protocol == Protocol::Tcp && command.metadata == Metadata::Full {
+        head.max(LEAST_OF_TCP)
+    } else {
+        head
+    };
     let most = if command.protocol == Protocol::Tcp {
         MOST_BYTES - 1
     } else {
@@ -333,7 +341,8 @@ mod tests {
             ("-c 4", 16),
             ("-c 4 -p 1", 8),
             ("-c 4 -p 2", 4),
-            ("-c 4 -T TCP", 20),
+            // ITGRecv notes nothing of shorter ones.
+            ("-c 4 -T TCP", 24),
         ] {
             let stream = made(line).expect(line);
             assert_eq!(

@@ -1,5 +1,6 @@
 //! The flows that a receiver has open, and what came of each.
 
+use super::seen::Seen;
 use crate::record::{Flow, MOST_FLOWS, MOST_SEQUENCE, Record};
 use crate::signal::message::Count;
 use crate::stamp::Stamp;
@@ -38,6 +39,8 @@ struct Open {
     peer: IpAddr,
     meter: Meter,
     count: Count,
+    /// Which packets came: further copies are counted apart.
+    seen: Seen,
     /// When something of it came, or else when it was opened; nanoseconds since 1970.
     last_ns: i64,
     /// Connections that its packets come on, and whether there was ever one.
@@ -122,6 +125,7 @@ impl Hub {
             peer,
             meter,
             count,
+            seen: Seen::new(),
             last_ns: wall_ns(),
             connections: 0,
             was_connected: false,
@@ -148,8 +152,12 @@ impl Hub {
             self.foreign += 1;
             return None;
         };
-        open.count.packets += 1;
-        open.count.bytes += bytes as u64;
+        if open.seen.is_first(stamp.sequence % MOST_SEQUENCE) {
+            open.count.packets += 1;
+            open.count.bytes += bytes as u64;
+        } else {
+            open.count.duplicates += 1;
+        }
         open.last_ns = time_ns;
         let meter = open.meter;
         self.sink.record(&Record {

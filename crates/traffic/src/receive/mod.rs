@@ -8,6 +8,7 @@ pub mod icmp;
 pub mod port;
 pub(crate) mod ports;
 pub mod reads;
+mod seen;
 pub(crate) mod session;
 pub mod tcp;
 pub mod udp;

@@ -11,6 +11,15 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_io::clock::monotonic_ns;
+
+/// A stream whose time is over goes on for a twentieth of it at most, and between these: a sender that the machine has kept
+/// waiting for a moment still sends all.
+const LATE_PART: i64 = 20;
+const LEAST_LATE_NS: i64 = 100_000_000;
+const MOST_LATE_NS: i64 = 1_000_000_000;
+/// Packets that were not sent are counted up to so many.
+const MOST_LEFT: u64 = 10_000_000;
 
 /// A stream, what carries it, and what became of it so far.
 pub struct Lane {
@@ -20,6 +29,12 @@ pub struct Lane {
     late: Late,
     /// The stream's start on the monotonic clock.
     start_ns: i64,
+    /// When it ends, sent or not; none where its plan alone says.
+    end_ns: Option<i64>,
+    /// When packets were handed over last.
+    now_ns: i64,
+    /// Packets that were due and not handed over any more: nothing can follow them.
+    is_cut: bool,
     sent: Sent,
     due: Vec<Due>,
     packets: Vec<Packet>,
@@ -36,13 +51,24 @@ impl fmt::Debug for Lane {
 
 impl Lane {
     /// `stream` as flow `flow` by `carrier`; the start of the whole is at `origin_ns` of the monotonic clock.
-    pub fn new(stream: &Stream, flow: u32, carrier: Box<dyn Carrier>, origin_ns: i64) -> Lane {
-        let start_ns = i64::try_from(stream.start.as_ns()).unwrap_or(i64::MAX);
+    pub fn new(stream: &Stream, flow: u32, mut carrier: Box<dyn Carrier>, origin_ns: i64) -> Lane {
+        let ns = |time: Time| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
+        let start_ns = origin_ns.saturating_add(ns(stream.start));
+        let end_ns = stream.limits.duration.map(|most| {
+            let late = (ns(most) / LATE_PART).clamp(LEAST_LATE_NS, MOST_LATE_NS);
+            start_ns.saturating_add(ns(most)).saturating_add(late)
+        });
+        if let Some(end_ns) = end_ns {
+            carrier.end_at(end_ns);
+        }
         Lane {
+            end_ns,
+            now_ns: i64::MIN,
+            is_cut: false,
             flow,
             schedule: Schedule::new(Box::new(stream.plan()), stream.late),
             late: stream.late,
-            start_ns: origin_ns.saturating_add(start_ns),
+            start_ns,
             sent: Sent::nothing(),
             due: Vec::with_capacity(carrier.most().0),
             packets: Vec::with_capacity(carrier.most().0),
@@ -60,8 +86,18 @@ impl Lane {
         self.carrier.waits()
     }
 
+    /// Whether its time is over.
+    fn is_over(&self) -> bool {
+        self.end_ns.is_some_and(|end| self.now_ns >= end)
+    }
+
     /// What became of it.
-    pub fn sent(self) -> Sent {
+    pub fn sent(mut self) -> Sent {
+        if self.is_over() && self.sent.fault.is_none() {
+            let (left, more) = self.schedule.left(MOST_LEFT);
+            self.sent.unsent += left;
+            self.sent.unsent_more = more;
+        }
         Sent {
             count: Count {
                 lost: self.schedule.skipped,
@@ -75,7 +111,7 @@ impl Lane {
 
     /// When its next packet is due; none where it is over.
     pub(super) fn next_ns(&mut self) -> Option<i64> {
-        if self.sent.fault.is_some() {
+        if self.sent.fault.is_some() || self.is_cut || self.is_over() {
             return None;
         }
         let next = self.schedule.next_ns()?;
@@ -92,6 +128,7 @@ impl Lane {
     ) {
         let ((most, most_bytes), least_bytes) = (self.carrier.most(), self.carrier.least());
         let since_start = now_ns - self.start_ns;
+        self.now_ns = now_ns;
         self.schedule.take(since_start, most, &mut self.due);
         let (flow, first) = (self.flow, self.sent.count.packets);
         let sent_ns = calendar.date_ns(now_ns);
@@ -111,6 +148,14 @@ impl Lane {
                 self.sent.fault = Some(why.to_string());
                 return;
             }
+        }
+        let unsent = self.carrier.unsent();
+        if unsent > 0 {
+            self.is_cut = true;
+            self.sent.unsent += unsent as u64;
+            self.now_ns = monotonic_ns();
+            self.due.truncate(self.due.len() - unsent);
+            self.packets.truncate(self.packets.len() - unsent);
         }
         self.account(since_start, sent_ns);
         let pairs = self.due.iter().zip(&self.packets);
@@ -161,6 +206,8 @@ impl Sent {
             errors: 0,
             resized: 0,
             overdue: 0,
+            unsent: 0,
+            unsent_more: false,
             shift_ns: 0,
             lateness: Histogram::of_times(),
             fault: None,

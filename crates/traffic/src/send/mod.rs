@@ -53,6 +53,16 @@ pub trait Carrier: Send {
         false
     }
 
+    /// Nothing more is handed over after `at_ns` of the monotonic clock: a carrier that waits for the other end waits no longer.
+    fn end_at(&mut self, at_ns: i64) {
+        let _ = at_ns;
+    }
+
+    /// Packets of the last call that were not handed over, since it was told to stop or its time was over.
+    fn unsent(&self) -> usize {
+        0
+    }
+
     /// Gives packets to the kernel, all of them; says how many calls failed without ending the stream.
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64>;
 }
@@ -72,6 +82,10 @@ pub struct Sent {
     pub resized: u64,
     /// Packets that were handed over after the one that follows was due: where there are any, the sender was the limit.
     pub overdue: u64,
+    /// Packets of the plan that were not sent since the stream's time was over.
+    pub unsent: u64,
+    /// Whether there were more than those.
+    pub unsent_more: bool,
     /// By how much the plan was put off at the end, in nanoseconds.
     pub shift_ns: i64,
     /// How long after it was due each packet was handed to the kernel. It is not when it left.

@@ -15,6 +15,10 @@ pub(crate) struct Due {
     pub(crate) bytes: u32,
 }
 
+/// Who leaves out what is overdue leaves out so many at a time: to look through a plan for what is due just now would take a
+/// sender that is far too slow longer than to send.
+const MOST_SKIPPED: u32 = 16;
+
 /// A plan that is being sent.
 pub(crate) struct Schedule<P: Iterator<Item = Departure>> {
     plan: Peekable<P>,
@@ -38,6 +42,15 @@ impl<P: Iterator<Item = Departure>> Schedule<P> {
         }
     }
 
+    /// How many packets are left, so many at most, and whether there are more.
+    pub(crate) fn left(&mut self, most: u64) -> (u64, bool) {
+        let mut left = 0;
+        while left < most && self.plan.next().is_some() {
+            left += 1;
+        }
+        (left, self.plan.peek().is_some())
+    }
+
     /// When the next packet is due; none where the plan is over.
     pub(crate) fn next_ns(&mut self) -> Option<i64> {
         let at = ns(self.plan.peek()?);
@@ -47,6 +60,7 @@ impl<P: Iterator<Item = Departure>> Schedule<P> {
     /// Puts what is to be sent at `now_ns` into `into`, in order, so many at most.
     pub(crate) fn take(&mut self, now_ns: i64, most: usize, into: &mut Vec<Due>) {
         into.clear();
+        let mut skipped = 0;
         while into.len() < most {
             let shift = self.shift_ns;
             let is_due = |next: &Departure| ns(next).saturating_add(shift) <= now_ns;
@@ -59,7 +73,14 @@ impl<P: Iterator<Item = Departure>> Schedule<P> {
             };
             let is_overdue = self.plan.peek().is_some_and(is_due);
             match self.late {
-                Late::Skip if is_overdue => self.skipped += 1,
+                Late::Skip if is_overdue && skipped < MOST_SKIPPED => {
+                    self.skipped += 1;
+                    skipped += 1;
+                }
+                Late::Skip => {
+                    into.push(due);
+                    skipped = 0;
+                }
                 Late::Stretch if is_overdue => {
                     self.shift_ns += now_ns - due.at_ns;
                     into.push(due);
@@ -119,6 +140,31 @@ mod tests {
         // The gap after it is whole again.
         assert_eq!((stretch.next_ns(), stretch.shift_ns), (Some(4500), 3500));
         assert_eq!(taken(&mut stretch, 4500), [4500]);
+    }
+
+    #[test]
+    fn who_is_far_too_late_to_leave_out_all_sends_one_in_a_few() {
+        let plan = (0..10_000).map(|at| Departure {
+            at: Time::from_ns(at),
+            bytes: 100,
+        });
+        let (mut skip, mut sent) = (Schedule::new(plan, Late::Skip), 0);
+        let mut into = Vec::new();
+        while skip.next_ns().is_some() {
+            skip.take(1_000_000, 64, &mut into);
+            assert!(!into.is_empty());
+            sent += into.len() as u64;
+        }
+        assert_eq!(sent + skip.skipped, 10_000);
+        assert_eq!(sent, 10_000_u64.div_ceil(u64::from(MOST_SKIPPED) + 1));
+    }
+
+    #[test]
+    fn what_is_left_is_counted_as_far_as_asked() {
+        let mut schedule = schedule(Late::Burst);
+        taken(&mut schedule, 2500);
+        assert_eq!(schedule.left(5), (5, true));
+        assert_eq!(schedule.left(5), (2, false));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Count {
     pub lost: u64,
     /// Packets that the receiver's port lost while it had several flows, of this one or of others.
     pub unattributed: u64,
+    /// A receiver's: further copies of packets, which count nowhere else.
+    pub duplicates: u64,
 }
 
 /// A message.
@@ -263,8 +265,9 @@ impl Message {
                     bytes,
                     lost,
                     unattributed,
+                    duplicates,
                 } = count;
-                for value in [packets, bytes, lost, unattributed] {
+                for value in [packets, bytes, lost, unattributed, duplicates] {
                     into.extend_from_slice(&value.to_be_bytes());
                 }
             }
@@ -423,6 +426,7 @@ impl Fields<'_> {
             bytes: u64::from_be_bytes(self.bytes()?),
             lost: u64::from_be_bytes(self.bytes()?),
             unattributed: u64::from_be_bytes(self.bytes()?),
+            duplicates: u64::from_be_bytes(self.bytes()?),
         })
     }
 
@@ -459,11 +463,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn count() -> impl Strategy<Value = Count> {
-        any::<[u64; 4]>().prop_map(|[packets, bytes, lost, unattributed]| Count {
+        any::<[u64; 5]>().prop_map(|[packets, bytes, lost, unattributed, duplicates]| Count {
             packets,
             bytes,
             lost,
             unattributed,
+            duplicates,
         })
     }
 
@@ -554,11 +559,12 @@ mod tests {
                 bytes: 0x0506,
                 lost: 7,
                 unattributed: 8,
+                duplicates: 9,
             },
         };
         bytes.clear();
         closed.write(&mut bytes);
-        let expected = b"\0\0\0\x25\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\x08";
+        let expected = b"\0\0\0\x2d\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x09";
         assert_eq!(bytes, expected);
         let fetch = Message::Fetch {
             wish: Wish {

@@ -163,7 +163,7 @@ mod tests {
             ("--to b", "--rate 1000"),
             ("--to b --rate 5 --log x", "--log"),
             ("--to b --rate 5 -T tpc", "tcp"),
-            ("--to b --rate 5 --duration 5", "--duration"),
+            ("--to b --rate 5 --duration 5m", "--duration"),
             ("--to b --rate 5 --app voip", "--app"),
             ("--to b --rate '5", "no end"),
         ] {

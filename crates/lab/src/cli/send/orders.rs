@@ -45,7 +45,7 @@ pub(super) struct DaemonArgs {
     #[arg(long, value_name = "N", default_value_t = 256, requires = "daemon")]
     most_flows: usize,
     /// How long an order's flows are sent
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = super::time, requires = "daemon")]
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = crate::cli::durations::parse, requires = "daemon")]
     most_time: Time,
 }
 

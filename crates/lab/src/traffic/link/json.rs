@@ -215,7 +215,10 @@ fn end(account: &Account) -> Value {
         let mut sent = span(whole, of.sent.bytes);
         let mut received = span(whole, of.received.bytes);
         if is_udp(account) {
-            sent = extended(sent, value!({ "packets": of.sent.packets }));
+            // As iperf3 has it of a sender, which knows of no loss.
+            let unknown = value!({ "jitter_ms": 0, "lost_packets": 0, "lost_percent": 0 });
+            sent = extended(sent, unknown);
+            sent.insert("packets".to_owned(), value!(of.sent.packets));
             received = extended(received, of_udp(&of.received));
             received.insert("packets".to_owned(), value!(of.sent.packets));
             let sum = extended(received.clone(), named.clone());

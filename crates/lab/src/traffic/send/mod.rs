@@ -31,8 +31,9 @@ use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
 use trammel_traffic::stream::{Meter, Stream};
 
-/// What was received may be on its way back for so long.
-const RETURNING: Duration = Duration::from_secs(1);
+/// What was received may be on its way back as long as something comes, and for so long after; no longer than that in all.
+const RETURNING: Duration = Duration::from_secs(2);
+const MOST_RETURNING: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(2);
 /// From when all flows are open to the start of the whole.
 const LEAD_NS: i64 = 1_000_000;
@@ -257,9 +258,18 @@ impl<'a> Ready<'a> {
                     Meter::OneWay => is_watched(job).then(|| sent[number].count.packets),
                 },
             );
-            let (wanted, until) = (coming_back.sum(), Instant::now() + RETURNING);
-            while held(&account).came_back < wanted && Instant::now() < until {
+            let (wanted, begun): (u64, _) = (coming_back.sum(), Instant::now());
+            let mut last = (held(&account).came_back, begun);
+            while last.0 < wanted
+                && last.1.elapsed() < RETURNING
+                && begun.elapsed() < MOST_RETURNING
+                && !stop.load(Ordering::Relaxed)
+            {
                 std::thread::sleep(LOOK);
+                let came = held(&account).came_back;
+                if came != last.0 {
+                    last = (came, Instant::now());
+                }
             }
             over.store(true, Ordering::Relaxed);
             (sent, received)

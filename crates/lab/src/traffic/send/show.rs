@@ -16,7 +16,7 @@ fn us(times: &Histogram, fraction: f64) -> Option<f64> {
 impl FlowOutcome {
     /// From the first packet to the last, in seconds.
     fn duration_s(&self) -> f64 {
-        (self.sent.last_ns - self.sent.first_ns) as f64 / 1e9
+        self.sent.last_ns.saturating_sub(self.sent.first_ns) as f64 / 1e9
     }
 
     /// Packets a second: gaps by the time that they took.
@@ -33,7 +33,7 @@ impl FlowOutcome {
 
     /// Whether all that was to be sent was, and came.
     fn is_whole(&self) -> bool {
-        self.missing() == Some(0) && self.sent.fault.is_none()
+        self.missing() == Some(0) && self.sent.fault.is_none() && self.sent.unsent == 0
     }
 
     /// Its row in the table `streams`: names and kinds of columns, and what is in them.
@@ -63,6 +63,11 @@ impl FlowOutcome {
             ),
             ("lost_pkts", int_t, Cell::from(self.missing())),
             (
+                "duplicate_pkts",
+                int_t,
+                Cell::from(received.map(|count| count.duplicates)),
+            ),
+            (
                 "receiver_lost_pkts",
                 int_t,
                 Cell::from(received.map(|count| count.lost)),
@@ -73,6 +78,7 @@ impl FlowOutcome {
                 Cell::from(received.map(|count| count.unattributed)),
             ),
             ("skipped_pkts", int_t, Cell::from(Some(sent.count.lost))),
+            ("unsent_pkts", int_t, Cell::from(Some(sent.unsent))),
             ("overdue_pkts", int_t, Cell::from(Some(sent.overdue))),
             (
                 "put_off_s",
@@ -108,9 +114,14 @@ impl FlowOutcome {
         );
         text += &match &self.received {
             Ok(received) => format!(
-                "received  {} packets, {} lost{}{}\n",
+                "received  {} packets, {} lost{}{}{}\n",
                 received.packets,
                 self.missing().unwrap_or(0),
+                match received.duplicates {
+                    0 => String::new(),
+                    1 => ", 1 further copy".to_owned(),
+                    copies => format!(", {copies} further copies"),
+                },
                 match received.lost {
                     0 => String::new(),
                     own => format!("; {own} of the receiver's port for want of room"),
@@ -149,6 +160,13 @@ impl FlowOutcome {
             text += &format!(
                 "limit     the sender: {} packets were overdue, {what}\n",
                 sent.overdue
+            );
+        }
+        if sent.unsent > 0 {
+            let more = if sent.unsent_more { "more than " } else { "" };
+            text += &format!(
+                "unsent    {more}{} packets of the plan: its time was over before they were\n",
+                sent.unsent
             );
         }
         if sent.resized > 0 {
@@ -210,6 +228,8 @@ impl Outcome {
             }
             all.last_ns = all.last_ns.max(sent.last_ns);
             all.errors += sent.errors;
+            all.unsent += sent.unsent;
+            all.unsent_more |= sent.unsent_more;
             all.overdue += sent.overdue;
             all.shift_ns = all.shift_ns.max(sent.shift_ns);
             all.lateness.merge(&sent.lateness);
@@ -262,6 +282,7 @@ fn add(all: &mut Count, one: Count) {
     all.packets += one.packets;
     all.bytes += one.bytes;
     all.lost += one.lost;
+    all.duplicates += one.duplicates;
     // Of flows that share a port each is told all that it lost.
     all.unattributed = all.unattributed.max(one.unattributed);
 }
