@@ -210,7 +210,7 @@ fn what_iperf3_tells_as_json_is_told_under_the_same_names() {
 #[test]
 fn a_hundred_streams_are_tested_at_once() {
     let receiver = Receiver::start(&["--flows", "1"]);
-    let out = receiver.tested(&["-P", "100", "-t", "0.5", "-b", "1M", "--json"]);
+    let out = receiver.tested(&["-P", "100", "-t", "3", "-b", "1M", "--json"]);
     let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
     assert_eq!(out.status.code(), Some(0), "{json:#}");
     let streams = json["end"]["streams"].as_array().expect("a list");
