@@ -32,9 +32,7 @@ pub fn expected(levels: &[Level], behind: Behind<'_>, bytes: f64) -> f64 {
         cycles += (hit - below).max(0.0) * level.cycles;
         below = below.max(hit);
     }
-    let walk = behind.pages.map_or(0.0, |pages| {
-        pages.cycles * (1.0 - pages.bytes * pages.entries / bytes).max(0.0)
-    });
+    let walk = behind.pages.map_or(0.0, |pages| pages.walk(bytes, levels));
     cycles + (1.0 - below) * (behind.memory_cycles + walk)
 }
 

@@ -1,6 +1,7 @@
 //! A machine: the constants of the operations, the levels of its memory, its clock, cores and ways out.
 
 use crate::eo::{self, Entry};
+use crate::expr::Expr;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
 
@@ -37,6 +38,8 @@ pub struct Memory {
     /// Accesses are counted and compared with what the memory can do, and cost the core no cycles: the
     /// accounting of Baldi and Sapio 2018, which assumes that all of them overlap with computation.
     pub is_counted_only: bool,
+    /// The relative half-width of what is waited for: neighbours on the machine use the same caches and the same memory.
+    pub spread: f64,
 }
 
 /// Pages and what it costs not to know where one is.
@@ -48,6 +51,23 @@ pub struct Pages {
     pub entries: f64,
     /// Cycles of a walk.
     pub cycles: f64,
+}
+
+/// Bytes of a table of pages for each page.
+const PAGE_ENTRY: f64 = 8.0;
+
+impl Pages {
+    /// Cycles to find where the page is, for an access to memory at a random place of `span` bytes. The table of pages is looked
+    /// up itself, and found in the level that it fits in; what was measured for a walk is its cost where it fits in none.
+    pub fn walk(&self, span: f64, levels: &[Level]) -> f64 {
+        let known = self.bytes * self.entries;
+        let table = span / self.bytes * PAGE_ENTRY;
+        let fits = levels
+            .iter()
+            .find(|level| table <= level.bytes * level.share);
+        let cycles = fits.map_or(self.cycles, |level| level.cycles.min(self.cycles));
+        cycles * (1.0 - known / span.max(1.0)).max(0.0)
+    }
 }
 
 /// By how much two threads of one core slow each other, by probes: of work that issues instructions all the time, and of
@@ -76,8 +96,11 @@ impl Siblings {
 /// What element code of one class costs against its operations, as measured on this machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
-    /// Measured cycles over the cycles of its operations.
+    /// Measured cycles over the cycles of its operations, for frames of [`Factor::LEAST_FRAME`] bytes.
     pub ratio: f64,
+    /// The same of what operations take more for longer frames: a class's own code and a loop over bytes have nothing
+    /// to do with each other. 1 where it was not measured.
+    pub grown: f64,
     /// The relative half-width of repeated measurements.
     pub spread: f64,
     /// Cycles that a call takes beyond what the ratio makes of its operations, or less than that. The ratio is that of
@@ -88,6 +111,13 @@ pub struct Factor {
 impl Factor {
     /// Packets of a batch for which a ratio holds.
     pub const BATCH: f64 = 32.0;
+    /// Bytes of the frames for which a ratio holds, their FCS included.
+    pub const LEAST_FRAME: f64 = 64.0;
+
+    /// Cycles of an operation that takes `cycles` for any frame, and `least` for frames of [`Factor::LEAST_FRAME`] bytes.
+    pub fn of_longer(&self, cycles: Expr, least: f64) -> Expr {
+        cycles * self.grown + least * (self.ratio - self.grown)
+    }
 
     /// Cycles a packet that are to be added where a call is made for every `1 / calls` packets.
     pub fn beside(&self, calls: f64) -> f64 {
@@ -156,6 +186,15 @@ impl Machine {
             return self.id.clone();
         }
         format!("{}:{}", self.id, self.profile)
+    }
+
+    /// The same, and where its numbers come from unless the profile's name says it: `xeon-e5-2690v2:paper-totals (fitted)`.
+    pub fn name_and_origin(&self) -> String {
+        let origin = self.origin.key();
+        if self.profile == origin {
+            return self.full_name();
+        }
+        format!("{} ({origin})", self.full_name())
     }
 
     /// The constants of an operation, one for each of its terms.

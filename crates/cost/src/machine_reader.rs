@@ -12,10 +12,10 @@
 //! sockets = 1
 //! spread = 0.1                               # what the constants are good for
 //! levels = [{ name = "L1", kib = 32, cycles = 5 }, { name = "L2", kib = 512, cycles = 14, share = 0.75 }]
-//! memory = { latency_ns = 120, parallel = 20, accesses_per_s = 1e9 }
+//! memory = { latency_ns = 120, parallel = 20, accesses_per_s = 1e9, spread = 0.1 } # what waiting is good for, 0 unless given
 //! pages = { kib = 4, entries = 2048, cycles = 30 }
 //! eo.parse = { word = 2.2, spread = 0.03 }   # its own spread, where that is known
-//! factor.CheckIPHeader = { ratio = 1.2, spread = 0.05 }
+//! factor.CheckUDPHeader = { ratio = 1.2, grown = 0.9, spread = 0.05 } # `grown`: of what longer frames than 64 bytes add
 //! siblings = { issue_issue = 1.5, issue_wait = 1.1, wait_issue = 1.2, wait_wait = 1 } # two threads of one core
 //!
 //! [profile.other]
@@ -113,6 +113,7 @@ pub fn read(id: &str, text: &str, profile: Option<&str>) -> Result<Machine, Faul
             parallel: 1.0,
             accesses_per_s: f64::INFINITY,
             is_counted_only: false,
+            spread: 0.0,
         },
         pages: None,
         constants: BTreeMap::new(),
@@ -232,10 +233,11 @@ impl File<'_> {
         Ok(())
     }
 
-    /// `call` may be left out: files from before it was measured lack it.
+    /// `grown` and `call` may be left out: most classes do the same for every frame, and files from before they were
+    /// measured lack them.
     fn factor(&self, whole: &Item, class: &str) -> Result<Factor, Fault> {
         let table = self.table(whole, class)?;
-        let keys = ["ratio", "spread", "call"];
+        let keys = ["ratio", "spread", "grown", "call"];
         if let Some((key, item)) = table.iter().find(|(key, _)| !keys.contains(key)) {
             return Err(self.unknown(item, key, &keys));
         }
@@ -246,6 +248,9 @@ impl File<'_> {
         Ok(Factor {
             ratio: self.number(of("ratio")?, "ratio")?,
             spread: self.number(of("spread")?, "spread")?,
+            grown: table
+                .get("grown")
+                .map_or(Ok(1.0), |item| self.number(item, "grown"))?,
             call: table
                 .get("call")
                 .map_or(Ok(0.0), |item| self.finite(item, "call"))?,
@@ -312,12 +317,19 @@ impl File<'_> {
     }
 
     fn memory(&self, item: &Item, memory: &mut Memory) -> Result<(), Fault> {
-        let known = ["latency_ns", "parallel", "accesses_per_s", "counted_only"];
+        let known = [
+            "latency_ns",
+            "parallel",
+            "accesses_per_s",
+            "counted_only",
+            "spread",
+        ];
         for (key, item) in self.table(item, "memory")?.iter() {
             match key {
                 "latency_ns" => memory.latency_ns = self.number(item, key)?,
                 "parallel" => memory.parallel = self.number(item, key)?,
                 "accesses_per_s" => memory.accesses_per_s = self.number(item, key)?,
+                "spread" => memory.spread = self.number(item, key)?,
                 "counted_only" => memory.is_counted_only = item.as_bool() == Some(true),
                 _ => return Err(self.unknown(item, key, &known)),
             }

@@ -68,6 +68,9 @@ fn table_of(machine: &Machine) -> Table {
     if machine.memory.is_counted_only {
         memory.insert("counted_only", true.into());
     }
+    if machine.memory.spread != 0.0 {
+        memory.insert("spread", machine.memory.spread.into());
+    }
     table["memory"] = value(memory);
     if let Some(pages) = &machine.pages {
         let mut row = InlineTable::new();
@@ -96,6 +99,9 @@ fn table_of(machine: &Machine) -> Table {
             let mut row = InlineTable::new();
             row.insert("ratio", factor.ratio.into());
             row.insert("spread", factor.spread.into());
+            if factor.grown != 1.0 {
+                row.insert("grown", factor.grown.into());
+            }
             if factor.call != 0.0 {
                 row.insert("call", factor.call.into());
             }
@@ -196,6 +202,7 @@ mod tests {
                         parallel: growth,
                         accesses_per_s: limits.1.unwrap_or(f64::INFINITY),
                         is_counted_only: sockets == 3,
+                        spread: share,
                     },
                     pages: limits.0.map(|entries| Pages {
                         bytes: 4096.0,
@@ -209,6 +216,7 @@ mod tests {
                                 "Counter".to_owned(),
                                 Factor {
                                     ratio,
+                                    grown: growth,
                                     spread,
                                     call: first - 2.0,
                                 },

@@ -53,10 +53,34 @@ pub fn find(name: &str) -> anyhow::Result<Machine> {
     })
 }
 
+/// The machine that is meant where none is named: this one where it was calibrated, else one by its data sheet.
+pub const DATA_SHEET: &str = "xeon-e5-2690v2:data-sheet";
+/// The same in words.
+pub const USUAL: &str = "`host` where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet";
+
+/// The machine of `name`, or the one that is meant where none is named; a sentence where that is not this machine.
+pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<String>)> {
+    if let Some(name) = name {
+        return Ok((find(name)?, None));
+    }
+    // A file that cannot be used is a fault, and no reason to take another machine.
+    if file::default_path().is_some_and(|path| path.exists()) {
+        return Ok((find(file::HOST)?, None));
+    }
+    let machine = find(DATA_SHEET)?;
+    let said = format!(
+        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; `trammel calibrate` measures \
+         this one in some 100 s, `--machine` names another",
+        machine.title,
+        100.0 * machine.spread
+    );
+    Ok((machine, Some(said)))
+}
+
 fn no_host(why: &str) -> anyhow::Error {
     crate::engine::Lacks::error(
         &format!("this machine cannot stand for `{}`: {why}", file::HOST),
-        "run `trammel calibrate`",
+        "run `trammel calibrate`, once (some 100 s)",
     )
 }
 

@@ -128,26 +128,20 @@ pub(super) fn charge(
         let memory = &mut rows[touched.row].memory;
         memory.low += waited / parallel;
         memory.centre += waited / in_flight;
-        memory.high += waited;
+        // Where lines of a packet are is known before any of them has come.
+        let dependent = match touched.size {
+            None if !touched.is_passed_on => parallel,
+            _ => 1.0,
+        };
+        memory.high += waited / dependent;
     }
     beyond
 }
 
-/// Bytes of a table of pages for each page.
-const PAGE_ENTRY: f64 = 8.0;
-
-/// Cycles to find where the page is, for an access to memory. The table of pages is looked up itself, and found in the
-/// level that it fits in; what was measured for a walk is its cost where it fits in none.
+/// Cycles to find where the page is, for an access to memory.
 fn walk(machine: &Machine, touched: &Touched) -> f64 {
-    let (Some(pages), Some(Size { span, .. })) = (&machine.pages, touched.size) else {
-        return 0.0;
-    };
-    let known = pages.bytes * pages.entries;
-    let table = span / pages.bytes * PAGE_ENTRY;
-    let fits = machine
-        .levels
-        .iter()
-        .find(|level| table <= level.bytes * level.share);
-    let cycles = fits.map_or(pages.cycles, |level| level.cycles.min(pages.cycles));
-    cycles * (1.0 - known / span.max(1.0)).max(0.0)
+    match (&machine.pages, touched.size) {
+        (Some(pages), Some(Size { span, .. })) => pages.walk(span, &machine.levels),
+        _ => 0.0,
+    }
 }

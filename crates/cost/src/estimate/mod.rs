@@ -17,7 +17,7 @@ mod memory;
 use crate::eo::{Memory, Touch};
 use crate::expr::{Expr, Values};
 use crate::function::{Function, Operation};
-use crate::machine::{Machine, Missing};
+use crate::machine::{Factor, Machine, Missing};
 use crate::residency::{Locality, Population};
 use beside::Beside;
 
@@ -68,6 +68,24 @@ pub struct Range {
     pub centre: f64,
     /// Where each access waits for the one before.
     pub high: f64,
+}
+
+impl Range {
+    /// What work of `core` cycles takes on `machine` that waits for memory besides; `counted` cycles of it are certain.
+    pub fn of(core: f64, counted: f64, memory: Range, machine: &Machine) -> Range {
+        let unsure = (core - counted) * machine.spread.min(1.0);
+        let shared = machine.memory.spread;
+        Range {
+            low: core - unsure + memory.low * (1.0 - shared).max(0.0),
+            centre: core + memory.centre,
+            high: core + unsure + memory.high * (1.0 + shared),
+        }
+    }
+
+    /// Its ends, where anything is known of how far it reaches: a machine from a paper does not say.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        (self.high > self.low).then_some((self.low, self.high))
+    }
 }
 
 /// What a part of a function costs a packet of the function's, visits counted.
@@ -168,6 +186,8 @@ fn estimate_beside(
     check(load)?;
     let mut values = load.values.clone();
     values.insert(FRAME.to_owned(), load.frame);
+    let mut least_frame = values.clone();
+    least_frame.insert(FRAME.to_owned(), Factor::LEAST_FRAME);
     let value = |expr: &Expr, operation: &Operation| {
         expr.value(&values).map_err(|name| Error::Open {
             name,
@@ -182,7 +202,6 @@ fn estimate_beside(
             Some(_) => None,
             None => machine.factors.get(&step.class),
         };
-        let factor = learnt.map_or(1.0, |learnt| learnt.ratio);
         let mut row = Row {
             name: step.name.clone(),
             class: step.class.clone(),
@@ -195,7 +214,13 @@ fn estimate_beside(
         for operation in &step.operations {
             let cost = cost(operation, machine, load)?;
             let (times, visits) = (operation.times.clone(), step.visits);
-            let cycles = cost.cycles * times.clone() * factor;
+            let mut cycles = cost.cycles * times.clone();
+            if let Some(learnt) = learnt {
+                cycles = match cycles.value(&least_frame) {
+                    Ok(least) if cycles.names().contains(&FRAME) => learnt.of_longer(cycles, least),
+                    _ => cycles * learnt.ratio,
+                };
+            }
             let asked = cost.touches.iter().filter(|t| t.of != Memory::OtherCore);
             let all: Expr = asked.map(|t| t.accesses.clone()).sum();
             let accesses = all * times.clone();
@@ -245,12 +270,12 @@ fn estimate_beside(
     let sum = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
     let core = sum(&|row| row.core);
     // What was counted does not depend on the machine's constants.
-    let unsure = (core - counted) * machine.spread;
-    let cycles = Range {
-        low: core - unsure + sum(&|row| row.memory.low),
-        centre: core + sum(&|row| row.memory.centre),
-        high: core + unsure + sum(&|row| row.memory.high),
+    let waited = Range {
+        low: sum(&|row| row.memory.low),
+        centre: sum(&|row| row.memory.centre),
+        high: sum(&|row| row.memory.high),
     };
+    let cycles = Range::of(core, counted, waited, machine);
     let accesses = sum(&|row| row.accesses);
     let limits = limits::limits(cycles.centre, memory_accesses, machine, load);
     let tables = touched.iter().filter_map(|touched| {
@@ -436,6 +461,7 @@ mod tests {
         machine.whole_cycles = false;
         let factor = crate::machine::Factor {
             ratio: 0.5,
+            grown: 1.0,
             spread: 0.1,
             call: 100.0,
         };
@@ -453,6 +479,43 @@ mod tests {
         };
         assert_eq!((at(32.0, false), at(32.0, true)), (2.0, 1.0));
         assert!((at(1.0, true) - (32.0 + 100.0 * 31.0 / 32.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_class_s_ratio_is_of_the_least_frame_and_what_longer_frames_add_has_its_own() {
+        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        machine.whole_cycles = false;
+        let factor = crate::machine::Factor {
+            ratio: 3.0,
+            grown: 0.5,
+            spread: 0.1,
+            call: 0.0,
+        };
+        let of = |factor: Option<crate::machine::Factor>, frame: f64| {
+            let mut machine = machine.clone();
+            machine
+                .factors
+                .extend(factor.map(|one| ("C".to_owned(), one)));
+            let mut one = function(&["checksum(frame - 34)", "parse(6)"]);
+            one.steps[0].class = "C".to_owned();
+            let load = Load {
+                frame,
+                ..Load::default()
+            };
+            let found = estimate(&one, &machine, &load).expect("a cost");
+            assert_eq!(
+                found.formula.value(&[(FRAME.to_owned(), frame)].into()),
+                Ok(found.cycles.centre)
+            );
+            found.cycles.centre
+        };
+        let (small, large) = (of(None, 64.0), of(None, 1518.0));
+        assert_eq!(of(Some(factor), 64.0), 3.0 * small);
+        let long = of(Some(factor), 1518.0);
+        assert!(
+            (long - (3.0 * small + 0.5 * (large - small))).abs() < 1e-9,
+            "{long}"
+        );
     }
 
     #[test]

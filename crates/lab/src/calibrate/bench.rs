@@ -7,9 +7,12 @@ use trammel_cost::eo::Entry;
 use trammel_cost::probes::loads::{self, Scatter};
 use trammel_cost::probes::{chain, empty};
 use trammel_packet::cpu::cycles;
+use trammel_packet::headers::checksum;
 
 /// The word of each line that holds 0, for scattered loads.
 pub(super) const ZERO_LANE: usize = 0;
+/// Lines of the way of [`Work::Evicted`] are so many lines apart.
+const APART: usize = 4;
 /// Bytes of the buffer of operations' probes: it stays in the first cache.
 const PROBE_BYTES: usize = 16_384;
 
@@ -25,6 +28,16 @@ pub(super) enum Work {
         at: u64,
         /// Loads that bring it into the cache, or its pages into the TLB.
         lap: u32,
+    },
+    /// Loads along a way that has just left the inner caches for the outer one: so soon that neighbours had no time to take
+    /// its place there.
+    Evicted {
+        /// Where it has come to.
+        at: u64,
+        /// Lines of the way: as many are loaded in a sample, each once.
+        lines: u32,
+        /// What is read between, so that the inner caches hold that instead.
+        by: Scatter,
     },
     /// Loads at random places.
     Scattered {
@@ -86,6 +99,21 @@ impl Bench {
         self.words.as_ptr().addr() + self.len_bytes() / 2
     }
 
+    /// A way through so many lines that is followed when so many bytes were read after it, more than the inner caches hold.
+    pub(super) fn evicted(&mut self, lane: usize, lines: usize, bytes: usize, seed: u64) -> Work {
+        // Lines apart, so that none is fetched for the sake of the one beside it.
+        let mut way = way(lines * loads::LINE_BYTES, seed, "evicted");
+        way.iter_mut().for_each(|line| *line *= APART);
+        loads::lay(&mut self.words, lane, &way);
+        let first = way.first().copied().unwrap_or(0);
+        Work::Evicted {
+            at: (first * loads::LINE_WORDS + lane) as u64,
+            lines: lines as u32,
+            // From the beginning as well: the way's own lines are the first to go.
+            by: Scatter::lines(bytes, ZERO_LANE),
+        }
+    }
+
     /// A way through the lines at `places`, in a lane of its own; `lap` loads before any that are timed.
     pub(super) fn walk(&mut self, lane: usize, places: &[usize], lap: usize) -> Work {
         loads::lay(&mut self.words, lane, places);
@@ -110,12 +138,16 @@ impl Bench {
             Work::Chain | Work::Empty | Work::Operation { .. } => {
                 self.sample(work, steps);
             }
-            Work::Scattered { .. } | Work::AllCores { .. } => {}
+            Work::Scattered { .. } | Work::AllCores { .. } | Work::Evicted { .. } => {}
         }
     }
 
     /// Ticks of the counter for so many steps.
     pub(super) fn sample(&mut self, work: &mut Work, steps: u32) -> u64 {
+        if let Work::Evicted { at, lines, by } = work {
+            *at = loads::follow(&self.words, *at, *lines);
+            black_box(loads::touch(&self.words, *by));
+        }
         if let Work::AllCores { scatter, turn } = work {
             let from = *turn;
             *turn += u64::from(steps);
@@ -129,7 +161,9 @@ impl Bench {
             Work::Empty => {
                 black_box(empty(steps));
             }
-            Work::Walk { at, .. } => *at = black_box(loads::follow(&self.words, *at, steps)),
+            Work::Walk { at, .. } | Work::Evicted { at, .. } => {
+                *at = black_box(loads::follow(&self.words, *at, steps));
+            }
             Work::Scattered {
                 scatter,
                 waits,
@@ -146,8 +180,8 @@ impl Bench {
             }
             Work::AllCores { .. } => {}
             Work::Operation { entry, params } => {
-                if let Some(probe) = &entry.probe {
-                    black_box((probe.run)(&mut self.bytes, params, steps));
+                if let Some(run) = code(entry) {
+                    black_box(run(&mut self.bytes, params, steps));
                 }
             }
         }
@@ -181,6 +215,23 @@ impl Bench {
     }
 }
 
+/// What is timed for an operation: the function that the router's elements call, where there is one, else the probe.
+fn code(entry: &Entry) -> Option<fn(&mut [u8], &[f64], u32) -> u64> {
+    match entry.about.name {
+        "checksum" => Some(internet_checksum),
+        _ => entry.probe.as_ref().map(|probe| probe.run),
+    }
+}
+
+/// The checksum of one packet after the other.
+fn internet_checksum(buffer: &mut [u8], params: &[f64], times: u32) -> u64 {
+    let size = params[0] as usize;
+    (0..times as usize).fold(0, |sum, turn| {
+        let at = turn % 4 * 2048;
+        sum + u64::from(checksum::checksum(black_box(&buffer[at..at + size])))
+    })
+}
+
 /// A way for latencies within a cache of so many bytes.
 pub(super) fn way(bytes: usize, seed: u64, name: &str) -> Vec<usize> {
     loads::shuffled(bytes, &mut Rng::new(seed, name))
@@ -195,4 +246,25 @@ pub(super) fn way_by_pages(
 ) -> Vec<usize> {
     let mut rng = Rng::new(seed, "memory");
     loads::by_pages(bytes, page_bytes, lines_a_page, &mut rng)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_cost::eo;
+
+    #[test]
+    fn the_router_s_own_checksum_does_the_work_of_the_probe() {
+        let entry = eo::find("checksum").expect("it is there");
+        let probe = entry.probe.as_ref().expect("it has one");
+        let bytes: Vec<u8> = (0..PROBE_BYTES as u32)
+            .map(|at| (at * 7 >> 3) as u8)
+            .collect();
+        for params in probe.points {
+            let (mut one, mut other) = (bytes.clone(), bytes.clone());
+            let sum = (probe.run)(&mut one, params, 1);
+            let own = code(entry).expect("it has code")(&mut other, params, 1);
+            assert_eq!(own, 0xffff - sum, "{params:?}");
+        }
+    }
 }

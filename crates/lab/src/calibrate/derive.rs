@@ -6,9 +6,6 @@ use trammel_cost::machine::{Level, Memory, Pages};
 use trammel_cost::probes::chain;
 use trammel_cost::{eo, fit, fit_pages, fit_share};
 
-/// Costs of a walk that are tried.
-const WALK_STEPS: u32 = 16;
-
 /// What one set of times says.
 #[derive(Clone, Debug)]
 pub(super) struct Derived {
@@ -43,13 +40,11 @@ pub(super) struct Operation {
     pub points: Vec<f64>,
 }
 
-/// What `times`, in nanoseconds, say of a machine with these caches, whose memory was
-/// measured in a buffer of so many bytes. `Err` says what cannot be.
+/// What `times`, in nanoseconds, say of a machine with these caches. `Err` says what cannot be.
 pub(super) fn derive(
     times: &[(What, f64)],
     caches: &[Cache],
     page_bytes: Option<usize>,
-    buffer_bytes: usize,
 ) -> Result<Derived, String> {
     let ns = |what: What| {
         let found = times.iter().find(|(known, _)| *known == what);
@@ -77,6 +72,7 @@ pub(super) fn derive(
         parallel: (ns(What::FarDependent)? / ns(What::FarIndependent)?).max(1.0),
         accesses_per_s: 1e9 / ns(What::FarTogether)?,
         is_counted_only: false,
+        spread: 0.0,
     };
     let pages = page_bytes.and_then(|bytes| {
         let extra = |(what, ns): &(What, f64)| match what {
@@ -116,31 +112,18 @@ pub(super) fn derive(
     let far_walk = ((far - near) / (1.0 - one_in)).max(0.0);
     let memory_cycles = (near - far_walk * one_in).max(1.0);
     memory.latency_ns = memory_cycles / clock_ghz;
-    // What a walk costs grows with the table, since the page table has to be found as well: the cost that agrees best
-    // with all working sets lies between the one beside an idle cache and the one of far loads.
-    let mut seen = sets;
-    seen.push((buffer_bytes as f64, far));
-    let least_walk = pages.as_ref().map_or(0.0, |pages| pages.cycles);
-    let mut best: Option<(f64, Vec<Level>, Option<Pages>)> = None;
-    for step in 0..=WALK_STEPS {
-        let share = f64::from(step) / f64::from(WALK_STEPS);
-        let walk = least_walk + share * (far_walk - least_walk).max(0.0);
-        let pages = pages.clone().map(|pages| Pages {
-            cycles: walk,
-            ..pages
-        });
-        let behind = fit_share::Behind {
-            memory_cycles,
-            pages: pages.as_ref(),
-        };
-        let mut levels = levels.clone();
-        let residual = fit_share::fit(&mut levels, behind, &seen)
-            .ok_or("no loads from working sets were measured")?;
-        if best.as_ref().is_none_or(|(least, ..)| residual < *least) {
-            best = Some((residual, levels, pages));
-        }
-    }
-    let (share_residual, levels, pages) = best.ok_or("nothing fits the working sets")?;
+    // Far loads find no cache that holds the table of pages.
+    let pages = pages.map(|pages| Pages {
+        cycles: pages.cycles.max(far_walk),
+        ..pages
+    });
+    let behind = fit_share::Behind {
+        memory_cycles,
+        pages: pages.as_ref(),
+    };
+    let mut levels = levels;
+    let share_residual = fit_share::fit(&mut levels, behind, &sets)
+        .ok_or("no loads from working sets were measured")?;
     let mut operations = Vec::new();
     for (index, entry) in eo::all().into_iter().enumerate() {
         let Some(probe) = &entry.probe else { continue };

@@ -19,6 +19,9 @@ const ROWS: &str = include_str!("elements.toml");
 const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
 /// The least of the graph that does nothing is the same if it is so much of what it was.
 const STEADY: f64 = 0.95;
+/// Bytes of the long frames by which growth is told, and cycles below which it is none.
+const LONG: usize = 1518;
+const LEAST_GROWTH: f64 = 1.0;
 /// The half-width of a factor at least: code costs more or less beside other code.
 pub(super) const LEAST_SPREAD: f64 = 0.05;
 
@@ -185,12 +188,10 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
     let (without, with) = (bench(&without)?, bench(&with)?);
     let usual = row.traffic.clone();
     let small = in_small_batches(&usual);
-    let timed = reference.time(&[
-        (&without, usual.clone()),
-        (&with, usual.clone()),
-        (&without, small.clone()),
-        (&with, small.clone()),
-    ])?;
+    let long = Traffic {
+        frame: LONG,
+        ..usual.clone()
+    };
     let mut plain = machine.clone();
     for class in &row.of {
         plain.factors.remove(class);
@@ -203,15 +204,15 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
             traffic: traffic.clone(),
             ..Conditions::default()
         };
-        let at = subject.at(64.0, &plain, &under).map_err(Error::from)?;
+        let at = subject.at(traffic.frame as f64, &plain, &under);
         let mut sums = Split::default();
-        for one in &at.estimate.rows {
-            let cycles = one.core + one.memory.centre;
+        for one in &at.map_err(Error::from)?.estimate.rows {
             if row.of.contains(&one.class) {
-                sums.own += cycles;
+                sums.own += one.core;
+                sums.memory += one.memory.centre;
                 sums.visits += one.visits;
             } else {
-                sums.others += cycles;
+                sums.others += one.core + one.memory.centre;
             }
         }
         Ok(sums)
@@ -221,6 +222,7 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
         let (more, less) = (split(&with, traffic)?, split(&without, traffic)?);
         Ok(Split {
             own: (more.own - less.own) / times,
+            memory: (more.memory - less.memory) / times,
             others: (more.others - less.others) / times,
             visits: (more.visits - less.visits) / times,
         })
@@ -229,19 +231,38 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
     if in_batches.own <= 0.0 {
         return Ok(None);
     }
+    let few = beside(&small)?;
+    let in_long = beside(&long)?;
+    let is_grown = in_long.own - in_batches.own > LEAST_GROWTH;
+    let mut benches = vec![
+        (&without, usual.clone()),
+        (&with, usual),
+        (&without, small.clone()),
+        (&with, small),
+    ];
+    if is_grown {
+        benches.extend([(&without, long.clone()), (&with, long)]);
+    }
+    let timed = reference.time(&benches)?;
     let cycles = |without: usize, others: f64| {
         (timed[without + 1].cycles - timed[without].cycles) / times - others
     };
-    let measured = cycles(0, in_batches.others);
+    let measured = cycles(0, in_batches.others + in_batches.memory);
     let ratio = (measured / in_batches.own).clamp(*FACTORS.start(), *FACTORS.end());
-    let few = beside(&small)?;
     // By how much more a packet among few costs than the ratio says, over the calls that it has more.
-    let more = cycles(2, few.others) - measured - ratio * (few.own - in_batches.own);
+    let more = cycles(2, few.others + few.memory) - measured - ratio * (few.own - in_batches.own);
     let calls = few.visits * (1.0 / SMALL_MEAN - 1.0 / Factor::BATCH);
     let call = if calls > 0.0 { more / calls } else { 0.0 };
+    let grown = if is_grown {
+        let added = cycles(4, in_long.others + in_long.memory) - measured;
+        (added / (in_long.own - in_batches.own)).clamp(0.0, *FACTORS.end())
+    } else {
+        1.0
+    };
     let noise = (timed[0].spread + timed[1].spread) / times;
     Ok(Some(Factor {
         ratio,
+        grown,
         spread: (noise / measured.abs().max(1.0)).clamp(LEAST_SPREAD, 1.0),
         call: (call * 10.0).round() / 10.0,
     }))
@@ -250,7 +271,10 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
 /// An estimate by whose it is: cycles a packet, and visits of a packet to the own classes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Split {
+    /// The own classes' operations.
     own: f64,
+    /// What these wait for.
+    memory: f64,
     others: f64,
     visits: f64,
 }
@@ -261,8 +285,8 @@ mod tests {
     use trammel_router::elements;
 
     /// What is wrong with a graph.
-    fn fault(text: &str) -> Option<String> {
-        let ran = bench(text).and_then(|bench| bench.run(&traffic(64, 32), 256).map_err(wrong));
+    fn fault(text: &str, frame: usize) -> Option<String> {
+        let ran = bench(text).and_then(|bench| bench.run(&traffic(frame, 32), 256).map_err(wrong));
         let (ctx, tally) = match ran {
             Ok(ran) => ran,
             Err(error) => return Some(format!("{text}{error}")),
@@ -284,7 +308,13 @@ mod tests {
                 }
             }
             let (without, with, _) = row.graphs();
-            faults.extend([without, with].iter().filter_map(|text| fault(text)));
+            for frame in [64, LONG] {
+                faults.extend(
+                    [&without, &with]
+                        .iter()
+                        .filter_map(|text| fault(text, frame)),
+                );
+            }
         }
         assert_eq!(faults, Vec::<String>::new());
     }

@@ -1,26 +1,27 @@
-//! Whether two measurements of a machine agree, constant by constant.
+//! Whether two measurements of a machine agree: by what usual functions cost on each of them.
+//!
+//! A constant of a cycle and a half may differ by a fifth without any estimate being the worse for it. So constants are
+//! shown, and functions decide: those of `typical.toml` are priced by both measurements, in cycles a packet.
 
 use super::derive::Derived;
+use trammel_cost::estimate::{self, Load, Row};
+use trammel_cost::function::{self, Function};
+use trammel_cost::machine::Machine;
 
-/// Two passes may differ by so much before their calibration is refused.
+/// The functions.
+const TYPICAL: &str = include_str!("typical.toml");
+/// What two passes may differ by, in the cost of a function, before their calibration is refused: of work, and of what waits for
+/// memory. That is the neighbours' to change from second to second, and estimates say how much it changed
+/// (`memory.spread`).
 pub const BOUND: f64 = 0.15;
-/// Two calibrations in a row agree where no constant differs by more.
+const WAITING_BOUND: f64 = 0.5;
+/// Two calibrations in a row agree where no function's cost differs by more.
 pub const REPEATABLE: f64 = 0.10;
-/// A constant below so many cycles is held to what this many may differ by: a share of next to nothing says nothing.
-const LEAST_CYCLES: f64 = 2.0;
+/// What estimates of graphs may err by, nine in ten of them, before the calibration is refused: beyond it, a machine that was
+/// measured says hardly more than a data sheet, of which estimates are good for 30 %.
+pub const LARGEST_ERROR: f64 = 0.25;
 
-/// A constant of a machine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Constant {
-    /// Its name: `L2.cycles`, `eo.parse.word`.
-    pub name: String,
-    /// Its value.
-    pub value: f64,
-    /// What it is in.
-    pub unit: Unit,
-}
-
-/// What a constant is in.
+/// What a number is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Cycles.
@@ -33,8 +34,6 @@ pub enum Unit {
     MillionsPerSecond,
     /// A number or a ratio.
     Number,
-    /// What neighbours leave of a cache: theirs to change, so it is told and not held to the bound.
-    Share,
 }
 
 impl Unit {
@@ -45,15 +44,15 @@ impl Unit {
             Unit::Nanoseconds => "ns",
             Unit::Megahertz => "MHz",
             Unit::MillionsPerSecond => "M/s",
-            Unit::Number | Unit::Share => "",
+            Unit::Number => "",
         }
     }
 }
 
-/// A constant in two measurements.
+/// A number in two measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Its name.
+    /// Its name: `L2.cycles`, `eo.parse.word`, or the function.
     pub name: String,
     /// Its unit.
     pub unit: Unit,
@@ -61,40 +60,53 @@ pub struct Pair {
     pub first: f64,
     /// Its value in the second.
     pub second: f64,
+    /// The share of it that is waiting for memory, of a function.
+    pub waits: f64,
 }
 
 impl Pair {
-    /// The difference, in shares of the smaller value; of two cycles where constants are smaller than that.
+    /// The difference, in shares of the smaller value.
     pub fn difference(&self) -> f64 {
-        let least = match self.unit {
-            Unit::Cycles => LEAST_CYCLES,
-            _ => f64::MIN_POSITIVE,
-        };
-        (self.first - self.second).abs() / self.first.min(self.second).max(least)
+        let least = self.first.min(self.second).max(f64::MIN_POSITIVE);
+        (self.first - self.second).abs() / least
     }
 
-    /// Whether the two differ by more than is borne, where that is a reason to refuse.
-    pub fn is_unsteady(&self) -> bool {
-        self.unit != Unit::Share && self.difference() > BOUND
+    /// What the two may differ by.
+    pub fn bound(&self) -> f64 {
+        BOUND + (WAITING_BOUND - BOUND) * self.waits
     }
 }
 
-/// Every constant of a measurement, in an order that is always the same.
-pub(super) fn constants(of: &Derived) -> Vec<Constant> {
-    let constant = |name: String, value: f64, unit: Unit| Constant { name, value, unit };
-    let mut all = vec![constant(
-        "clock".to_owned(),
-        of.clock_hz / 1e6,
-        Unit::Megahertz,
-    )];
+/// Every constant of both measurements side by side, in an order that is always the same; those that only one has are
+/// compared with 0.
+pub(super) fn constants(first: &Derived, second: &Derived) -> Vec<Pair> {
+    let (first, second) = (constants_of(first), constants_of(second));
+    let value = |of: &[(String, f64, Unit)], name: &str| {
+        let found = of.iter().find(|constant| constant.0 == name);
+        found.map_or(0.0, |constant| constant.1)
+    };
+    let only_second = second
+        .iter()
+        .filter(|constant| !first.iter().any(|known| known.0 == constant.0));
+    first
+        .iter()
+        .chain(only_second)
+        .map(|(name, _, unit)| Pair {
+            name: name.clone(),
+            unit: *unit,
+            first: value(&first, name),
+            second: value(&second, name),
+            waits: 0.0,
+        })
+        .collect()
+}
+
+fn constants_of(of: &Derived) -> Vec<(String, f64, Unit)> {
+    let mut all = vec![("clock".to_owned(), of.clock_hz / 1e6, Unit::Megahertz)];
     for level in &of.levels {
         let name = &level.name;
-        all.push(constant(
-            format!("{name}.cycles"),
-            level.cycles,
-            Unit::Cycles,
-        ));
-        all.push(constant(format!("{name}.share"), level.share, Unit::Share));
+        all.push((format!("{name}.cycles"), level.cycles, Unit::Cycles));
+        all.push((format!("{name}.share"), level.share, Unit::Number));
     }
     let memory = &of.memory;
     for (name, value, unit) in [
@@ -106,74 +118,94 @@ pub(super) fn constants(of: &Derived) -> Vec<Constant> {
             Unit::MillionsPerSecond,
         ),
     ] {
-        all.push(constant(name.to_owned(), value, unit));
+        all.push((name.to_owned(), value, unit));
     }
     if let Some(pages) = &of.pages {
-        all.push(constant(
-            "pages.entries".to_owned(),
-            pages.entries,
-            Unit::Number,
-        ));
-        all.push(constant(
-            "pages.cycles".to_owned(),
-            pages.cycles,
-            Unit::Cycles,
-        ));
+        all.push(("pages.entries".to_owned(), pages.entries, Unit::Number));
+        all.push(("pages.cycles".to_owned(), pages.cycles, Unit::Cycles));
     }
     for operation in &of.operations {
         for (name, value) in &operation.constants {
             let name = format!("eo.{}.{name}", operation.name);
-            all.push(constant(name, *value, Unit::Cycles));
+            all.push((name, *value, Unit::Cycles));
         }
     }
     all
 }
 
-/// The constants of both side by side; those that only one has are compared with 0.
-pub(super) fn pairs(first: &Derived, second: &Derived) -> Vec<Pair> {
-    let (first, second) = (constants(first), constants(second));
-    let value = |of: &[Constant], name: &str| {
-        let found = of.iter().find(|constant| constant.name == name);
-        found.map_or(0.0, |constant| constant.value)
-    };
-    let only_second = second
-        .iter()
-        .filter(|constant| !first.iter().any(|known| known.name == constant.name));
-    first
-        .iter()
-        .chain(only_second)
-        .map(|constant| Pair {
-            name: constant.name.clone(),
-            unit: constant.unit,
-            first: value(&first, &constant.name),
-            second: value(&second, &constant.name),
-        })
-        .collect()
+fn typical() -> Vec<Function> {
+    function::read(TYPICAL, "").expect("a test reads it")
 }
 
-/// Why a calibration is refused, in a line that says which constants, by how much, under what load and what to do.
-pub(super) fn refusal(pairs: &[Pair], load: &str) -> Option<String> {
-    const SHOWN: usize = 4;
-    let mut unsteady: Vec<&Pair> = pairs.iter().filter(|pair| pair.is_unsteady()).collect();
+/// What each of the functions costs on two machines, in cycles a packet.
+pub(super) fn functions(first: &Machine, second: &Machine) -> Vec<Pair> {
+    let pair = |function: Function| {
+        let (one, other) = (cost(&function, first), cost(&function, second));
+        let (first, second) = (one.0 + one.1, other.0 + other.1);
+        Pair {
+            first,
+            second,
+            waits: (one.1 + other.1) / (first + second).max(f64::MIN_POSITIVE),
+            name: function.name,
+            unit: Unit::Cycles,
+        }
+    };
+    typical().into_iter().map(pair).collect()
+}
+
+/// Cycles of a function's own work, and those that it waits for memory.
+fn cost(function: &Function, machine: &Machine) -> (f64, f64) {
+    let Ok(found) = estimate::estimate(function, machine, &Load::default()) else {
+        return (0.0, 0.0);
+    };
+    let of = |one: fn(&Row) -> f64| found.rows.iter().map(one).sum();
+    (of(|row| row.core), of(|row| row.memory.centre))
+}
+
+/// By how much what functions wait for differs at most, where a third of their time is that: estimates say so apart.
+pub(super) fn waiting(first: &Machine, second: &Machine) -> f64 {
+    const LEAST: f64 = 1.0 / 3.0;
+    let each = typical().into_iter().filter_map(|function| {
+        let (one, other) = (cost(&function, first), cost(&function, second));
+        let is_large = |(work, waits): (f64, f64)| waits > LEAST * (work + waits);
+        (is_large(one) && is_large(other)).then(|| (one.1 - other.1).abs() / one.1.min(other.1))
+    });
+    each.fold(0.0, f64::max)
+}
+
+/// By how much what functions do without waiting differs at most.
+pub(super) fn working(first: &Machine, second: &Machine) -> f64 {
+    let each = typical().into_iter().map(|function| {
+        let (one, other) = (cost(&function, first).0, cost(&function, second).0);
+        (one - other).abs() / one.min(other).max(f64::MIN_POSITIVE)
+    });
+    each.fold(0.0, f64::max)
+}
+
+/// By how much the functions' costs differ at most.
+pub(super) fn difference(functions: &[Pair]) -> f64 {
+    functions.iter().map(Pair::difference).fold(0.0, f64::max)
+}
+
+/// Why a calibration is refused, in a line that says of which functions the passes disagree and by how much.
+pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
+    const SHOWN: usize = 3;
+    let mut unsteady: Vec<&Pair> = functions
+        .iter()
+        .filter(|pair| pair.difference() > pair.bound())
+        .collect();
     if unsteady.is_empty() {
         return None;
     }
     unsteady.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
     let shown = unsteady.iter().take(SHOWN).map(|pair| {
-        let (first, second, unit) = (pair.first, pair.second, pair.unit.word());
-        let unit = if unit.is_empty() {
-            String::new()
-        } else {
-            format!(" {unit}")
-        };
-        // Of a constant that one pass does not find at all, a percentage says nothing.
-        if first.min(second) <= 0.0 {
-            return format!("`{}` is {first:.2} and {second:.2}{unit}", pair.name);
-        }
-        let percent = pair.difference() * 100.0;
         format!(
-            "`{}` is {first:.2} and {second:.2}{unit} ({percent:.0} %)",
-            pair.name
+            "{} costs {:.0} and {:.0} cycles ({:.0} %, of which {:.0} % are borne)",
+            pair.name,
+            pair.first,
+            pair.second,
+            pair.difference() * 100.0,
+            pair.bound() * 100.0
         )
     });
     let shown: Vec<String> = shown.collect();
@@ -181,66 +213,113 @@ pub(super) fn refusal(pairs: &[Pair], load: &str) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let bound = BOUND * 100.0;
     Some(format!(
-        "this machine is too noisy to be calibrated: two passes differ by more than {bound:.0} %: {}{more}; load average {load}",
+        "this machine is too noisy to be calibrated: by two passes {}{more}; load average {load}",
         shown.join(", "),
     ))
+}
+
+/// Why it is refused, where estimates by it were compared with what graphs take, and nine in ten err by up to `error`.
+pub(super) fn refusal_by_error(error: f64, load: &str) -> Option<String> {
+    (error > LARGEST_ERROR).then(|| {
+        format!(
+            "this machine is too noisy to be calibrated: estimates of graphs that were then timed err by up to {:.0} % (nine in ten); \
+             at most {:.0} % is borne; load average {load}",
+            error * 100.0,
+            LARGEST_ERROR * 100.0
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+    use trammel_cost::{eo, machines};
 
-    fn pair(name: &str, unit: Unit, first: f64, second: f64) -> Pair {
+    fn pair(name: &str, first: f64, second: f64) -> Pair {
         Pair {
             name: name.to_owned(),
-            unit,
+            unit: Unit::Cycles,
             first,
             second,
+            waits: 0.0,
         }
     }
 
     #[test]
-    fn passes_that_agree_are_not_refused() {
-        let pairs = [
-            pair("L2.cycles", Unit::Cycles, 14.0, 15.9),
-            // A third of a cycle of half a cycle is within what the counter can tell.
-            pair("eo.increase.word", Unit::Cycles, 0.4, 0.69),
-            pair("clock", Unit::Megahertz, 3500.0, 3300.0),
-            // Neighbours may take half of a cache at any time.
-            pair("L3.share", Unit::Share, 0.2, 0.4),
-        ];
-        assert_eq!(refusal(&pairs, "0.1 0.2 0.3"), None);
+    fn every_operation_with_a_probe_is_in_a_function_and_each_is_priced_on_every_machine() {
+        let used: BTreeSet<&str> = typical()
+            .iter()
+            .flat_map(|function| function.steps.clone())
+            .flat_map(|step| step.operations)
+            .map(|operation| operation.eo.about.name)
+            .collect();
+        let probed = eo::all()
+            .into_iter()
+            .filter(|entry| entry.probe.is_some())
+            .map(|entry| entry.about.name);
+        assert_eq!(probed.filter(|name| !used.contains(name)).count(), 0);
+        for name in machines::names() {
+            let machine = machines::find(name).expect("it is of the list");
+            for pair in functions(&machine, &machine) {
+                assert!(pair.first > 100.0, "{name}: {pair:?}");
+            }
+        }
     }
 
     #[test]
-    fn passes_that_differ_are_refused_and_the_worst_comes_first() {
+    fn a_constant_of_a_cycle_that_differs_by_a_quarter_is_no_reason_and_a_slow_memory_is_one() {
+        let first = machines::find("xeon-e5-2690v2:data-sheet").expect("it is there");
+        let mut second = first.clone();
+        let of = |machine: &mut Machine, operation: &str, constant: &str, value: f64| {
+            let constants = machine.constants.get_mut(operation).expect("it has it");
+            constants.insert(constant.to_owned(), value);
+        };
+        let mut with = first.clone();
+        of(&mut with, "ring", "call", 1.67);
+        of(&mut second, "ring", "call", 1.35);
+        of(&mut second, "increase", "word", 3.0);
+        assert_eq!(refusal(&functions(&with, &second), "0.1 0.2 0.3"), None);
+        second.memory.latency_ns *= 1.2;
+        assert_eq!(refusal(&functions(&first, &second), ""), None);
+        assert!((waiting(&first, &second) - 0.2).abs() < 0.05);
+        assert!(working(&first, &second) < 0.2);
+        second.memory.latency_ns *= 2.0;
+        let said = refusal(&functions(&first, &second), "5.0 4.0 3.0").expect("it is refused");
+        assert!(
+            said.contains("a switch with 2,000,000 addresses costs ")
+                && said.ends_with("load average 5.0 4.0 3.0"),
+            "{said}"
+        );
+        // Other work on the machine that takes a fifth of all cycles is one as well.
+        let mut slow = first.clone();
+        for constants in slow.constants.values_mut() {
+            constants.values_mut().for_each(|constant| *constant *= 1.2);
+        }
+        assert!(refusal(&functions(&first, &slow), "").is_some());
+    }
+
+    #[test]
+    fn the_worst_comes_first_and_says_both_costs() {
         let pairs = [
-            pair("L2.cycles", Unit::Cycles, 14.0, 16.8),
-            pair("memory.latency_ns", Unit::Nanoseconds, 100.0, 150.0),
-            pair("eo.parse.word", Unit::Cycles, 3.0, 3.1),
-            pair("eo.sum.word", Unit::Cycles, 0.0, 1.0),
-            pair("a", Unit::Number, 1.0, 1.2),
-            pair("b", Unit::Number, 1.0, 1.19),
+            pair("a", 100.0, 114.0),
+            pair("b", 100.0, 120.0),
+            pair("c", 300.0, 200.0),
         ];
         assert_eq!(
             refusal(&pairs, "5.0 4.0 3.0").unwrap(),
-            "this machine is too noisy to be calibrated: two passes differ by more than 15 %: \
-             `memory.latency_ns` is 100.00 and 150.00 ns (50 %), `eo.sum.word` is 0.00 and 1.00 cycles, \
-             `L2.cycles` is 14.00 and 16.80 cycles (20 %), `a` is 1.00 and 1.20 (20 %) and 1 more; \
-             load average 5.0 4.0 3.0"
+            "this machine is too noisy to be calibrated: by two passes c costs 300 and 200 cycles \
+             (50 %, of which 15 % are borne), b costs 100 and 120 cycles (20 %, of which 15 % are borne); load average 5.0 4.0 3.0"
         );
+        assert_eq!(difference(&pairs), 0.5);
+        assert_eq!(refusal(&pairs[..1], ""), None);
     }
 
     #[test]
-    fn differences_do_not_depend_on_the_order() {
-        let (a, b) = (
-            pair("x", Unit::Cycles, 10.0, 12.0),
-            pair("x", Unit::Cycles, 12.0, 10.0),
-        );
-        assert_eq!(a.difference(), b.difference());
-        assert!((a.difference() - 0.2).abs() < 1e-12);
-        assert!(pair("x", Unit::Number, 0.0, 1.0).is_unsteady());
+    fn estimates_that_err_as_a_data_sheet_does_are_refused() {
+        assert_eq!(refusal_by_error(0.2, "1 1 1"), None);
+        let said = refusal_by_error(0.4, "1 1 1").expect("it is refused");
+        assert!(said.contains("err by up to 40 % (nine in ten)"), "{said}");
     }
 }

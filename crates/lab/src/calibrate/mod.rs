@@ -1,8 +1,10 @@
 //! Calibration: this machine measured, and written as a machine file.
 //!
-//! Two passes measure everything; each takes every quantity in turn, in short samples, and keeps the least, since
-//! what others do to a processor only ever adds time. What the two passes disagree on by more than a bound is
-//! measured for longer, both alike, as long as the budget allows; then the calibration is refused.
+//! Two passes measure everything, a round of the one after a round of the other; each takes every quantity in turn, in
+//! short samples, and keeps the least, since what others do to a processor only ever adds time. Where the two disagree on
+//! what a usual function costs (`judge.rs`), both go on as long as the budget allows; then the calibration is refused.
+//! How far estimates by it reach is part of the file: what estimates of graphs err by, which are then timed
+//! (`composed.rs`), and what neighbours did to memory meanwhile.
 //!
 //! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of known latency tells.
 
@@ -40,9 +42,11 @@ const SEED: u64 = 1;
 const LEAST_BUFFER: usize = 512 << 20;
 /// And at most, however large the last cache is.
 const MOST_BUFFER: usize = 2 << 30;
-/// The share of the budget that each of the first two passes has; the rest is for going on where they differ.
-const FIRST_SHARE: u32 = 3;
-/// The least that a pass goes on for.
+/// The share of the budget that the passes have at first; the rest is for going on where they differ.
+const FIRST_SHARE: f64 = 2.0 / 3.0;
+/// Constants that are told of, of those that differ most.
+const TOLD: usize = 6;
+/// The least that the passes go on for.
 const GO_ON: Duration = Duration::from_millis(1500);
 
 /// How to calibrate.
@@ -72,12 +76,13 @@ pub struct Calibration {
     notes: Vec<String>,
     spreads: Vec<f64>,
     whole: Derived,
-    /// Each constant in both passes.
-    pub pairs: Vec<Pair>,
+    /// What usual functions cost by both passes, and by how much that differs at most that does not wait for memory.
+    functions: Vec<Pair>,
+    working: f64,
+    /// What nine in ten estimates of graphs err by at most, where some were timed.
+    error: Option<f64>,
     /// The load averages at the end.
     pub load: String,
-    /// How long it took.
-    pub took: Duration,
 }
 
 impl Calibration {
@@ -105,17 +110,19 @@ impl Calibration {
         self.machine.siblings = Some(siblings);
     }
 
-    /// Lets the machine's spread be `width` at least.
-    pub fn widen(&mut self, width: f64) {
-        self.machine.spread = width;
+    /// Nine in ten estimates of graphs err by so much at most.
+    pub fn erred(&mut self, error: f64) {
+        self.error = Some(error);
     }
 
-    /// The machine, its spread being the root of the mean square of its operations', or what it was widened to.
+    /// The machine. How far an estimate reaches is what estimates of graphs erred by; where none were timed, the root of the
+    /// mean square of the operations' spreads. What the passes disagree on is the least.
     pub fn machine(&self) -> Machine {
         let mut machine = self.machine.clone();
         let n = self.spreads.len().max(1) as f64;
         let squares: f64 = self.spreads.iter().map(|spread| spread * spread).sum();
-        machine.spread = rounded((squares / n).sqrt().max(machine.spread));
+        let error = self.error.unwrap_or_else(|| (squares / n).sqrt());
+        machine.spread = rounded(error.max(self.working));
         machine
     }
 
@@ -140,9 +147,10 @@ impl Calibration {
         minute.unwrap_or(0.0) > f64::from(self.machine.cores) + 0.5
     }
 
-    /// Why it should not be used, where the passes differ too much.
+    /// Why it should not be used: the passes differ too much, or estimates by it err too much.
     pub fn refusal(&self) -> Option<String> {
-        judge::refusal(&self.pairs, &self.load)
+        let by_error = || judge::refusal_by_error(self.error?, &self.load);
+        judge::refusal(&self.functions, &self.load).or_else(by_error)
     }
 }
 
@@ -174,33 +182,44 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     let mut all = quantity::all(&mut bench, &caches, page_bytes, SEED);
     let mut passes = [Pass::default(), Pass::default()];
     let budget = options.budget.saturating_sub(start.elapsed());
-    let mut share = budget / FIRST_SHARE;
-    let (first, second) = loop {
-        for pass in &mut passes {
-            let is_over = || {
-                let spent = start.elapsed().as_secs_f64() / options.budget.as_secs_f64();
-                (options.progress)(spent.min(1.0));
-                (options.is_over)()
-            };
-            pass.go_on(&mut bench, &mut all, share, &is_over);
-            if (options.is_over)() {
-                return Err(Error::Interrupted);
-            }
+    let mut share = budget.mul_f64(FIRST_SHARE);
+    let stolen_before = system::stolen();
+    let (one, other, functions, (first, second)) = loop {
+        let is_over = || {
+            let spent = start.elapsed().as_secs_f64() / options.budget.as_secs_f64();
+            (options.progress)(spent.min(1.0));
+            (options.is_over)()
+        };
+        pass::go_on(&mut passes, &mut bench, &mut all, share, &is_over);
+        if (options.is_over)() {
+            return Err(Error::Interrupted);
         }
-        let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes, bytes);
+        let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes);
         let both = of(&passes[0]).and_then(|first| Ok((first, of(&passes[1])?)));
-        let both = both.map_err(Error::Lacks)?;
-        let is_steady = !judge::pairs(&both.0, &both.1).iter().any(Pair::is_unsteady);
+        let (first, second) = both.map_err(Error::Lacks)?;
+        let functions = judge::functions(&described(&first), &described(&second));
+        let is_steady = functions
+            .iter()
+            .all(|pair| pair.difference() <= pair.bound() / 2.0);
         let left = options.budget.saturating_sub(start.elapsed());
-        if is_steady || left < GO_ON * 2 {
-            break both;
+        if is_steady || left < GO_ON {
+            break (
+                described(&first),
+                described(&second),
+                functions,
+                (first, second),
+            );
         }
-        share = (left / 2).min((budget / 10).max(GO_ON));
+        share = left.min((budget / 10).max(GO_ON));
     };
     let together = passes[0].with(&passes[1]);
-    let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes, bytes);
+    let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes);
     let whole = whole.map_err(Error::Lacks)?;
     let load = system::load();
+    let stolen = stolen_before.zip(system::stolen());
+    let stolen = stolen.filter(|(before, after)| after.1 > before.1);
+    let stolen =
+        stolen.map(|(before, after)| (after.0 - before.0) as f64 / (after.1 - before.1) as f64);
     let pages = if is_huge {
         "huge pages".to_owned()
     } else {
@@ -220,31 +239,42 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     );
     let mut calibration = Calibration {
         machine: Machine {
-            id: file::HOST.to_owned(),
-            profile: "measured".to_owned(),
             title,
-            origin: Label::Measured,
             source,
-            clock_hz: (whole.clock_hz / 1e6).round() * 1e6,
             cores: std::thread::available_parallelism().map_or(1, usize::from) as u32,
             sockets: system::sockets(),
-            whole_cycles: false,
-            spread: 0.0,
-            levels: whole.levels.clone(),
-            memory: whole.memory.clone(),
-            pages: whole.pages.clone(),
             constants: BTreeMap::new(),
-            factors: BTreeMap::new(),
-            siblings: None,
-            pcie_bytes_per_s: f64::INFINITY,
+            ..described(&whole)
         },
         notes: notes(&whole, &passes, bytes, is_huge),
         spreads: Vec::new(),
         whole: whole.clone(),
-        pairs: judge::pairs(&first, &second),
+        working: judge::working(&one, &other),
+        functions,
+        error: None,
         load,
-        took: start.elapsed(),
     };
+    let by_host = stolen.map_or_else(String::new, |share| {
+        format!(
+            "; the machine below took {:.1} % of the processors' time",
+            share * 100.0
+        )
+    });
+    calibration.note(format!(
+        "Others had the processor during {:.1} % of samples{by_host}. By the two passes, costs of usual functions differ by {:.1} % at most.",
+        together.disturbed() * 100.0,
+        judge::difference(&calibration.functions) * 100.0
+    ));
+    let mut differing = judge::constants(&first, &second);
+    differing.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
+    let differing = differing
+        .iter()
+        .take(TOLD)
+        .map(|pair| format!("{} {:.2} and {:.2}", pair.name, pair.first, pair.second));
+    calibration.note(format!(
+        "Constants that differ most between them: {}.",
+        differing.collect::<Vec<_>>().join(", ")
+    ));
     let machine = &mut calibration.machine;
     for level in &mut machine.levels {
         level.cycles = rounded(level.cycles);
@@ -252,6 +282,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     machine.memory.latency_ns = rounded(machine.memory.latency_ns);
     machine.memory.parallel = rounded(machine.memory.parallel);
     machine.memory.accesses_per_s = rounded(machine.memory.accesses_per_s);
+    machine.memory.spread = rounded(together.neighbours(&all).max(judge::waiting(&one, &other)));
     if let Some(pages) = &mut machine.pages {
         pages.cycles = rounded(pages.cycles);
     }
@@ -264,9 +295,41 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     Ok(calibration)
 }
 
-/// Each constant of two calibrations.
-pub fn compared(first: &Calibration, second: &Calibration) -> Vec<Pair> {
-    judge::pairs(&first.whole, &second.whole)
+/// The machine that a measurement describes, as far as usual functions ask for it.
+fn described(whole: &Derived) -> Machine {
+    let constants = whole.operations.iter().map(|operation| {
+        let each = operation.constants.iter();
+        let each = each.map(|(name, value)| ((*name).to_owned(), *value));
+        (operation.name.to_owned(), each.collect())
+    });
+    Machine {
+        id: file::HOST.to_owned(),
+        profile: "measured".to_owned(),
+        title: String::new(),
+        origin: Label::Measured,
+        source: String::new(),
+        clock_hz: (whole.clock_hz / 1e6).round() * 1e6,
+        cores: 1,
+        sockets: 1,
+        whole_cycles: false,
+        spread: 0.0,
+        levels: whole.levels.clone(),
+        memory: whole.memory.clone(),
+        pages: whole.pages.clone(),
+        constants: constants.collect(),
+        factors: BTreeMap::new(),
+        siblings: None,
+        pcie_bytes_per_s: f64::INFINITY,
+    }
+}
+
+/// What usual functions cost by two calibrations, and every constant of both.
+pub fn compared(first: &Calibration, second: &Calibration) -> (Vec<Pair>, Vec<Pair>) {
+    let (first, second) = (&first.whole, &second.whole);
+    (
+        judge::functions(&described(first), &described(second)),
+        judge::constants(first, second),
+    )
 }
 
 /// By how much the passes differ at an operation's points, at most.

@@ -59,6 +59,8 @@ impl What {
 
 /// Lines of a page that the walk through memory comes to while the TLB knows the page.
 pub(super) const LINES_A_PAGE: usize = 8;
+/// Lines by which the latency of a shared cache is told.
+const EVICTED: usize = 1024;
 /// Pages and lines at which the TLB is looked at.
 const PAGES: &[usize] = &[
     256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384,
@@ -84,17 +86,19 @@ pub(super) fn all(
         turn: 0,
     };
     for (at, cache) in caches.iter().enumerate() {
-        let name = format!("L{}", cache.level);
-        let inner = at.checked_sub(1).map(|inner| caches[inner].bytes);
-        // Of a cache that others share, what is little more than the one before holds: a walk through more would
-        // tell what neighbours have left of it, which is for the shares to say.
-        let bytes = match inner {
-            Some(inner) if at >= 2 => (inner * 3).min(cache.bytes / 2),
-            // Few enough that no two lines want the same place, or look alike to a predictor of ways.
-            _ => cache.bytes / 4,
+        let work = match at.checked_sub(1).map(|inner| caches[inner].bytes) {
+            // Of a cache that others share, what was there a moment ago: a walk through more would tell what neighbours
+            // have left of it, which is for the shares to say.
+            Some(inner) if at >= 2 => {
+                let enough = (inner * 2).min(inner + cache.bytes / 4);
+                bench.evicted(at + 1, EVICTED, enough, seed)
+            }
+            _ => {
+                // Few enough that no two lines want the same place, or look alike to a predictor of ways.
+                let places = way(cache.bytes / 4, seed, &format!("L{}", cache.level));
+                bench.walk(at + 1, &places, places.len())
+            }
         };
-        let places = way(bytes, seed, &name);
-        let work = bench.walk(at + 1, &places, places.len());
         all.push((What::Level(at), work));
     }
     let places = way_by_pages(whole, page_bytes.unwrap_or(4096), LINES_A_PAGE, seed);
@@ -165,11 +169,19 @@ fn working_sets(caches: &[Cache], whole: usize) -> Vec<usize> {
 fn steps(bench: &mut Bench, work: &mut Work, what: What) -> u32 {
     const SAMPLE_TICKS: u64 = 60_000;
     const MOST: u32 = 1 << 20;
+    if let Work::Evicted { lines, .. } = work {
+        return *lines;
+    }
     let enough = match what {
         what if what.is_shared() && !matches!(what, What::Set(_)) => 10 * SAMPLE_TICKS,
         _ => SAMPLE_TICKS,
     };
-    let mut steps = 64;
+    // Whole groups of pages: where one begins, pages are looked for, and where it ends none are. Samples of halves would be
+    // of the one or of the other.
+    let mut steps = match what {
+        What::Memory => (loads::GROUP * LINES_A_PAGE) as u32,
+        _ => 64,
+    };
     bench.warm(work, steps);
     while steps < MOST {
         let ticks = (0..3).map(|_| bench.sample(work, steps)).min();
@@ -179,4 +191,23 @@ fn steps(bench: &mut Bench, work: &mut Work, what: What) -> u32 {
         steps *= 2;
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_of_memory_is_whole_groups_of_pages_and_one_of_what_left_each_line_once() {
+        const BYTES: usize = 16 << 20;
+        let mut bench = Bench::new(BYTES);
+        let group = loads::GROUP * LINES_A_PAGE;
+        let places = way_by_pages(BYTES, 4096, LINES_A_PAGE, 1);
+        let mut work = bench.walk(7, &places, group);
+        let memory = steps(&mut bench, &mut work, What::Memory) as usize;
+        assert!(memory > 0 && memory % group == 0, "{memory}");
+        let mut work = bench.evicted(3, EVICTED, 1 << 20, 1);
+        let left = steps(&mut bench, &mut work, What::Level(2)) as usize;
+        assert_eq!(left, EVICTED);
+    }
 }

@@ -64,6 +64,43 @@ pub(super) fn load() -> String {
     three.join(" ")
 }
 
+/// How often the kernel made this thread wait for a processor, and for how long: what tells that others ran in between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waited {
+    ns: u64,
+    slices: u64,
+}
+
+impl Waited {
+    /// As the kernel has counted up to now; always the same where it does not count.
+    pub(super) fn now() -> Waited {
+        let text = read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let mut numbers = text.split_whitespace().skip(1).map(str::parse);
+        let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
+        Waited {
+            ns: next(),
+            slices: next(),
+        }
+    }
+}
+
+/// Ticks of all processors that the machine below took away from this one, and all ticks, since it started.
+pub(super) fn stolen() -> Option<(u64, u64)> {
+    stolen_in(&read_to_string("/proc/stat").ok()?)
+}
+
+fn stolen_in(text: &str) -> Option<(u64, u64)> {
+    let all: Vec<u64> = text
+        .lines()
+        .next()?
+        .strip_prefix("cpu ")?
+        .split_whitespace()
+        .map_while(|number| number.parse().ok())
+        .collect();
+    // What guests used is in the first two already.
+    Some((*all.get(7)?, all.iter().take(8).sum()))
+}
+
 /// Bytes that may be had without anything being swapped out.
 pub(super) fn available_bytes() -> Option<usize> {
     let text = read_to_string("/proc/meminfo").ok()?;
@@ -136,6 +173,14 @@ mod tests {
         assert_eq!(bytes("32M"), Some(33_554_432));
         assert_eq!(bytes("7Q"), None);
         assert_eq!(bytes("0K"), None);
+    }
+
+    #[test]
+    fn stolen_ticks_are_the_eighth_number_of_all_processors() {
+        let text = "cpu  10 20 30 40 50 60 70 80 90 100\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        assert_eq!(stolen_in(text), Some((80, 360)));
+        assert_eq!(stolen_in("cpu  1 2 3 4\n"), None);
+        assert_eq!(stolen_in(""), None);
     }
 
     #[test]

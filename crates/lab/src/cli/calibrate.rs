@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Measure this machine and write it as a machine file, `host`
 #[derive(Debug, clap::Args)]
@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => file::default_path()
             .context("neither XDG_DATA_HOME nor HOME names a folder; give `-o FILE`")?,
     };
+    let started = Instant::now();
     let calibration = match calibrate(args, &interrupted) {
         Ok(calibration) => calibration,
         Err(Error::Interrupted) => return Ok(stopped()),
@@ -75,9 +76,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(stopped());
     }
     file::replace(&path, &text).with_context(|| format!("`{}`", path.display()))?;
-    let took = calibration.took.as_secs_f64();
     say(&format!(
-        "calibrated in {took:.0} s; load average {}",
+        "calibrated in {:.0} s; estimates are good for ±{:.0} %; load average {}",
+        started.elapsed().as_secs_f64(),
+        machine.spread * 100.0,
         calibration.load
     ));
     if calibration.is_shared() {
@@ -127,7 +129,7 @@ fn lacks(error: &Error) -> anyhow::Error {
     )
 }
 
-/// Measures twice and shows every constant of both.
+/// Measures twice and shows what usual functions cost by both, and every constant.
 fn check(args: &Args, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
     let twice =
         calibrate(args, interrupted).and_then(|first| Ok((first, calibrate(args, interrupted)?)));
@@ -136,23 +138,33 @@ fn check(args: &Args, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
         Err(Error::Interrupted) => return Ok(stopped()),
         Err(error) => return Err(lacks(&error)),
     };
-    let pairs = crate::calibrate::compared(&first, &second);
+    let (functions, constants) = crate::calibrate::compared(&first, &second);
+    let pairs: Vec<&Pair> = functions.iter().chain(&constants).collect();
     let width = pairs.iter().map(|pair| pair.name.len()).max().unwrap_or(0);
     print(&format!(
         "{:width$}  {:>10}  {:>10}  {:6}  {:>6}  verdict",
-        "constant", "first", "second", "unit", "differ"
+        "function or constant", "first", "second", "unit", "differ"
     ))?;
-    for pair in &pairs {
+    // Functions decide: a constant of a cycle may differ by much and change no estimate.
+    for pair in &functions {
+        let verdict = if pair.difference() <= REPEATABLE {
+            format!("  within {:.0} %", REPEATABLE * 100.0)
+        } else {
+            "  could not".to_owned()
+        };
+        print(&format!("{}{verdict}", row(pair, width)))?;
+    }
+    for pair in &constants {
         print(&row(pair, width))?;
     }
-    let could_not = pairs
+    let could_not = functions
         .iter()
         .filter(|pair| pair.difference() > REPEATABLE)
         .count();
     say(&format!(
-        "{} of {} constants within {:.0} %; load average {}, then {}",
-        pairs.len() - could_not,
-        pairs.len(),
+        "{} of {} functions within {:.0} %; load average {}, then {}",
+        functions.len() - could_not,
+        functions.len(),
         REPEATABLE * 100.0,
         first.load,
         second.load
@@ -165,18 +177,12 @@ fn check(args: &Args, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
 }
 
 fn row(pair: &Pair, width: usize) -> String {
-    let differ = pair.difference();
-    let verdict = if differ <= REPEATABLE {
-        format!("within {:.0} %", REPEATABLE * 100.0)
-    } else {
-        "could not".to_owned()
-    };
     format!(
-        "{:width$}  {:>10.2}  {:>10.2}  {:6}  {:>4.1} %  {verdict}",
+        "{:width$}  {:>10.2}  {:>10.2}  {:6}  {:>4.1} %",
         pair.name,
         pair.first,
         pair.second,
         pair.unit.word(),
-        differ * 100.0
+        pair.difference() * 100.0
     )
 }

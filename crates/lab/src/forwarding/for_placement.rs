@@ -8,12 +8,13 @@ use crate::paper::library;
 use crate::scenario::placement::{Estimated, Estimator, NoAnswer, Question};
 use std::path::Path;
 use trammel_core::units::nearest;
+use trammel_cost::estimate::Range;
 use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
 use trammel_cost::place::model::{Interval, Table, Work};
 
 /// The machine of servers that name none.
-const MACHINE: &str = "xeon-e5-2690v2";
+const MACHINE: &str = crate::machines::DATA_SHEET;
 /// Where a paper has its functions.
 const FUNCTIONS: &str = "functions.toml";
 
@@ -79,12 +80,14 @@ fn work(estimate: &trammel_cost::estimate::Estimate, machine: &Machine) -> Work 
         accesses: table.accesses,
         hot_bytes: table.hot_bytes,
     };
+    let waited = Range {
+        low: waited(&|_| parallel),
+        centre: waited(&|in_flight| in_flight.clamp(1.0, parallel)),
+        high: waited(&|_| 1.0),
+    };
+    let Range { low, centre, high } = Range::of(core, 0.0, waited, machine);
     Work {
-        cycles: Interval {
-            low: core * (1.0 - machine.spread) + waited(&|_| parallel),
-            centre: core + waited(&|in_flight| in_flight.clamp(1.0, parallel)),
-            high: core * (1.0 + machine.spread) + waited(&|_| 1.0),
-        },
+        cycles: Interval { low, centre, high },
         tables: estimate.tables.iter().map(table).collect(),
         memory_bytes: estimate.tables.iter().map(|table| table.bytes).sum(),
     }

@@ -5,7 +5,7 @@ use super::measure::Measured;
 use std::fmt::Write;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Table};
-use trammel_cost::estimate::line_bits;
+use trammel_cost::estimate::{Range, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_router::cost_of::Undeclared;
 
@@ -44,8 +44,8 @@ pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
             Cell::from(*what_if),
             Cell::Int(at.frame as i128),
             Cell::Float(found.cycles.centre),
-            Cell::Float(found.cycles.low),
-            Cell::Float(found.cycles.high),
+            Cell::from(found.cycles.ends().map(|(low, _)| low)),
+            Cell::from(found.cycles.ends().map(|(_, high)| high)),
             Cell::Float(found.accesses),
             Cell::Float(found.memory_accesses),
             Cell::Float(limit.pps / 1e6),
@@ -145,7 +145,7 @@ pub fn lines(all: &[At]) -> String {
             "{:>6} {:>9.1} {:>17} {:>9.2} {:>9.3} {:>9.3}  {:<8} {next}",
             at.frame.round(),
             found.cycles.centre,
-            format!("{:.0} … {:.0}", found.cycles.low, found.cycles.high),
+            interval(&found.cycles),
             found.accesses,
             limit.pps / 1e6,
             line_bits(limit.pps, at.frame) / 1e9,
@@ -155,9 +155,26 @@ pub fn lines(all: &[At]) -> String {
     text
 }
 
-/// Where a machine's numbers come from, for people.
+/// The ends of an estimate, for people.
+pub fn interval(cycles: &Range) -> String {
+    cycles.ends().map_or_else(
+        || "not known".to_owned(),
+        |(low, high)| format!("{low:.0} … {high:.0}"),
+    )
+}
+
+/// Where a machine's numbers come from, for people, and what estimates by them are good for.
 pub fn source(machine: &Machine) -> String {
-    format!("machine: {} ({})", machine.origin.key(), machine.source)
+    let good_for = if machine.spread > 0.0 {
+        format!("; constants are good for ±{:.0} %", 100.0 * machine.spread)
+    } else {
+        "; nothing is known of how far its constants are good".to_owned()
+    };
+    format!(
+        "machine: {} ({}){good_for}",
+        machine.origin.key(),
+        machine.source
+    )
 }
 
 /// Which element costs what, the dearest first.

@@ -101,11 +101,6 @@ pub fn chain(
     });
     let alone: Vec<f64> = alone.collect::<Result<_, Error>>()?;
     let pps = |cycles: f64| machine.clock_hz / cycles;
-    let together = |rows: &[Row]| {
-        rows.iter()
-            .map(|row| row.core + row.memory.centre)
-            .sum::<f64>()
-    };
     let stage = |(at, link): (usize, &Link)| {
         let (cycles, rows) = match how {
             How::Pipelined => (each[at].cycles, each[at].rows.clone()),
@@ -116,12 +111,12 @@ pub fn chain(
                 let memory =
                     |of: fn(&Range) -> f64| rows.iter().map(|row| of(&row.memory)).sum::<f64>();
                 let core: f64 = rows.iter().map(|row| row.core).sum();
-                let cycles = Range {
-                    low: core * (1.0 - machine.spread) + memory(|range| range.low),
-                    centre: together(&rows),
-                    high: core * (1.0 + machine.spread) + memory(|range| range.high),
+                let waited = Range {
+                    low: memory(|range| range.low),
+                    centre: memory(|range| range.centre),
+                    high: memory(|range| range.high),
                 };
-                (cycles, rows)
+                (Range::of(core, 0.0, waited, machine), rows)
             }
         };
         Stage {

@@ -1,5 +1,6 @@
 //! A chain as text for people and as a table for programs.
 
+use super::super::view::interval;
 use super::{Chained, PIPELINED, RUN_TO_COMPLETION};
 use std::fmt::Write as _;
 use trammel_core::table::CellType::{Float, Int, Text};
@@ -29,11 +30,11 @@ pub fn text(chain: &Chained) -> String {
             stage.pps / 1e6
         );
     }
-    let Range { low, centre, high } = chain.cycles;
+    let (centre, interval) = (chain.cycles.centre, interval(&chain.cycles));
     let alone = chain.alone();
     let _ = writeln!(
         text,
-        "{:>5} {:<width$} {:>7} {alone:>9.1} {centre:>9.1}  ({low:.0} … {high:.0}; {:+.1} % of alone)",
+        "{:>5} {:<width$} {:>7} {alone:>9.1} {centre:>9.1}  ({interval}; {:+.1} % of alone)",
         "",
         "all",
         "",
@@ -101,8 +102,8 @@ pub fn table(chains: &[Chained], machine: &Machine) -> Table {
                     Cell::Float(share),
                     Cell::Float(alone),
                     Cell::Float(cycles.centre),
-                    Cell::Float(cycles.low),
-                    Cell::Float(cycles.high),
+                    Cell::from(cycles.ends().map(|(low, _)| low)),
+                    Cell::from(cycles.ends().map(|(_, high)| high)),
                     Cell::Float(pps / 1e6),
                     Cell::from(by),
                 ];

@@ -92,9 +92,9 @@ fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
             metric: "throughput".to_owned(),
             unit: "Mpps",
             predicted: predicted.as_ref().map(|at| at.estimate.rate().pps / 1e6),
-            interval: predicted.as_ref().map(|at| {
-                let cycles = &at.estimate.cycles;
-                (rate(at, cycles.high) / 1e6, rate(at, cycles.low) / 1e6)
+            interval: predicted.as_ref().and_then(|at| {
+                let (low, high) = at.estimate.cycles.ends()?;
+                Some((rate(at, high) / 1e6, rate(at, low) / 1e6))
             }),
             simulated: simulated.as_ref().map(|sought| sought.pps / 1e6),
             measured: measured
@@ -109,10 +109,7 @@ fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
             metric: "cost".to_owned(),
             unit: "cycles",
             predicted: predicted.as_ref().map(|at| at.estimate.cycles.centre),
-            interval: predicted.as_ref().map(|at| {
-                let cycles = &at.estimate.cycles;
-                (cycles.low, cycles.high)
-            }),
+            interval: predicted.as_ref().and_then(|at| at.estimate.cycles.ends()),
             // Where links limit, batches are small and the core spends on calls what it has left.
             simulated: simulated
                 .as_ref()
