@@ -64,6 +64,10 @@ fn stderr(output: &Output) -> String {
 fn rows(folder: &Path, table: &str, args: &[&str]) -> Vec<Value> {
     let mut args = args.to_vec();
     args.extend(["--json", "--frame-sizes", "64"]);
+    // Whole cycles, so that sums can be told.
+    if !args.contains(&"--machine") {
+        args.extend(["--machine", "xeon-e5-2690v2"]);
+    }
     let output = trammel(folder, &args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let all: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -99,6 +103,69 @@ fn run() -> tempfile::TempDir {
     let output = trammel(folder.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     folder
+}
+
+/// Where no machine is named it is this one, or the one of a data sheet, and never one that was fitted; an interval has a width
+/// or is not there.
+#[test]
+fn the_machine_that_is_meant_is_this_one_or_a_data_sheet_s() {
+    let folder = folder();
+    let estimate = |args: &[&str]| {
+        let args = [&["estimate", "a.click", "--frame-sizes", "64"], args].concat();
+        let output = trammel(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        (text, stderr(&output))
+    };
+    let row = |text: &str| -> Value {
+        let all: Value = serde_json::from_str(text).unwrap();
+        all["tables"]["functions"][0].clone()
+    };
+    let (text, said) = estimate(&["--json"]);
+    let found = row(&text);
+    assert_eq!(found["machine"], "xeon-e5-2690v2:data-sheet");
+    assert_eq!(found["origin"], "data-sheet");
+    assert!(
+        number(&found, "low_cycles") < 0.8 * number(&found, "high_cycles"),
+        "{found}"
+    );
+    assert!(
+        said.contains("not calibrated") && said.contains("`trammel calibrate`"),
+        "{said}"
+    );
+
+    let (text, said) = estimate(&["--json", "--machine", "xeon-e5-2690v2"]);
+    let found = row(&text);
+    assert_eq!(
+        (&found["origin"], said.as_str()),
+        (&Value::from("fitted"), "")
+    );
+    assert!(
+        found["low_cycles"].is_null() && found["high_cycles"].is_null(),
+        "{found}"
+    );
+    let (text, _) = estimate(&["--machine", "xeon-e5-2690v2"]);
+    assert!(
+        text.contains("machine: fitted (") && text.contains("not known"),
+        "{text}"
+    );
+
+    let machines = folder.path().join("trammel/machines");
+    std::fs::create_dir_all(&machines).unwrap();
+    let host = include_str!("../../cost/src/machines/epyc-7532.toml");
+    std::fs::write(machines.join("host.toml"), host).unwrap();
+    let (text, said) = estimate(&["--json"]);
+    let name = row(&text)["machine"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    assert!(name.starts_with("host:"), "{name}");
+    assert_eq!(said, "");
+    // A calibration that cannot be read is a fault, and no reason for another machine.
+    std::fs::write(machines.join("host.toml"), "title = 1").unwrap();
+    let broken = trammel(folder.path(), &["estimate", "a.click"]);
+    assert_eq!(broken.status.code(), Some(2), "{}", stderr(&broken));
+    assert!(stderr(&broken).contains("host.toml"), "{}", stderr(&broken));
 }
 
 #[test]

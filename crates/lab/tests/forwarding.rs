@@ -439,6 +439,24 @@ fn a_host_that_was_not_calibrated_is_measured_all_the_same() {
 }
 
 #[test]
+fn an_engine_that_needs_a_calibration_says_the_one_command_and_writes_no_empty_report() {
+    let (folder, path) = folder(&SMALL.replace("xeon-e5-2690v2", "host"));
+    let out = folder.path().join("out");
+    for engines in ["simulate", "predict", "predict,simulate"] {
+        let args = ["run", &path, "-e", engines, "-o", out.to_str().unwrap()];
+        let output = trammel(folder.path(), None, &args);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert!(
+            said.contains("it was not calibrated yet; run `trammel calibrate`"),
+            "{said}"
+        );
+        assert!(output.stdout.is_empty() && !out.exists());
+    }
+}
+
+#[test]
 fn measuring_another_machine_is_refused_where_it_was_asked() {
     let (folder, path) = folder(SMALL);
     let output = trammel(folder.path(), None, &["run", &path, "-e", "measure"]);

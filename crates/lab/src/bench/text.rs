@@ -1,10 +1,12 @@
 //! The tables for a person at a terminal: what is the same in all rows is said once, above them.
 
 use std::fmt::Write;
-use trammel_core::table::{Cell, CellType, Column, Table};
+use trammel_core::table::{Cell, CellType, Column, Table, round_to};
 
 /// Tables of so many rows at most have a column for each of them.
 const MOST_TURNED: usize = 7;
+/// Significant digits of what a person is shown.
+const DIGITS: usize = 5;
 /// Tables for files: all loads, and what says the rest once more.
 const UNSHOWN: &[&str] = &["trials", "summary"];
 /// What names a row.
@@ -20,10 +22,24 @@ pub(super) fn all(tables: &[Table]) -> String {
         .iter()
         .filter(|table| !UNSHOWN.contains(&table.name()))
     {
-        let (same, rest) = parted(table);
+        let (same, rest) = parted(&rounded(table));
         writeln!(text, "{}{same}\n{}", table.name(), turned(&rest)).expect("a string grows");
     }
     text
+}
+
+/// The table with no more digits than anybody can read off a search: those of the report.
+fn rounded(table: &Table) -> Table {
+    let mut rounded = Table::new(table.name(), table.columns().to_vec());
+    let cell = |cell: &Cell| match cell {
+        Cell::Float(value) => Cell::Float(round_to(*value, DIGITS)),
+        other => other.clone(),
+    };
+    for row in table.rows() {
+        let cells = row.cells().iter().map(cell).collect();
+        rounded.push(cells).expect("the columns are the table's");
+    }
+    rounded
 }
 
 /// What all rows have in common, and the columns in which they differ.

@@ -102,9 +102,10 @@ pub(super) struct Args {
     /// late; needs the right to do so (`CAP_SYS_NICE`)
     #[arg(long)]
     real_time: bool,
-    /// The machine of configurations that are not run on this one: a name of `trammel list machines`, or `host`
-    #[arg(long, value_name = "NAME", default_value = "xeon-e5-2690v2")]
-    machine: String,
+    /// The machine of configurations that are not run on this one: a name of `trammel list machines`, or `host` [default: `host`
+    /// where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// The rate of each port, where the device does not say
     #[arg(long, value_name = "RATE", default_value = "10 Gbit/s")]
     rate: String,
@@ -245,7 +246,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                         rate,
                         interrupted,
                     };
-                    beds.push(bed(of, &args.machine)?);
+                    beds.push(bed(of, args.machine.as_deref())?);
                 }
                 Err(refused) => return refuse(&refused),
             }
@@ -284,7 +285,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(Lacking::Usage(why)) => return Err(anyhow!(why)),
     };
     beds.extend(measured.beds);
-    carry_out(Job {
+    let code = carry_out(Job {
         beds,
         tests,
         traffics,
@@ -297,7 +298,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         out: args.out.wanted(),
         json: args.json,
         interrupted,
-    })
+    })?;
+    if is_virtual(args)
+        && let (_, Some(note)) = machines::find_or_usual(args.machine.as_deref())?
+    {
+        say(&format!("note: {note}"));
+    }
+    Ok(code)
 }
 
 /// How many devices are given.
@@ -318,7 +325,8 @@ fn inputs(args: &Args) -> Inputs {
     inputs.add(&(&args.estimate, &args.simulate, &args.ring, &args.model));
     inputs.add(&(&args.dut, &args.ports, args.by, args.timed_by, args.bridged));
     inputs.add(&(&args.longest_delay, args.real_time, &args.rate, args.quick));
-    inputs.add(&machines::find(&args.machine).ok());
+    let machine = machines::find_or_usual(args.machine.as_deref());
+    inputs.add(&machine.ok().map(|(machine, _)| machine));
     let configurations = configurations(args);
     let files = configurations.iter().flat_map(|(files, _)| files.iter());
     files.for_each(|file| inputs.file(file.as_ref()));
@@ -488,16 +496,21 @@ fn two(text: &str) -> Result<[String; 2], String> {
 }
 
 /// Makes a testbed of a configuration, on a machine where it needs one.
-type MakeBed = fn(Configuration, &str) -> anyhow::Result<Box<dyn Testbed>>;
+type MakeBed = fn(Configuration, Option<&str>) -> anyhow::Result<Box<dyn Testbed>>;
+
+/// Whether any device is a configuration on a machine that is only described.
+fn is_virtual(args: &Args) -> bool {
+    !args.estimate.is_empty() || !args.simulate.is_empty()
+}
 
 /// The configurations that are given, by what is done with them.
 fn configurations(args: &Args) -> [(&[String], MakeBed); 3] {
     [
         (&args.estimate, |of, on| {
-            Ok(Box::new(Estimated::new(of, machines::find(on)?)))
+            Ok(Box::new(Estimated::new(of, machines::find_or_usual(on)?.0)))
         }),
         (&args.simulate, |of, on| {
-            Ok(Box::new(Simulated::new(of, machines::find(on)?)))
+            Ok(Box::new(Simulated::new(of, machines::find_or_usual(on)?.0)))
         }),
         (&args.ring, |of, _| Ok(Box::new(InMemory::new(of)))),
     ]
@@ -642,10 +655,12 @@ fn profile(
             "`--profile` is of one device, by the test `throughput`"
         ));
     }
-    let is_virtual = !args.estimate.is_empty() || !args.simulate.is_empty();
     let clock_hz = match &args.clock {
         Some(text) => Quantity::parse_as(text, &[Dimension::Frequency])?.value,
-        None if is_virtual => machines::find(&args.machine)?.clock_hz,
+        None if is_virtual(args) => {
+            let (machine, _) = machines::find_or_usual(args.machine.as_deref())?;
+            machine.clock_hz
+        }
         None => {
             return Err(anyhow!(
                 "`--profile` of a real device needs the clock of the core that does the work: `--clock 3.5GHz`"

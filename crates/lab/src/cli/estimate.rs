@@ -41,9 +41,10 @@ pub(super) struct Args {
     /// Take the functions as a chain in this order: on one core, or each on its own
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["refine", "measure", "what_if", "operations"])]
     chain: Option<Chain>,
-    /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host`
-    #[arg(long, value_name = "NAME", default_value = "xeon-e5-2690v2")]
-    machine: String,
+    /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host` [default: `host` where `trammel calibrate` was
+    /// run, else xeon-e5-2690v2:data-sheet]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// Bytes of frames, their FCS included
     #[arg(
         long,
@@ -106,6 +107,8 @@ pub(super) struct Args {
 /// Where an estimate goes: to a folder, to standard output, or both.
 pub(super) struct Shown<'a> {
     args: &'a Args,
+    /// Why the machine is another than one may think.
+    note: Option<String>,
     /// Taken by the first that writes it.
     folder: Cell<Option<RunFolder>>,
 }
@@ -121,6 +124,9 @@ impl Shown<'_> {
             let mut json = Vec::new();
             write_json(tables.iter().map(|(_, table)| table), &mut json)?;
             out(String::from_utf8(json)?.trim_end())?;
+        }
+        if let Some(note) = &self.note {
+            say(&format!("note: {note}"));
         }
         let Some(folder) = self.folder.take() else {
             if !self.args.json {
@@ -139,7 +145,7 @@ impl Shown<'_> {
                 title: format!("Estimate of {files}"),
                 question: "What will it do on this machine, and what limits it?",
                 answer: Answer::default(),
-                notes: Vec::new(),
+                notes: self.note.clone().into_iter().collect(),
                 charts: Vec::new(),
                 tables,
                 files: vec![("estimate.txt", format!("{}\n", text.trim_end()))],
@@ -164,11 +170,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     super::options::end_at_interrupt()?;
     // A folder that cannot be written is a fault before the work, not after it.
     let wanted = args.out.wanted();
+    let (machine, note) = crate::machines::find_or_usual(args.machine.as_deref())?;
     let shown = Shown {
         args,
+        note,
         folder: Cell::new(wanted.as_ref().map(RunFolder::begin).transpose()?),
     };
-    let machine = crate::machines::find(&args.machine)?;
     let under = conditions(args)?;
     let changes: Vec<_> = args
         .what_if

@@ -64,7 +64,7 @@ impl Testbed for Estimated {
     }
 
     fn device(&self) -> String {
-        let machine = self.machine.full_name();
+        let machine = self.machine.name_and_origin();
         format!("{} on {machine}", self.configuration.name())
     }
 

@@ -253,6 +253,18 @@ fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
             }
         }
     }
+    // A report without a number would say it less clearly.
+    let models = [Engine::Predict, Engine::Simulate];
+    let is_modelled = engines.iter().any(|engine| models.contains(engine))
+        && outcome.machines.iter().any(Option::is_some);
+    let is_measured = engines.contains(&Engine::Measure) && file.points.iter().any(is_here);
+    if !is_modelled && !is_measured && !outcome.lacks.is_empty() {
+        let all = outcome.lacks.join("; ");
+        let (what, mend) = all
+            .rsplit_once("; ")
+            .unwrap_or((&all, "nothing can be run"));
+        return Err(Lacks::error(what, mend));
+    }
     about_lists(&mut outcome, &engines);
     model(job, &engines, &mut outcome)?;
     if engines.contains(&Engine::Measure) {

@@ -184,7 +184,7 @@ impl Testbed for Simulated {
     }
 
     fn device(&self) -> String {
-        let machine = self.machine.full_name();
+        let machine = self.machine.name_and_origin();
         format!("{} on {machine}", self.configuration.name())
     }
 
