@@ -19,6 +19,8 @@ const ROWS: &str = include_str!("elements.toml");
 const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
 /// The least of the graph that does nothing is the same if it is so much of what it was.
 const STEADY: f64 = 0.95;
+/// Rows after which it is looked whether all will be done in time.
+const FEW_ROWS: usize = 5;
 /// Bytes of the long frames by which growth is told, and cycles below which it is none.
 const LONG: usize = 1518;
 const LEAST_GROWTH: f64 = 1.0;
@@ -52,7 +54,14 @@ pub fn learn(
     loop {
         let least = reference.least();
         own_work::learn(calibration, &reference)?;
-        factors(calibration, &reference, &rows, is_over, progress, &is_late)?;
+        let time = budget.saturating_sub(started.elapsed());
+        factors(
+            calibration,
+            &reference,
+            &rows,
+            (is_over, progress, &is_late),
+            time,
+        )?;
         // Who was slowed all the time up to now did not notice: what was learnt then does not fit what comes after.
         if reference.least() >= STEADY * least || is_late() {
             break;
@@ -73,13 +82,17 @@ fn factors(
     calibration: &mut Calibration,
     reference: &Reference,
     rows: &[Row],
-    is_over: &dyn Fn() -> bool,
-    progress: &dyn Fn(f64),
-    is_late: &dyn Fn() -> bool,
+    (is_over, progress, is_late): (&dyn Fn() -> bool, &dyn Fn(f64), &dyn Fn() -> bool),
+    time: Duration,
 ) -> Result<(), Error> {
+    let began = Instant::now();
     for (at, row) in rows.iter().enumerate() {
         if is_over() {
             return Err(Error::Interrupted);
+        }
+        // At the pace so far the rest would not be done in time, nor in the tenth that may be added.
+        if at >= FEW_ROWS && began.elapsed().mul_f64(rows.len() as f64 / at as f64) > time.mul_f64(1.1) {
+            reference.hurry();
         }
         if is_late() {
             calibration.note(format!(
