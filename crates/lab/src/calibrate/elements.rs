@@ -91,7 +91,9 @@ fn factors(
             return Err(Error::Interrupted);
         }
         // At the pace so far the rest would not be done in time, nor in the tenth that may be added.
-        if at >= FEW_ROWS && began.elapsed().mul_f64(rows.len() as f64 / at as f64) > time.mul_f64(1.1) {
+        if at >= FEW_ROWS
+            && began.elapsed().mul_f64(rows.len() as f64 / at as f64) > time.mul_f64(1.1)
+        {
             reference.hurry();
         }
         if is_late() {
