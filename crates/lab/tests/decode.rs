@@ -390,3 +390,44 @@ fn a_thousand_flows_and_two_sessions_are_still_a_page() {
     let flows = std::fs::read_to_string(here.join("out/flows.csv")).expect("a table");
     assert_eq!(flows.lines().count(), 1003);
 }
+
+/// Instants at the ends of their range, and copies, in every form of the account.
+#[test]
+fn instants_at_the_ends_of_their_range_are_shown_in_every_form() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let file = std::fs::File::create(here.join("r.log")).expect("there is room");
+    let mut writer = Writer::new(file);
+    let session = Session {
+        instants: Instants::SentReceived,
+        date_ns: START,
+        host: String::new(),
+        clock: String::new(),
+        program: String::new(),
+        seed: 0,
+    };
+    writer.session(&session).expect("there is room");
+    let instants = [i64::MIN, i64::MIN + 1, -1, 0, START, i64::MAX - 1, i64::MAX];
+    for (flow, start_ns) in (0..).zip(instants) {
+        for (sequence, end_ns) in (0..).zip(instants) {
+            let record = Record {
+                flow,
+                sequence: sequence / 2,
+                bytes: 100,
+                start_ns,
+                end_ns,
+            };
+            writer.record(&record).expect("there is room");
+        }
+    }
+    writer.flush().expect("there is room");
+    let flows = tables(here, &["r.log"])["flows"].clone();
+    assert_eq!(flows.as_array().map(Vec::len), Some(7), "{flows:#}");
+    for words in [
+        &["r.log"][..],
+        &["r.log", "--series"],
+        &["r.log", "-o", "out"],
+    ] {
+        let _ = printed(here, words);
+    }
+}
