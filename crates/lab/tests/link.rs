@@ -267,74 +267,86 @@ fn trouble_has_its_exit_code_and_says_what_to_do() {
     assert!(said.contains("the other end has stopped it"), "{said}");
 }
 
-/// One datagram in ten is dropped by the kernel's filter; skipped where it cannot.
-#[test]
-fn losses_of_a_path_are_told_by_sequence() {
-    let name = format!("li-{}", std::process::id());
-    let ip = |words: &[&str]| {
-        let done = Command::new("ip").args(words).output();
-        done.is_ok_and(|done| done.status.success())
-    };
-    let inside = |words: &[&str]| ip(&[&["netns", "exec", &name][..], words].concat());
-    let is_made = ip(&["netns", "add", &name])
-        && inside(&["ip", "link", "set", "lo", "up"])
-        && inside(&[
-            "nft",
-            "add table inet t; add chain inet t i { type filter hook input priority 0; }; \
-             add rule inet t i meta l4proto udp numgen random mod 10 == 0 drop",
-        ]);
-    if is_made {
-        let script = "\"$TRAMMEL\" recv --flows 1 2>/dev/null >/dev/null & \
-            until \"$TRAMMEL\" link 127.0.0.1 -u -b 4M -l 500 -t 2 --json; do :; done; wait";
-        let out = Command::new("ip")
-            .args(["netns", "exec", &name, "sh", "-c", script])
+/// A network namespace of this test's own, removed when it is dropped.
+struct Namespace(String);
+
+impl Namespace {
+    /// One with its loopback up in which `words` succeeded too; nothing where there is none to be had.
+    fn with(kind: &str, words: &[&str]) -> Option<Namespace> {
+        let namespace = Namespace(format!("li-{kind}-{}", std::process::id()));
+        let is_made = ip(&["netns", "add", &namespace.0])
+            && namespace.has_run(&["ip", "link", "set", "lo", "up"])
+            && namespace.has_run(words);
+        is_made.then_some(namespace)
+    }
+
+    fn has_run(&self, words: &[&str]) -> bool {
+        ip(&[&["netns", "exec", &self.0][..], words].concat())
+    }
+
+    /// What a shell does in it, a minute at most.
+    fn shell(&self, script: &str) -> Output {
+        Command::new("ip")
+            .args([
+                "netns", "exec", &self.0, "timeout", "60", "sh", "-c", script,
+            ])
             .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
             .stderr(Stdio::null())
             .output()
-            .expect("it starts");
-        let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
-        let sum = &json["end"]["sum"];
-        let number = |key: &str| sum[key].as_f64().expect(key);
-        // 2,000 datagrams: five standard deviations about 10 %.
-        assert!((number("lost_percent") - 10.0).abs() < 3.4, "{sum:#}");
-        let came = json["end"]["streams"][0]["udp"]["bytes"].as_f64();
-        let came = came.expect("a number") / 500.0;
-        let all = came + number("lost_packets");
-        assert!((all - number("packets")).abs() < 0.5, "{json:#}");
-    } else {
-        eprintln!("skipped: no namespace with `nft`");
+            .expect("it starts")
     }
-    let _ = ip(&["netns", "del", &name]);
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = ip(&["netns", "del", &self.0]);
+    }
+}
+
+fn ip(words: &[&str]) -> bool {
+    let done = Command::new("ip").args(words).output();
+    done.is_ok_and(|done| done.status.success())
+}
+
+/// One datagram in ten is dropped by the kernel's filter; skipped where it cannot.
+#[test]
+fn losses_of_a_path_are_told_by_sequence() {
+    let rules = "add table inet t; add chain inet t i { type filter hook input priority 0; }; \
+         add rule inet t i meta l4proto udp numgen random mod 10 == 0 drop";
+    let Some(namespace) = Namespace::with("nft", &["nft", rules]) else {
+        println!("skipped: no namespace with `nft`");
+        return;
+    };
+    let out = namespace.shell(
+        "\"$TRAMMEL\" recv --flows 1 2>/dev/null >/dev/null & \
+         until \"$TRAMMEL\" link 127.0.0.1 -u -b 4M -l 500 -t 2 --json; do :; done; wait",
+    );
+    let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let sum = &json["end"]["sum"];
+    let number = |key: &str| sum[key].as_f64().expect(key);
+    // 2,000 datagrams: five standard deviations about 10 %.
+    assert!((number("lost_percent") - 10.0).abs() < 3.4, "{sum:#}");
+    let came = json["end"]["streams"][0]["udp"]["bytes"].as_f64();
+    let came = came.expect("a number") / 500.0;
+    let all = came + number("lost_packets");
+    assert!((all - number("packets")).abs() < 0.5, "{json:#}");
 }
 
 /// An address of one link only is reached and listened on with its interface; skipped where there is no namespace to be had.
 #[test]
 fn an_address_of_one_link_is_reached_by_its_zone() {
-    let name = format!("li6-{}", std::process::id());
-    let ip = |words: &[&str]| {
-        let done = Command::new("ip").args(words).output();
-        done.is_ok_and(|done| done.status.success())
+    let address = ["ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad"];
+    let Some(namespace) = Namespace::with("zone", &address) else {
+        println!("skipped: no namespace with an address `fe80::1`");
+        return;
     };
-    let inside = |words: &[&str]| ip(&[&["netns", "exec", &name][..], words].concat());
-    let is_made = ip(&["netns", "add", &name])
-        && inside(&["ip", "link", "set", "lo", "up"])
-        && inside(&["ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad"]);
-    if is_made {
-        let script = "\"$TRAMMEL\" recv --listen 'fe80::1%lo' --no-key --flows 3 >/dev/null 2>&1 & \
-            until \"$TRAMMEL\" link 'fe80::1%lo' -t 0.2; do :; done; \
-            for by in udp tcp; do \
-            \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait";
-        let out = Command::new("ip")
-            .args(["netns", "exec", &name, "sh", "-c", script])
-            .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
-            .stderr(Stdio::null())
-            .output()
-            .expect("it starts");
-        let text = String::from_utf8_lossy(&out.stdout);
-        assert_eq!(out.status.code(), Some(0), "{text}");
-        assert!(text.contains("[fe80::1%1]:9310"), "{text}");
-    } else {
-        eprintln!("skipped: no namespace with an address `fe80::1`");
-    }
-    let _ = ip(&["netns", "del", &name]);
+    let out = namespace.shell(
+        "\"$TRAMMEL\" recv --listen 'fe80::1%lo' --no-key --flows 3 >/dev/null 2>&1 & \
+         until \"$TRAMMEL\" link 'fe80::1%lo' -t 0.2; do :; done; \
+         for by in udp tcp; do \
+         \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait",
+    );
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{text}");
+    assert!(text.contains("[fe80::1%1]:9310"), "{text}");
 }
