@@ -314,7 +314,7 @@ fn losses_of_a_path_are_told_by_sequence() {
     let rules = "add table inet t; add chain inet t i { type filter hook input priority 0; }; \
          add rule inet t i meta l4proto udp numgen random mod 10 == 0 drop";
     let Some(namespace) = Namespace::with("nft", &["nft", rules]) else {
-        println!("skipped: no namespace with `nft`");
+        eprintln!("skipped: no namespace with `nft`");
         return;
     };
     let out = namespace.shell(
@@ -337,7 +337,7 @@ fn losses_of_a_path_are_told_by_sequence() {
 fn an_address_of_one_link_is_reached_by_its_zone() {
     let address = ["ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad"];
     let Some(namespace) = Namespace::with("zone", &address) else {
-        println!("skipped: no namespace with an address `fe80::1`");
+        eprintln!("skipped: no namespace with an address `fe80::1`");
         return;
     };
     let out = namespace.shell(

@@ -103,7 +103,9 @@ impl Bench {
     pub(super) fn evicted(&mut self, lane: usize, lines: usize, bytes: usize, seed: u64) -> Work {
         // Lines apart, so that none is fetched for the sake of the one beside it.
         let mut way = way(lines * loads::LINE_BYTES, seed, "evicted");
-        way.iter_mut().for_each(|line| *line *= APART);
+        for line in &mut way {
+            *line *= APART;
+        }
         loads::lay(&mut self.words, lane, &way);
         let first = way.first().copied().unwrap_or(0);
         Work::Evicted {
@@ -215,8 +217,11 @@ impl Bench {
     }
 }
 
+/// Code that is timed: its memory, its operation's parameters, and how many times.
+type Code = fn(&mut [u8], &[f64], u32) -> u64;
+
 /// What is timed for an operation: the function that the router's elements call, where there is one, else the probe.
-fn code(entry: &Entry) -> Option<fn(&mut [u8], &[f64], u32) -> u64> {
+fn code(entry: &Entry) -> Option<Code> {
     match entry.about.name {
         "checksum" => Some(internet_checksum),
         _ => entry.probe.as_ref().map(|probe| probe.run),
@@ -258,7 +263,7 @@ mod tests {
         let entry = eo::find("checksum").expect("it is there");
         let probe = entry.probe.as_ref().expect("it has one");
         let bytes: Vec<u8> = (0..PROBE_BYTES as u32)
-            .map(|at| (at * 7 >> 3) as u8)
+            .map(|at| ((at * 7) >> 3) as u8)
             .collect();
         for params in probe.points {
             let (mut one, mut other) = (bytes.clone(), bytes.clone());

@@ -51,17 +51,16 @@ pub fn learn(
     let started = Instant::now();
     let reference = Reference::new(4 * rows.len() + composed::TIMED, budget)?;
     let is_late = || started.elapsed() > budget.mul_f64(1.2);
+    let watch = Watch {
+        is_over,
+        is_late: &is_late,
+        progress,
+    };
     loop {
         let least = reference.least();
         own_work::learn(calibration, &reference)?;
         let time = budget.saturating_sub(started.elapsed());
-        factors(
-            calibration,
-            &reference,
-            &rows,
-            (is_over, progress, &is_late),
-            time,
-        )?;
+        factors(calibration, &reference, &rows, &watch, time)?;
         // Who was slowed all the time up to now did not notice: what was learnt then does not fit what comes after.
         if reference.least() >= STEADY * least || is_late() {
             break;
@@ -77,17 +76,25 @@ pub fn learn(
     Ok(())
 }
 
+/// Who is asked and told while factors are learnt.
+struct Watch<'a> {
+    is_over: &'a dyn Fn() -> bool,
+    /// Whether the time that was given is used up.
+    is_late: &'a dyn Fn() -> bool,
+    progress: &'a dyn Fn(f64),
+}
+
 /// Adds the factors of classes.
 fn factors(
     calibration: &mut Calibration,
     reference: &Reference,
     rows: &[Row],
-    (is_over, progress, is_late): (&dyn Fn() -> bool, &dyn Fn(f64), &dyn Fn() -> bool),
+    watch: &Watch<'_>,
     time: Duration,
 ) -> Result<(), Error> {
     let began = Instant::now();
     for (at, row) in rows.iter().enumerate() {
-        if is_over() {
+        if (watch.is_over)() {
             return Err(Error::Interrupted);
         }
         // At the pace so far the rest would not be done in time, nor in the tenth that may be added.
@@ -96,14 +103,14 @@ fn factors(
         {
             reference.hurry();
         }
-        if is_late() {
+        if (watch.is_late)() {
             calibration.note(format!(
                 "Of {} graphs of elements there was time for {at}; the classes of the others have no factor.",
                 rows.len()
             ));
             break;
         }
-        progress((at + 1) as f64 / (rows.len() + 2) as f64);
+        (watch.progress)((at + 1) as f64 / (rows.len() + 2) as f64);
         let Some(factor) = factor(row, &calibration.machine(), reference)? else {
             continue;
         };

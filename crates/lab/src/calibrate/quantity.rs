@@ -205,7 +205,7 @@ mod tests {
         let places = way_by_pages(BYTES, 4096, LINES_A_PAGE, 1);
         let mut work = bench.walk(7, &places, group);
         let memory = steps(&mut bench, &mut work, What::Memory) as usize;
-        assert!(memory > 0 && memory % group == 0, "{memory}");
+        assert!(memory > 0 && memory.is_multiple_of(group), "{memory}");
         let mut work = bench.evicted(3, EVICTED, 1 << 20, 1);
         let left = steps(&mut bench, &mut work, What::Level(2)) as usize;
         assert_eq!(left, EVICTED);
