@@ -389,6 +389,10 @@ impl Receiver {
         if auto_read {
             self.copied = self.rcv_nxt;
             self.autotune(now.as_us());
+            // Of a small buffer Linux would tell twice: less room, and room again once the application has read. One ACK tells the latter.
+            if 4 * self.window_of(self.queued) > self.clamp {
+                self.queued = 0;
+            }
         }
         if self.merges && self.gaps.is_empty() && !self.now {
             self.batch_bytes += segment.len;
