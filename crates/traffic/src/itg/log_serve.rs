@@ -70,15 +70,7 @@ impl LogServer {
                 Ok(None) => {}
                 Ok(Some(what)) | Err(what) => say(from, &what),
             };
-            self.listener.serve_by(
-                scope,
-                &|| stop.load(Ordering::Relaxed),
-                &Asks,
-                serve,
-                &|_, from, why| {
-                    say(from, &format!("turned away: {why}"));
-                },
-            )
+            self.listener.serve_others((scope, stop), &Asks, serve, say)
         })
     }
 

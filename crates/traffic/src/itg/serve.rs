@@ -115,15 +115,8 @@ impl Receiver {
                 let channel = Channel::new(stream, peer, (shared, session));
                 channel.converse((scope, stop), say);
             };
-            self.listener.serve_by(
-                scope,
-                &|| stop.load(Ordering::Relaxed),
-                &Greeting,
-                serve,
-                &|_, peer, why| {
-                    say(peer, &format!("turned away: {why}"));
-                },
-            )
+            self.listener
+                .serve_others((scope, stop), &Greeting, serve, say)
         })
     }
 }

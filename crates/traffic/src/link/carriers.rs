@@ -1,7 +1,7 @@
 //! What moves a stream's bytes: as many of TCP as get through or at a rate, and datagrams of UDP at theirs.
 
-use super::Wish;
 use super::counts::{Counts, Told};
+use super::{Wish, nanos};
 use crate::pace::{Pace, Wait};
 use crate::record::Protocol;
 use crate::send::udp::{Mechanism, Udp};
@@ -146,9 +146,7 @@ impl Stream {
             }),
             start: Time::ZERO,
             limits: Limits {
-                duration: Some(Time::from_ns(
-                    u64::try_from(wish.duration.as_nanos()).unwrap_or(u64::MAX),
-                )),
+                duration: Some(Time::from_ns(nanos(wish.duration))),
                 ..Limits::default()
             },
             seed: 1,

@@ -42,6 +42,11 @@ pub const DATAGRAM_BYTES: (u32, u32) = (32, 65_507);
 /// The longest name of a congestion control.
 pub const MOST_NAME_BYTES: usize = 15;
 
+/// Nanoseconds, as many as 64 bits tell.
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Which way data goes, as seen by who asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

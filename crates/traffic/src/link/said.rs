@@ -1,7 +1,7 @@
 //! What ends say to each other for a test, as bytes: fields of fixed width, big-endian.
 
 use super::counts::{Told, WORDS};
-use super::{Direction, MOST_NAME_BYTES, MOST_STREAMS, Wish};
+use super::{Direction, MOST_NAME_BYTES, MOST_STREAMS, Wish, nanos};
 use crate::record::Protocol;
 use crate::signal::message::TOKEN_BYTES;
 use std::time::Duration;
@@ -66,10 +66,6 @@ const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Reverse, Dire
 fn place<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let at = all.iter().position(|other| other == one);
     at.map_or(u8::MAX, |at| at as u8)
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Said {

@@ -1,10 +1,10 @@
 //! Both ends while a test runs: each tells the other what it counts, and learns what the other does.
 
-use super::Wish;
 use super::carriers::Stream;
 use super::counts::Told;
 use super::run::{Seen, run};
 use super::said::{Part, Said};
+use super::{Wish, nanos};
 use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::message::Message;
@@ -19,6 +19,8 @@ const LISTEN: Duration = Duration::from_millis(20);
 const LATE: Duration = Duration::from_millis(1500);
 /// The other end may say nothing for so much longer than an interval.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// So many intervals the other end may be ahead of this one: half a minute of the shortest ones.
+const AHEAD: u32 = 300;
 /// What is on its way at the end may take so long; a stream that is quiet for the shorter time is over.
 const SETTLING: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_millis(300);
@@ -88,25 +90,7 @@ pub(super) fn talk(
     stop: &AtomicBool,
     each: &mut dyn FnMut(&Moment),
 ) -> Ended {
-    let nothing = vec![None; streams.len()];
-    let mut talk = Talk {
-        channel,
-        streams,
-        wish,
-        own: BTreeMap::new(),
-        theirs: BTreeMap::new(),
-        next: 0,
-        own_end: None,
-        their_end: nothing.clone(),
-        latest: nothing.clone(),
-        is_stopped: false,
-        has_left: false,
-        congestion: String::new(),
-        own_last: None,
-        their_last: nothing,
-        fault: None,
-        last_heard: Instant::now(),
-    };
+    let mut talk = Talk::new(channel, streams, wish);
     let (tells, seen) = mpsc::channel();
     let (halt, settled) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -149,7 +133,30 @@ pub(super) fn talk(
     talk.ended()
 }
 
-impl Talk<'_> {
+impl<'a> Talk<'a> {
+    /// Nothing has been counted or heard yet.
+    fn new(channel: &'a mut Channel, streams: &'a [Stream], wish: &'a Wish) -> Talk<'a> {
+        let nothing = vec![None; streams.len()];
+        Talk {
+            channel,
+            streams,
+            wish,
+            own: BTreeMap::new(),
+            theirs: BTreeMap::new(),
+            next: 0,
+            own_end: None,
+            their_end: nothing.clone(),
+            latest: nothing.clone(),
+            is_stopped: false,
+            has_left: false,
+            congestion: String::new(),
+            own_last: None,
+            their_last: nothing,
+            fault: None,
+            last_heard: Instant::now(),
+        }
+    }
+
     /// Tells the other end what was seen here.
     fn tell(&mut self, seen: Seen) {
         for (stream, told) in self.streams.iter().zip(&seen.told) {
@@ -160,7 +167,7 @@ impl Talk<'_> {
                 part: seen.part,
                 number: seen.number,
                 stream: stream.number,
-                at_ns: u64::try_from(seen.at.as_nanos()).unwrap_or(u64::MAX),
+                at_ns: nanos(seen.at),
                 told: *told,
             });
             if let Err(why) = self.channel.say(&said)
@@ -227,7 +234,7 @@ impl Talk<'_> {
 
     fn note(&mut self, part: Part, number: u32, stream: u16, told: Told) {
         let (streams, place) = (self.streams.len(), usize::from(stream));
-        // No more intervals than there can be, so that nobody fills our memory.
+        // There are no more intervals than these.
         let most = self.wish.duration.as_nanos() / self.wish.interval.as_nanos().max(1) + 1;
         if place >= streams || u128::from(number) > most {
             return;
@@ -240,7 +247,8 @@ impl Talk<'_> {
         if part == Part::End {
             self.their_end[place] = Some(told);
         }
-        if number >= self.next {
+        // What is said of intervals far ahead of ours fills no memory.
+        if (self.next..self.next.saturating_add(AHEAD)).contains(&number) {
             let heard = self.theirs.entry(number);
             heard.or_insert_with(|| vec![None; streams])[place] = Some(told);
         }
@@ -322,5 +330,42 @@ impl Talk<'_> {
             },
             congestion: self.congestion,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::carriers::Carrier;
+    use super::super::counts::Counts;
+    use super::super::tests::wish;
+    use super::*;
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+
+    #[test]
+    fn what_is_said_of_intervals_far_ahead_fills_no_memory() {
+        let there = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
+        let here = TcpStream::connect(there.local_addr().expect("it is bound"));
+        let mut channel = Channel::new(here.expect("it listens")).expect("a channel");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
+        let streams = [Stream {
+            number: 0,
+            is_out: true,
+            carrier: Carrier::Udp(socket),
+            counts: Counts::default(),
+        }];
+        let wish = Wish {
+            duration: Duration::from_secs(86_400),
+            interval: Duration::from_millis(100),
+            ..wish()
+        };
+        let mut talk = Talk::new(&mut channel, &streams, &wish);
+        for number in 0..800_000 {
+            talk.note(Part::Interval, number, 0, Told::default());
+        }
+        assert_eq!(talk.theirs.len(), AHEAD as usize);
+        // Those that come when it is their time are kept.
+        talk.next = 700_000;
+        talk.note(Part::Interval, 700_001, 0, Told::default());
+        assert!(talk.theirs.contains_key(&700_001));
     }
 }

@@ -1,14 +1,13 @@
 //! The client of a sender under orders: tells it which flows to send, and hears what came of them.
 
 use super::orders::Came;
-use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, Opener, PATIENCE, refusal};
+use crate::signal::channel::Silence;
+use crate::signal::greet::{self, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
 use std::net::ToSocketAddrs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use trammel_io::reach;
 
 /// The longest text of what came of flows, in bytes: 10,000 flows have 3 MB of tables.
 const MOST_TEXT_BYTES: usize = 64 << 20;
@@ -47,14 +46,7 @@ pub fn order(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Came, Error> {
-    let addresses: Vec<_> = address
-        .to_socket_addrs()
-        .map_err(Silence::System)?
-        .collect();
-    let stream = reach::connect(&addresses, PATIENCE);
-    let stream = stream.map_err(|why| Error::Nobody(reach::named(&addresses), why))?;
-    let mut channel = Channel::new(stream).map_err(Silence::System)?;
-    greet::ask(&mut channel, key, Opener::Us, stop)?;
+    let mut channel = greet::reach(address, key, stop, Error::Nobody)?;
     for (place, line) in lines.iter().enumerate() {
         channel.say(&Message::Order(line.clone()))?;
         match channel.hear(Some(PATIENCE), stop)? {

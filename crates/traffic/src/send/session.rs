@@ -3,14 +3,13 @@
 use super::way;
 use crate::signal::VERSION;
 use crate::signal::channel::{Channel, Silence};
-use crate::signal::greet::{self, Opener};
+use crate::signal::greet;
 use crate::signal::key::Key;
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use trammel_io::reach;
 
 /// The longest that a receiver may take to answer, or to tell that what is still on its way is coming.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,14 +72,7 @@ impl Session {
         key: Option<&Key>,
         stop: &AtomicBool,
     ) -> Result<Session, Error> {
-        let addresses: Vec<_> = addresses
-            .to_socket_addrs()
-            .map_err(Silence::System)?
-            .collect();
-        let stream = reach::connect(&addresses, PATIENCE);
-        let stream = stream.map_err(|why| Error::Nobody(reach::named(&addresses), why))?;
-        let mut channel = Channel::new(stream).map_err(Silence::System)?;
-        greet::ask(&mut channel, key, Opener::Us, stop)?;
+        let channel = greet::reach(addresses, key, stop, Error::Nobody)?;
         Ok(Session::of(channel))
     }
 

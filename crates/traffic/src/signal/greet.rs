@@ -7,8 +7,11 @@ use super::VERSION;
 use super::channel::{Channel, Silence};
 use super::key::{End, Key, NONCE_BYTES, PROOF_BYTES, nonce};
 use super::message::Message;
+use std::io;
+use std::net::ToSocketAddrs;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use trammel_io::reach;
 
 /// The longest that either end may take to say who it is, all in all.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -54,6 +57,22 @@ pub fn refusal(message: Message) -> Error {
         Message::Refused(why) => Error::Refused(why),
         _ => Error::OutOfTurn,
     }
+}
+
+/// A channel to the first of `address` that answers, whose ends have greeted; `nobody` makes an error of why none answers.
+pub fn reach<E: From<Silence> + From<Error>>(
+    address: impl ToSocketAddrs,
+    key: Option<&Key>,
+    stop: &AtomicBool,
+    nobody: fn(String, io::Error) -> E,
+) -> Result<Channel, E> {
+    let addresses = address.to_socket_addrs().map_err(Silence::System)?;
+    let addresses: Vec<_> = addresses.collect();
+    let stream = reach::connect(&addresses, PATIENCE);
+    let stream = stream.map_err(|why| nobody(reach::named(&addresses), why))?;
+    let mut channel = Channel::new(stream).map_err(Silence::System)?;
+    ask(&mut channel, key, Opener::Us, stop)?;
+    Ok(channel)
 }
 
 /// The nonces of a channel's ends.

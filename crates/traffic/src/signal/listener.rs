@@ -74,6 +74,24 @@ impl Listener {
         self.serve_by(scope, &is_over, &Signalling, each, &refuse)
     }
 
+    /// Serves connections of others' protocols, that come in by `door`, by `each` until `stop` is set. Who finds no place is sent away,
+    /// and `say` hears of it.
+    pub fn serve_others<'scope, F>(
+        &'scope self,
+        (scope, stop): (&'scope Scope<'scope, '_>, &AtomicBool),
+        door: &dyn Door,
+        each: F,
+        say: &dyn Fn(SocketAddr, &str),
+    ) -> io::Result<()>
+    where
+        F: Fn(TcpStream, SocketAddr) + Copy + Send + 'scope,
+    {
+        let is_over = || stop.load(Ordering::Relaxed);
+        self.serve_by(scope, &is_over, door, each, &|_, from, why| {
+            say(from, &format!("turned away: {why}"));
+        })
+    }
+
     /// Serves connections that come in by `door` by `each` until it is over; `full` hears of one that finds no place, and why.
     pub fn serve_by<'scope, F>(
         &'scope self,
