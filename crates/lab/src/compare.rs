@@ -378,18 +378,17 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
         let percent = (one.other? - one.first) / one.first.abs() * 100.0;
         percent.is_finite().then_some(percent)
     };
-    let mut keys: Vec<(&[String; 6], f64)> = Vec::new();
-    for one in all {
-        let size = percent(one).unwrap_or_default().abs();
-        match keys.iter_mut().find(|(key, _)| **key == one.key) {
-            Some((_, largest)) => *largest = largest.max(size),
-            None => keys.push((&one.key, size)),
-        }
-    }
-    keys.sort_by(|a, b| b.1.total_cmp(&a.1));
-    keys.retain(|(_, size)| *size > 0.0);
-    keys.truncate(MOST);
-    let several_engines = keys.iter().any(|(key, _)| key[0] != keys[0].0[0]);
+    // Those of one metric stand together.
+    let of_metrics = all.chunk_by(|a, b| a.key == b.key);
+    let sized = of_metrics.map(|of| {
+        let sizes = of.iter().filter_map(percent).map(f64::abs);
+        (of, sizes.fold(0.0, f64::max))
+    });
+    let mut rows: Vec<(&[Difference], f64)> = sized.filter(|(_, size)| *size > 0.0).collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    rows.truncate(MOST);
+    let first_key = &rows.first()?.0[0].key;
+    let several_engines = rows.iter().any(|(of, _)| of[0].key[0] != first_key[0]);
     let name = |key: &[String; 6]| {
         let metric = units::spoken(&key[4]);
         let parts = [key[1].as_str(), &key[2], &key[3], &metric];
@@ -399,27 +398,21 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
         let parts = parts.filter(|part| !part.is_empty() && *part != "base");
         parts.collect::<Vec<_>>().join(", ")
     };
-    let label = |side: &Side| {
-        let engine = keys.first().map_or("", |(key, _)| key[0].as_str());
-        side.label.or_else(|| Label::of_engine(engine))
-    };
+    let label = |side: &Side| side.label.or_else(|| Label::of_engine(&first_key[0]));
     let series = sides.iter().enumerate().skip(1).filter_map(|(at, side)| {
-        let value = |key: &[String; 6]| {
-            let mut here = all.iter().filter(|one| one.side == at && one.key == *key);
-            here.find_map(percent)
-        };
+        let value = |of: &[Difference]| of.iter().find(|one| one.side == at).and_then(percent);
         Some(DotSeries {
             name: side.title.clone(),
             label: label(side)?,
-            values: keys.iter().map(|(key, _)| value(key)).collect(),
+            values: rows.iter().map(|(of, _)| value(of)).collect(),
         })
     });
     let first = sides.first()?;
-    (!keys.is_empty()).then(|| DotPlot {
+    Some(DotPlot {
         id: "differences".to_owned(),
         title: format!("Largest differences from {}", first.title),
         unit: "%".to_owned(),
-        rows: keys.iter().map(|(key, _)| name(key)).collect(),
+        rows: rows.iter().map(|(of, _)| name(&of[0].key)).collect(),
         series: series.collect(),
     })
 }

@@ -1,6 +1,9 @@
 //! `trammel link` as its users run it: both ends over loopback, what the document shows, and iperf3's JSON beside ours.
 #![cfg(target_os = "linux")]
 
+mod listening;
+
+use listening::listening;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
@@ -20,17 +23,9 @@ impl Receiver {
     fn start(more: &[&str]) -> Receiver {
         let mut command = trammel();
         command.args(["recv", "--port", "0"]).args(more);
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
-        let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
-        let port = line.trim_end().rsplit(':').next().expect("the last part");
-        Receiver {
-            port: port.to_owned(),
-            child,
-            said,
-        }
+        let (child, address, said) = listening(command.stdout(Stdio::null()));
+        let port = address.port().to_string();
+        Receiver { child, port, said }
     }
 
     fn link(&self, words: &[&str]) -> Command {

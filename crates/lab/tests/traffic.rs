@@ -1,8 +1,11 @@
 //! `trammel send`, `recv` and `decode` as their users run them, over loopback.
 #![cfg(target_os = "linux")]
 
+mod listening;
+
+use listening::listening;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
@@ -23,20 +26,9 @@ impl Receiver {
     fn start(folder: &Path, more: &[&str]) -> Receiver {
         let mut command = trammel();
         command.current_dir(folder).args(["recv", "--port", "0"]);
-        command
-            .args(more)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
-        let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
-        let port = line.trim_end().rsplit(':').next().expect("the last part");
-        Receiver {
-            port: port.to_owned(),
-            child,
-            said,
-        }
+        let (child, address, said) = listening(command.args(more).stdout(Stdio::piped()));
+        let port = address.port().to_string();
+        Receiver { child, port, said }
     }
 
     /// Waits for its end: the exit code, what it printed and what it said.

@@ -110,15 +110,11 @@ fn lines_mut(scenario: &mut Scenario) -> Vec<&mut Line> {
 
 /// A millisecond, and four packets on the slowest line: the kernel's ticks and its token bucket are as coarse.
 pub fn usual_tolerance(scenario: &Scenario) -> Time {
-    let lines: Vec<&Line> = match &scenario.topology {
-        Topology::Path(path) => vec![&path.line],
-        Topology::Graph(graph) => graph.links.iter().map(|link| &link.line).collect(),
-    };
     let packets = |line: &Line| {
         let bytes = SLACK_PACKETS * u64::from(line.mtu + line.overhead);
         TxTime::new(line.rate).of(bytes)
     };
-    TICK + lines.into_iter().map(packets).max().unwrap_or_default()
+    TICK + scenario.topology.lines().map(packets).max().unwrap_or_default()
 }
 
 /// Runs both and finds where they part.

@@ -1,4 +1,4 @@
-//! Which flows have other results at each start, because nothing but microseconds decides who meets a full queue: phase effects
+//! Which flows have other results at each start, where microseconds can decide who meets a full queue: phase effects
 //! (Floyd and Jacobson, *Traffic phase effects in packet-switched gateways*, 1991).
 
 use crate::scenario::File;
@@ -14,7 +14,7 @@ const LEAST_REPEATS: usize = 3;
 /// The largest result over the smallest from which it is told.
 const APART: f64 = 2.0;
 
-/// A note on the flow whose repeats lie furthest apart, where they do so for this cause.
+/// A note on the flow whose repeats lie furthest apart, where nothing by chance is on their way.
 pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
     let mut repeats: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in flows.rows() {
@@ -44,7 +44,7 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         _ => format!(" at `{point}`"),
     };
     vec![format!(
-        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind drop-tail queues without chance, microseconds decide \
+        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind drop-tail queues without chance, microseconds can decide \
          who loses (phase effects); a single run is no result here, and `processing = \"10 us\"` on the path shows how much hangs on it",
         format_float(least, 3),
         format_float(most, 3)
@@ -53,14 +53,12 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
 
 /// Several flows behind drop-tail queues, and nothing by chance on their way.
 fn is_in_step(scenario: &Scenario) -> bool {
-    let lines: Vec<&Line> = match &scenario.topology {
-        Topology::Path(path) if path.wifi.is_some() => return false,
-        Topology::Path(path) => vec![&path.line],
-        Topology::Graph(graph) => graph.links.iter().map(|link| &link.line).collect(),
-    };
-    scenario.flows.len() > 1
+    let is_wireless =
+        matches!(&scenario.topology, Topology::Path(path) if path.wifi.is_some());
+    !is_wireless
+        && scenario.flows.len() > 1
         && scenario.workloads.is_empty()
-        && lines.into_iter().all(without_chance)
+        && scenario.topology.lines().all(without_chance)
 }
 
 fn without_chance(line: &Line) -> bool {

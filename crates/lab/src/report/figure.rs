@@ -8,6 +8,9 @@ use super::decimate::min_max;
 use super::svg;
 use trammel_core::label::Label;
 
+/// The palette's grey, as a colour of a series: what is of no flow.
+pub const GREY: usize = 6;
+
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
@@ -112,6 +115,14 @@ impl Axis {
             marks,
             ..Axis::linear(title, unit)
         }
+    }
+    /// This axis by factors, where `values` are positive and the largest is more than `far` times the least.
+    pub fn by_factors_beyond(mut self, far: f64, values: impl Iterator<Item = f64>) -> Axis {
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        if low > 0.0 && high / low > far {
+            self.scale = Scale::Log;
+        }
+        self
     }
     /// This axis from zero on.
     pub fn from_zero(mut self) -> Axis {

@@ -16,6 +16,17 @@ pub enum Topology {
     Graph(Graph),
 }
 
+impl Topology {
+    /// The line of the path, or those of all links, in the order of the file.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        let (path, links) = match self {
+            Topology::Path(path) => (Some(&path.line), &[][..]),
+            Topology::Graph(graph) => (None, &graph.links[..]),
+        };
+        path.into_iter().chain(links.iter().map(|link| &link.line))
+    }
+}
+
 /// Hosts and links between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {

@@ -177,15 +177,30 @@ fn shown_unit(file: &File, at: usize) -> (f64, &'static str) {
 pub(super) fn axis(file: &File, at: usize) -> Axis {
     let (title, _) = name(&file.points[0], at);
     let (_, unit) = shown_unit(file, at);
-    let values: Vec<f64> = file
-        .points
-        .iter()
-        .filter_map(|point| placed_on(file, point, at))
-        .collect();
+    let values: Vec<f64> = file.points.iter().filter_map(placing(file, at)).collect();
     Axis::swept(&title, unit, &values)
 }
 
-/// The place of `point` on that axis.
-pub(super) fn placed_on(file: &File, point: &Point, at: usize) -> Option<f64> {
-    Some(point.swept[at].number? * shown_unit(file, at).0)
+/// Tells the place of a point on that axis.
+pub(super) fn placing(file: &File, at: usize) -> impl Fn(&Point) -> Option<f64> {
+    let (factor, _) = shown_unit(file, at);
+    move |point| Some(point.swept[at].number? * factor)
+}
+
+/// The points of a file that have one name, by their places, in order of first appearance.
+pub(super) fn named_alike(
+    file: &File,
+    name: impl Fn(&Point) -> String,
+) -> Vec<(String, Vec<usize>)> {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, point) in file.points.iter().enumerate() {
+        let name = name(point);
+        let group = *known.entry(name.clone()).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some((_, points)) => points.push(place),
+            None => groups.push((name, vec![place])),
+        }
+    }
+    groups
 }

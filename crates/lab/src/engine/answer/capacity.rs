@@ -1,26 +1,19 @@
 //! What a link that changes could have carried over time: its schedule, or the opportunities of its trace.
 
-use crate::report::figure::{Mark, Series};
+use crate::report::figure::{GREY, Mark, Series};
 use crate::scenario::model::Scenario;
 use crate::scenario::path::{Line, Trace};
-use crate::scenario::topology::Topology;
 use trammel_core::time::Time;
 
 /// Levels of a trace's curve.
 const BINS: u32 = 200;
 /// Changes that are drawn at most.
 const MOST_CHANGES: usize = 2000;
-/// The palette's grey: it is of no flow.
-const GREY: usize = 6;
 
 /// The rate over time of the one link of `scenario` that changes; nothing where none or several do.
 pub(super) fn curve(scenario: &Scenario) -> Option<Series> {
-    let lines: Vec<&Line> = match &scenario.topology {
-        Topology::Path(path) => vec![&path.line],
-        Topology::Graph(graph) => graph.links.iter().map(|link| &link.line).collect(),
-    };
-    let changes = |line: &&&Line| !line.schedule.is_empty() || line.trace.is_some();
-    let mut changing = lines.iter().filter(changes);
+    let changes = |line: &&Line| !line.schedule.is_empty() || line.trace.is_some();
+    let mut changing = scenario.topology.lines().filter(changes);
     let line = changing.next()?;
     if changing.next().is_some() {
         return None;

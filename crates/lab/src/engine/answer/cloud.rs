@@ -3,7 +3,7 @@
 //! What is swept by name has the colours; the swept number, or a second name, has the shapes where it has few values. So a mark says
 //! both. Engines after the first have outlines.
 
-use super::axis::{Sweep, placed_on, value};
+use super::axis::{Sweep, placing, value};
 use super::numbers::Numbers;
 use super::sweep::{groups, left_out};
 use super::words::placed;
@@ -11,6 +11,7 @@ use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use crate::scenario::topology::Topology;
+use std::collections::BTreeSet;
 use trammel_core::units::Rate;
 
 /// Colours of one plot at most.
@@ -37,12 +38,7 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
         .points
         .iter()
         .filter_map(|point| Some(numbers.steady(&point.id, link, "queue_delay_mean")?.mean / 1e3));
-    let (low, high) = delays.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let x = if low > 0.0 && high / low > FAR {
-        Axis::log("mean queueing delay", "ms")
-    } else {
-        Axis::linear("mean queueing delay", "ms")
-    };
+    let x = Axis::linear("mean queueing delay", "ms").by_factors_beyond(FAR, delays);
     let mut figure = Figure::new("goodput-delay", "Goodput against delay", x, y);
     let (coloured, shape) = keys(file, sweep);
     if let Some(at) = shape {
@@ -111,16 +107,13 @@ fn keys(file: &File, sweep: &Sweep) -> (Vec<usize>, Option<usize>) {
 /// The values of the parameter `at`, by size where they are numbers.
 fn shapes(file: &File, at: usize) -> Vec<String> {
     let mut points: Vec<&Point> = file.points.iter().collect();
-    let size = |point: &Point| placed_on(file, point, at).unwrap_or_default();
+    let place = placing(file, at);
+    let size = |point: &Point| place(point).unwrap_or_default();
     points.sort_by(|a, b| size(a).total_cmp(&size(b)));
-    let mut names: Vec<String> = Vec::new();
-    for point in points {
-        let name = placed(point, at);
-        if !names.contains(&name) && !value(point, at).is_empty() {
-            names.push(name);
-        }
-    }
-    names
+    points.retain(|point| !value(point, at).is_empty());
+    let mut known = BTreeSet::new();
+    let names = points.into_iter().map(|point| placed(point, at));
+    names.filter(|name| known.insert(name.clone())).collect()
 }
 
 fn rate_of(point: &Point) -> Option<Rate> {

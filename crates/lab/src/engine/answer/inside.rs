@@ -6,7 +6,7 @@ use super::shown::{Setting, settings};
 use super::words::list;
 use crate::engine::points::{Outcome, PointTrace};
 use crate::engine::trace_of::Samples;
-use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
+use crate::report::figure::{Axis, Figure, GREY, Mark, Scale, Series};
 use crate::report::{Block, Choice, Section};
 use crate::scenario::File;
 use std::collections::BTreeSet;
@@ -18,8 +18,6 @@ use trammel_netsim::trace::Sample;
 const MOST_FLOWS: usize = 8;
 /// Curves of one plot at most, those of several engines together.
 const MOST_CURVES: usize = 24;
-/// The colour of a queue that is alone.
-const GREY: usize = 6;
 /// Instants of a goodput curve at most.
 const GOODPUT_STEPS: usize = 100;
 

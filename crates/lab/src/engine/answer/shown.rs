@@ -1,6 +1,6 @@
 //! Of which points a report shows curves over time, and which of them share plots.
 
-use super::axis::{names, values, varying};
+use super::axis::{named_alike, names, values, varying};
 use crate::scenario::File;
 
 /// Points that differ in names only, in one plot at most: there are as many colours.
@@ -32,14 +32,7 @@ pub(super) fn settings(file: &File) -> Vec<Setting> {
     let names = names(file);
     let mut others = varying(file);
     others.retain(|at| !names.contains(at));
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-    for (place, point) in file.points.iter().enumerate() {
-        let name = values(point, &others);
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push(place),
-            None => groups.push((name, vec![place])),
-        }
-    }
+    let groups = named_alike(file, |point| values(point, &others));
     let is_few = groups
         .iter()
         .all(|(_, points)| (2..=MOST_OVERLAID).contains(&points.len()));

@@ -2,11 +2,11 @@
 //!
 //! A colour is a flow, or a value of what is swept beside the number; a dash pattern is an engine or a model.
 
-use super::axis::{Sweep, axis, placed_on, value};
+use super::axis::{Sweep, axis, named_alike, placing, value};
 use super::numbers::{EQUAL_PARTS, Number, Numbers};
 use super::{cloud, named};
 use crate::report::Block;
-use crate::report::figure::{Axis, Figure, Mark, Scale, Series};
+use crate::report::figure::{Axis, Figure, GREY, Mark, Series};
 use crate::scenario::File;
 use crate::scenario::model::Goal;
 use crate::scenario::sweep::Point;
@@ -15,8 +15,6 @@ use trammel_core::label::Label;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;
-/// The colour of what is of no flow.
-const GREY: usize = 6;
 /// Values that lie further apart than this are drawn by factors.
 const FAR: f64 = 30.0;
 
@@ -63,25 +61,21 @@ fn by_factors(mut figure: Figure) -> Figure {
     }
     let values = figure.series.iter().flat_map(|one| &one.points);
     let values = values.map(|(_, y)| *y).filter(|y| y.is_finite());
-    let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    if low > 0.0 && high / low > FAR {
-        figure.y.scale = Scale::Log;
-    }
+    figure.y = figure.y.clone().by_factors_beyond(FAR, values);
     figure
 }
 
 /// The points of a sweep by the values of all but its axis, in order of first appearance.
 pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&'a Point>)> {
-    let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
-    for point in &file.points {
-        let values: Vec<_> = others.iter().map(|at| value(point, *at)).collect();
-        let name = values.join(", ");
-        match groups.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push(point),
-            None => groups.push((name, vec![point])),
-        }
-    }
+    let name = |point: &Point| {
+        let values = others.iter().map(|at| value(point, *at));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    let groups = named_alike(file, name).into_iter();
+    let points = |places: Vec<usize>| places.into_iter().map(|at| &file.points[at]).collect();
     groups
+        .map(|(name, places)| (name, points(places)))
+        .collect()
 }
 
 /// A curve of the numbers that `find` gives, against the parameter `at`.
@@ -92,9 +86,10 @@ fn curve(
     at: usize,
     find: impl Fn(&Point) -> Option<Number>,
 ) -> Series {
+    let place = placing(file, at);
     let found: Vec<_> = points
         .iter()
-        .filter_map(|point| Some((placed_on(file, point, at)?, find(point)?)))
+        .filter_map(|point| Some((place(point)?, find(point)?)))
         .collect();
     let series = Series::new(
         name,

@@ -4,7 +4,6 @@ use super::{BuiltFlow, Ways};
 use crate::engine::pacing::Paced;
 use crate::scenario::flow::{Buffers, DelayedAck, Flow};
 use crate::scenario::model::Scenario;
-use crate::scenario::topology::Topology;
 use anyhow::{anyhow, bail};
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
@@ -216,12 +215,8 @@ pub(in crate::engine) fn rmem_max(scenario: &Scenario) -> u64 {
 
 /// Bytes that the fastest line holds for a round trip, with as much again in a queue of its limit.
 fn in_flight_bytes(scenario: &Scenario, ways: &Ways) -> u64 {
-    let lines: Vec<_> = match &scenario.topology {
-        Topology::Path(path) => vec![&path.line],
-        Topology::Graph(graph) => graph.links.iter().map(|link| &link.line).collect(),
-    };
     let limits = scenario.queue_packets();
-    let most = lines.iter().zip(limits).map(|(line, limit)| {
+    let most = scenario.topology.lines().zip(limits).map(|(line, limit)| {
         let rates = line
             .schedule
             .iter()

@@ -1,6 +1,7 @@
 //! The account of a test of a path, for people.
 
 use super::{Account, Interval, Pair, Sum, over};
+use trammel_core::stats::jain;
 use trammel_core::table::format_float;
 use trammel_traffic::link::{Direction, Told, Wish};
 use trammel_traffic::record::Protocol;
@@ -309,16 +310,9 @@ fn each(whole: &Interval, is_out: bool) -> String {
     }
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = rates.iter().copied().fold(0.0, f64::max);
-    let (sum, squares): (f64, f64) = (
-        rates.iter().sum(),
-        rates.iter().map(|rate| rate * rate).sum(),
-    );
-    let jain = sum * sum / (rates.len() as f64 * squares);
-    let index = if jain.is_finite() {
-        format!("; Jain's index {}", format_float(jain, 3))
-    } else {
-        String::new()
-    };
+    let index = jain(&rates).map_or_else(String::new, |index| {
+        format!("; Jain's index {}", format_float(index, 3))
+    });
     format!(
         "streams        {}, each {} to {}{index}\n",
         rates.len(),

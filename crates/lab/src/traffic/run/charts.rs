@@ -55,19 +55,10 @@ fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> 
                 (!points.is_empty()).then_some((label, points))
             })
             .collect();
-        let delays = curves.iter().flat_map(|(_, points)| points);
-        let (least, most) = delays.fold((f64::MAX, f64::MIN), |(l, h), (us, _)| {
-            (l.min(*us), h.max(*us))
-        });
-        if curves.is_empty() {
-            return None;
-        }
-        let (factor, unit) = units::shown("us", "delay", most);
-        let x = if least > 0.0 && most / least > FAR {
-            Axis::log("one-way delay", unit)
-        } else {
-            Axis::linear("one-way delay", unit)
-        };
+        let points = curves.iter().flat_map(|(_, points)| points);
+        let delays = points.map(|(us, _)| *us);
+        let (factor, unit) = units::shown("us", "delay", delays.clone().reduce(f64::max)?);
+        let x = Axis::linear("one-way delay", unit).by_factors_beyond(FAR, delays);
         let y = Axis::linear("share of packets", "%").with_range(0.0, 100.0);
         let id = format!("delay-{}-{}", at + 1, n + 1);
         let title = format!("Delay of `{}`", stream.name);
