@@ -114,7 +114,12 @@ pub fn usual_tolerance(scenario: &Scenario) -> Time {
         let bytes = SLACK_PACKETS * u64::from(line.mtu + line.overhead);
         TxTime::new(line.rate).of(bytes)
     };
-    TICK + scenario.topology.lines().map(packets).max().unwrap_or_default()
+    TICK + scenario
+        .topology
+        .lines()
+        .map(packets)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Runs both and finds where they part.

@@ -53,8 +53,7 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
 
 /// Several flows behind drop-tail queues, and nothing by chance on their way.
 fn is_in_step(scenario: &Scenario) -> bool {
-    let is_wireless =
-        matches!(&scenario.topology, Topology::Path(path) if path.wifi.is_some());
+    let is_wireless = matches!(&scenario.topology, Topology::Path(path) if path.wifi.is_some());
     !is_wireless
         && scenario.flows.len() > 1
         && scenario.workloads.is_empty()
