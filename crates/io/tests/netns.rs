@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{or_skip, wire};
+use common::{has, or_skip, wire};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use trammel_io::error::Error;
@@ -21,6 +21,9 @@ fn kernels_ping_each_other_over_a_wire() {
         (link.mtu, link.mac, link.is_up),
         (1400, Some([2, 0, 0, 0, 0, 1]), true)
     );
+    if !has("ping") {
+        return;
+    }
     left.command("ping", &["-c1", "-W10", "10.0.0.2"]).unwrap();
     let failed = left
         .command("ping", &["-c1", "-W1", "10.9.9.9"])
@@ -31,6 +34,9 @@ fn kernels_ping_each_other_over_a_wire() {
 
 #[test]
 fn a_route_and_a_static_neighbour_lead_beyond_the_link() {
+    if !has("ping") {
+        return;
+    }
     let Some((left, right)) = wire() else { return };
     left.add_address("a", "10.0.0.1/24").unwrap();
     right.add_address("b", "192.168.7.1/24").unwrap();
@@ -112,6 +118,9 @@ fn a_namespace_is_gone_when_dropped_and_after_a_panic() {
 
 #[test]
 fn a_named_namespace_can_be_entered_by_name_and_its_file_is_removed() {
+    if !has("ip") {
+        return;
+    }
     let Some(namespace) = or_skip(Namespace::named("test")) else {
         return;
     };
@@ -137,6 +146,9 @@ fn a_named_namespace_can_be_entered_by_name_and_its_file_is_removed() {
 
 #[test]
 fn the_follower_tells_all_there_is_and_then_what_ip_changes() {
+    if !has("ip") {
+        return;
+    }
     let Some((left, _right)) = wire() else { return };
     left.add_address("a", "10.0.0.1/24").unwrap();
     left.add_neighbour("a", "10.0.0.7", [2, 0, 0, 0, 0, 7])
@@ -223,6 +235,9 @@ fn the_follower_tells_all_there_is_and_then_what_ip_changes() {
 
 #[test]
 fn the_follower_tells_all_anew_after_a_loss() {
+    if !has("ip") {
+        return;
+    }
     let Some((left, _right)) = wire() else { return };
     left.add_address("a", "10.0.0.1/24").unwrap();
     let mut follower = left.run(Follower::open).unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{or_skip, receive_until, send};
+use common::{has, or_skip, receive_until, send};
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_io::error::Error;
@@ -103,6 +103,9 @@ fn tun_carries_packets_both_ways() {
 
 #[test]
 fn kernels_ping_through_two_taps() {
+    if !has("ping") {
+        return;
+    }
     let (Some((left, a)), Some(right)) = (tap(Options::default()), or_skip(Namespace::new()))
     else {
         return;

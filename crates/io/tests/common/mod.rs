@@ -23,6 +23,15 @@ pub(crate) fn or_skip<T>(result: Result<T>) -> Option<T> {
     }
 }
 
+/// Whether a program of others is installed; it is said where not.
+pub(crate) fn has(program: &str) -> bool {
+    let is_there = trammel_io::program::find(program).is_some();
+    if !is_there {
+        println!("skipped: `{program}` is not installed");
+    }
+    is_there
+}
+
 /// Two namespaces with a wire between `a` and `b`, whose frames are left as they are.
 pub(crate) fn wire() -> Option<(Namespace, Namespace)> {
     let (left, right) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
