@@ -29,6 +29,15 @@ pub(crate) fn or_skip<T>(result: Result<T>) -> Option<T> {
     }
 }
 
+/// Whether a program of others is installed; it is said where not.
+pub(crate) fn has(program: &str) -> bool {
+    let is_there = trammel_io::program::find(program).is_some();
+    if !is_there {
+        println!("skipped: `{program}` is not installed");
+    }
+    is_there
+}
+
 pub(crate) fn traffic(bytes: u32) -> Traffic {
     Traffic::of(Sizes::of(bytes).expect("a size"))
 }

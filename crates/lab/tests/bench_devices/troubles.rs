@@ -2,7 +2,7 @@
 
 use crate::command::{Ended, Run, rows, until};
 use crate::left_behind::Look;
-use crate::rig::or_skip;
+use crate::rig::{has, or_skip};
 use std::path::Path;
 use std::sync::Arc;
 use trammel_io::netns::{Namespace, veth};
@@ -29,6 +29,9 @@ fn pipe(folder: &Path) {
 /// A run on a device that dies when told to, once it has made a trial, and what there was before it; nothing where the machine
 /// lacks something.
 fn on_a_mortal_device() -> Option<(Run, Look)> {
+    if !has("ip") || !has("tc") {
+        return None;
+    }
     let namespace = Arc::new(or_skip(Namespace::new())?);
     let folder = tempfile::tempdir().expect("a folder");
     pipe(folder.path());
@@ -117,6 +120,9 @@ struct Bridged {
 
 impl Bridged {
     fn new() -> Option<Bridged> {
+        if !has("ip") || !has("tc") {
+            return None;
+        }
         let (ports, middle) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
         for (port, inner) in [("a", "in"), ("b", "out")] {
             veth(&ports, port, &middle, inner).expect("a pair");
@@ -202,7 +208,7 @@ fn a_full_disk_costs_the_folder_and_is_said() {
     let arguments = [&["--dut", "bridge"], &TESTS[..]].concat();
     let mut run = Run::start(folder, &namespace, &by, &arguments);
     let ended = run.ends();
-    if ["no right", "not permitted"]
+    if ["no right", "not permitted", "unshare: "]
         .iter()
         .any(|lack| ended.said.contains(lack))
     {

@@ -3,7 +3,7 @@
 //! The kernel's own — a token bucket, nftables, netem, a program of XDP — share no code with the tester. A trial says something
 //! of the device only where the machine lets the tester work, so what a busy machine can only worsen is tried several times.
 
-use crate::rig::{Rig, load, or_skip, traffic};
+use crate::rig::{Rig, has, load, or_skip, traffic};
 use std::sync::atomic::AtomicBool;
 use trammel::bench::beds::dut::Dut;
 use trammel::bench::beds::filters::Filters;
@@ -252,6 +252,9 @@ fn random_loss_of_nftables_is_within_its_interval() {
 /// Frames of an address that one of the 24 refuses do not pass; those of its neighbour do.
 #[test]
 fn filters_refuse_what_they_name_and_nothing_else() {
+    if !has("nft") {
+        return;
+    }
     let stop = AtomicBool::new(false);
     let traffic = traffic(128);
     let filtered = Dut::Filtered(Filters::Many);

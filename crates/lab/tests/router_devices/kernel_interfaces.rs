@@ -1,9 +1,12 @@
 //! Interfaces of the kernel whose other end is the router.
 
-use crate::rig::{Router, or_skip, ping, said};
+use crate::rig::{Router, has, or_skip, ping, said};
 use trammel_io::netns::Namespace;
 
 fn is_pinged(config: &str, address: &str) {
+    if !has("ping") {
+        return;
+    }
     let Some(middle) = or_skip(Namespace::new()) else {
         return;
     };
@@ -56,6 +59,9 @@ fn from_host_and_to_host_are_two_halves_of_an_interface() {
 
 #[test]
 fn a_tap_by_method_is_an_interface_like_another() {
+    if !has("ping") {
+        return;
+    }
     let Some(middle) = or_skip(Namespace::new()) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! The table that `FollowKernelRoutes` keeps decides as the kernel does, whatever happens to routes and links.
 
-use crate::rig::{Control, Router, or_skip};
+use crate::rig::{Control, Router, has, or_skip};
 use std::time::{Duration, Instant};
 use trammel_core::rng::Rng;
 use trammel_io::netns::{Namespace, veth};
@@ -21,6 +21,9 @@ struct Rig {
 impl Rig {
     /// A kernel with the interfaces w0, w1 and w2, and a router that has the first two of them.
     fn new() -> Option<Rig> {
+        if !has("ip") {
+            return None;
+        }
         let (kernel, peers) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
         for (at, name) in ["w0", "w1", "w2"].into_iter().enumerate() {
             veth(&kernel, name, &peers, &format!("p{at}")).expect("a pair");
