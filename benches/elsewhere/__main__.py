@@ -2,7 +2,9 @@
 
 What Trammel publishes was measured on few processors. This runs the parts that could differ on another one: guests of the
 real kernel, the calibration and the accuracy of estimates, the pacing of streams, forwarding by AF_XDP and AF_PACKET, and
-the quick fidelity matrix. A part that fails or that this machine cannot run says so in its row; the others go on.
+the quick fidelity matrix. A part that fails, that this machine cannot run or that the time does not suffice for says so in its
+row; the others go on. Nothing of yours is changed: the calibration is for this table alone. The exit code is 1 where a part
+failed, and 130 after Ctrl-C, with the table of what is done.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +26,9 @@ from pathlib import Path
 
 from benches.measure import ROOT, say
 
+# All parts together.
+LIMIT_S = 15 * 60
+
 # Six functions: a small and a large one of each kind of cost (header work, tables in and beyond the caches, payload).
 FUNCTIONS = ["L2 switch, static", "MPLS switch", "IP router, 100 k routes, radix", "NAT, 10 k flows", "firewall, 20 rules", "GRE encapsulation"]
 PACING_PPS = (1_000, 20_000, 80_000)
@@ -33,22 +39,46 @@ class Absent(Exception):
     """The machine lacks what a part needs: not a fault of Trammel's."""
 
 
+class Late(Exception):
+    """A part was not done in its time: a slow machine, or a fault; a reader of the table sees which."""
+
+
 @dataclass(frozen=True)
 class Part:
-    """A row of the table: what is looked at, the most seconds that it may take, and how."""
+    """A row of the table: what is looked at, the most seconds that it may take, and how. `look` has the program, a folder and the end
+    of its time."""
 
     name: str
     limit_s: int
     look: Callable[[Path, Path, float], str]
 
 
-def run(program: Path, *words: str | int, folder: Path, limit_s: float) -> str:
-    """What `program` prints; its last line of complaint where it fails."""
-    command = [str(program), *(str(word) for word in words)]
+def ended(command: list[str], folder: Path, until: float) -> subprocess.CompletedProcess[str]:
+    """`command` at its end. Late or interrupted, it goes with all that it started."""
+    process = subprocess.Popen(
+        command, cwd=folder, env=os.environ | {"XDG_DATA_HOME": str(folder / "data"), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit_s, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise RuntimeError(f"`trammel {words[0]}` took more than {limit_s:.0f} s") from late
+        stdout, stderr = process.communicate(timeout=max(until - time.monotonic(), 0.1))
+    except BaseException as why:
+        for sent in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, sent)
+                process.communicate(timeout=10)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                continue
+            break
+        if isinstance(why, subprocess.TimeoutExpired):
+            name = " ".join(Path(word).name for word in command[:2])
+            raise Late(f"`{name}` was not done in its time") from why
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def run(program: Path, *words: str | int, folder: Path, until: float) -> str:
+    """What `program` prints; its last line of complaint where it fails."""
+    done = ended([str(program), *(str(word) for word in words)], folder, until)
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()] or ["no word"]
     if done.returncode == 3:
         raise Absent(lines[-1])
@@ -57,24 +87,26 @@ def run(program: Path, *words: str | int, folder: Path, limit_s: float) -> str:
     return done.stdout or done.stderr
 
 
-def guest(program: Path, folder: Path, limit_s: float) -> str:
+def guest(program: Path, folder: Path, until: float) -> str:
     """The real kernel boots, and two runs of it are the same."""
-    run(program, "kernel", "build", folder=folder, limit_s=limit_s)
-    said = run(program, "kernel", "check", folder=folder, limit_s=limit_s)
+    run(program, "kernel", "build", folder=folder, until=until)
+    said = run(program, "kernel", "check", folder=folder, until=until)
     return said.strip().splitlines()[-1]
 
 
-def calibration(program: Path, folder: Path, limit_s: float) -> str:
+def calibration(program: Path, folder: Path, until: float) -> str:
     """A machine file is written."""
     begin = time.monotonic()
-    said = run(program, "calibrate", folder=folder, limit_s=limit_s).strip().splitlines()
+    said = run(program, "calibrate", folder=folder, until=until).strip().splitlines()
     return f"{said[-1]} ({time.monotonic() - begin:.0f} s)"
 
 
-def accuracy(program: Path, folder: Path, limit_s: float) -> str:
+def accuracy(program: Path, folder: Path, until: float) -> str:
     """Estimates of six functions beside their measurement; it needs the calibration."""
-    command = [sys.executable, "-m", "benches.accuracy", "--program", str(program), *FUNCTIONS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=limit_s, check=False)
+    if not (folder / "data" / "trammel" / "machines" / "host.toml").exists():
+        raise Absent("it needs the calibration")
+    script = ROOT / "benches" / "accuracy" / "__main__.py"
+    done = ended([sys.executable, str(script), "--program", str(program), *FUNCTIONS], folder, until)
     found = re.search(r"^\d+ cases: (.*); null", done.stdout, re.MULTILINE)
     inside = re.search(r"^(in the interval: .*);", done.stdout, re.MULTILINE)
     if done.returncode != 0 or not found or not inside:
@@ -83,7 +115,7 @@ def accuracy(program: Path, folder: Path, limit_s: float) -> str:
     return f"{found[0].split('; null')[0]}; {inside[1]}"
 
 
-def pacing(program: Path, folder: Path, limit_s: float) -> str:
+def pacing(program: Path, folder: Path, until: float) -> str:
     """Streams of UDP over loopback: the rate that came, and what was late."""
     found = []
     for rate in PACING_PPS:
@@ -97,7 +129,7 @@ def pacing(program: Path, folder: Path, limit_s: float) -> str:
             if not port:
                 raise RuntimeError("the receiver does not say where it listens")
             words = (f"127.0.0.1:{port[1]}", "--rate", f"{rate} pps", "--duration", f"{PACING_S}s", "--size", 64, "--json")
-            row = json.loads(run(program, "send", *words, folder=folder, limit_s=limit_s))["tables"]["streams"][0]
+            row = json.loads(run(program, "send", *words, folder=folder, until=until))["tables"]["streams"][0]
             found.append(f"{rate:,}/s: {row['sent_pkts'] / PACING_S / rate - 1:+.3%} sent, {row['overdue_pkts'] / row['sent_pkts']:.1%} late")
         finally:
             receiver.terminate()
@@ -108,17 +140,17 @@ def pacing(program: Path, folder: Path, limit_s: float) -> str:
 def forwarding(by: str) -> Callable[[Path, Path, float], str]:
     """The answer of a quick bench through a wire between two interfaces, by one kind of socket."""
 
-    def look(program: Path, folder: Path, limit_s: float) -> str:
+    def look(program: Path, folder: Path, until: float) -> str:
         words = ("bench", "--dut", "wire", "--by", by, "--quick", "--frame-sizes", "64", "--rate", "1 Gbit/s", "--tests", "throughput")
-        said = run(program, *words, "-o", f"bench-{by}", folder=folder, limit_s=limit_s)
+        said = run(program, *words, "-o", f"bench-{by}", folder=folder, until=until)
         return next((line for line in said.splitlines() if "frames/s" in line), "no answer").strip()
 
     return look
 
 
-def fidelity(program: Path, folder: Path, limit_s: float) -> str:
+def fidelity(program: Path, folder: Path, until: float) -> str:
     """The simulator against the real kernel on sixteen cells."""
-    said = run(program, "fidelity", "--quick", "-o", "fidelity", folder=folder, limit_s=limit_s)
+    said = run(program, "fidelity", "--quick", "-o", "fidelity", folder=folder, until=until)
     return next((line for line in said.splitlines() if "%" in line), "no answer").strip()
 
 
@@ -142,7 +174,10 @@ def machine() -> list[tuple[str, str]]:
     name = model[1] if model else platform.processor() or "unknown"
     if family and number:
         name += f", family {family[1]} model {number[1]}"
-    revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    try:
+        revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    except FileNotFoundError:
+        revision = "unknown: there is no git"
     return [
         ("processor", name + (", with AMX" if "amx_tile" in info else "")),
         ("processors", str(os.cpu_count())),
@@ -158,6 +193,34 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "/")[:300]
 
 
+def look_at(program: Path) -> tuple[list[tuple[str, str, str, str]], int]:
+    """The rows of the table, and the exit code."""
+    rows, code = [], 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end = time.monotonic() + LIMIT_S
+    with tempfile.TemporaryDirectory() as folder:
+        for part in PARTS:
+            say(f"{part.name} …")
+            begin = time.monotonic()
+            try:
+                if begin >= end:
+                    raise Late(f"the {LIMIT_S // 60} minutes were over")
+                result, found = "works", part.look(program, Path(folder), min(begin + part.limit_s, end))
+            except Absent as absent:
+                result, found = "lacking", str(absent)
+            except Late as late:
+                result, found = "not done", str(late)
+            except KeyboardInterrupt:
+                result, found, code = "not done", "interrupted; what follows was not looked at", 130
+            except Exception as fault:  # noqa: BLE001: whatever a part does, the others are looked at
+                result, found, code = "FAILED", str(fault), 1
+            rows.append((part.name, cell(found), result, f"{time.monotonic() - begin:.0f}"))
+            say(f"  {result}: {rows[-1][1]}")
+            if code == 130:
+                break
+    return rows, code
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/elsewhere", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--program", type=Path, default=ROOT / "target" / "quick" / "trammel", help="the program to ask")
@@ -168,28 +231,18 @@ def main() -> int:
     program = wanted.program.resolve()
     if not program.is_file():
         parser.error(f"`{program}` is not there; `scripts/elsewhere` builds it")
-    rows = [("", "what was found", "result", "s")]
-    has_failed = False
-    with tempfile.TemporaryDirectory() as folder:
-        for part in PARTS:
-            say(f"{part.name} …")
-            begin = time.monotonic()
-            try:
-                result, found = "works", part.look(program, Path(folder), part.limit_s)
-            except Absent as absent:
-                result, found = "lacking", str(absent)
-            except Exception as fault:  # noqa: BLE001: whatever a part does, the others are looked at
-                result, found, has_failed = "FAILED", str(fault), True
-            rows.append((part.name, cell(found), result, f"{time.monotonic() - begin:.0f}"))
-            say(f"  {result}: {rows[-1][1]}")
+    if not os.access(wanted.output.absolute().parent, os.W_OK):
+        parser.error(f"nothing can be written beside `{wanted.output.absolute()}`; choose another place with `-o`")
+    facts = machine()
+    rows, code = look_at(program)
     lines = ["# Trammel on this machine", "", "| | |", "| --- | --- |"]
-    lines += [f"| {key} | {cell(value)} |" for key, value in machine()]
+    lines += [f"| {key} | {cell(value)} |" for key, value in facts]
     lines += ["", "| part | what was found | result | s |", "| --- | --- | --- | ---: |"]
-    lines += [f"| {' | '.join(row)} |" for row in rows[1:]]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     with wanted.output.open("x") as file:
         file.write("\n".join(lines) + "\n")
     say(f"The table: {wanted.output}")
-    return 1 if has_failed else 0
+    return code
 
 
 if __name__ == "__main__":
