@@ -212,6 +212,68 @@ fn a_number_out_of_range_says_its_bound_with_the_unit() {
     }
 }
 
+/// What a distribution draws has the bound of plain times and sizes; `check` and `run` say so alike, with line and key.
+#[test]
+fn a_distribution_that_draws_what_is_too_large_is_refused() {
+    let folder = folder();
+    let file = |path: &str, more: &str| {
+        format!(
+            "duration = '10 s'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n{path}\n[[flow]]\nvariant = 'reno'\n{more}"
+        )
+    };
+    let jitter = |law: &str| file(&format!("jitter = {law}"), "");
+    let onoff = |key: &str| file("", &format!("[[workload]]\nkind = 'on-off'\n{key}\n"));
+    let sizes = |law: &str| {
+        file(
+            "",
+            &format!("[[workload]]\nkind = 'poisson'\nload = 0.1\nsize = {law}\n"),
+        )
+    };
+    for (text, key, bound) in [
+        (
+            jitter("{ distribution = 'constant', value = 1e15 }"),
+            "`value` cannot be `1",
+            "at most 1000000 s",
+        ),
+        (
+            jitter("{ distribution = 'uniform', min = 0, max = '2000000 s' }"),
+            "`max` cannot be `2000000 s`",
+            "at most 1000000 s",
+        ),
+        (
+            jitter("{ distribution = 'lognormal', mu = 60, sigma = 1 }"),
+            "`lognormal` draws values that are too large",
+            "at most 1000000 s",
+        ),
+        (
+            jitter("'3000000 s'"),
+            "`path.jitter` cannot be `3000000 s`",
+            "at most 1000000 s",
+        ),
+        (
+            onoff("on = { distribution = 'exponential', mean = 1e7 }"),
+            "`mean` cannot be `1",
+            "at most 1000000 s",
+        ),
+        (
+            onoff("off = '2000000 s'"),
+            "`workload.off` cannot be `2000000 s`",
+            "at most 1000000 s",
+        ),
+        (
+            sizes("{ distribution = 'pareto', shape = 1.5, scale = 1e16 }"),
+            "`scale` cannot be `1",
+            "at most 1000000000000000 bytes",
+        ),
+    ] {
+        std::fs::write(folder.path().join("far.toml"), &text).unwrap();
+        let said = refused(folder.path(), &["check", "far.toml"]);
+        assert!(said.contains(key) && said.contains(bound), "{text}\n{said}");
+        assert!(said.contains("far.toml:"), "{said}");
+        assert_eq!(said, refused(folder.path(), &["run", "far.toml"]), "{text}");
+    }
+}
+
 #[test]
 fn a_file_for_another_command_says_which() {
     let folder = folder();

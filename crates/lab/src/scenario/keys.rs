@@ -43,11 +43,13 @@ pub const WORKLOADS: &[&str] = &["poisson", "request-response", "on-off", "backg
 pub const PAIRS: &[&str] = &["unordered", "distinct", "ordered"];
 
 /// The longest time, s: simulated time ends after 213 days, and sums of several times must come before.
-const LONGEST_S: f64 = 1e6;
+pub(super) const LONGEST_S: f64 = 1e6;
+/// The most bytes of a flow, a buffer or a memory.
+pub(super) const MOST_BYTES: f64 = 1e15;
 pub(super) const SPAN: Kind = Quantity(&[D::Time], f64::MIN_POSITIVE, LONGEST_S);
 pub(super) const INSTANT: Kind = Quantity(&[D::Time], 0.0, LONGEST_S);
 pub(super) const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
-pub(super) const BYTES: Kind = Quantity(&[D::Bytes], 1.0, 1e15);
+pub(super) const BYTES: Kind = Quantity(&[D::Bytes], 1.0, MOST_BYTES);
 const PROBABILITY: Kind = Quantity(&[D::Ratio], 0.0, 1.0);
 
 /// The file itself.

@@ -2,7 +2,7 @@
 
 use super::plugin;
 use crate::registry::Family;
-use crate::scenario::keys::WIFI_STANDARDS;
+use crate::scenario::keys::{LONGEST_S, WIFI_STANDARDS};
 use crate::scenario::path::{
     Access, Change, Direction, Jitter, Limit, Line, Loss, Path, Queue, Reorder, Trace, Wifi,
 };
@@ -127,13 +127,18 @@ fn jitter(r: &Reader<'_>) -> Option<Jitter> {
         return drawn.map(Jitter::Drawn);
     }
     let most = r.measured("jitter", &entry.node, &[Dimension::Time])?.value;
-    if most < 0.0 {
+    if !(0.0..=LONGEST_S).contains(&most) {
         let what = format!(
             "`{}` cannot be `{}`",
             r.dotted("jitter"),
             entry.node.brief()
         );
-        r.cx.fault(&entry.node.span, what, "must not be negative", "");
+        let why = if most < 0.0 {
+            "must not be negative".to_owned()
+        } else {
+            format!("must be at most {LONGEST_S} s")
+        };
+        r.cx.fault(&entry.node.span, what, why, "");
     }
     Some(Jitter::Uniform(Time::from_secs_f64(most)))
 }

@@ -2,6 +2,7 @@
 
 use crate::registry::Family;
 use crate::scenario::faults::Context;
+use crate::scenario::keys::{LONGEST_S, MOST_BYTES};
 use crate::scenario::keys_kind::Kind;
 use crate::scenario::plugin::{Plugin, Random};
 use crate::scenario::reader::Reader;
@@ -97,12 +98,70 @@ pub(super) fn random(r: &Reader<'_>, name: &str) -> Option<Random> {
         return beside(&inner, "distribution", Some(base)).map(Random::Drawn);
     }
     let value = r.measured(name, node, &[base])?.value;
+    let what = format!("`{}` cannot be `{}`", r.dotted(name), node.brief());
+    if let Some((most, said)) = most(base).filter(|(most, _)| value > *most) {
+        let why = format!("must be at most {most} {said}");
+        r.cx.fault(&node.span, what, why, "");
+        return None;
+    }
     if value > 0.0 || (value == 0.0 && base == Dimension::Time) {
         return Some(Random::Always(value));
     }
-    let what = format!("`{}` cannot be `{}`", r.dotted(name), node.brief());
     r.cx.fault(&node.span, what, "must be more than zero", "");
     None
+}
+
+/// The most that a random quantity may be, and its unit: what the keys of plain times and sizes allow.
+fn most(base: Dimension) -> Option<(f64, &'static str)> {
+    match base {
+        Dimension::Time => Some((LONGEST_S, "s")),
+        Dimension::Bytes => Some((MOST_BYTES, "bytes")),
+        _ => None,
+    }
+}
+
+/// The parameters of distributions that are in the unit of what is drawn; the others are shapes and probabilities.
+const SCALED: [&str; 9] = [
+    "value", "mean", "std_dev", "min", "max", "location", "scale", "bound", "values",
+];
+/// A law of which more than this part lies above what is possible is not meant; of the rest each draw is cut.
+const BEYOND: f64 = 0.01;
+
+/// Refuses a law whose draws would be beyond what simulated time or a flow's bytes can be.
+fn refuse_beyond(
+    cx: &Context<'_>,
+    plugin: &Plugin,
+    (span, places): (&Span, &[(String, &Entry)]),
+    base: Dimension,
+) {
+    let Some((most, unit)) = most(base) else {
+        return;
+    };
+    let beyond = |value: &Given| match value {
+        Given::Float(v) => v.abs() > most,
+        Given::Int(v) => *v as f64 > most,
+        Given::Floats(all) => all.iter().any(|v| v.abs() > most),
+        _ => false,
+    };
+    let why = format!("must be at most {most} {unit}");
+    let mut is_possible = true;
+    for (key, value) in &plugin.given {
+        let place = places.iter().find(|(placed, _)| placed == key);
+        if let Some((_, entry)) = place.filter(|_| SCALED.contains(&key.as_str()) && beyond(value))
+        {
+            let what = format!("`{}` cannot be `{}`", entry.key, entry.node.brief());
+            let help = format!("it is in {unit} here");
+            cx.fault(&entry.node.span, what, &why, help);
+            is_possible = false;
+        }
+    }
+    if let Ok(law) = plugin.distribution()
+        && is_possible
+        && law.cdf(most) < 1.0 - BEYOND
+    {
+        let what = format!("`{}` draws values that are too large", plugin.name);
+        cx.fault(span, what, why, format!("its draws are in {unit} here"));
+    }
 }
 
 /// The plug-in called `name`. A default that this build lacks is left to the engine.
@@ -210,6 +269,8 @@ fn resolve(
     };
     if is_sound && let Err(error) = built(&plugin, family) {
         cx.fault(span, error, "this combination is impossible", "");
+    } else if let Some(base) = base.filter(|_| is_sound) {
+        refuse_beyond(cx, &plugin, (span, &places), base);
     }
     plugin
 }
