@@ -61,7 +61,14 @@ pub fn comparison(
     let mut table = Table::new("comparison", columns);
     let [simulated, linux_vt, measured] =
         [Label::Simulated, Label::LinuxVt, Label::Measured].map(|label| of_label(summary, label));
-    let keys = keys(summary);
+    let mut keys_of: BTreeMap<String, Vec<(String, String, String)>> = BTreeMap::new();
+    for (point, key) in keys(summary) {
+        keys_of.entry(point).or_default().push(key);
+    }
+    let published: BTreeMap<(&str, &str, &str), f64> = (published.iter().rev())
+        .map(|one| ((&*one.point, &*one.entity, &*one.metric), one.value))
+        .collect();
+    let mut models_of = models(predicted);
     let swept = swept(&file.points);
     for point in &file.points {
         let mut lead = vec![Cell::from(point.id.as_str())];
@@ -71,30 +78,30 @@ pub fn comparison(
             .any(|all| !all.is_empty());
         let late = point.scenario.warmup > Time::ZERO && has_runs;
         let is_one_law = point.scenario.other_laws().is_empty();
-        let models = models(predicted, &point.id, late);
-        for (entity, metric, unit) in keys
-            .iter()
-            .filter(|key| key.0 == point.id)
-            .map(|key| &key.1)
-        {
+        let models = models_of.remove(&point.id).unwrap_or_default();
+        for (entity, metric, unit) in keys_of.get(&point.id).into_iter().flatten() {
             let key = (point.id.as_str(), entity.as_str(), metric.as_str());
             let number = simulated.get(&key).copied();
             let (real, on_host) = (linux_vt.get(&key).copied(), measured.get(&key).copied());
-            let printed = published.iter().find(|one| {
-                one.point == point.id && one.entity == *entity && one.metric == *metric
+            let printed = published.get(&key).copied();
+            // Predictions are held against what comes after the warm-up, where there is one.
+            let predicted = match (late, metric.strip_prefix("late_")) {
+                (true, of_whole) => of_whole,
+                (false, _) => Some(metric.as_str()),
+            };
+            let of_models = predicted.and_then(|metric| {
+                let key = (entity.clone(), metric.to_owned());
+                models.get(&key)
             });
-            let printed = printed.map(|one| one.value);
-            let of_models: Vec<_> = models
-                .iter()
-                .filter(|one| one.1 == *entity && one.2 == *metric)
-                .collect();
+            let of_models = of_models.map_or(&[][..], Vec::as_slice);
             let is_main = ALWAYS.contains(&metric.as_str()) && metric.starts_with("late_") == late;
             let is_main = is_main || is_of_workload(entity, metric);
             if of_models.is_empty() && printed.is_none() && !is_main {
                 continue;
             }
             let none = [("", None)];
-            let rows = of_models.iter().map(|one| (one.0.as_str(), Some(one.3)));
+            let rows = of_models.iter();
+            let rows = rows.map(|(model, value)| (model.as_str(), Some(*value)));
             let rows: Vec<_> = if of_models.is_empty() {
                 none.to_vec()
             } else {
@@ -183,10 +190,13 @@ fn of_label(summary: &Table, label: Label) -> BTreeMap<(&str, &str, &str), f64> 
     rows.collect()
 }
 
-/// Model, flow, metric and value of each prediction at a point, under the simulated metric's name.
-fn models(predicted: &Table, point: &str, late: bool) -> Vec<(String, String, String, f64)> {
-    let mut all = Vec::new();
-    for row in predicted.rows().filter(|row| row.text("point") == point) {
+/// Each model's value, by flow and metric.
+type OfModels = BTreeMap<(String, String), Vec<(String, f64)>>;
+
+/// The predictions at each point, under the simulated metric's name.
+fn models(predicted: &Table) -> BTreeMap<String, OfModels> {
+    let mut all: BTreeMap<String, OfModels> = BTreeMap::new();
+    for row in predicted.rows() {
         for name in PREDICTED {
             let Ok(at) = predicted.column(name) else {
                 continue;
@@ -195,13 +205,10 @@ fn models(predicted: &Table, point: &str, late: bool) -> Vec<(String, String, St
                 continue;
             };
             let (metric, _) = metric_of(&predicted.columns()[at]);
-            let metric = if late {
-                format!("late_{metric}")
-            } else {
-                metric
-            };
             let text = |name| row.text(name).to_owned();
-            all.push((text("model"), text("flow"), metric, value));
+            let of_point = all.entry(text("point")).or_default();
+            let of_flow = of_point.entry((text("flow"), metric)).or_default();
+            of_flow.push((text("model"), value));
         }
     }
     all

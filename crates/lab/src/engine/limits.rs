@@ -7,8 +7,9 @@ use crate::scenario::File;
 use crate::scenario::flow::Flow;
 use crate::scenario::model::Scenario;
 use crate::scenario::path::Line;
+use crate::scenario::sweep::Point;
 use crate::scenario::topology::Topology;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::table::{Table, format_float};
 
 /// A flow that stands at a bound for more than this part of its time is limited by it.
@@ -42,6 +43,24 @@ struct Limited<'a> {
     key: Option<(&'static str, String)>,
 }
 
+/// A point with what is looked up of it for each of its flows.
+struct Here<'a> {
+    point: &'a Point,
+    flows: BTreeMap<&'a str, &'a Flow>,
+    most: Option<f64>,
+}
+
+impl<'a> Here<'a> {
+    fn of(point: &'a Point) -> Here<'a> {
+        let flows = point.scenario.flows.iter().rev();
+        Here {
+            point,
+            flows: flows.map(|flow| (flow.name.as_str(), flow)).collect(),
+            most: most_mbps(&point.scenario),
+        }
+    }
+}
+
 /// A note for each flow and bound.
 pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
     debug_assert!(
@@ -51,15 +70,22 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         "bounds are columns"
     );
     let mut all: BTreeMap<(usize, &str), Vec<Limited<'_>>> = BTreeMap::new();
+    let points: BTreeMap<&str, &Point> = (file.points.iter())
+        .map(|point| (point.id.as_str(), point))
+        .collect();
+    let mut known = BTreeSet::new();
+    // Rows of a point follow each other.
+    let mut here: Option<Here<'_>> = None;
     for row in flows.rows() {
-        let point = file
-            .points
-            .iter()
-            .find(|point| point.id == row.text("point"));
-        let Some(point) = point else { continue };
+        let id = row.text("point");
+        if here.as_ref().is_none_or(|here| here.point.id != id) {
+            here = points.get(id).map(|point| Here::of(point));
+        }
+        let Some(Here { point, flows, most }) = &here else {
+            continue;
+        };
         let name = row.text("flow");
-        let flow = point.scenario.flows.iter().find(|flow| flow.name == name);
-        let (Some(flow), Some(most)) = (flow, most_mbps(&point.scenario)) else {
+        let (Some(flow), Some(most)) = (flows.get(name), *most) else {
             continue;
         };
         for (n, (column, _, key)) in BOUNDS.iter().enumerate() {
@@ -74,9 +100,8 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
                 most,
                 key: key(flow),
             };
-            let of_flow = all.entry((n, name)).or_default();
-            if of_flow.iter().all(|known| known.point != limited.point) {
-                of_flow.push(limited);
+            if known.insert((n, name, limited.point)) {
+                all.entry((n, name)).or_default().push(limited);
             }
         }
     }

@@ -24,10 +24,11 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         let of = (row.text("point"), row.text("engine"), row.text("flow"));
         repeats.entry(of).or_default().push(goodput);
     }
-    let in_step = |id: &str| {
-        let point = file.points.iter().find(|point| point.id == id);
-        point.is_some_and(|point| is_in_step(&point.scenario))
-    };
+    let points = file.points.iter();
+    let points: BTreeMap<&str, &Scenario> = points
+        .map(|point| (point.id.as_str(), &point.scenario))
+        .collect();
+    let in_step = |id: &str| points.get(id).is_some_and(|scenario| is_in_step(scenario));
     let apart = repeats.into_iter().filter_map(|(of, goodputs)| {
         let least = goodputs.iter().copied().fold(f64::INFINITY, f64::min);
         let most = goodputs.iter().copied().fold(0.0, f64::max);

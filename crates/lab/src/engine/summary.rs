@@ -46,7 +46,16 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
             .collect::<Vec<_>>(),
     );
     let mut table = Table::new("summary", columns);
-    let swept = swept(&file.points);
+    let (swept, labels) = (swept(&file.points), labels(runs));
+    let mut runs_at: BTreeMap<(usize, Label), Vec<&RunTables>> = BTreeMap::new();
+    for run in runs {
+        let of = runs_at.entry((run.at, run.label)).or_default();
+        of.push(run.tables);
+    }
+    let mut models_at: BTreeMap<&str, Vec<Row<'_>>> = BTreeMap::new();
+    for row in predicted.rows() {
+        models_at.entry(row.text("point")).or_default().push(row);
+    }
     for (at, point) in file.points.iter().enumerate() {
         let flows = point.scenario.flows.len();
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
@@ -58,10 +67,9 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
             (|run| &run.streams, "stream"),
             (|run| &run.groups, ""),
         ];
-        for label in labels(runs) {
+        for label in labels.iter().copied() {
             lead[0] = Cell::from(label.engine());
-            let of_point = runs.iter().filter(|run| run.at == at && run.label == label);
-            let of_point: Vec<_> = of_point.map(|run| run.tables).collect();
+            let of_point = runs_at.get(&(at, label)).map_or(&[][..], Vec::as_slice);
             for (pick, entity) in tables {
                 let tables = of_point.iter().map(|run| pick(run));
                 let name = |row: Row<'_>| match entity {
@@ -75,8 +83,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
                 }
             }
         }
-        let of_models = predicted.rows().filter(|row| row.text("point") == point.id);
-        for row in of_models {
+        for row in models_at.remove(point.id.as_str()).into_iter().flatten() {
             lead[0] = Cell::from("predict");
             let numbers = predicted
                 .columns()

@@ -126,8 +126,10 @@ impl Numbers {
 
     /// Whether there is a run of `point`.
     pub(super) fn has(&self, point: &str) -> bool {
-        let mut all = self.all.keys();
-        all.any(|(label, of, ..)| *label == self.label && of == point)
+        let [point, model, entity, metric] = [point, "", "", ""].map(str::to_owned);
+        let first = (self.label, point, model, entity, metric);
+        let next = self.all.range(&first..).next();
+        next.is_some_and(|(key, _)| (key.0, &key.1) == (first.0, &first.1))
     }
 
     /// A number of a run.

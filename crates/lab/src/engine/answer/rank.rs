@@ -6,6 +6,7 @@ use super::numbers::{Number, Numbers};
 use super::words::{Kind, conditions, list, percent};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
+use std::collections::BTreeMap;
 
 /// Paths that a sentence names one by one.
 const MOST_PATHS: usize = 4;
@@ -97,9 +98,11 @@ fn rankings(
     others: &[usize],
 ) -> Vec<Ranking> {
     let mut paths: Vec<(String, Vec<&Point>)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for point in file.points.iter().filter(|point| numbers.has(&point.id)) {
         let path = conditions(point, others);
-        match paths.iter_mut().find(|(known, _)| *known == path) {
+        let place = *places.entry(path.clone()).or_insert(paths.len());
+        match paths.get_mut(place) {
             Some((_, points)) => points.push(point),
             None => paths.push((path, vec![point])),
         }

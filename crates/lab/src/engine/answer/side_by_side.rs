@@ -58,6 +58,10 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         .collect();
     let intervals = intervals(outcome);
     let mut rows: Vec<(Key, Row)> = Vec::new();
+    let mut places: BTreeMap<Key, usize> = BTreeMap::new();
+    let points: BTreeMap<&str, &Point> = (file.points.iter())
+        .map(|point| (point.id.as_str(), point))
+        .collect();
     let has_one_flow = file
         .points
         .iter()
@@ -75,16 +79,15 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     for row in compared {
         let text = |name: &str| row.text(name).to_owned();
         let key = [text("point"), text("entity"), text("metric")];
-        let place = rows
-            .iter()
-            .rposition(|(known, _)| *known == key)
-            .unwrap_or_else(|| {
-                let point = file.points.iter().find(|point| point.id == key[0]);
+        let place = match places.get(&key) {
+            Some(place) => *place,
+            None => {
+                let point = points.get(key[0].as_str()).copied();
                 let cells = swept.iter().map(|name| {
                     // As the file has it: `1 Mbit/s` is not 1000000.
                     let place =
-                        |point: &&Point| point.swept.iter().position(|swept| swept.column == *name);
-                    match point.and_then(|point| Some((point, place(&point)?))) {
+                        |point: &Point| point.swept.iter().position(|swept| swept.column == *name);
+                    match point.and_then(|point| Some((point, place(point)?))) {
                         Some((point, at)) => placed(point, at),
                         None => row.get(name).map(ToString::to_string).unwrap_or_default(),
                     }
@@ -103,8 +106,10 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
                         verdict,
                     },
                 ));
+                places.insert(key.clone(), rows.len() - 1);
                 rows.len() - 1
-            });
+            }
+        };
         let values = &mut rows[place].1.values;
         if let Some(model) = models.iter().position(|model| model == row.text("model")) {
             values[model] = row.float("predicted").map(Estimate::from);
