@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -305,8 +306,40 @@ fn an_unknown_paper_suggests_the_nearest_and_runs_nothing() {
     );
 }
 
+/// Whether the folder beside the run folder is there that a run works in.
+fn has_begun(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.any(|name| name.ends_with(".trammel"))
+}
+
+/// Whether a run has been kept there.
+fn has_kept(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    let is_run = |path: &Path| {
+        path.extension().is_some_and(|end| end == "json")
+            && path
+                .parent()
+                .is_some_and(|parent| parent.ends_with("points"))
+    };
+    let mut paths = entries.flatten().map(|entry| entry.path());
+    paths.any(|path| is_run(&path) || has_kept(&path))
+}
+
 /// Starts `args` in `folder` and ends it by `signal` once its work has begun, unless it ends by itself.
 fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
+    ended_when(folder, args, signal, &has_begun)
+}
+
+/// The same, once `is_time`.
+fn ended_when(
+    folder: &Path,
+    args: &[&str],
+    signal: &str,
+    is_time: &dyn Fn(&Path) -> bool,
+) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.args(args).current_dir(folder);
     let mut child = command
@@ -315,12 +348,7 @@ fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
         .spawn()
         .unwrap();
     let id = child.id();
-    let has_begun = || {
-        let entries = std::fs::read_dir(folder).unwrap().flatten();
-        let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        names.any(|name| name.ends_with(".trammel"))
-    };
-    while !has_begun() {
+    while !is_time(folder) {
         if child.try_wait().unwrap().is_some() {
             return child.wait_with_output().unwrap();
         }
@@ -356,6 +384,41 @@ fn an_interrupted_paper_keeps_what_is_done_and_ends_with_130() {
         let info = std::fs::read_to_string(folder.path().join("out/run.json")).unwrap();
         assert!(info.contains("\"interrupted\": true"), "{info}");
         assert!(folder.path().join("out/report.html").exists());
+    }
+}
+
+/// Whether it was interrupted or killed: the same command does not make again what was done, and nothing is left beside the folder.
+#[test]
+fn a_paper_goes_on_with_what_is_done() {
+    for (signal, code) in [("-INT", Some(130)), ("-KILL", None)] {
+        let folder = folder();
+        let args = ["paper", "tekala-2007", "-o", "out", "-t", "1"];
+        let ended = ended_when(folder.path(), &args, signal, &has_kept);
+        assert_eq!(ended.status.code(), code);
+        let mut again = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        again.args(args).current_dir(folder.path());
+        again.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut again = again.spawn().unwrap();
+        let mut said = BufReader::new(again.stderr.take().unwrap());
+        let mut text = String::new();
+        while !text.contains("going on with ") {
+            let read = said.read_line(&mut text).unwrap();
+            assert!(read > 0, "{signal}: {text}");
+        }
+        let id = again.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.unwrap().success());
+        said.read_to_string(&mut text).unwrap();
+        assert_eq!(again.wait().unwrap().code(), Some(130), "{text}");
+        assert!(
+            text.contains("the same command goes on"),
+            "{signal}: {text}"
+        );
+        let kept = std::fs::read_dir(folder.path().join("out/points")).unwrap();
+        assert!(kept.count() > 0, "{signal}");
+        let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let left = names.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
+        assert_eq!(left.count(), 0, "{signal}");
     }
 }
 

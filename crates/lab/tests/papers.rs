@@ -462,7 +462,8 @@ fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
 fn no_number_of_any_paper_comes_out_otherwise_than_recorded() {
     for key in library::folders().keys() {
         let paper = library::find(key).unwrap();
-        let reproduced = reproduce(&paper, &Choice::default(), &AtomicBool::new(false)).unwrap();
+        let reproduced =
+            reproduce(&paper, &Choice::default(), None, &AtomicBool::new(false)).unwrap();
         assert!(
             reproduced.failures.is_empty(),
             "{key}: {:?}",

@@ -78,6 +78,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             threads,
             seconds: args.duration.map(Time::as_secs_f64),
             peers: args.beside,
+            ..Choice::default()
         },
         out: args.out.wanted(),
         json: args.json,

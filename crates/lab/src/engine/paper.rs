@@ -1,7 +1,9 @@
 //! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
 
+use super::kept::KeptRuns;
 use super::points::{Failure, Watch};
-use super::run::provenance;
+use super::run::{going_on, provenance};
+use super::simulate::RunTables;
 use super::{Lacks, machine};
 use crate::cli::progress::Progress;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, say};
@@ -17,8 +19,8 @@ use anyhow::bail;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use trammel_core::label::Label;
 use trammel_core::table::{Table, write_json};
@@ -51,6 +53,8 @@ pub struct Reproduced {
     pub lacks: bool,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
+    /// The runs that were made and kept, by their keys.
+    pub made: BTreeMap<String, RunTables>,
 }
 
 /// The seconds that a stream is sent, about.
@@ -60,11 +64,20 @@ const SENT_S: f64 = 10.0;
 struct Terminal<'a> {
     progress: Progress,
     interrupted: &'a AtomicBool,
+    kept: Option<&'a KeptRuns>,
+    made: Mutex<BTreeMap<String, RunTables>>,
 }
 
 impl Watch for Terminal<'_> {
     fn ended(&self, work: f64) {
         self.progress.ended(work);
+    }
+    fn done(&self, key: &str, run: &RunTables) {
+        if let Some(kept) = self.kept {
+            kept.keep(key, run);
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.insert(key.to_owned(), run.clone());
+        }
     }
     fn sent(&self) {
         self.progress.ended(SENT_S);
@@ -132,7 +145,15 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
         return Ok((fidelity(job, paper, out)?, None));
     }
     let mut folder = out.map(RunFolder::begin).transpose()?;
-    let reproduced = reproduce(paper, &job.choice, &job.interrupted)?;
+    let kept = folder.as_ref().map(|out| KeptRuns::of(out, false));
+    let known: Arc<BTreeMap<String, RunTables>> =
+        Arc::new(kept.as_ref().map(KeptRuns::read).unwrap_or_default());
+    going_on(known.len());
+    let choice = Choice {
+        known: known.clone(),
+        ..job.choice.clone()
+    };
+    let reproduced = reproduce(paper, &choice, kept.as_ref(), &job.interrupted)?;
     let joined = join(paper, &reproduced.done);
     let comparison = keyed(&paper.key, &table(paper, &joined));
     let count = Count::of(joined.iter());
@@ -144,6 +165,10 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
         };
         let provenance = provenance(&info, Vec::new());
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
+        if let Some(kept) = kept.filter(|_| reproduced.is_interrupted) {
+            let runs = known.iter().chain(&reproduced.made);
+            kept.finish(&mut out, runs.map(|(key, run)| (key.as_str(), run)))?;
+        }
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
         let of_streams = |one: &&Done| paper.spec.experiments[one.at].streams.is_some();
@@ -166,7 +191,10 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     tell(paper, &reproduced, &joined, count)?;
     if reproduced.is_interrupted {
         let (done, all) = (reproduced.done.len(), paper.spec.experiments.len());
-        let kept = if out.is_some() { " and kept" } else { "" };
+        let kept = match out {
+            Some(_) => " and kept; the same command goes on with the runs that are done",
+            None => "",
+        };
         say(&format!(
             "interrupted: `{}` has begun {done} of {all} experiments; what they came to is shown{kept}",
             paper.key
@@ -184,10 +212,11 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     Ok((code, Some(comparison)))
 }
 
-/// Runs every experiment of `paper`.
+/// Runs every experiment of `paper`. What is done goes to `kept` at once, so that not even a killed process loses it.
 pub fn reproduce(
     paper: &Paper,
     choice: &Choice,
+    kept: Option<&KeptRuns>,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Reproduced> {
     let mut reproduced = Reproduced {
@@ -196,6 +225,7 @@ pub fn reproduce(
         failures: Vec::new(),
         lacks: false,
         is_interrupted: false,
+        made: BTreeMap::new(),
     };
     let progress = Progress::new();
     let experiments = paper.spec.experiments.iter().enumerate();
@@ -220,6 +250,8 @@ pub fn reproduce(
     let watch = Terminal {
         progress,
         interrupted,
+        kept,
+        made: Mutex::default(),
     };
     // The experiments that the machine cannot do, by what it lacks.
     let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
@@ -281,6 +313,8 @@ pub fn reproduce(
     });
     reproduced.notes.extend(notes);
     watch.progress.finish();
+    let made = watch.made.into_inner();
+    reproduced.made = made.unwrap_or_else(PoisonError::into_inner);
     Ok(reproduced)
 }
 

@@ -4,12 +4,14 @@ use super::expression::Expression;
 use super::spec::{Answer, Experiment, Gather};
 use super::{Paper, estimated, streams, tested, transfers};
 use crate::engine::points::{Failure, Outcome, RunOptions, Watch, run_points};
+use crate::engine::simulate::RunTables;
 use crate::engine::trace_of::Samples;
 use crate::scenario::File;
 use crate::scenario::model::Engine;
 use crate::traffic::peers::Peer;
 use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use trammel_core::label::Label;
 use trammel_core::stats::spearman;
 use trammel_core::table::Table;
@@ -47,6 +49,8 @@ pub struct Choice {
     pub seconds: Option<f64>,
     /// Other generators that take turns with ours.
     pub peers: Vec<Peer>,
+    /// Runs that are done already, by their keys.
+    pub known: Arc<BTreeMap<String, RunTables>>,
 }
 
 /// A scenario that was run.
@@ -126,6 +130,7 @@ pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyh
     let options = RunOptions {
         engines: vec![engine(experiment)],
         threads: choice.threads,
+        known: choice.known.as_ref().clone(),
         ..RunOptions::default()
     };
     let outcome = run_points(&file, &options, watch)?;

@@ -183,7 +183,7 @@ fn tell(outcome: &Outcome<'_>, file: &ForwardingFile) {
         say(&format!("and {more} more"));
     }
     if outcome.is_interrupted {
-        say("interrupted: what was done by then is kept");
+        say("interrupted: what was done by then is told; the same command begins anew");
     }
 }
 
