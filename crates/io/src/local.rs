@@ -24,6 +24,19 @@ pub fn may_use(device: &str) -> error::Result<()> {
     sys::bind_to_device(&socket, device)
 }
 
+fn connect(stream: &TcpStream, remote: SocketAddr) -> Result<()> {
+    let raw = sys::internet(remote);
+    // SAFETY: the pointer and the length are those of `raw`.
+    let done = sys::check(unsafe {
+        libc::connect(
+            stream.as_raw_fd(),
+            std::ptr::from_ref(&raw).cast(),
+            size_of_val(&raw) as libc::socklen_t,
+        )
+    });
+    done.map(drop)
+}
+
 /// The near end of a socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Local<'a> {
@@ -53,28 +66,37 @@ impl Local<'_> {
     /// If the near end cannot be had (of another version of IP, another's address, a port in use, no such interface), or the far
     /// end does not answer.
     pub fn connect(&self, remote: SocketAddr, within: Duration) -> Result<TcpStream> {
-        let socket = self.socket(libc::SOCK_STREAM, 0)?;
-        // One port may be the near end of many connections, and may have been of one that is over.
-        sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
-        self.bind(&socket)?;
-        let stream = TcpStream::from(socket);
+        let stream = self.unconnected()?;
         // It holds for the connection as well (socket(7), SO_SNDTIMEO).
         stream.set_write_timeout(Some(within))?;
-        let raw = sys::internet(remote);
-        // SAFETY: the pointer and the length are those of `raw`.
-        let done = sys::check(unsafe {
-            libc::connect(
-                stream.as_raw_fd(),
-                std::ptr::from_ref(&raw).cast(),
-                size_of_val(&raw) as libc::socklen_t,
-            )
-        });
-        done.map_err(|error| match error.raw_os_error() {
+        connect(&stream, remote).map_err(|error| match error.raw_os_error() {
             Some(libc::EINPROGRESS) => ErrorKind::TimedOut.into(),
             _ => error,
         })?;
         stream.set_write_timeout(None)?;
         Ok(stream)
+    }
+
+    /// Begins a connection to `remote`, and does not wait: it can be written to once it is made ([`crate::reach::connect_by`]).
+    ///
+    /// # Errors
+    /// If the near end cannot be had.
+    pub fn begin(&self, remote: SocketAddr) -> Result<TcpStream> {
+        let stream = self.unconnected()?;
+        stream.set_nonblocking(true)?;
+        match connect(&stream, remote) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+            _ => Ok(stream),
+        }
+    }
+
+    /// A socket of TCP that is bound.
+    fn unconnected(&self) -> Result<TcpStream> {
+        let socket = self.socket(libc::SOCK_STREAM, 0)?;
+        // One port may be the near end of many connections, and may have been of one that is over.
+        sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+        self.bind(&socket)?;
+        Ok(socket.into())
     }
 
     /// A socket that connections are made to.

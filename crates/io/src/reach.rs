@@ -135,6 +135,18 @@ fn in_turn(all: Vec<SocketAddr>) -> Vec<SocketAddr> {
 /// # Errors
 /// If none answers: why the first does not, and of several why each does not.
 pub fn connect(addresses: &[SocketAddr], within: Duration) -> Result<TcpStream> {
+    connect_by(addresses, within, &begin)
+}
+
+/// The same with connections that `begin` begins without waiting, as [`crate::local::Local::begin`] does of a chosen near end.
+///
+/// # Errors
+/// As for [`connect`].
+pub fn connect_by(
+    addresses: &[SocketAddr],
+    within: Duration,
+    begin: &dyn Fn(SocketAddr) -> Result<TcpStream>,
+) -> Result<TcpStream> {
     let (begun, mut poll) = (Instant::now(), Poll::new()?);
     let mut waiting = addresses.iter().enumerate();
     let mut left = waiting.next();

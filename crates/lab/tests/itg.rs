@@ -396,6 +396,29 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
     assert!(said.contains("no message of D-ITG"), "{said}");
 }
 
+/// `localhost` has an address of each version of IP on most machines, of which the receiver listens on one.
+#[test]
+fn all_addresses_of_a_name_are_tried() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &["--itg", "--flows", "2", "--json"]);
+    let port = receiver.port;
+    for protocol in ["UDP", "TCP"] {
+        let flow = format!("-a localhost -Sdp {port} -rp 0 -T {protocol} -C 100 -c 100 -z 5");
+        let out = output(here, &["send", "--itg", &flow, "--json"]);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(0), "{said}");
+        let row = &tables(&out.stdout)["streams"][0];
+        assert_eq!(row["sent_pkts"], 5, "{said}");
+    }
+    let (_, printed, _) = receiver.end();
+    let packets: Vec<u64> = flows(&printed)
+        .iter()
+        .map(|(packets, _)| *packets)
+        .collect();
+    assert_eq!(packets, [5, 5]);
+}
+
 #[test]
 fn what_is_wrong_is_one_line_that_says_what_to_do() {
     let folder = tempfile::tempdir().expect("there is room");

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use trammel_io::local;
+use trammel_io::{local, reach};
 use trammel_traffic::itg::arguments::{self, Invocation};
 use trammel_traffic::itg::command::{Command, Host, Logs, Serve};
 use trammel_traffic::itg::log_file::BinaryLog;
@@ -353,20 +353,21 @@ impl Serving {
         (listen, port): (IpAddr, Option<u16>),
     ) -> anyhow::Result<(SocketAddr, IpAddr, Settings)> {
         let address = match &self.serve.address {
-            None => listen,
+            None => (listen, 0).into(),
             Some(host) => itg::address(host)?,
         };
         let port = self.serve.port.or(port).unwrap_or(PORT);
-        Ok((SocketAddr::new(address, port), address, self.settings()))
+        let address = reach::at_port(address, port);
+        Ok((address, address.ip(), self.settings()))
     }
 
     /// The sender to come to (`-H`), and with how many datagrams of UDP; none if senders come here.
-    pub(super) fn visits(&self) -> anyhow::Result<Option<(SocketAddr, u32)>> {
+    pub(super) fn visits(&self) -> anyhow::Result<Option<(Vec<SocketAddr>, u32)>> {
         let Some(host) = &self.serve.passive else {
             return Ok(None);
         };
-        let sender = SocketAddr::new(itg::address(host)?, self.serve.port.unwrap_or(PORT));
-        Ok(Some((sender, self.serve.punches.unwrap_or(PUNCHES))))
+        let senders = itg::addresses(host, self.serve.port.unwrap_or(PORT))?;
+        Ok(Some((senders, self.serve.punches.unwrap_or(PUNCHES))))
     }
 
     /// How to serve.

@@ -108,9 +108,10 @@ impl End {
             Lacks::error(&what, "give another `--listen` or `--port`")
         };
         if let Some(asked) = asked {
-            if let Some((sender, punches)) = asked.visits()? {
+            if let Some((senders, punches)) = asked.visits()? {
+                let sender = reach::named(&senders);
                 say(&format!("coming to {sender}"));
-                let visitor = itg::serve::Visitor::come(sender, punches, asked.settings(), hub);
+                let visitor = itg::serve::Visitor::come(&senders, punches, asked.settings(), hub);
                 let visitor = visitor.map_err(|why| {
                     Lacks::error(
                         &format!("no passive sender of D-ITG waits at {sender}: {why}"),

@@ -8,6 +8,7 @@ use super::command::{Application, Codec, Command, Law, Metadata, Unit, Values};
 use super::signalling::head_length;
 use crate::apps;
 use crate::record::{MOST_BYTES, Protocol};
+use crate::send::filler::Filler;
 use crate::sources::file::{self, Gaps, Lengths, Listed};
 use crate::sources::interrupted::Interrupted;
 use crate::sources::laws::Laws;
@@ -213,16 +214,18 @@ fn application(application: Application) -> Result<Box<dyn Source>, Error> {
     (entry.build)(&params).map_err(Error::Invalid)
 }
 
-/// What payloads are filled with: the bytes of `content` over and over, or random ones that stay the same from packet to packet.
-pub fn filler(content: Option<&[u8]>, seed: u64) -> Vec<u8> {
-    let length = DATAGRAM_MAX as usize;
+/// What payloads are filled with: the next piece of `content` behind each head, or random bytes that stay the same from packet to
+/// packet.
+pub fn filler(command: &Command, content: Option<Vec<u8>>, seed: u64) -> Filler {
+    let head = head_length(command.metadata, command.protocol);
     match content {
         Some(content) if !content.is_empty() => {
-            content.iter().copied().cycle().take(length).collect()
+            Filler::pieces(content, head, bounds(command).1 as usize)
         }
         _ => {
             let mut rng = Rng::new(seed, "payload");
-            (0..length).map(|_| rng.below(256) as u8).collect()
+            let bytes = (0..DATAGRAM_MAX).map(|_| rng.below(256) as u8);
+            Filler::same(bytes.collect())
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::record::Protocol;
 use std::io::{self, Error, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
+use trammel_io::reach;
 
 /// The longest that the server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,6 +30,8 @@ enum Way {
 /// A log at a server; its end is told when it is dropped.
 #[derive(Debug)]
 pub(super) struct LogClient {
+    /// The address that answered.
+    pub(super) server: SocketAddr,
     control: TcpStream,
     way: Way,
     waiting: Vec<u8>,
@@ -36,14 +39,15 @@ pub(super) struct LogClient {
 }
 
 impl LogClient {
-    /// Asks the server for a log of this name, whose records go `batch` at a time.
+    /// Asks the server at the first of `servers` that answers for a log of this name, whose records go `batch` at a time.
     pub(super) fn open(
-        server: SocketAddr,
+        servers: &[SocketAddr],
         protocol: Protocol,
         name: &LogName,
         batch: u32,
     ) -> io::Result<LogClient> {
-        let mut control = TcpStream::connect_timeout(&server, PATIENCE)?;
+        let mut control = reach::connect(servers, PATIENCE)?;
+        let server = control.peer_addr()?;
         control.set_read_timeout(Some(PATIENCE))?;
         control.set_write_timeout(Some(PATIENCE))?;
         let mut greeting = [0];
@@ -61,7 +65,7 @@ impl LogClient {
         control.read_exact(&mut port)?;
         let port = u16::try_from(u32::from_be_bytes(port))
             .map_err(|_| Error::new(ErrorKind::InvalidData, "it answers what is no port"))?;
-        let to = SocketAddr::new(server.ip(), port);
+        let to = reach::at_port(server, port);
         let way = if protocol == Protocol::Tcp {
             let connection = connected(to)?;
             connection.set_write_timeout(Some(PATIENCE))?;
@@ -79,6 +83,7 @@ impl LogClient {
             .unwrap_or(MOST_AT_ONCE)
             .clamp(1, MOST_AT_ONCE);
         Ok(LogClient {
+            server,
             control,
             way,
             waiting: Vec::with_capacity(at_once * RECORD),

@@ -109,12 +109,13 @@ impl BinaryLog {
     /// If the server cannot be reached, or is none of D-ITG's.
     #[cfg(target_os = "linux")]
     pub fn at_server(
-        server: SocketAddr,
+        servers: &[SocketAddr],
         protocol: Protocol,
         name: &LogName,
         batch: u32,
     ) -> io::Result<BinaryLog> {
-        let into = super::log_client::LogClient::open(server, protocol, name, batch)?;
+        let into = super::log_client::LogClient::open(servers, protocol, name, batch)?;
+        let server = into.server;
         let name = String::from_utf8_lossy(name.as_bytes())
             .escape_debug()
             .to_string();

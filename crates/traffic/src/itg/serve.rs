@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 use trammel_io::local::Local;
+use trammel_io::reach;
 
 /// The longest that a sender may take to open its first flow, and to read what is said to it.
 pub(super) const GREETING: Duration = Duration::from_secs(10);
@@ -149,14 +150,17 @@ impl Visitor {
     /// # Errors
     /// If nobody waits there.
     pub fn come(
-        sender: SocketAddr,
+        senders: &[SocketAddr],
         punches: u32,
         settings: Settings,
         hub: Hub,
     ) -> io::Result<Visitor> {
         let device = settings.signalling_device.as_deref();
+        let begin = |sender| near(sender, device).begin(sender);
+        let stream = reach::connect_by(senders, GREETING, &begin)?;
+        let sender = stream.peer_addr()?;
         Ok(Visitor {
-            stream: near(sender, device).connect(sender, GREETING)?,
+            stream,
             sender,
             punches,
             shared: Shared::new(any(sender.ip()), settings, hub, Arc::default()),

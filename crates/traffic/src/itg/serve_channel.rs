@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
+use trammel_io::reach;
 
 /// What was sent as datagrams may be on its way for so long after the sender has said that it is done; a flow that is quiet for the
 /// shorter time is over.
@@ -218,7 +219,7 @@ impl<'scope> Channel<'scope> {
     ) -> Result<Arc<BinaryLog>, String> {
         self.folder(name)?;
         let server = SocketAddr::new(server, log_protocol::PORT);
-        let log = BinaryLog::at_server(server, protocol, name, BATCH);
+        let log = BinaryLog::at_server(&[server], protocol, name, BATCH);
         log.map(Arc::new).map_err(|why| {
             format!("wishes for a log, but the log server {server} does not take it: {why}")
         })
@@ -321,7 +322,7 @@ impl<'scope> Channel<'scope> {
         else {
             return;
         };
-        let to = SocketAddr::new(self.peer.ip(), back);
+        let to = reach::at_port(self.peer, back);
         if let Port::Udp(port) = mine.port.port() {
             for _ in 0..self.punches.max(1) {
                 port.punch(PUNCH, to);

@@ -1,5 +1,6 @@
 //! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of them.
 
+use super::filler::Filler;
 use super::patience::Patience;
 use super::{Carrier, Packet};
 use crate::echo::{self, Echo, HEAD_BYTES, HEADER_BYTES};
@@ -59,7 +60,7 @@ pub struct Icmp {
     socket: UdpSocket,
     form: Box<dyn Form>,
     sender: Sender,
-    filler: Vec<u8>,
+    filler: Filler,
     batch: Vec<Outgoing<HEAD_BYTES>>,
     patience: Patience,
 }
@@ -92,7 +93,7 @@ impl Icmp {
                 is_ipv6: peer.is_ipv6(),
             }),
             sender: Sender::new(BATCH),
-            filler: vec![0; HEADER_BYTES + MOST_BYTES as usize],
+            filler: Filler::same(vec![0; HEADER_BYTES + MOST_BYTES as usize]),
             batch: Vec::with_capacity(BATCH),
             patience: Patience::default(),
         })
@@ -100,9 +101,9 @@ impl Icmp {
 
     /// Messages are of `form`, and their payloads go on with the bytes of `filler`, which is as long as the longest.
     #[must_use]
-    pub fn with(self, form: Box<dyn Form>, filler: &[u8]) -> Icmp {
+    pub fn with(self, form: Box<dyn Form>, filler: &Filler) -> Icmp {
         Icmp {
-            filler: [&vec![0; form.header_bytes()], filler].concat(),
+            filler: filler.behind(form.header_bytes()),
             form,
             ..self
         }
@@ -124,8 +125,21 @@ impl Carrier for Icmp {
     }
 
     fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
+        let mut errors = 0;
+        for packets in packets.chunks(self.filler.at_once()) {
+            errors += self.hand_over_alike(packets)?;
+        }
+        Ok(errors)
+    }
+}
+
+impl Icmp {
+    /// Hands packets over that share what they are filled with.
+    fn hand_over_alike(&mut self, packets: &[Packet]) -> io::Result<u64> {
+        let form = &self.form;
+        let first = packets.first().map_or(0, |packet| packet.bytes);
+        let filler = self.filler.next(form.header_bytes() + first as usize);
         self.batch.clear();
-        let (form, filler) = (&self.form, &self.filler);
         self.batch.extend(packets.iter().map(|packet| Outgoing {
             head: form.head(packet, filler),
             bytes: form.header_bytes() + packet.bytes as usize,
@@ -133,7 +147,7 @@ impl Carrier for Icmp {
         let (mut done, mut errors) = (0, 0);
         while done < self.batch.len() {
             let left = &self.batch[done..];
-            match self.sender.send(&self.socket, left, &self.filler) {
+            match self.sender.send(&self.socket, left, filler) {
                 Ok(count) => {
                     done += count;
                     self.patience.restore();

@@ -3,6 +3,7 @@
 pub mod answers;
 pub mod choice;
 pub mod departures;
+pub mod filler;
 pub mod frames;
 pub mod icmp;
 mod lane;

@@ -1,5 +1,6 @@
 //! Packets as datagrams of UDP.
 
+use super::filler::Filler;
 use super::patience::Patience;
 use super::{Carrier, Packet, frames};
 use crate::stamp::STAMP_BYTES;
@@ -37,8 +38,8 @@ pub enum Mechanism {
 /// What a datagram begins with, of which one that is shorter has as much as it can.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
-    /// Writes it.
-    pub write: fn(&Packet) -> [u8; HEAD_BYTES],
+    /// Writes it over a datagram's first bytes.
+    pub write: fn(&Packet, &mut [u8; HEAD_BYTES]),
     /// The least bytes of a datagram.
     pub least: u32,
 }
@@ -51,7 +52,7 @@ pub struct Udp {
     in_segments: bool,
     sender: Sender,
     head: Head,
-    filler: Vec<u8>,
+    filler: Filler,
     batch: Vec<Outgoing>,
     patience: Patience,
 }
@@ -71,10 +72,10 @@ impl Udp {
             in_segments: mechanism == Mechanism::Segments,
             sender: Sender::new(BATCH),
             head: Head {
-                write: |packet| packet.stamp.write(),
+                write: |packet, head| *head = packet.stamp.write(),
                 least: STAMP_BYTES as u32,
             },
-            filler: vec![0; MOST_BYTES as usize],
+            filler: Filler::same(vec![0; MOST_BYTES as usize]),
             batch: Vec::new(),
             patience: Patience::default(),
         })
@@ -83,7 +84,7 @@ impl Udp {
     /// Datagrams begin with `head` instead of a stamp, and go on with the bytes of `filler`, which is as long as the
     /// longest of them.
     #[must_use]
-    pub fn with(self, head: Head, filler: Vec<u8>) -> Udp {
+    pub fn with(self, head: Head, filler: Filler) -> Udp {
         Udp {
             head,
             filler,
@@ -107,10 +108,28 @@ impl Carrier for Udp {
     }
 
     fn hand_over(&mut self, packets: &[Packet], _: &AtomicBool) -> io::Result<u64> {
+        let mut errors = 0;
+        for packets in packets.chunks(self.filler.at_once()) {
+            errors += self.hand_over_alike(packets)?;
+        }
+        Ok(errors)
+    }
+}
+
+impl Udp {
+    /// Hands packets over that share what they are filled with.
+    fn hand_over_alike(&mut self, packets: &[Packet]) -> io::Result<u64> {
+        let first = packets.first().map_or(0, |packet| packet.bytes);
+        let filler = self.filler.next(first as usize);
+        let begins = filler.first_chunk().copied().unwrap_or_default();
         self.batch.clear();
-        self.batch.extend(packets.iter().map(|packet| Outgoing {
-            head: (self.head.write)(packet),
-            bytes: packet.bytes as usize,
+        self.batch.extend(packets.iter().map(|packet| {
+            let mut head = begins;
+            (self.head.write)(packet, &mut head);
+            Outgoing {
+                head,
+                bytes: packet.bytes as usize,
+            }
         }));
         let (mut done, mut errors) = (0, 0);
         while done < self.batch.len() {
@@ -118,10 +137,10 @@ impl Carrier for Udp {
             let result = if self.in_segments {
                 let alike = alike(left);
                 let left = &left[..alike];
-                let result = self.sender.send_segments(&self.socket, left, &self.filler);
+                let result = self.sender.send_segments(&self.socket, left, filler);
                 result.map(|()| alike)
             } else {
-                self.sender.send(&self.socket, left, &self.filler)
+                self.sender.send(&self.socket, left, filler)
             };
             match result {
                 Ok(count) => {

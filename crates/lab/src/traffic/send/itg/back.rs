@@ -50,9 +50,9 @@ impl Back {
     pub(super) fn open(flow: &Planned<'_>) -> anyhow::Result<Back> {
         let command = flow.command;
         let from = (command.source.as_ref(), command.source_port);
-        let mut own = near(flow.to, from, command.device.as_deref())?;
+        let mut own = near(flow.to[0].ip(), from, command.device.as_deref())?;
         if command.source.is_none() {
-            own.address.set_ip(waiting_address(flow.to));
+            own.address.set_ip(waiting_address(flow.to[0].ip()));
         }
         Back::at(&own, flow.stream.protocol).map_err(|why| {
             let at = own.address;

@@ -4,7 +4,7 @@ use super::Job;
 use super::back::{Back, waiting_address};
 use super::books::Books;
 use super::flow::send_flow;
-use super::plan::{Planned, address};
+use super::plan::{Planned, address, addresses};
 use super::way::{CONNECTING, near};
 use crate::engine::Lacks;
 use crate::traffic::send::LOOK;
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use trammel_io::accept;
 use trammel_io::local::Local;
+use trammel_io::reach::{self, at_port};
 use trammel_traffic::itg::command::{Application, Command, Logs};
 use trammel_traffic::itg::session::Sender;
 use trammel_traffic::itg::signalling::{LogName, Open, PORT, SERIAL_NAME};
@@ -23,8 +24,11 @@ use trammel_traffic::record::Protocol;
 
 /// A channel that is to be opened, and the places of its flows.
 pub(super) struct Group {
-    receiver: SocketAddr,
+    /// The addresses that it was looked for at.
+    asked: Vec<SocketAddr>,
     connection: TcpStream,
+    /// Where packets go, without a port: the address that answered, where that is the flows' own host.
+    to: Option<SocketAddr>,
     flows: Vec<usize>,
     /// In the passive mode the ports that the receiver comes to, by the places of flows.
     backs: BTreeMap<usize, Back>,
@@ -38,7 +42,7 @@ pub(super) struct Wished {
 
 pub(super) fn wished(logs: &Logs) -> anyhow::Result<Wished> {
     let server = match &logs.receiver_server {
-        Some(server) => Some((address(&server.host)?, server.protocol)),
+        Some(server) => Some((address(&server.host)?.ip(), server.protocol)),
         None => None,
     };
     let named = logs.receiver.as_deref();
@@ -68,22 +72,30 @@ pub(super) fn connect(
     let mut groups: Vec<Group> = Vec::new();
     for (at, flow) in planned.iter().enumerate() {
         let signalling = &flow.command.signalling;
-        let host = signalling.to.as_ref().map_or(Ok(flow.to), address)?;
-        let receiver = SocketAddr::new(host, signalling.port);
-        if let Some(group) = groups.iter_mut().find(|group| group.receiver == receiver) {
+        let asked = match &signalling.to {
+            Some(host) => addresses(host, signalling.port)?,
+            None => {
+                let own = flow.to.iter();
+                own.map(|to| at_port(*to, signalling.port)).collect()
+            }
+        };
+        if let Some(group) = groups.iter_mut().find(|group| group.asked == asked) {
             group.flows.push(at);
             continue;
         }
         let from = (signalling.from.as_ref(), signalling.from_port);
-        let near = near(host, from, signalling.device.as_deref());
-        let connection = near.and_then(|near| near.connect(receiver, CONNECTING)).map_err(|why| {
+        let device = signalling.device.as_deref();
+        let begin = |receiver: SocketAddr| near(receiver.ip(), from, device)?.begin(receiver);
+        let connection = reach::connect_by(&asked, CONNECTING, &begin).map_err(|why| {
             Lacks::error(
-                &format!("no receiver of D-ITG answers at {receiver}: {why}"),
+                &format!("no receiver of D-ITG answers at {}: {why}", reach::named(&asked)),
                 "start one there: `ITGRecv`, or `trammel recv --itg`; send to `trammel recv` with `--native`",
             )
         })?;
+        let answered = at_port(connection.peer_addr()?, 0);
         groups.push(Group {
-            receiver,
+            to: flow.to.contains(&answered).then_some(answered),
+            asked,
             connection,
             flows: vec![at],
             backs: BTreeMap::new(),
@@ -98,9 +110,9 @@ pub fn awaited_at(command: &Command) -> anyhow::Result<SocketAddr> {
     let own = signalling.from.as_ref().map(address).transpose()?;
     let own = match own {
         Some(own) => own,
-        None => waiting_address(address(&command.destination)?),
+        None => (waiting_address(address(&command.destination)?.ip()), 0).into(),
     };
-    Ok(SocketAddr::new(own, signalling.from_port.unwrap_or(PORT)))
+    Ok(at_port(own, signalling.from_port.unwrap_or(PORT)))
 }
 
 /// Waits for the receiver that comes to a passive sender, for as long as it takes.
@@ -139,10 +151,11 @@ fn await_receiver(
         listener.local_addr()?
     ));
     while !stop.load(Ordering::Relaxed) {
-        if let Some((connection, receiver)) = accept::tcp(&listener)?.or_rest() {
+        if let Some((connection, _)) = accept::tcp(&listener)?.or_rest() {
             connection.set_nonblocking(false)?;
             return Ok(Group {
-                receiver,
+                asked: Vec::new(),
+                to: None,
                 connection,
                 flows: (0..planned.len()).collect(),
                 backs,
@@ -154,7 +167,7 @@ fn await_receiver(
 }
 
 /// What the receiver is told of a flow.
-fn open(flow: &Planned<'_>, back: Option<u16>) -> Open {
+fn open(flow: &Planned<'_>, to: SocketAddr, back: Option<u16>) -> Open {
     let command = flow.command;
     Open {
         flow: flow.number,
@@ -180,7 +193,7 @@ fn open(flow: &Planned<'_>, back: Option<u16>) -> Open {
             name
         }),
         port: command.port,
-        address: flow.to,
+        address: to.ip(),
         back,
     }
 }
@@ -193,11 +206,12 @@ pub(super) fn converse(
     (job, stop): (&Job, &AtomicBool),
     books: &Books,
 ) {
-    let backs = &group.backs;
+    let (backs, answered) = (&group.backs, group.to);
+    let to_of = |at: usize| answered.unwrap_or(planned[at].to[0]);
     // A socket that is ours and bound has a port; 0 would be refused.
     let port_of = |at: &usize| Some(backs.get(at)?.port().unwrap_or(0));
     let opens = group.flows.iter();
-    let opens = opens.map(|at| open(&planned[*at], port_of(at)));
+    let opens = opens.map(|at| open(&planned[*at], to_of(*at), port_of(at)));
     let mut sender = Sender::new(opens, wished.name.clone());
     if let (Some((server, protocol)), Some(name)) = (wished.server, &wished.name) {
         sender = sender.with_log_server(server, protocol, name.clone());
@@ -212,7 +226,8 @@ pub(super) fn converse(
                 let (at, over) = ((number - job.first) as usize, over.clone());
                 scope.spawn(move || {
                     let flow = &planned[at];
-                    let sent = send_flow(flow, (port, backs.get(&at)), (job, halt), books, scope);
+                    let to = (at_port(to_of(at), port), backs.get(&at));
+                    let sent = send_flow(flow, to, (job, halt), books, scope);
                     books.note(at, sent);
                     // A channel that broke hears no more.
                     let _ = over.send(number);

@@ -15,15 +15,14 @@ use trammel_traffic::itg::speak::SETTLING;
 use trammel_traffic::record::{Flow, Record};
 use trammel_traffic::send::{self, Lane, Sent};
 
-/// Sends a flow to the port that its receiver gave, or to the receiver that comes to `back`, and takes what comes back.
+/// Sends a flow to the address and port that its receiver gave, or to the receiver that comes to `back`, and takes what comes back.
 pub(super) fn send_flow<'scope>(
     flow: &'scope Planned<'_>,
-    (port, back): (u16, Option<&Back>),
+    (to, back): (SocketAddr, Option<&Back>),
     (job, halt): (&'scope Job, &'scope AtomicBool),
     books: &'scope Books,
     scope: &'scope Scope<'scope, '_>,
 ) -> Sent {
-    let to = SocketAddr::new(flow.to, port);
     let way = match way(flow, to, back, halt) {
         Ok(way) => way,
         Err(why) => {

@@ -17,11 +17,11 @@ use crate::traffic::log_file::{self, LogTo};
 use anyhow::{anyhow, bail};
 use books::Books;
 pub use channel::awaited_at;
-pub use plan::address;
-use std::net::SocketAddr;
+pub use plan::{address, addresses};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use trammel_io::reach;
 use trammel_traffic::itg;
 use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
@@ -136,11 +136,14 @@ fn begin_own(logs: &Logs) -> anyhow::Result<Option<Arc<BinaryLog>>> {
 
 /// Begins a log that a log server of D-ITG keeps.
 pub fn begin_at(server: &LogServer, name: &str, batch: u32) -> anyhow::Result<BinaryLog> {
-    let to = SocketAddr::new(plan::address(&server.host)?, server.port);
+    let to = plan::addresses(&server.host, server.port)?;
     let name = channel::log_name("-l", name)?;
-    BinaryLog::at_server(to, server.protocol, &name, batch).map_err(|why| {
+    BinaryLog::at_server(&to, server.protocol, &name, batch).map_err(|why| {
         Lacks::error(
-            &format!("no log server of D-ITG answers at {to}: {why}"),
+            &format!(
+                "no log server of D-ITG answers at {}: {why}",
+                reach::named(&to)
+            ),
             "start one there: `ITGLog`, or `trammel log --itg logs/`",
         )
     })

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_io::local::Local;
+use trammel_io::reach::at_port;
 use trammel_traffic::itg::carriers;
 use trammel_traffic::itg::command::Host;
 use trammel_traffic::record::Protocol;
@@ -28,9 +29,9 @@ pub(super) fn near<'a>(
 ) -> io::Result<Local<'a>> {
     let any = Local::any(to);
     let from = from.map(address).transpose().map_err(io::Error::other)?;
-    let from = from.unwrap_or(any.address.ip());
+    let from = from.unwrap_or(any.address);
     Ok(Local {
-        address: (from, port.unwrap_or(0)).into(),
+        address: at_port(from, port.unwrap_or(0)),
         device,
     })
 }
