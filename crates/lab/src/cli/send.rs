@@ -419,7 +419,7 @@ fn warning(log_fault: &str) -> String {
 fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
     if json {
         let mut tables = outcome.tables();
-        tables.extend(outcome.reports.iter().flat_map(metrics::tables));
+        tables.extend(metrics::tables_of(&outcome.reports));
         let mut bytes = Vec::new();
         write_json(&tables, &mut bytes)?;
         return Ok(String::from_utf8(bytes)?);

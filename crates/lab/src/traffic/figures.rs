@@ -27,10 +27,10 @@ pub fn by_bytes(report: &Report, instants: Instants) -> Vec<&FlowReport> {
 
 /// A flow's name: with its session where there are several.
 pub fn flow_name(report: &Report, flow: &FlowReport) -> String {
-    let [session, number, name, ..] = metrics::describe(report, flow);
+    let [name, ..] = metrics::describe(report, flow);
     let number = match report.sessions.len() {
-        0 | 1 => number,
-        _ => format!("{session}.{number}"),
+        0 | 1 => flow.number.to_string(),
+        _ => format!("{}.{}", flow.session, flow.number),
     };
     format!("{number} {name}").trim_end().to_owned()
 }

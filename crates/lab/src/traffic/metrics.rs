@@ -7,6 +7,20 @@ use trammel_traffic::record::{Instants, Protocol};
 /// A metric: its column, what a person reads, and its value.
 pub type Metric = (&'static str, &'static str, fn(&Summary) -> Option<f64>);
 
+/// The metrics that count something: whole numbers, of one type in every table.
+const COUNTS: [&str; 10] = [
+    "pkts",
+    "payload_bytes",
+    "negative_delays_pkts",
+    "lost_pkts",
+    "loss_bursts",
+    "loss_burst_max_pkts",
+    "reordered_pkts",
+    "reorder_extent_max_pkts",
+    "duplicate_pkts",
+    "too_late_pkts",
+];
+
 const NS_PER_US: f64 = 1e3;
 /// Digits that people see.
 const DIGITS: usize = 6;
@@ -101,9 +115,18 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|(column, ..)| *column == name)
 }
 
+/// What the column of the metric `name` holds.
+fn kind(name: &str) -> CellType {
+    if COUNTS.contains(&name) {
+        CellType::Int
+    } else {
+        CellType::Float
+    }
+}
+
 /// The columns of all metrics.
 pub fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
-    METRICS.iter().map(|(name, ..)| (*name, CellType::Float))
+    METRICS.iter().map(|(name, ..)| (*name, kind(name)))
 }
 
 /// All metrics, as people read them.
@@ -113,7 +136,10 @@ pub fn named(summary: &Summary) -> impl Iterator<Item = (&'static str, Option<f6
 
 /// The cells of all metrics.
 pub fn cells(summary: &Summary) -> impl Iterator<Item = Cell> {
-    METRICS.iter().map(|(.., of)| Cell::from(of(summary)))
+    METRICS.iter().map(|(name, _, of)| match kind(name) {
+        CellType::Int => of(summary).map(|count| count as i64).into(),
+        _ => of(summary).into(),
+    })
 }
 
 /// Flows of which people see a column each.
@@ -131,15 +157,40 @@ pub fn instants(instants: Instants) -> &'static str {
 
 /// The tables `flows`, `totals` and `intervals` of a report; see [`super::clocks`] for the others.
 pub fn tables(report: &Report) -> Vec<Table> {
-    let about = [
-        "session", "flow", "name", "protocol", "from", "to", "instants",
-    ];
-    let columns: Vec<_> = (about.iter().map(|name| (*name, CellType::Text)))
+    tables_of(std::slice::from_ref(report))
+}
+
+/// The same of several reports, whose sessions are numbered one behind the other.
+pub fn tables_of(reports: &[Report]) -> Vec<Table> {
+    let (mut all, mut sessions) = (Vec::<Table>::new(), 0);
+    for report in reports {
+        let more = tables_from(report, sessions);
+        sessions += report.sessions.len().max(1);
+        if all.is_empty() {
+            all = more;
+            continue;
+        }
+        for (table, more) in all.iter_mut().zip(more) {
+            table.append(more).expect("tables of one kind");
+        }
+    }
+    all
+}
+
+/// The tables of a report whose first session is number `session`.
+fn tables_from(report: &Report, session: usize) -> Vec<Table> {
+    let numbers = ["session", "flow"].map(|name| (name, CellType::Int));
+    let words = ["name", "protocol", "from", "to", "instants"].map(|name| (name, CellType::Text));
+    let columns: Vec<_> = (numbers.into_iter().chain(words))
         .chain(metric_columns())
         .collect();
     let mut flows = Table::with("flows", &columns);
     for flow in &report.flows {
-        let mut row: Vec<Cell> = describe(report, flow).map(Cell::Text).into();
+        let mut row = vec![
+            Cell::from(session + flow.session),
+            Cell::from(u64::from(flow.number)),
+        ];
+        row.extend(describe(report, flow).map(Cell::Text));
         row.extend(cells(&flow.summary));
         flows.push(row).expect("a cell for each column");
     }
@@ -156,19 +207,17 @@ pub fn tables(report: &Report) -> Vec<Table> {
         row.extend(cells(&total.summary));
         totals.push(row).expect("a cell for each column");
     }
-    vec![flows, totals, intervals(report)]
+    vec![flows, totals, intervals_from(report, session)]
 }
 
-/// What a flow is, in the order of the table's first columns.
-pub fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
+/// What a flow is beside its numbers: name, protocol, ends and instants.
+pub fn describe(report: &Report, flow: &FlowReport) -> [String; 5] {
     let known = flow.flow.as_ref();
     let address = |address: Option<std::net::SocketAddr>| {
         address.map_or(String::new(), |address| address.to_string())
     };
     let of = report.sessions.get(flow.session);
     [
-        flow.session.to_string(),
-        flow.number.to_string(),
         known.map_or(String::new(), |flow| flow.name.clone()),
         known.map_or(String::new(), |flow| match flow.protocol {
             Protocol::Unknown => String::new(),
@@ -183,6 +232,10 @@ pub fn describe(report: &Report, flow: &FlowReport) -> [String; 7] {
 
 /// The table `intervals`: a row an interval of a flow; times from the first interval on.
 pub fn intervals(report: &Report) -> Table {
+    intervals_from(report, 0)
+}
+
+fn intervals_from(report: &Report, session: usize) -> Table {
     let mut table = Table::with(
         "intervals",
         &[
@@ -203,7 +256,7 @@ pub fn intervals(report: &Report) -> Table {
         for one in &flow.series {
             let mean = |ns: Option<f64>| Cell::from(ns.map(|ns| ns / NS_PER_US));
             let row = vec![
-                Cell::from(flow.session as u64),
+                Cell::from(session + flow.session),
                 Cell::from(u64::from(flow.number)),
                 Cell::Float(one.start_ns.saturating_sub(start) as f64 / 1e9),
                 Cell::from(one.pkts),
@@ -230,7 +283,7 @@ pub fn text(report: &Report) -> String {
     let totals: Vec<&TotalReport> = report.totals.iter().filter(is_total).collect();
     let mut columns = vec![String::new()];
     for flow in shown {
-        let [_, number, name, ..] = describe(report, flow);
+        let ([name, ..], number) = (describe(report, flow), flow.number);
         columns.push(if name.is_empty() {
             format!("flow {number}")
         } else {
@@ -288,4 +341,39 @@ fn aligned(lines: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::decode::Decoded;
+    use std::collections::BTreeMap;
+    use trammel_traffic::decode::{Decoder, Options};
+
+    #[test]
+    fn a_column_has_one_type_in_all_tables() {
+        let decoded = Decoded {
+            report: Decoder::new(Options::default()).finish(),
+            clocks: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let streams: Vec<_> = crate::traffic::run::runs::stream_columns().collect();
+        let tables = decoded.tables();
+        let tables = tables.iter();
+        let mut types = BTreeMap::new();
+        let columns = tables.flat_map(|table| {
+            let columns = table.columns().iter();
+            columns.map(|column| (column.name.clone(), column.cell_type))
+        });
+        let streams = streams
+            .iter()
+            .map(|(name, kind)| ((*name).to_owned(), *kind));
+        for (name, kind) in columns.chain(streams).collect::<Vec<_>>() {
+            let known = *types.entry(name.clone()).or_insert(kind);
+            assert_eq!(known, kind, "{name}");
+        }
+        assert_eq!(types["session"], CellType::Int);
+        assert_eq!(types["lost_pkts"], CellType::Int);
+        assert!(COUNTS.iter().all(|name| metric(name).is_some()));
+    }
 }
