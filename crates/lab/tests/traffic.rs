@@ -142,6 +142,147 @@ fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
     }
 }
 
+/// Notes the type of every column of `tables`, and holds it against that of the columns of its name.
+fn one_type_each(
+    of: &str,
+    tables: &Value,
+    types: &mut std::collections::BTreeMap<String, (&'static str, String)>,
+) {
+    for (table, rows) in tables.as_object().expect("tables") {
+        for (column, value) in rows
+            .as_array()
+            .expect("rows")
+            .iter()
+            .flat_map(|row| row.as_object().expect("a row").iter())
+        {
+            let kind = match value {
+                Value::Number(_) => "a number",
+                Value::String(_) => "a text",
+                Value::Bool(_) => "true or false",
+                _ => continue,
+            };
+            let here = (kind, format!("{of}, table {table}"));
+            let known = types.entry(column.clone()).or_insert_with(|| here.clone());
+            assert_eq!(known.0, kind, "`{column}` of {} and of {}", known.1, here.1);
+        }
+    }
+}
+
+#[test]
+fn a_column_has_one_type_in_the_tables_of_all_commands() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receivers = [1, 2].map(|_| Receiver::start(here, &["--flows", "2", "--json"]));
+    let line = |receiver: &Receiver, more: &str| {
+        let to = &receiver.port;
+        format!("--to 127.0.0.1:{to} --rate 1000 --packets 50 --size 100 {more}\n")
+    };
+    let script: String = (receivers.iter())
+        .map(|one| line(one, "--round-trip") + &line(one, "-T tcp --round-trip --name '7'"))
+        .collect();
+    std::fs::write(here.join("flows"), script).expect("there is room");
+    let mut command = trammel();
+    command
+        .current_dir(here)
+        .args(["send", "--script", "flows"]);
+    let out = command.args(["--log", "s.log", "--json"]).output();
+    let out = out.expect("it starts");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    let sent = tables(&out.stdout);
+    // What came back to each session: of two receivers, both.
+    let flows = sent["flows"].as_array().expect("a table");
+    let session = |row: &Value| row["session"].as_u64().expect("a number");
+    let sessions: Vec<u64> = flows.iter().map(session).collect();
+    assert_eq!(sessions, [0, 0, 1, 1]);
+    let mut types = std::collections::BTreeMap::new();
+    one_type_each("send", &sent, &mut types);
+    for receiver in receivers {
+        let (code, printed, said) = receiver.end();
+        assert_eq!(code, Some(0), "{said}");
+        one_type_each("recv", &tables(printed.as_bytes()), &mut types);
+    }
+    one_type_each("decode", &decoded(here, "s.log"), &mut types);
+    for (column, kind) in [
+        ("session", "a number"),
+        ("flow", "a number"),
+        ("pkts", "a number"),
+        ("name", "a text"),
+    ] {
+        assert_eq!(types[column].0, kind, "{column}");
+    }
+}
+
+/// How often the threads of a process have slept.
+fn sleeps(id: u32) -> (u64, u64) {
+    let (mut threads, mut all) = (0, 0);
+    for thread in std::fs::read_dir(format!("/proc/{id}/task")).expect("it runs") {
+        let status = thread.expect("it is listed").path().join("status");
+        // One may end meanwhile.
+        let status = std::fs::read_to_string(status).unwrap_or_default();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        threads += u64::from(line.is_some());
+        all += line.map_or(0, |count| count.trim().parse::<u64>().expect("a number"));
+    }
+    (threads, all)
+}
+
+#[test]
+fn a_receiver_whose_flows_are_silent_hardly_wakes() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let here = folder.path();
+    let receiver = Receiver::start(here, &[]);
+    // A packet each 20 s, of three flows of each protocol.
+    let senders = ["udp", "tcp"].map(|protocol| {
+        let mut command = trammel();
+        command
+            .current_dir(here)
+            .args(["send", &format!("127.0.0.1:{}", receiver.port)]);
+        let words = [
+            "--rate",
+            "0.05",
+            "--duration",
+            "60s",
+            "--flows",
+            "3",
+            "-T",
+            protocol,
+        ];
+        let quiet = command
+            .args(words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        quiet.spawn().expect("it starts")
+    });
+    let id = receiver.child.id();
+    let begun = std::time::Instant::now();
+    // Two sessions, and a port or connection each.
+    while sleeps(id).0 < 8 {
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", sleeps(id));
+        std::thread::yield_now();
+    }
+    // Waits have grown to a quarter of a second within one.
+    let second = std::time::Duration::from_secs(1);
+    std::thread::sleep(2 * second);
+    let (before, since) = (sleeps(id).1, std::time::Instant::now());
+    std::thread::sleep(2 * second);
+    let (threads, after) = sleeps(id);
+    let each = (after - before) as f64 / threads as f64 / since.elapsed().as_secs_f64();
+    for mut sender in senders {
+        sender.kill().and_then(|()| sender.wait()).expect("it runs");
+    }
+    receiver.signal("-INT");
+    let (code, ..) = receiver.end();
+    assert_eq!(code, Some(0));
+    // Twenty times a second before.
+    assert!(
+        each < 6.0,
+        "{threads} threads wake {each} times a second each"
+    );
+}
+
 #[test]
 fn a_receiver_that_is_killed_leaves_a_log_that_is_whole_to_its_last_flow() {
     let folder = tempfile::tempdir().expect("there is room");

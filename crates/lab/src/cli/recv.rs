@@ -27,7 +27,7 @@ use trammel_traffic::signal::channel::Silence;
 use trammel_traffic::signal::{PORT, WAIT_PORT};
 
 /// So often is looked whether it is time to end.
-const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(250);
 
 /// So often the log is written.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -221,13 +221,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
         let running = scope.spawn(|| receiver.run(&stop));
-        let is_enough = || {
-            args.flows
-                .is_some_and(|most| keeper.closed() >= most as usize)
-        };
         let mut flushed = Instant::now();
-        while !interrupted.load(Ordering::SeqCst) && !is_enough() && !running.is_finished() {
-            std::thread::sleep(LOOK);
+        loop {
+            let closed = keeper.closed();
+            let is_enough = args.flows.is_some_and(|most| closed >= most as usize);
+            if interrupted.load(Ordering::SeqCst) || is_enough || running.is_finished() {
+                break;
+            }
+            keeper.wait(closed, LOOK);
             if flushed.elapsed() > FLUSH {
                 keeper.flush();
                 flushed = Instant::now();
@@ -245,6 +246,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         write_json(&metrics::tables(&report), crate::cli::stdout())?;
     } else if !report.flows.is_empty() {
         print(metrics::text(&report).trim_end())?;
+    }
+    if report.flows_in_totals_only > 0 {
+        say(&format!(
+            "note: {} flows that were over first are in the totals only: the list has the last {}; `--log FILE` keeps all",
+            report.flows_in_totals_only,
+            report.flows.len()
+        ));
     }
     if foreign > 0 {
         say(&format!("note: {foreign} packets belonged to no open flow"));

@@ -3,7 +3,8 @@
 use super::log_file::LogFile;
 use crate::cli::say;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 use trammel_traffic::decode::{Decoder, Options, Report};
 use trammel_traffic::receive::hub::Sink;
 use trammel_traffic::record::{Flow, Instants, Record};
@@ -20,24 +21,33 @@ pub struct Kept {
 
 /// The receiver's sink, and its end that whoever runs it asks.
 #[derive(Clone)]
-pub struct Keeper(Arc<Mutex<Kept>>);
+pub struct Keeper(Arc<(Mutex<Kept>, Condvar)>);
 
 impl Keeper {
     /// Keeps a log, where there is one.
     pub fn new(log: Option<LogFile>) -> Keeper {
         let mut decoder = Decoder::new(Options::default());
         decoder.session(super::log_file::session(Instants::SentReceived, 0));
-        Keeper(Arc::new(Mutex::new(Kept {
+        let kept = Kept {
             decoder,
             log,
             fault: None,
             closed: 0,
-        })))
+        };
+        Keeper(Arc::new((Mutex::new(kept), Condvar::new())))
     }
 
     /// How many flows are closed.
     pub fn closed(&self) -> usize {
         self.kept(|kept| kept.closed)
+    }
+
+    /// Waits until more than `closed` flows are, or for so long.
+    pub fn wait(&self, closed: usize, most: Duration) {
+        let (kept, one_more) = &*self.0;
+        let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = one_more.wait_timeout_while(kept, most, |kept| kept.closed <= closed);
+        drop(waited);
     }
 
     /// Writes what waits to the log, so that a machine that stops loses no more than came since.
@@ -57,7 +67,7 @@ impl Keeper {
     }
 
     fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -97,6 +107,7 @@ impl Sink for Keeper {
 
     fn tested(&mut self, from: SocketAddr, what: &str) {
         self.kept(|kept| kept.closed += 1);
+        self.0.1.notify_all();
         say(&format!("{from}: {what}"));
     }
 
@@ -107,8 +118,10 @@ impl Sink for Keeper {
                 kept.log(|log| log.sent(flow, sent.packets));
                 kept.decoder.sent(flow, sent.packets);
             }
+            kept.decoder.close(flow);
             kept.log(LogFile::flush);
         });
+        self.0.1.notify_all();
         let packets = received.packets;
         let of = match sent {
             Some(sent) => format!("{packets} of {} packets", sent.packets),

@@ -41,7 +41,7 @@ use clock::Clock;
 use flow::{Counts, FlowCounts, Intervals};
 use pairs::Pair;
 use series::{Axis, Series};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use trammel_core::time::Time;
 
 /// What is decoded and how.
@@ -124,6 +124,8 @@ pub struct Report {
     pub unaccounted_records: u64,
     /// Records and losses that are in no series, as there were too many intervals.
     pub beyond_series: u64,
+    /// Flows that were over first, of more than [`Options::most_flows`]: they are in the totals only.
+    pub flows_in_totals_only: u64,
 }
 
 /// A flow that is known: by its description, by records, or by both.
@@ -147,7 +149,14 @@ pub struct Decoder {
     known: Vec<Known>,
     /// The flow of the record before: mostly that of the next one, too.
     recent: Option<((usize, u32), usize)>,
+    /// Places of flows that are over.
+    free: Vec<usize>,
     totals: BTreeMap<Instants, Counts>,
+    /// Flows that are over, and how many of them are no more here.
+    over: VecDeque<FlowReport>,
+    let_go: u64,
+    /// How many flows are over of each total, and their series together.
+    settled: BTreeMap<Instants, (u64, Series)>,
     axis: Option<Axis>,
     intervals_left: usize,
     filtered: u64,
@@ -166,7 +175,11 @@ impl Decoder {
             places: BTreeMap::new(),
             known: Vec::new(),
             recent: None,
+            free: Vec::new(),
             totals: BTreeMap::new(),
+            over: VecDeque::new(),
+            let_go: 0,
+            settled: BTreeMap::new(),
             axis: None,
             filtered: 0,
             unaccounted: 0,
@@ -275,52 +288,85 @@ impl Decoder {
         if let Some(place) = self.places.get(&key) {
             return Some(*place);
         }
-        (is_wanted && self.known.len() < self.options.most_flows).then(|| {
-            self.places.insert(key, self.known.len());
-            self.known.push(Known::default());
-            self.known.len() - 1
+        (is_wanted && self.places.len() < self.options.most_flows).then(|| {
+            let place = self.free.pop().unwrap_or_else(|| {
+                self.known.push(Known::default());
+                self.known.len() - 1
+            });
+            self.places.insert(key, place);
+            place
         })
     }
 
-    /// What it all says.
-    pub fn finish(mut self) -> Report {
-        let axis = self.axis.unwrap_or(Axis {
+    fn axis(&self) -> Axis {
+        self.axis.unwrap_or(Axis {
             origin_ns: 0,
             interval_ns: self.options.interval.as_ns().max(1),
-        });
+        })
+    }
+
+    /// Flow `number` of the current session is over: its numbers are settled, and what they were made of is given up. Of more
+    /// than [`Options::most_flows`] that are over, those that were first stay in the totals only.
+    pub fn close(&mut self, number: u32) {
+        let Some(session) = self.session else { return };
+        let Some(place) = self.places.remove(&(session, number)) else {
+            return;
+        };
+        self.recent = None;
+        self.settle((session, number), place);
+        self.free.push(place);
+        while self.over.len() > self.options.most_flows {
+            let Some(first) = self.over.pop_front() else {
+                break;
+            };
+            self.intervals_left += first.series.len();
+            self.let_go += 1;
+        }
+    }
+
+    /// Settles the flow at `place`, whose key this is.
+    fn settle(&mut self, (session, number): (usize, u32), place: usize) {
+        let axis = self.axis();
         let may_have_ended = self.options.filter.until_ns.is_none();
-        let mut flows = Vec::new();
-        let mut of_totals: BTreeMap<Instants, Vec<Series>> = BTreeMap::new();
+        let known = std::mem::take(&mut self.known[place]);
+        // A flow of which nothing came is small, and there may be thousands: nothing is kept for it before.
+        let mut counts = known
+            .counts
+            .unwrap_or_else(|| Box::new(FlowCounts::new(2, true)));
         let mut intervals = Intervals {
             axis,
             left: &mut self.intervals_left,
             beyond: &mut self.beyond,
         };
-        for ((session, number), place) in self.places {
-            let known = std::mem::take(&mut self.known[place]);
-            // A flow of which nothing came is small, and there may be thousands: nothing is kept for it before.
-            let mut counts = known
-                .counts
-                .unwrap_or_else(|| Box::new(FlowCounts::new(2, true)));
-            counts.finish(known.sent.filter(|_| may_have_ended), &mut intervals);
-            let instants = self.sessions[session].instants;
-            let total = self.totals.entry(instants).or_insert_with(Counts::new);
-            total.merge_finished(&counts.counts);
-            flows.push(FlowReport {
-                session,
-                number,
-                flow: known.flow,
-                summary: counts.counts.report(&counts.series, self.options.level),
-                series: counts.series.report(axis),
-            });
-            of_totals.entry(instants).or_default().push(counts.series);
+        counts.finish(known.sent.filter(|_| may_have_ended), &mut intervals);
+        let instants = self.sessions[session].instants;
+        let total = self.totals.entry(instants).or_insert_with(Counts::new);
+        total.merge_finished(&counts.counts);
+        self.over.push_back(FlowReport {
+            session,
+            number,
+            flow: known.flow,
+            summary: counts.counts.report(&counts.series, self.options.level),
+            series: counts.series.report(axis),
+        });
+        let (flows, series) = self.settled.entry(instants).or_default();
+        *flows += 1;
+        series.merge(&counts.series);
+    }
+
+    /// What it all says.
+    pub fn finish(mut self) -> Report {
+        let axis = self.axis();
+        for (key, place) in std::mem::take(&mut self.places) {
+            self.settle(key, place);
         }
+        let mut flows: Vec<FlowReport> = self.over.into();
+        flows.sort_by_key(|flow| (flow.session, flow.number));
         let total = |(instants, counts): (Instants, Counts)| {
-            let series = of_totals.remove(&instants).unwrap_or_default();
-            let merged = Series::merged(series.iter());
+            let (flows, merged) = self.settled.remove(&instants).unwrap_or_default();
             TotalReport {
                 instants,
-                flows: series.len() as u64,
+                flows,
                 summary: counts.report(&merged, self.options.level),
                 series: merged.report(axis),
             }
@@ -330,6 +376,7 @@ impl Decoder {
             totals: self.totals.into_iter().map(total).collect(),
             sessions: self.sessions,
             flows,
+            flows_in_totals_only: self.let_go,
             filtered_records: self.filtered,
             unaccounted_records: self.unaccounted,
             beyond_series: self.beyond,

@@ -116,11 +116,10 @@ impl Series {
             .is_some()
     }
 
-    /// All of `these` as one.
-    pub(super) fn merged<'a>(these: impl Iterator<Item = &'a Series>) -> Series {
-        let mut merged = Series::default();
-        for (index, other) in these.flat_map(|one| &one.cells) {
-            let cell = merged.cells.entry(*index).or_default();
+    /// Takes in what another has.
+    pub(super) fn merge(&mut self, other: &Series) {
+        for (index, other) in &other.cells {
+            let cell = self.cells.entry(*index).or_default();
             cell.pkts += other.pkts;
             cell.bytes += other.bytes;
             cell.delays += other.delays;
@@ -129,7 +128,6 @@ impl Series {
             cell.jitter_sum += other.jitter_sum;
             cell.lost = cell.lost.saturating_add(other.lost);
         }
-        merged
     }
 
     /// How many delays each interval has, and their sum in nanoseconds.
@@ -173,7 +171,9 @@ mod tests {
         assert!(b.arrive((AXIS, &mut left), 101, 1, Some(100), Some(7)));
         assert!(b.arrive((AXIS, &mut left), 99, 1, Some(1), None));
         assert!(b.lose((AXIS, &mut left), 119, 4));
-        let both = Series::merged([&a, &b].into_iter()).report(AXIS);
+        let mut both = a.clone();
+        both.merge(&b);
+        let both = both.report(AXIS);
         let starts: Vec<_> = both.iter().map(|one| one.start_ns).collect();
         assert_eq!(starts, [90, 100, 110]);
         assert_eq!(both[1].delay_mean_ns, Some(40.0));

@@ -527,3 +527,48 @@ proptest! {
         prop_assert_eq!(pkts + report.unaccounted_records, records.len() as u64);
     }
 }
+
+#[test]
+fn flows_that_are_over_take_no_more_room_and_stay_in_the_totals() {
+    const FLOWS: u32 = 3000;
+    let take_in = |options: Options, closes: bool| {
+        let mut decoder = Decoder::new(options);
+        decoder.session(session(Instants::SentReceived));
+        for number in 0..FLOWS {
+            decoder.flow(flow(number, "192.0.2.2:7"));
+            for sequence in [0, 1, 3] {
+                let sent_ns = i64::from(number) * 1_000_000 + sequence * 10_000;
+                let came_ns = sent_ns + 500 + i64::from(number);
+                decoder.record(&record(number, sequence as u64, sent_ns, came_ns));
+            }
+            decoder.sent(number, 5);
+            if closes {
+                decoder.close(number);
+                assert_eq!(decoder.known.len(), 1);
+                assert!(decoder.over.len() <= 100);
+            }
+        }
+        decoder.finish()
+    };
+    let few = Options {
+        most_flows: 100,
+        most_intervals: 300,
+        ..Options::default()
+    };
+    let many = Options {
+        most_flows: FLOWS as usize,
+        ..Options::default()
+    };
+    let (bounded, all) = (take_in(few, true), take_in(many, false));
+    assert_eq!(bounded.flows, all.flows[2900..]);
+    assert_eq!(
+        (bounded.flows_in_totals_only, bounded.unaccounted_records),
+        (2900, 0)
+    );
+    assert_eq!(bounded.totals[0].flows, u64::from(FLOWS));
+    assert_eq!(
+        bounded.totals[0].summary.loss.lost_pkts,
+        2 * u64::from(FLOWS)
+    );
+    assert_eq!((bounded.totals, bounded.beyond_series), (all.totals, 0));
+}

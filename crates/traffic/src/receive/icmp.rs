@@ -4,6 +4,7 @@ use super::hub::Hub;
 use super::reads::Reads;
 use super::udp::Drops;
 use crate::echo::Echo;
+use crate::signal::idle::Idle;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
@@ -19,8 +20,6 @@ const BATCH: usize = 64;
 const KEPT_BYTES: usize = 65_536;
 /// What waits in the kernel, at most.
 const BUFFER_BYTES: usize = 32 << 20;
-/// So often is looked whether to stop.
-const SLICE_NS: i64 = 50_000_000;
 
 /// What takes messages in.
 #[derive(Debug)]
@@ -88,7 +87,7 @@ impl IcmpPort {
         for (socket, _) in &self.sockets {
             taking.push((socket, Receiver::new(BATCH, KEPT_BYTES)));
         }
-        let mut waiter = Waiter::new();
+        let (mut waiter, mut idle) = (Waiter::new(), Idle::new());
         let descriptors: Vec<_> = taking
             .iter()
             .map(|(socket, _)| socket.as_raw_fd())
@@ -110,7 +109,9 @@ impl IcmpPort {
                 }
             }
             if came == 0 {
-                waiter.wait(Some(SLICE_NS))?;
+                waiter.wait(Some(idle.wait_ns()))?;
+            } else {
+                idle.over();
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 use super::hub::Hub;
 use super::reads::{Claim, Reads};
+use crate::signal::idle::Idle;
 use crate::signal::pending::{Door, Pending, Verdict};
 use crate::signal::places::Places;
 use crate::stream::Meter;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use trammel_io::clock::wall_ns;
 use trammel_io::local::Local;
 
-/// So often is looked whether to stop, and whether the flow is open still.
+/// While answers cannot be sent, so often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(50);
 /// Bytes that are read at a time.
 const PART_BYTES: usize = 1 << 16;
@@ -128,7 +129,8 @@ pub(crate) fn converse(
 ) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(SLICE))?;
+    let mut idle = Idle::new();
+    stream.set_read_timeout(Some(idle.wait()))?;
     stream.set_write_timeout(Some(SLICE))?;
     let mut messages = reads.messages(from);
     let mut connected: Option<Connected<'_>> = None;
@@ -144,7 +146,9 @@ pub(crate) fn converse(
                         Some(flow) => hub.is_of(flow, from.ip()),
                         None => hub.knows(from.ip()),
                     };
+                    drop(hub);
                     if is_open {
+                        stream.set_read_timeout(Some(idle.wait()))?;
                         continue;
                     }
                     return Ok(());
@@ -153,6 +157,9 @@ pub(crate) fn converse(
             },
         };
         let time = wall_ns();
+        if idle.over() {
+            stream.set_read_timeout(Some(idle.wait()))?;
+        }
         let mut answers = Vec::new();
         let mut now = held(hub);
         let mut left = &part[..count];

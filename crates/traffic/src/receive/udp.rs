@@ -3,6 +3,7 @@
 use super::frames::Frames;
 use super::hub::Hub;
 use super::reads::Reads;
+use crate::signal::idle::Idle;
 use crate::stream::Meter;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -18,8 +19,6 @@ const BATCH: usize = 64;
 const KEPT_BYTES: usize = 65_536;
 /// What waits in the kernel, at most: 30 ms of a million short datagrams a second.
 const BUFFER_BYTES: usize = 32 << 20;
-/// So often is looked whether to stop.
-const SLICE_NS: i64 = 50_000_000;
 
 /// A socket's count of datagrams that it had no room for, of which the kernel's goes round at 2³².
 #[derive(Debug, Default)]
@@ -104,7 +103,7 @@ impl UdpPort {
     ) -> io::Result<()> {
         let mut receiver = Receiver::new(BATCH, KEPT_BYTES);
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut waiter = Waiter::new();
+        let (mut waiter, mut idle) = (Waiter::new(), Idle::new());
         let descriptors: Vec<_> = frames.iter().filter_map(Frames::descriptor).collect();
         waiter.set(&[&[self.socket.as_raw_fd()], &descriptors[..]].concat());
         while !is_over() {
@@ -121,9 +120,10 @@ impl UdpPort {
             }
             came += receiver.receive(&self.socket)?;
             if came == 0 {
-                waiter.wait(Some(SLICE_NS))?;
+                waiter.wait(Some(idle.wait_ns()))?;
                 continue;
             }
+            idle.over();
             let mut hub = hub.lock().unwrap_or_else(PoisonError::into_inner);
             for datagram in receiver.datagrams() {
                 let time = datagram.time_ns.unwrap_or_else(wall_ns);

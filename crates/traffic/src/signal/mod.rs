@@ -34,6 +34,8 @@
 pub mod channel;
 #[cfg(target_os = "linux")]
 pub mod greet;
+#[cfg(target_os = "linux")]
+pub(crate) mod idle;
 pub mod key;
 #[cfg(target_os = "linux")]
 pub mod listener;

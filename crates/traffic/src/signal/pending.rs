@@ -3,6 +3,7 @@
 //! Whoever connects and is silent costs a descriptor for [`PATIENCE`], and one that comes when there is no more room for such makes the
 //! oldest go. A connection is handed on once its first bytes, which stay where they are, say enough that whoever serves it has not to wait.
 
+use super::idle::Idle;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,8 +18,6 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub const MOST: usize = 256;
 /// Of the first bytes so many are looked at.
 const FIRST_BYTES: usize = 2048;
-/// So often is looked whether to stop, and whether one that has said a part has said the rest.
-const SLICE: Duration = Duration::from_millis(50);
 
 /// What the first bytes of a connection are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +72,7 @@ pub struct Pending<'a> {
     all: VecDeque<One>,
     /// Until then nobody is accepted: the system had no room.
     rests: Option<Instant>,
+    idle: Idle,
 }
 
 impl Pending<'_> {
@@ -87,6 +87,7 @@ impl Pending<'_> {
             waiter: Waiter::new(),
             all: VecDeque::new(),
             rests: None,
+            idle: Idle::new(),
         })
     }
 
@@ -104,11 +105,19 @@ impl Pending<'_> {
         let silent = self.all.iter().filter(|one| !one.is_begun);
         descriptors.extend(silent.map(|one| one.stream.as_raw_fd()));
         self.waiter.set(&descriptors);
-        self.waiter.wait(Some(SLICE.as_nanos() as i64))?;
+        // Whoever is heard out, and a rest, have their time.
+        if !self.all.is_empty() || rests {
+            self.idle.over();
+        }
+        self.waiter.wait(Some(self.idle.wait_ns()))?;
         if !rests {
             self.accept(door)?;
         }
-        Ok(self.judge(door))
+        let served = self.judge(door);
+        if !served.is_empty() {
+            self.idle.over();
+        }
+        Ok(served)
     }
 
     fn accept(&mut self, door: &dyn Door) -> io::Result<()> {
