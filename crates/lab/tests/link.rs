@@ -164,7 +164,12 @@ fn of_iperf3(words: &[&str]) -> Option<Value> {
     let mut line = String::new();
     while !line.contains("listening") && said.read_line(&mut line).is_ok_and(|read| read > 0) {}
     let out = Command::new("iperf3")
-        .args(["-c", "127.0.0.1", "-J", "-t", "1", "-p", &port])
+        .args(["-c", "127.0.0.1", "-J", "-p", &port])
+        .args(if words.contains(&"-n") {
+            &[][..]
+        } else {
+            &["-t", "1"]
+        })
         .args(words)
         .output()
         .expect("it starts");
@@ -182,16 +187,41 @@ fn what_iperf3_tells_as_json_is_told_under_the_same_names() {
         &["--bidir"],
         &["-u", "-b", "5M"],
         &["-u", "-b", "5M", "-R"],
+        &["-O", "1", "-S", "0x20"],
+        &["-n", "300K", "-S", "184"],
+        &["-n", "300K", "-R"],
+        &["-n", "300K", "-u", "-b", "20M"],
     ] {
         let Some(theirs) = of_iperf3(words) else {
             return;
         };
-        let out = receiver.tested(&[words, &["-t", "1", "-J"]].concat());
+        let time = if words.contains(&"-n") {
+            &[][..]
+        } else {
+            &["-t", "1"]
+        };
+        let out = receiver.tested(&[words, time, &["-J"]].concat());
         assert_eq!(out.status.code(), Some(0), "{words:?}");
         let ours: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
         let mut lacks = Vec::new();
         missing(&ours, &theirs, "", &mut lacks);
         assert!(lacks.is_empty(), "{words:?} lacks {lacks:?} in {ours:#}");
+        let asked = |of: &Value, key: &str| of["start"]["test_start"][key].as_f64();
+        for key in ["omit", "duration", "bytes", "tos"] {
+            assert_eq!(asked(&ours, key), asked(&theirs, key), "{words:?}: {key}");
+        }
+        let omitted = |of: &Value| {
+            let intervals = of["intervals"].as_array().expect("a list");
+            let omitted = intervals.iter().map(|one| one["sum"]["omitted"].clone());
+            omitted.collect::<Vec<_>>()
+        };
+        let left_out = omitted(&ours).iter().filter(|one| **one == true).count();
+        assert_eq!(left_out, usize::from(words.contains(&"-O")), "{words:?}");
+        if words.contains(&"-n") && !words.contains(&"-u") {
+            let all = |end: &str| ours["end"][end]["bytes"].as_u64();
+            assert_eq!(all("sum_sent"), Some(300 << 10), "{words:?}");
+            assert_eq!(all("sum_received"), Some(300 << 10), "{words:?}");
+        }
         let received = &ours["end"]["sum_received"];
         assert!(received["bytes"].as_u64().is_some_and(|bytes| bytes > 0));
         assert!(
@@ -327,6 +357,31 @@ fn losses_of_a_path_are_told_by_sequence() {
     assert!((all - number("packets")).abs() < 0.5, "{json:#}");
 }
 
+/// Only datagrams of one type of service pass; skipped where the kernel's filter cannot tell.
+#[test]
+fn the_type_of_service_is_that_of_every_packet() {
+    let rules = "add table inet t; add chain inet t i { type filter hook input priority 0; }; \
+         add rule inet t i meta l4proto udp ip dscp != ef drop";
+    let Some(namespace) = Namespace::with("nft", &["nft", rules]) else {
+        eprintln!("skipped: no namespace with `nft`");
+        return;
+    };
+    let out = namespace.shell(
+        "\"$TRAMMEL\" recv --flows 2 2>/dev/null >/dev/null & \
+         until \"$TRAMMEL\" link 127.0.0.1 -t 0.2; do :; done; \
+         \"$TRAMMEL\" link 127.0.0.1 -u -R -S 0xb8 -b 1M -t 0.5 --json; wait",
+    );
+    let text = String::from_utf8_lossy(&out.stdout);
+    let json = text.get(text.find('{').expect("an account")..);
+    let json: Value = serde_json::from_str(json.expect("its place")).expect("it is JSON");
+    let sum = &json["end"]["sum"];
+    assert_eq!(sum["lost_packets"], 0, "{sum:#}");
+    assert!(
+        sum["bytes"].as_u64().is_some_and(|bytes| bytes > 0),
+        "{sum:#}"
+    );
+}
+
 /// An address of one link only is reached and listened on with its interface; skipped where there is no namespace to be had.
 #[test]
 fn an_address_of_one_link_is_reached_by_its_zone() {
@@ -339,7 +394,10 @@ fn an_address_of_one_link_is_reached_by_its_zone() {
         "\"$TRAMMEL\" recv --listen 'fe80::1%lo' --no-key --flows 3 >/dev/null 2>&1 & \
          until \"$TRAMMEL\" link 'fe80::1%lo' -t 0.2; do :; done; \
          for by in udp tcp; do \
-         \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait",
+         \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait; \
+         \"$TRAMMEL\" recv --itg --listen :: --no-key --flows 2 >/dev/null 2>&1 & \
+         until \"$TRAMMEL\" send --itg '-a fe80::1%lo -C 100 -c 100 -z 5'; do :; done; \
+         \"$TRAMMEL\" send --itg '-a fe80::1%lo -sa fe80::1%lo -T TCP -C 100 -c 100 -z 5' || exit 8; wait",
     );
     let text = String::from_utf8_lossy(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{text}");

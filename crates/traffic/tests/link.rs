@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel_traffic::link::ask::Test;
 use trammel_traffic::link::said::Said;
-use trammel_traffic::link::{Direction, Ended, Moment, Wish};
+use trammel_traffic::link::{Direction, Ended, Moment, Told, Wish};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::{Flow, Protocol, Record};
@@ -57,6 +57,9 @@ fn wish(protocol: Protocol, direction: Direction) -> Wish {
         streams: 2,
         duration: Duration::from_millis(700),
         interval: Duration::from_millis(200),
+        omit: Duration::ZERO,
+        bytes: 0,
+        tos: 0,
         rate_bps: 4_000_000,
         datagram_bytes: 500,
         congestion: String::new(),
@@ -109,6 +112,46 @@ fn both_ends_count_the_same_each_way_by_both_protocols() {
             }
             assert_eq!(heard.len(), 1, "{heard:?}");
             assert!(!heard[0].contains("early"), "{heard:?}");
+        }
+    }
+}
+
+#[test]
+fn a_number_of_bytes_ends_it_at_both_ends_when_all_have_come() {
+    const BYTES: u64 = 100_000;
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        for direction in [Direction::Forward, Direction::Reverse] {
+            for omit in [Duration::ZERO, Duration::from_millis(300)] {
+                let wish = Wish {
+                    duration: Duration::from_secs(3600),
+                    bytes: BYTES,
+                    omit,
+                    ..wish(protocol, direction)
+                };
+                let go_on = AtomicBool::new(false);
+                let ((ended, moments), _) = beside(None, |at, _| run(at, &wish, &go_on));
+                let what = format!("{protocol:?} {direction:?} {omit:?} {ended:?}");
+                assert_eq!(ended.fault, None, "{what}");
+                let theirs: Vec<_> = ended.theirs.iter().flatten().copied().collect();
+                let (sent, came) = match direction {
+                    Direction::Forward => (&ended.own, &theirs),
+                    _ => (&theirs, &ended.own),
+                };
+                let bytes = |of: &[Told]| of.iter().map(|told| told.bytes).sum::<u64>();
+                let lost: u64 = came.iter().map(|told| told.lost * 500).sum();
+                assert_eq!(bytes(came) + lost, bytes(sent), "{what}");
+                assert!(
+                    sent.iter().chain(came).all(|told| told.broken == 0),
+                    "{what}"
+                );
+                if omit.is_zero() {
+                    assert_eq!(bytes(sent), BYTES, "{what}");
+                } else {
+                    // What came before it counted is not of them.
+                    assert!(bytes(sent) > BYTES && ended.after > omit, "{what}");
+                    assert_eq!(moments[1].at.min(omit), omit, "{what}");
+                }
+            }
         }
     }
 }

@@ -14,7 +14,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_traffic::link::ask::{Fault, Test};
-use trammel_traffic::link::{Direction, MOST_NAME_BYTES, MOST_STREAMS, Wish};
+use trammel_traffic::link::{
+    Direction, MOST_DURATION, MOST_NAME_BYTES, MOST_STREAMS, Moment, Wish,
+};
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::session::Error;
 use trammel_traffic::signal::PORT;
@@ -38,6 +40,15 @@ pub(super) struct Args {
     /// How long to test
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = durations::parse)]
     duration: Time,
+    /// How many bytes to send in all, in place of a time; `10M` is 10 × 1024² as with iperf3, `10 MB` is 10,000,000
+    #[arg(short = 'n', long, value_name = "BYTES", value_parser = byte_count, conflicts_with_all = ["duration", "bidir"])]
+    bytes: Option<u64>,
+    /// So long at the start counts for nothing, so that TCP's slow start does not
+    #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
+    omit: Time,
+    /// Type of service of all packets, the byte of differentiated services: `184`, `0xb8` or `0270`
+    #[arg(short = 'S', long, value_name = "BYTE", default_value = "0", value_parser = tos)]
+    tos: u8,
     /// How often to tell what came
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = durations::parse)]
     interval: Time,
@@ -93,6 +104,37 @@ fn bit_rate(text: &str) -> Result<u64, String> {
     Err("it must be from 1 bit/s to 1000 Tbit/s".to_owned())
 }
 
+/// Bytes: `10 MB`, or `10M` as iperf3 has it.
+fn byte_count(text: &str) -> Result<u64, String> {
+    let of_iperf3 = ["K", "M", "G", "T"]
+        .iter()
+        .zip(1..)
+        .find_map(|(suffix, power)| {
+            let number = text
+                .strip_suffix(suffix)
+                .or(text.strip_suffix(&suffix.to_lowercase()))?;
+            let number: f64 = number.parse().ok()?;
+            Some(number * f64::from(1024_u32).powi(power))
+        });
+    match of_iperf3 {
+        Some(count) if (1.0..=1e18).contains(&count) => Ok(count as u64),
+        Some(_) => Err("it must be from 1 byte on".to_owned()),
+        None => super::send::bytes(text),
+    }
+}
+
+/// A byte in decimal, or in hexadecimal or octal as C writes them.
+fn tos(text: &str) -> Result<u8, String> {
+    let wrong = |_| "it is a byte: 0 to 255, 0x00 to 0xff, or 0 to 0377".to_owned();
+    if let Some(hexadecimal) = text.strip_prefix("0x") {
+        return u8::from_str_radix(hexadecimal, 16).map_err(wrong);
+    }
+    match text.strip_prefix('0') {
+        Some(octal) if !octal.is_empty() => u8::from_str_radix(octal, 8).map_err(wrong),
+        _ => text.parse().map_err(wrong),
+    }
+}
+
 fn control(text: &str) -> Result<String, String> {
     let is_name =
         (1..=MOST_NAME_BYTES).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
@@ -114,7 +156,13 @@ fn wish(args: &Args) -> Wish {
             (false, false) => Direction::Forward,
         },
         streams: args.parallel,
-        duration: Duration::from_nanos(args.duration.as_ns()),
+        duration: match args.bytes {
+            Some(_) => MOST_DURATION,
+            None => Duration::from_nanos(args.duration.as_ns()),
+        },
+        omit: Duration::from_nanos(args.omit.as_ns()),
+        bytes: args.bytes.unwrap_or(0),
+        tos: args.tos,
         interval: Duration::from_nanos(args.interval.as_ns()),
         rate_bps: args.rate.unwrap_or(if args.udp { UDP_RATE_BPS } else { 0 }),
         datagram_bytes: args.size,
@@ -133,7 +181,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let test = Test::open(&addresses, key.as_ref(), &wish, &stop).map_err(told)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let (ends, ways, own) = (test.ends, test.ways(), test.congestion());
-    let (mut progress, mut intervals) = (Progress::new(&ways), Vec::new());
+    let omitted = wish.omitted();
+    let (mut progress, mut intervals) = (Progress::new(&ways, omitted), Vec::new());
+    let mut begun = None;
     let mut printed = Ok(());
     if !args.json {
         print(&link::head(&ends.1.to_string(), &wish))?;
@@ -151,9 +201,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         intervals.push(interval);
+        if omitted > 0 && intervals.len() == omitted as usize {
+            begun = Some(moment.clone());
+        }
     });
     printed?;
     let ended = ended.map_err(told)?;
+    // One that ended before it began to count has nothing to tell.
+    let begun = begun.or_else(|| {
+        (omitted > 0).then(|| Moment {
+            at: ended.after,
+            own: ended.own.clone(),
+            theirs: ended.theirs.clone(),
+        })
+    });
     let account = Account {
         to: args.to.clone(),
         ends,
@@ -163,7 +224,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(ended.congestion.clone()).filter(|name| !name.is_empty()),
         ),
         intervals,
-        whole: whole(&ways, &ended),
+        whole: whole(&ways, &ended, begun.as_ref()),
         fault: ended.fault,
         ways,
         wish,
@@ -209,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_in_bits_a_second() {
+    fn rates_sizes_and_types_of_service_are_read_as_iperf3_does() {
         for (text, bps) in [
             ("100 Mbit/s", 100_000_000),
             ("10M", 10_000_000),
@@ -217,6 +278,23 @@ mod tests {
             ("8kbit/s", 8000),
         ] {
             assert_eq!(bit_rate(text), Ok(bps));
+        }
+        for (text, count) in [
+            ("10M", 10 << 20),
+            ("1.5k", 1536),
+            ("64 KB", 64_000),
+            ("1000", 1000),
+        ] {
+            assert_eq!(byte_count(text), Ok(count), "{text}");
+        }
+        for text in ["0", "0M", "-1K", "M", "10 kpps"] {
+            assert!(byte_count(text).is_err(), "{text}");
+        }
+        for (text, byte) in [("184", 184), ("0xb8", 184), ("0270", 184), ("0", 0)] {
+            assert_eq!(tos(text), Ok(byte), "{text}");
+        }
+        for text in ["256", "0x100", "0400", "-1", "EF", ""] {
+            assert!(tos(text).is_err(), "{text}");
         }
         for text in ["10", "10 kpps", "50 %", "M", "0 bit/s", "-1M"] {
             assert!(bit_rate(text).is_err(), "{text}");

@@ -103,6 +103,10 @@ impl Test {
                 counts: Counts::default(),
             });
         }
+        for stream in &streams {
+            let marked = stream.mark(wish);
+            marked.map_err(|why| Fault::Stream(stream.number, there, why))?;
+        }
         until_attached(channel, &streams, &token, stop)?;
         Ok(Test {
             session,

@@ -10,14 +10,14 @@ use crate::stamp::Stamp;
 use crate::stream::{self, Departure, Late, Limits, Meter, Plan, Source};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_io::clock::{Waiter, monotonic_ns, wall_ns};
 use trammel_io::datagrams::{self, Options, Receiver};
-use trammel_io::tcp;
+use trammel_io::{socket, tcp};
 
 /// Bytes that are written or read at a time, at most.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -27,6 +27,8 @@ const WRITES_A_SECOND: u64 = 1000;
 const CATCH_UP_NS: i64 = 100_000_000;
 /// So often is looked whether to stop.
 const SLICE: Duration = Duration::from_millis(20);
+/// So often is looked whether all that was written has been taken.
+const TAKING: Duration = Duration::from_millis(1);
 /// Datagrams that one call takes at most, and what is kept of each: several that come as one are as long as one may be.
 const BATCH: usize = 16;
 const KEPT_BYTES: usize = 65_536;
@@ -79,10 +81,21 @@ impl Stream {
         }
     }
 
-    /// Moves its bytes until `over`; of UDP, takes in what comes until `settled`.
-    pub(super) fn run(&self, wish: &Wish, over: &AtomicBool, settled: &AtomicBool) {
+    /// Has its packets and those that answer them marked as `wish` says.
+    pub(super) fn mark(&self, wish: &Wish) -> io::Result<()> {
+        let (socket, address) = match &self.carrier {
+            Carrier::Tcp(one) => (one.as_fd(), one.local_addr()?),
+            Carrier::Udp(one) => (one.as_fd(), one.local_addr()?),
+        };
+        let ds = Some(wish.tos).filter(|tos| *tos > 0);
+        socket::mark(socket, address.ip().to_canonical().is_ipv6(), ds, None)
+    }
+
+    /// Moves its bytes until the course is over; of UDP, takes in what comes until `settled`.
+    pub(super) fn run(&self, wish: &Wish, course: &Course, settled: &AtomicBool) {
+        let over = &course.over;
         let done = match (&self.carrier, self.is_out) {
-            (Carrier::Tcp(socket), true) => self.write(socket, wish.rate_bps, over),
+            (Carrier::Tcp(socket), true) => self.write(socket, wish.rate_bps, course),
             (Carrier::Tcp(socket), false) => self.read(socket, over),
             (Carrier::Udp(socket), true) => self.send(socket, wish, over),
             (Carrier::Udp(socket), false) => self.receive(socket, wish, settled),
@@ -91,9 +104,13 @@ impl Stream {
         if done.is_err() && !over.load(Ordering::Relaxed) {
             self.counts.breaks();
         }
+        if self.is_out {
+            course.sending.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 
-    fn write(&self, mut socket: &TcpStream, rate_bps: u64, over: &AtomicBool) -> io::Result<()> {
+    fn write(&self, mut socket: &TcpStream, rate_bps: u64, course: &Course) -> io::Result<()> {
+        let over = &course.over;
         socket.set_nodelay(true)?;
         socket.set_write_timeout(Some(SLICE))?;
         let bytes = block();
@@ -106,7 +123,13 @@ impl Stream {
             if rate_bps > 0 && pace.until(due_ns, over) < due_ns {
                 break;
             }
-            let count = match socket.write(&bytes[..at_once]) {
+            let most = course.take(at_once);
+            if most == 0 {
+                return taken(socket, over);
+            }
+            let wrote = socket.write(&bytes[..most]);
+            course.give_back(most - wrote.as_ref().map_or(0, |count| *count));
+            let count = match wrote {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => count,
                 Err(error) if passes(&error) => continue,
@@ -146,7 +169,8 @@ impl Stream {
             }),
             start: Time::ZERO,
             limits: Limits {
-                duration: Some(Time::from_ns(nanos(wish.duration))),
+                duration: Some(Time::from_ns(nanos(wish.whole()))),
+                bytes: share(wish),
                 ..Limits::default()
             },
             seed: 1,
@@ -210,6 +234,81 @@ impl Stream {
         }
         Ok(())
     }
+}
+
+/// What the streams of an end have in common while they run.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// Its time is over.
+    pub(super) over: AtomicBool,
+    /// How many streams of this end have not sent all yet.
+    pub(super) sending: AtomicUsize,
+    /// Bytes that are to be sent still, where their number ends the test; what is sent before they count takes none of them.
+    left: Option<AtomicU64>,
+    counts: AtomicBool,
+}
+
+impl Course {
+    pub(super) fn new(streams: &[Stream], wish: &Wish) -> Course {
+        Course {
+            over: AtomicBool::new(false),
+            sending: AtomicUsize::new(streams.iter().filter(|one| one.is_out).count()),
+            left: (wish.bytes > 0).then(|| AtomicU64::new(wish.bytes)),
+            counts: AtomicBool::new(wish.omit.is_zero()),
+        }
+    }
+
+    /// What is sent from now on counts.
+    pub(super) fn begin(&self) {
+        self.counts.store(true, Ordering::SeqCst);
+    }
+
+    fn left(&self) -> Option<&AtomicU64> {
+        let counts = self.counts.load(Ordering::SeqCst);
+        self.left.as_ref().filter(|_| counts)
+    }
+
+    /// How many of `bytes` may be sent now.
+    fn take(&self, bytes: usize) -> usize {
+        let Some(left) = self.left() else {
+            return bytes;
+        };
+        let bytes = bytes as u64;
+        let rest = |left: u64| Some(left.saturating_sub(bytes));
+        let before = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, rest);
+        before.unwrap_or(0).min(bytes) as usize
+    }
+
+    /// So many of what was taken were not sent.
+    fn give_back(&self, bytes: usize) {
+        if let Some(left) = self.left() {
+            left.fetch_add(bytes as u64, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Bytes of each stream of UDP, in whole datagrams, where their number ends the test.
+fn share(wish: &Wish) -> Option<u64> {
+    let each = wish.bytes.div_ceil(u64::from(wish.streams.max(1)));
+    let before = u128::from(wish.rate_bps) * wish.omit.as_nanos() / 8_000_000_000;
+    let before = u64::try_from(before).unwrap_or(u64::MAX);
+    let datagram = u64::from(wish.datagram_bytes.max(1));
+    (wish.bytes > 0).then(|| {
+        let all = each.saturating_add(before);
+        all.div_ceil(datagram).saturating_mul(datagram)
+    })
+}
+
+/// Waits until the other end's kernel has all that was written.
+fn taken(socket: &TcpStream, over: &AtomicBool) -> io::Result<()> {
+    while !over.load(Ordering::Relaxed) {
+        let info = tcp::info(socket)?;
+        if info.unacked == 0 && info.notsent_bytes == 0 {
+            break;
+        }
+        std::thread::sleep(TAKING);
+    }
+    Ok(())
 }
 
 /// Whether it was only time to look whether to stop.

@@ -185,6 +185,11 @@ impl Counts {
         told.lost = told.lost.max(packets.saturating_sub(told.packets));
     }
 
+    /// What was measured of delays until now is left out.
+    pub(super) fn begin(&self) {
+        self.inner().all = Delays::default();
+    }
+
     pub(super) fn breaks(&self) {
         self.inner().told.broken = 1;
     }

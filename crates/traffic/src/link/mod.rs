@@ -35,6 +35,8 @@ use std::time::Duration;
 pub const MOST_STREAMS: u16 = 128;
 /// The longest test.
 pub const MOST_DURATION: Duration = Duration::from_secs(86_400);
+/// The longest time that is left out.
+pub const MOST_OMITTED: Duration = Duration::from_secs(600);
 /// The shortest interval, and the longest.
 pub const INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 /// Bytes of a datagram, at least and at most.
@@ -67,8 +69,14 @@ pub struct Wish {
     pub direction: Direction,
     /// Streams each way.
     pub streams: u16,
-    /// How long.
+    /// How long, without what is left out; where bytes end it, at most.
     pub duration: Duration,
+    /// So long at the start counts for nothing.
+    pub omit: Duration,
+    /// It ends when so many bytes have been sent and taken, of all streams together; 0 for when its time is over.
+    pub bytes: u64,
+    /// The byte of differentiated services of both ends' packets.
+    pub tos: u8,
     /// How often it is told what came.
     pub interval: Duration,
     /// Bits of payload a second that each stream sends at most; 0 for as many as TCP gets through.
@@ -87,6 +95,30 @@ impl Wish {
             Direction::Forward => vec![true; each],
             Direction::Reverse => vec![false; each],
             Direction::Both => [vec![true; each], vec![false; each]].concat(),
+        }
+    }
+
+    /// From the start to the end.
+    pub(crate) fn whole(&self) -> Duration {
+        self.omit.saturating_add(self.duration)
+    }
+
+    /// How many intervals at the start count for nothing.
+    pub fn omitted(&self) -> u32 {
+        let intervals = self
+            .omit
+            .as_nanos()
+            .div_ceil(self.interval.as_nanos().max(1));
+        u32::try_from(intervals).unwrap_or(u32::MAX)
+    }
+
+    /// When interval `number` ends, from the start on: those that count begin when the others are over.
+    pub(crate) fn end_of(&self, number: u32) -> Duration {
+        let omitted = self.omitted();
+        let after = |count: u32| self.interval.saturating_mul(count.saturating_add(1));
+        match number.checked_sub(omitted) {
+            None => after(number).min(self.omit),
+            Some(counted) => self.omit.saturating_add(after(counted)).min(self.whole()),
         }
     }
 
@@ -114,6 +146,16 @@ impl Wish {
                 longest.as_secs_f64()
             ));
         }
+        if self.omit > MOST_OMITTED {
+            let most = MOST_OMITTED.as_secs();
+            return Some(format!("at most {most} s are left out"));
+        }
+        if self.bytes > 0 && self.direction == Direction::Both {
+            return Some(
+                "a number of bytes is of one way, since the two would end at different times; test them one after the other"
+                    .to_owned(),
+            );
+        }
         if is_udp && !(least..=most).contains(&self.datagram_bytes) {
             return Some(format!(
                 "a datagram's payload is from {least} to {most} bytes"
@@ -137,6 +179,9 @@ mod tests {
             streams: 2,
             duration: Duration::from_secs(1),
             interval: Duration::from_millis(250),
+            omit: Duration::ZERO,
+            bytes: 0,
+            tos: 0,
             rate_bps: 1_000_000,
             datagram_bytes: 100,
             congestion: String::new(),
@@ -176,6 +221,11 @@ mod tests {
                 datagram_bytes: 31,
                 ..wish()
             },
+            Wish {
+                omit: MOST_OMITTED + Duration::from_nanos(1),
+                ..wish()
+            },
+            Wish { bytes: 1, ..wish() },
         ];
         for one in wrong {
             assert!(one.wrong().is_some(), "{one:?}");
@@ -186,5 +236,24 @@ mod tests {
             ..wish()
         };
         assert_eq!(tcp.wrong(), None);
+    }
+
+    #[test]
+    fn intervals_begin_anew_after_what_is_left_out() {
+        let ms = Duration::from_millis;
+        let wish = Wish {
+            omit: ms(600),
+            ..wish()
+        };
+        assert_eq!((wish.omitted(), wish.whole()), (3, ms(1600)));
+        let ends: Vec<Duration> = (0..8).map(|number| wish.end_of(number)).collect();
+        assert_eq!(ends, [250, 500, 600, 850, 1100, 1350, 1600, 1600].map(ms));
+        assert_eq!(
+            (
+                super::tests::wish().omitted(),
+                super::tests::wish().end_of(0)
+            ),
+            (0, ms(250))
+        );
     }
 }

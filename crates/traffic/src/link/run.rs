@@ -1,7 +1,7 @@
 //! The run of a test at one end: a thread for each stream, and a look at all of them each interval.
 
 use super::Wish;
-use super::carriers::Stream;
+use super::carriers::{Course, Stream};
 use super::counts::Told;
 use super::said::Part;
 use crate::record::Protocol;
@@ -24,15 +24,31 @@ pub(super) struct Seen {
     pub(super) told: Vec<Told>,
 }
 
-/// Runs `streams` until the wished time is over or `halt` is set, and takes in what is on its way until `settled`; what is
-/// seen goes to `tells`.
-pub(super) fn run(
-    streams: &[Stream],
-    wish: &Wish,
-    (halt, settled): (&AtomicBool, &AtomicBool),
-    tells: &Sender<Seen>,
-) {
-    let (over, begun, cpu_ns) = (AtomicBool::new(false), Instant::now(), process_cpu_ns());
+/// What ends a run, as who talks to the other end sees it.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// It is wanted no more.
+    pub(super) halt: AtomicBool,
+    /// All has come that the other end was to send.
+    pub(super) arrived: AtomicBool,
+    /// What was on its way has come.
+    pub(super) settled: AtomicBool,
+}
+
+/// Runs `streams` until the wished time is over, the wished bytes are there or it is halted, and takes in what is on its way until
+/// that is settled; what is seen goes to `tells`.
+pub(super) fn run(streams: &[Stream], wish: &Wish, ends: &Ends, tells: &Sender<Seen>) {
+    let (course, begun, cpu_ns) = (Course::new(streams, wish), Instant::now(), process_cpu_ns());
+    let Ends { halt, settled, .. } = ends;
+    let sends = streams.iter().any(|stream| stream.is_out);
+    let is_over = || {
+        let has_all = if sends {
+            course.sending.load(Ordering::SeqCst) == 0
+        } else {
+            ends.arrived.load(Ordering::SeqCst)
+        };
+        halt.load(Ordering::Relaxed) || (wish.bytes > 0 && has_all)
+    };
     let look = |all: bool| {
         let took = process_cpu_ns() - cpu_ns;
         let told = streams.iter().map(move |stream| {
@@ -59,28 +75,37 @@ pub(super) fn run(
     };
     let (number, at, end) = std::thread::scope(|scope| {
         for stream in streams {
-            let (over, settled) = (&over, settled);
+            let course = &course;
             let started = std::thread::Builder::new()
                 .name(format!("stream {}", stream.number))
-                .spawn_scoped(scope, move || stream.run(wish, over, settled));
+                .spawn_scoped(scope, move || stream.run(wish, course, settled));
             if started.is_err() {
                 stream.counts.breaks();
+                if stream.is_out {
+                    course.sending.fetch_sub(1, Ordering::SeqCst);
+                }
             }
         }
         let mut number = 0;
         loop {
-            let due = wish.interval.saturating_mul(number + 1).min(wish.duration);
-            while begun.elapsed() < due && !halt.load(Ordering::Relaxed) {
+            let due = wish.end_of(number);
+            while begun.elapsed() < due && !is_over() {
                 std::thread::sleep(LOOK.min(due.saturating_sub(begun.elapsed())));
             }
-            if due >= wish.duration || halt.load(Ordering::Relaxed) {
+            if due >= wish.whole() || is_over() {
                 let (at, told) = (begun.elapsed(), look(false));
-                over.store(true, Ordering::Relaxed);
+                course.over.store(true, Ordering::Relaxed);
                 tell(Part::End, number, at, told.clone());
                 break (number, at, told);
             }
             tell(Part::Interval, number, begun.elapsed(), look(false));
             number += 1;
+            if number == wish.omitted() {
+                course.begin();
+                for stream in streams {
+                    stream.counts.begin();
+                }
+            }
         }
     });
     // What TCP carries after its time counts for nothing; datagrams that come then were sent before.

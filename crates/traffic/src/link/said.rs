@@ -77,9 +77,11 @@ impl Said {
                 into.push(u8::from(wish.protocol == Protocol::Udp));
                 into.push(place(&DIRECTIONS, &wish.direction));
                 into.extend_from_slice(&wish.streams.to_be_bytes());
-                for value in [nanos(wish.duration), nanos(wish.interval), wish.rate_bps] {
+                let times = [wish.duration, wish.interval, wish.omit].map(nanos);
+                for value in times.into_iter().chain([wish.rate_bps, wish.bytes]) {
                     into.extend_from_slice(&value.to_be_bytes());
                 }
+                into.push(wish.tos);
                 into.extend_from_slice(&wish.datagram_bytes.to_be_bytes());
                 into.extend_from_slice(name(&wish.congestion));
             }
@@ -135,7 +137,10 @@ impl Said {
                 streams: u16::from_be_bytes(take(&mut left)?),
                 duration: Duration::from_nanos(u64::from_be_bytes(take(&mut left)?)),
                 interval: Duration::from_nanos(u64::from_be_bytes(take(&mut left)?)),
+                omit: Duration::from_nanos(u64::from_be_bytes(take(&mut left)?)),
                 rate_bps: u64::from_be_bytes(take(&mut left)?),
+                bytes: u64::from_be_bytes(take(&mut left)?),
+                tos: take::<1>(&mut left)?[0],
                 datagram_bytes: u32::from_be_bytes(take(&mut left)?),
                 congestion: name_of(&mut left)?,
             }),
@@ -224,6 +229,9 @@ mod tests {
         for said in [
             Said::Wish(Wish {
                 congestion: "bbr".to_owned(),
+                omit: Duration::from_secs(2),
+                bytes: 1 << 40,
+                tos: 0x20,
                 ..wish()
             }),
             Said::Ready {

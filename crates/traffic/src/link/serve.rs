@@ -158,12 +158,16 @@ pub(crate) fn serve(
         {
             return Ok(Served::Refused(why.to_string()));
         }
-        streams.push(Stream {
+        let stream = Stream {
             number,
             is_out,
             carrier,
             counts: Counts::default(),
-        });
+        };
+        if let Err(why) = stream.mark(wish) {
+            return Ok(Served::Refused(why.to_string()));
+        }
+        streams.push(stream);
     }
     channel.say(&Message::Link(Said::Attached))?;
     if channel.hear(Some(ATTACHING), stop)? != Message::Link(Said::Go) {
@@ -235,6 +239,7 @@ fn punched(
 
 /// What was served, for a person at this end.
 fn words(wish: &Wish, streams: &[Stream], ended: &Ended) -> String {
+    // With what was left out: it was served as well.
     let secs = ended.after.as_secs_f64();
     let rate = |is_out: bool| {
         let bytes: u64 = (streams.iter().zip(&ended.own))

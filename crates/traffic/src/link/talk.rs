@@ -2,7 +2,7 @@
 
 use super::carriers::Stream;
 use super::counts::Told;
-use super::run::{Seen, run};
+use super::run::{Ends, Seen, run};
 use super::said::{Part, Said};
 use super::{Wish, nanos};
 use crate::record::Protocol;
@@ -65,6 +65,8 @@ struct Talk<'a> {
     /// When this end stopped sending, and how long after its start that was.
     own_end: Option<(Instant, Duration)>,
     their_end: Heard,
+    /// When the first of it was told, and of which interval it is.
+    their_end_at: Option<(Instant, u32)>,
     /// What the other end told of each stream most recently.
     latest: Heard,
     own_last: Option<Seen>,
@@ -92,10 +94,11 @@ pub(super) fn talk(
 ) -> Ended {
     let mut talk = Talk::new(channel, streams, wish);
     let (tells, seen) = mpsc::channel();
-    let (halt, settled) = (AtomicBool::new(false), AtomicBool::new(false));
+    let ends = Ends::default();
+    let Ends { halt, settled, .. } = &ends;
     std::thread::scope(|scope| {
         let runs = std::thread::Builder::new().spawn_scoped(scope, || {
-            run(streams, wish, (&halt, &settled), &tells);
+            run(streams, wish, &ends, &tells);
         });
         if let Err(why) = runs {
             talk.fault = Some(format!("no thread can be had: {why}"));
@@ -120,6 +123,9 @@ pub(super) fn talk(
             }
             if talk.fault.is_some() || talk.is_stopped {
                 halt.store(true, Ordering::Relaxed);
+            }
+            if talk.has_arrived() {
+                ends.arrived.store(true, Ordering::SeqCst);
             }
             talk.show(each);
             if !settled.load(Ordering::Relaxed) && talk.is_settled(&mut quiet) {
@@ -146,6 +152,7 @@ impl<'a> Talk<'a> {
             next: 0,
             own_end: None,
             their_end: nothing.clone(),
+            their_end_at: None,
             latest: nothing.clone(),
             is_stopped: false,
             has_left: false,
@@ -234,8 +241,8 @@ impl<'a> Talk<'a> {
 
     fn note(&mut self, part: Part, number: u32, stream: u16, told: Told) {
         let (streams, place) = (self.streams.len(), usize::from(stream));
-        // There are no more intervals than these.
-        let most = self.wish.duration.as_nanos() / self.wish.interval.as_nanos().max(1) + 1;
+        // There are no more intervals than these, of which what is left out may have a shorter one.
+        let most = self.wish.whole().as_nanos() / self.wish.interval.as_nanos().max(1) + 2;
         if place >= streams || u128::from(number) > most {
             return;
         }
@@ -246,6 +253,7 @@ impl<'a> Talk<'a> {
         }
         if part == Part::End {
             self.their_end[place] = Some(told);
+            self.their_end_at.get_or_insert((Instant::now(), number));
         }
         // What is said of intervals far ahead of ours fills no memory.
         if (self.next..self.next.saturating_add(AHEAD)).contains(&number) {
@@ -257,7 +265,13 @@ impl<'a> Talk<'a> {
     /// Shows the intervals that both ends have told of, or that the other has had its time for.
     fn show(&mut self, each: &mut dyn FnMut(&Moment)) {
         while let Some(own) = self.own.get(&self.next) {
-            let heard = self.theirs.get(&self.next);
+            let heard = self.theirs.get(&self.next).or_else(|| {
+                // The other end was over before: nothing more is to come of it.
+                let was_over = self
+                    .their_end_at
+                    .is_some_and(|(_, number)| number < self.next);
+                Some(&self.their_end).filter(|_| was_over && is_whole(&self.their_end))
+            });
             let is_told_of = heard.is_some_and(is_whole);
             // This end saw it when the one after it began, at the latest.
             let waited = self.own.len() > 2
@@ -277,6 +291,23 @@ impl<'a> Talk<'a> {
             self.theirs.remove(&self.next);
             self.next += 1;
         }
+    }
+
+    /// Whether all has come that the other end says it was to send, or has had its time to.
+    fn has_arrived(&self) -> bool {
+        let Some((since, _)) = self.their_end_at else {
+            return false;
+        };
+        let has_come = |stream: &Stream| {
+            let sent = self.their_end[usize::from(stream.number)].map_or(0, |told| told.bytes);
+            stream.counts.tell_all().bytes >= sent
+        };
+        let incoming = || self.streams.iter().filter(|one| !one.is_out);
+        // Of UDP what is on its way is waited for after the end.
+        is_whole(&self.their_end)
+            && (self.wish.protocol == Protocol::Udp
+                || incoming().all(has_come)
+                || since.elapsed() > SETTLING)
     }
 
     /// Whether what was on its way has come, as far as it will.

@@ -48,13 +48,13 @@ fn start(account: &Account) -> Value {
             "protocol": if is_udp(account) { "UDP" } else { "TCP" },
             "num_streams": wish.streams,
             "blksize": if is_udp(account) { wish.datagram_bytes } else { 131_072 },
-            "omit": 0,
-            "duration": wish.duration.as_secs_f64(),
-            "bytes": 0,
+            "omit": wish.omit.as_secs_f64(),
+            "duration": if wish.bytes > 0 { 0.0 } else { wish.duration.as_secs_f64() },
+            "bytes": wish.bytes,
             "blocks": 0,
             "reverse": u8::from(wish.direction == Direction::Reverse),
             "bidir": u8::from(wish.direction == Direction::Both),
-            "tos": 0,
+            "tos": wish.tos,
             "interval": wish.interval.as_secs_f64(),
             "target_bitrate": wish.rate_bps,
         },
@@ -137,7 +137,10 @@ fn both(
         let what = Value::Object(span(interval, received.bytes));
         fields.insert("receiver".to_owned(), what);
     }
-    extended(fields, value!({ "omitted": false, "sender": is_out }))
+    extended(
+        fields,
+        value!({ "omitted": interval.is_omitted, "sender": is_out }),
+    )
 }
 
 fn sum(account: &Account, interval: &Interval, is_out: bool) -> Map<String, Value> {

@@ -28,6 +28,8 @@ pub struct Interval {
     pub from: f64,
     /// See `from`.
     pub to: f64,
+    /// Whether it counts for nothing. Those after such begin from 0 again.
+    pub is_omitted: bool,
     /// Of each stream.
     pub streams: Vec<Pair>,
 }
@@ -61,15 +63,20 @@ pub struct Progress {
     ways: Vec<bool>,
     before: Vec<(Told, Told)>,
     to: f64,
+    /// How many more intervals count for nothing, and when the last of them ended.
+    omitted: u32,
+    begun: f64,
 }
 
 impl Progress {
-    /// At the start of streams of which `ways` says whether this end sends.
-    pub fn new(ways: &[Way]) -> Progress {
+    /// At the start of streams of which `ways` says whether this end sends; the first `omitted` intervals count for nothing.
+    pub fn new(ways: &[Way], omitted: u32) -> Progress {
         Progress {
             ways: ways.iter().map(|way| way.is_out).collect(),
             before: vec![(Told::default(), Told::default()); ways.len()],
             to: 0.0,
+            omitted,
+            begun: 0.0,
         }
     }
 
@@ -84,23 +91,39 @@ impl Progress {
             *before = (own, theirs.unwrap_or(before.1));
             pair(*is_out, own_since, theirs_since)
         });
-        Interval {
-            from,
-            streams: streams.collect(),
-            to: self.to,
+        let streams = streams.collect();
+        let is_omitted = self.omitted > 0;
+        let interval = Interval {
+            from: from - self.begun,
+            to: self.to - self.begun,
+            is_omitted,
+            streams,
+        };
+        self.omitted = self.omitted.saturating_sub(1);
+        if is_omitted && self.omitted == 0 {
+            self.begun = self.to;
         }
+        interval
     }
 }
 
-/// The whole of a test.
-pub fn whole(ways: &[Way], ended: &Ended) -> Interval {
-    let streams = ways.iter().zip(&ended.own).zip(&ended.theirs);
+/// The whole of a test, from the moment on at which it began to count.
+pub fn whole(ways: &[Way], ended: &Ended, begun: Option<&Moment>) -> Interval {
+    let streams = ways.iter().enumerate().map(|(at, way)| {
+        let (own, theirs) = (ended.own[at], ended.theirs[at]);
+        let Some(begun) = begun else {
+            return pair(way.is_out, own, theirs);
+        };
+        let theirs = theirs.zip(begun.theirs[at]);
+        let theirs = theirs.map(|(now, before)| since(now, before));
+        pair(way.is_out, since(own, begun.own[at]), theirs)
+    });
+    let begun = begun.map_or(0.0, |begun| begun.at.as_secs_f64());
     Interval {
         from: 0.0,
-        to: ended.after.as_secs_f64(),
-        streams: streams
-            .map(|((way, own), theirs)| pair(way.is_out, *own, *theirs))
-            .collect(),
+        to: (ended.after.as_secs_f64() - begun).max(0.0),
+        is_omitted: false,
+        streams: streams.collect(),
     }
 }
 
@@ -208,6 +231,7 @@ fn together(all: impl Iterator<Item = Told>) -> Told {
 fn over(intervals: &[Interval], stream: usize, of: fn(&Told) -> u64) -> Option<(u64, f64, u64)> {
     let all: Vec<u64> = intervals
         .iter()
+        .filter(|one| !one.is_omitted)
         .filter_map(|one| one.streams.get(stream)?.sent.as_ref().map(of))
         .filter(|value| *value > 0)
         .collect();
@@ -228,7 +252,7 @@ mod tests {
             here: None,
             there: None,
         };
-        let mut progress = Progress::new(&[way(true), way(false)]);
+        let mut progress = Progress::new(&[way(true), way(false)], 0);
         let told = |bytes, lost| Told {
             bytes,
             lost,
@@ -251,5 +275,52 @@ mod tests {
         let both = [first, second];
         assert_eq!(over(&both, 0, |one| one.bytes), Some((1000, 1500.0, 2000)));
         assert_eq!(over(&both, 1, |one| one.bytes), None);
+    }
+
+    #[test]
+    fn what_is_left_out_counts_for_nothing() {
+        let way = Way {
+            is_out: true,
+            here: None,
+            there: None,
+        };
+        let told = |bytes| Told {
+            bytes,
+            retransmitted: bytes / 100,
+            ..Told::default()
+        };
+        let moment = |secs, bytes| Moment {
+            at: Duration::from_secs(secs),
+            own: vec![told(bytes)],
+            theirs: vec![Some(told(bytes - 100))],
+        };
+        let mut progress = Progress::new(&[way], 2);
+        let moments = [moment(1, 1000), moment(2, 3000), moment(3, 3500)];
+        let intervals = moments.each_ref().map(|moment| progress.next(moment));
+        let times = intervals
+            .each_ref()
+            .map(|one| (one.from, one.to, one.is_omitted));
+        assert_eq!(
+            times,
+            [(0.0, 1.0, true), (1.0, 2.0, true), (0.0, 1.0, false)]
+        );
+        assert_eq!(intervals[2].sum(true).sent.bytes, 500);
+        assert_eq!(
+            over(&intervals, 0, |one| one.bytes),
+            Some((500, 500.0, 500))
+        );
+        let ended = Ended {
+            after: Duration::from_secs(4),
+            own: vec![told(4000)],
+            theirs: vec![Some(told(3800))],
+            fault: None,
+            congestion: String::new(),
+        };
+        let all = whole(&[way], &ended, Some(&moments[1]));
+        let sum = all.sum(true);
+        assert_eq!((all.from, all.to), (0.0, 2.0));
+        assert_eq!((sum.sent.bytes, sum.received.bytes), (1000, 900));
+        assert_eq!(sum.sent.retransmitted, 10);
+        assert_eq!(whole(&[way], &ended, None).sum(true).sent.bytes, 4000);
     }
 }

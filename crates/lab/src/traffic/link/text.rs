@@ -68,8 +68,16 @@ pub fn head(to: &str, wish: &Wish) -> String {
             bps => format!("TCP at {} a stream", rate(bps as f64)),
         }
     };
-    let secs = format_float(wish.duration.as_secs_f64(), 6);
-    format!("{way} {to} by {by}, {streams}, {secs} s")
+    let secs = |time: std::time::Duration| format_float(time.as_secs_f64(), 6);
+    let long = match wish.bytes {
+        0 => format!("{} s", secs(wish.duration)),
+        count => bytes(count),
+    };
+    let after = match wish.omit {
+        std::time::Duration::ZERO => String::new(),
+        omit => format!(" after {} s that count for nothing", secs(omit)),
+    };
+    format!("{way} {to} by {by}, {streams}, {long}{after}")
 }
 
 /// The names of what a line has.
@@ -116,7 +124,12 @@ pub fn line(wish: &Wish, interval: &Interval) -> String {
         } else {
             tcp(interval, &sum)
         };
-        format!("{span:<14}{way}{}", what.trim_end())
+        let omitted = if interval.is_omitted {
+            "  (omitted)"
+        } else {
+            ""
+        };
+        format!("{span:<14}{way}{}{omitted}", what.trim_end())
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -190,7 +203,7 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
     let mut text = if sum.is_known.1 {
         // Of a receiver that went before the end: over what it has told of.
         let told = account.intervals.iter();
-        let told = told.filter(|one| one.sum(is_out).is_known.1);
+        let told = told.filter(|one| !one.is_omitted && one.sum(is_out).is_known.1);
         let to = match account.fault {
             Some(_) => told.map(|one| one.to).fold(0.0, f64::max),
             None => whole.to,
@@ -198,6 +211,7 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
         let over = Interval {
             from: whole.from,
             to,
+            is_omitted: false,
             streams: Vec::new(),
         };
         format!(
