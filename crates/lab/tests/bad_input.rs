@@ -275,6 +275,27 @@ fn a_distribution_that_draws_what_is_too_large_is_refused() {
     }
 }
 
+/// Click refuses a push to what pulls; here a device takes what is pushed (docs/decisions.md), and a warning says what that costs.
+#[test]
+fn frames_that_are_pushed_to_a_device_are_warned_of() {
+    let folder = folder();
+    for (between, is_warned) in [("", true), ("Counter ->", true), ("Queue(100) ->", false)] {
+        let text =
+            format!("FromDevice(lo, METHOD afpacket) -> {between} ToDevice(lo, METHOD afpacket)\n");
+        std::fs::write(folder.path().join("wire.click"), text).unwrap();
+        let output = trammel(folder.path(), &["check", "wire.click"]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let warning = "frames are pushed to `lo`";
+        assert_eq!(said.contains(warning), is_warned, "{between}: {said}");
+        assert_eq!(
+            said.contains("Click wants a Queue before it"),
+            is_warned,
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn a_file_for_another_command_says_which() {
     let folder = folder();
