@@ -55,6 +55,7 @@ class Part:
 
 def ended(command: list[str], folder: Path, until: float) -> subprocess.CompletedProcess[str]:
     """`command` at its end. Late or interrupted, it goes with all that it started."""
+    begin = time.monotonic()
     process = subprocess.Popen(
         command, cwd=folder, env=os.environ | {"XDG_DATA_HOME": str(folder / "data"), "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -62,6 +63,7 @@ def ended(command: list[str], folder: Path, until: float) -> subprocess.Complete
     try:
         stdout, stderr = process.communicate(timeout=max(until - time.monotonic(), 0.1))
     except BaseException as why:
+        lasted = time.monotonic() - begin
         for sent in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(process.pid, sent)
@@ -70,8 +72,8 @@ def ended(command: list[str], folder: Path, until: float) -> subprocess.Complete
                 continue
             break
         if isinstance(why, subprocess.TimeoutExpired):
-            name = " ".join(Path(word).name for word in command[:2])
-            raise Late(f"`{name}` was not done in its time") from why
+            name = " ".join(Path(word).name for word in command[:3])
+            raise Late(f"`{name}` was not done in the {lasted:.0f} s that were left for it") from why
         raise
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
