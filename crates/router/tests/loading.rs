@@ -14,14 +14,11 @@ const SHORT: usize = 3_000;
 const LONG: usize = 4 * SHORT;
 const BOUND: f64 = 8.0;
 
-/// Nanoseconds that this thread has run.
+/// Nanoseconds that this thread has run. The kernel counts them when a thread gives way, which a new one has not done yet.
 fn thread_ns() -> Option<u64> {
+    std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace()
-        .next()?
-        .parse()
-        .ok()
-        .filter(|ns| *ns > 0)
+    text.split_whitespace().next()?.parse().ok()
 }
 
 /// A chain of `n` elements.
@@ -83,11 +80,11 @@ fn compounds(n: usize) -> String {
     text
 }
 
-/// What it costs to do `work`, in nanoseconds of this thread.
+/// What it costs to do `work`, in nanoseconds of this thread; nothing where the system counts none.
 fn cost(work: impl FnOnce()) -> Option<u64> {
     let before = thread_ns()?;
     work();
-    Some(thread_ns()?.saturating_sub(before).max(1))
+    Some(thread_ns()?.saturating_sub(before)).filter(|ns| *ns > 0)
 }
 
 fn grows_in_proportion(what: &str, work: impl Fn(usize)) {
