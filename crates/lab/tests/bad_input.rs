@@ -168,6 +168,66 @@ fn a_full_standard_output_is_one_exit_code_for_every_command() {
 }
 
 #[test]
+fn a_router_whose_file_is_on_a_full_disk_says_so_once_and_fails() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("skipped: this machine has no /dev/full");
+        return;
+    }
+    let folder = folder();
+    // By a link of our own, so that a fault here replaces no device of the machine.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
+    let sending = |sink: &str| {
+        format!(
+            "InfiniteSource(LIMIT 9, STOP true) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> {sink} -> c :: Counter -> Discard"
+        )
+    };
+    let asking = sending(
+        "SetIPAddress(2.0.0.2) -> q :: ARPQuerier(1.0.0.1, 1:1:1:1:1:1) -> ARPPrint(OUTFILE ./full)",
+    ) + "; Idle -> [1] q";
+    let plain = sending("Null");
+    for (configuration, more) in [
+        (sending("ToDump(./full)"), &[][..]),
+        (
+            sending("EtherEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2) -> Queue -> Null")
+                .replace("c :: Counter -> Discard", "ToDevice(./full)"),
+            &[],
+        ),
+        (sending("ToDump(./full, UNBUFFERED true)"), &[]),
+        (sending("ToIPSummaryDump(./full)"), &[]),
+        (sending("IPPrint(OUTFILE ./full)"), &[]),
+        (sending("AggregateIPFlows(TRACEINFO ./full)"), &[]),
+        (
+            sending("a :: AggregateCounter")
+                + "; DriverManager(wait, write a.write_text_file ./full)",
+            &[],
+        ),
+        (
+            plain.clone() + "; DriverManager(wait, save c.count ./full)",
+            &[],
+        ),
+        (
+            plain.clone() + "; DriverManager(wait, print >./full c.count)",
+            &[],
+        ),
+        (asking, &[]),
+        (plain.clone(), &["-o", "./full"]),
+        (plain.clone(), &["--counters", "./full"]),
+        (plain, &["--trace", "1", "--trace-file", "./full"]),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        command.args(["router", "-e", &configuration]).args(more);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{configuration}: {said}");
+        let told: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("No space left on device"))
+            .collect();
+        assert_eq!(told.len(), 1, "{configuration}: {said}");
+    }
+}
+
+#[test]
 fn names_in_files_do_not_command_the_terminal_or_a_spreadsheet() {
     let folder = folder();
     for (text, what) in [

@@ -258,7 +258,7 @@ pub trait Host: Debug + Send {
     /// Opens a file to read; `-` is standard input.
     fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>>;
 
-    /// Opens a file to write; `-` is standard output.
+    /// Opens a file to write; `-` is standard output. A write that fails later is told by the host, once for each file.
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>>;
 
     /// The path of `path` in `folder`, where a relative one lies; an error where it leads out of it.

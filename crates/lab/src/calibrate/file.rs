@@ -33,8 +33,14 @@ pub fn text(machine: &Machine, notes: &[String]) -> Result<String, String> {
     }
 }
 
-/// Writes the text to a file beside `path` and renames it, so that `path` is what it was or is whole.
+/// Writes the text to a file beside `path` and renames it, so that `path` is what it was or is whole. A link stays one, and what is no
+/// regular file, such as a device or a pipe, is written to.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return std::fs::write(path, text);
+    }
+    let whole = path.canonicalize();
+    let path = whole.as_deref().unwrap_or(path);
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -51,6 +57,24 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("real"), "old").unwrap();
+        std::os::unix::fs::symlink("real", at("link")).unwrap();
+        replace(&at("link"), "new").unwrap();
+        assert!(at("link").is_symlink());
+        assert_eq!(std::fs::read_to_string(at("real")).unwrap(), "new");
+        // By a link of our own, so that a fault here replaces no device of the machine.
+        std::os::unix::fs::symlink("/dev/null", at("null")).unwrap();
+        replace(&at("null"), "gone").unwrap();
+        assert_eq!(
+            std::fs::read_link(at("null")).unwrap(),
+            Path::new("/dev/null")
+        );
+    }
 
     #[test]
     fn the_data_folder_is_the_one_that_is_set() {

@@ -3,6 +3,7 @@
 //! Reading, frames come as fast as they are asked for, with the times the file tells, and the device is
 //! exhausted at its end. Writing makes a pcap with nanoseconds, or compressed where the name ends in `.gz`.
 
+use super::written::Written;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use trammel_packet::anno::EXTRA_LENGTH;
@@ -69,7 +70,8 @@ fn reader(name: &str) -> Result<Reader, Refusal> {
 }
 
 fn writer(name: &str) -> io::Result<pcap::Writer> {
-    let file = BufWriter::new(File::create(name)?);
+    // Whoever uses the device tells of a write that fails; here it fails the command.
+    let file = BufWriter::new(Written::file(name, File::create(name)?, true));
     let is_compressed = std::path::Path::new(name)
         .extension()
         .is_some_and(|extension| extension == "gz");
@@ -144,7 +146,13 @@ impl Device for CaptureDevice {
 
     fn flush(&mut self, _: &mut Pool) -> io::Result<()> {
         match &mut self.side {
-            Side::Writes(writer) => writer.flush(),
+            Side::Writes(writer) => {
+                let result = writer.flush();
+                if result.is_err() {
+                    self.side = Side::Over;
+                }
+                result
+            }
             _ => Ok(()),
         }
     }

@@ -2,7 +2,9 @@
 
 use super::machine::Machine;
 use super::metrics::Metrics;
+use super::os_text;
 use super::watch::{self, Watch};
+use super::written::{self, incomplete, is_full};
 use crate::forwarding::measure::Clock;
 use crate::forwarding::refine::file as counted;
 use clap::Args;
@@ -341,12 +343,15 @@ impl Options {
                 "-" => crate::cli::stdout().write_all(flat.as_bytes()),
                 path => std::fs::write(path, flat),
             };
-            written.map_err(|why| match path.as_str() {
-                "-" => format!(
-                    "standard output cannot be written: {why}; send it elsewhere, or give `-o FILE`"
-                ),
-                path => format!("{path}: {}", os_text(&why)),
-            })?;
+            match written {
+                Err(why) if path == "-" => {
+                    return Err(format!(
+                        "standard output cannot be written: {why}; send it elsewhere, or give `-o FILE`"
+                    ));
+                }
+                Err(why) => return not_written(path, &why),
+                Ok(()) => {}
+            }
         }
         let mut ended = Ended::Well(0);
         let is_empty = ctx.elements() == 0;
@@ -377,9 +382,10 @@ impl Options {
                 for line in watch.lines(&ctx) {
                     ctx.host().say(&(line + "\n"));
                 }
-                if let Some(path) = &self.trace_file {
-                    let saved = watch.save(&ctx, path);
-                    saved.map_err(|why| format!("{}: {}", path.display(), os_text(&why)))?;
+                if let Some(path) = &self.trace_file
+                    && let Err(why) = watch.save(&ctx, path)
+                {
+                    return not_written(&path.display().to_string(), &why);
                 }
             }
             if self.statistics {
@@ -390,9 +396,10 @@ impl Options {
                 let text = watch::json(&ctx);
                 ctx.host().print(&text);
             }
-            if let Some(path) = &self.counters {
-                let saved = save_counters(&ctx, &source.name, path);
-                saved.map_err(|why| format!("{}: {}", path.display(), os_text(&why)))?;
+            if let Some(path) = &self.counters
+                && let Err(why) = save_counters(&ctx, &source.name, path)
+            {
+                return not_written(&path.display().to_string(), &why);
             }
             if progress == Progress::Interrupted {
                 ended = Ended::Interrupted;
@@ -412,6 +419,10 @@ impl Options {
             ended = Ended::Well(exit_value(&mut ctx, name));
         }
         ctx.cleanup();
+        drop(ctx);
+        if ended == Ended::Well(0) && written::any_lost() {
+            ended = Ended::Lacks;
+        }
         Ok(ended)
     }
 
@@ -603,6 +614,15 @@ fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
+/// What a file that the command line names and that cannot be written comes to: a full disk is the machine's lack.
+fn not_written(path: &str, why: &io::Error) -> Result<Ended, String> {
+    if !is_full(why) {
+        return Err(format!("{path}: {}", os_text(why)));
+    }
+    crate::cli::say(&format!("error: {}", incomplete(path, why)));
+    Ok(Ended::Lacks)
+}
+
 fn exit_value(ctx: &mut Ctx, name: &str) -> u8 {
     let of = match ctx.find_handler(name, None) {
         Ok(of) if of.handler.read => of,
@@ -618,15 +638,6 @@ fn exit_value(ctx: &mut Ctx, name: &str) -> u8 {
         "false" => 1,
         text => text.parse::<i64>().map_or(255, |value| value as u8),
     }
-}
-
-/// What the system says, without Rust's number.
-fn os_text(why: &io::Error) -> String {
-    let text = why.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 #[cfg(test)]

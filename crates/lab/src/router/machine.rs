@@ -1,6 +1,7 @@
 //! This machine as the router's host: files, streams, devices, signals, time.
 
 use super::devices::{self, Wires};
+use super::written::Written;
 use super::{kernel_tables, names, sockets};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -178,14 +179,15 @@ impl Host for Machine {
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>> {
         if path == "-" {
             self.flush();
-            return Ok(Box::new(io::stdout()));
+            return Ok(Box::new(Written::stdout()));
         }
         let mut how = OpenOptions::new();
         how.create(true)
             .write(true)
             .append(append)
             .truncate(!append);
-        Ok(Box::new(how.open(path)?))
+        let file = how.open(path)?;
+        Ok(Box::new(Written::file(path, file, self.is_silent)))
     }
 
     fn within(&mut self, folder: &str, path: &str) -> io::Result<String> {

@@ -11,3 +11,13 @@ pub mod names;
 pub mod sockets;
 pub mod tools;
 pub mod watch;
+pub mod written;
+
+/// What the system says, without Rust's number.
+fn os_text(why: &std::io::Error) -> String {
+    let text = why.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -14,7 +14,6 @@ pub struct Output {
     to: Option<Box<dyn Write + Send>>,
     /// What is to be written; append to it, then call [`Output::written`].
     pub buffer: Vec<u8>,
-    failed: bool,
 }
 
 impl Output {
@@ -57,13 +56,8 @@ impl Output {
         match &mut self.to {
             _ if self.buffer.is_empty() => {}
             Some(to) => {
-                let result = to.write_all(&self.buffer).and_then(|()| to.flush());
-                if let Err(error) = result
-                    && !std::mem::replace(&mut self.failed, true)
-                {
-                    let text = format!("{}: {}\n", self.path, system_text(&error));
-                    ctx.host().say(&text);
-                }
+                // The host tells of a write that fails; the packets go on.
+                _ = to.write_all(&self.buffer).and_then(|()| to.flush());
             }
             None if self.path == "-" => ctx.host().print_bytes(&self.buffer),
             None => {}

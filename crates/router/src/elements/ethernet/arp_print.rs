@@ -194,7 +194,7 @@ impl Element for ArpPrint {
             };
             line.push('\n');
             match &mut self.file {
-                // As in Click, a file that takes no more ends nothing.
+                // As in Click, a file that takes no more ends nothing; the host tells of it.
                 Some(file) => drop(file.write_all(line.as_bytes())),
                 None => ctx.host().say(&line),
             }
