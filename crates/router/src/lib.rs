@@ -81,4 +81,6 @@ pub mod transform;
 pub mod udp_encap;
 pub mod vlan;
 pub mod voice;
+pub mod wep;
 pub mod wifi;
+pub mod wifi_stations;

@@ -12,14 +12,47 @@ const ADDRESS: usize = 6;
 /// Bytes of the LLC and SNAP headers, the last two of which are the Ethernet type.
 pub const LLC: usize = 8;
 
-/// Where what a driver tells of a frame stands among the annotations, and how it begins.
+/// Where what a driver tells of a frame, or is told, stands among the annotations, and how it begins.
 const EXTRA_AT: usize = 16;
 const EXTRA_MAGIC: u32 = 0x0749_2001;
+/// Its bytes.
+pub const EXTRA_LEN: usize = 24;
 
 /// A flag of the annotation: the frame was sent by this station and came back.
 pub const SENT: u32 = 1;
+/// It was sent, and nobody acknowledged it.
+pub const FAILED: u32 = 1 << 1;
+/// It was sent at one of the further rates.
+pub const OTHER_RATE: u32 = 1 << 2;
 /// The frame was received with errors.
 pub const BAD: u32 = 1 << 3;
+/// The first part of a frame whose rest follows.
+pub const MORE: u32 = 1 << 4;
+/// The driver shall leave the sequence number as it is.
+pub const HAS_SEQUENCE: u32 = 1 << 5;
+/// The medium shall be asked for before it is sent (RTS and CTS).
+pub const ASKS_FIRST: u32 = 1 << 7;
+/// Nobody shall acknowledge it.
+pub const UNACKNOWLEDGED: u32 = 1 << 9;
+
+/// A byte of the annotation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The strength of the signal.
+    Signal = 8,
+    /// That of the noise.
+    Noise = 9,
+    /// The power to send with.
+    Power = 10,
+    /// Whether the header is padded.
+    Padded = 11,
+    /// The rate, in units of 500 kbit/s.
+    Rate = 12,
+    /// How often it is tried.
+    Tries = 16,
+    /// How often it was sent again.
+    Retries = 21,
+}
 
 /// What elements look at of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +144,56 @@ impl Header {
     }
 }
 
+/// A byte of the annotation, whoever wrote it.
+pub fn field(packet: &Packet, field: Field) -> u8 {
+    packet.annotations()[EXTRA_AT + field as usize]
+}
+
+/// Writes a byte of the annotation.
+pub fn set_field(packet: &mut Packet, field: Field, value: u8) {
+    packet.annotations_mut()[EXTRA_AT + field as usize] = value;
+}
+
+/// The flags of the annotation, whoever wrote them.
+pub fn flags(packet: &Packet) -> u32 {
+    let bytes = &packet.annotations()[EXTRA_AT..];
+    u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
+}
+
+/// Writes the flags of the annotation.
+pub fn set_flags(packet: &mut Packet, flags: u32) {
+    packet.annotations_mut()[EXTRA_AT + 4..][..4].copy_from_slice(&flags.to_ne_bytes());
+}
+
+/// Marks the annotation as one that tells of a frame.
+pub fn mark(packet: &mut Packet) {
+    packet.annotations_mut()[EXTRA_AT..][..4].copy_from_slice(&EXTRA_MAGIC.to_ne_bytes());
+}
+
+/// The annotation as the header that drivers exchange, which tells of a frame whatever stood there.
+pub fn header_of_driver(packet: &Packet) -> [u8; EXTRA_LEN] {
+    let mut header = [0; EXTRA_LEN];
+    header.copy_from_slice(&packet.annotations()[EXTRA_AT..][..EXTRA_LEN]);
+    header[..4].copy_from_slice(&EXTRA_MAGIC.to_ne_bytes());
+    header
+}
+
+/// That header at the front of `data`, where one is there.
+pub fn driver_header(data: &[u8]) -> Option<[u8; EXTRA_LEN]> {
+    let header: [u8; EXTRA_LEN] = data.get(..EXTRA_LEN)?.try_into().ok()?;
+    (header[..4] == EXTRA_MAGIC.to_ne_bytes()).then_some(header)
+}
+
+/// The flags of such a header.
+pub fn flags_of(header: &[u8; EXTRA_LEN]) -> u32 {
+    u32::from_ne_bytes([header[4], header[5], header[6], header[7]])
+}
+
+/// Writes the whole annotation.
+pub fn set_extra(packet: &mut Packet, header: [u8; EXTRA_LEN]) {
+    packet.annotations_mut()[EXTRA_AT..][..EXTRA_LEN].copy_from_slice(&header);
+}
+
 /// The flags that a driver has told of a frame; none where it told nothing.
 pub fn told(packet: &Packet) -> u32 {
     extra(packet).map_or(0, |bytes| {
@@ -120,12 +203,44 @@ pub fn told(packet: &Packet) -> u32 {
 
 /// Whether the driver told that the header is padded.
 pub fn is_padded(packet: &Packet) -> bool {
-    extra(packet).is_some_and(|bytes| bytes[11] != 0)
+    extra(packet).is_some_and(|bytes| bytes[Field::Padded as usize] != 0)
 }
 
 fn extra(packet: &Packet) -> Option<&[u8]> {
     let bytes = &packet.annotations()[EXTRA_AT..];
     (bytes[..4] == EXTRA_MAGIC.to_ne_bytes()).then_some(bytes)
+}
+
+/// The header that Prism II monitors put before frames: numbers as the machine has them.
+pub mod prism {
+    /// Its bytes.
+    pub const LEN: usize = 144;
+    /// How it begins.
+    pub const MESSAGE: u32 = 0x44;
+
+    /// The time of the host.
+    pub const HOST_TIME: usize = 0;
+    /// The time of the network.
+    pub const TIME: usize = 1;
+    /// The channel.
+    pub const CHANNEL: usize = 2;
+    /// The strength of the signal above the noise.
+    pub const RSSI: usize = 3;
+    /// The strength of the signal.
+    pub const SIGNAL: usize = 5;
+    /// That of the noise.
+    pub const NOISE: usize = 6;
+    /// The rate, in units of 500 kbit/s.
+    pub const RATE: usize = 7;
+    /// Whether the frame was sent.
+    pub const IS_SENT: usize = 8;
+    /// The bytes of the frame.
+    pub const FRAME_LEN: usize = 9;
+
+    /// Where an item begins: its number, two bytes of state, two of length, its value.
+    pub fn at(item: usize) -> usize {
+        24 + 12 * item
+    }
 }
 
 #[cfg(test)]

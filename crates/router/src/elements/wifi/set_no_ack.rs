@@ -1,0 +1,47 @@
+//! Says that nobody acknowledges an 802.11 frame.
+//!
+//! # What it does
+//! The annotation that `RadiotapEncap` or `ExtraEncap` put in front of the frame tells the driver to send it once.
+//!
+//! # Example
+//! ```click
+//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetNoAck -> RadiotapEncap -> Queue -> ToDevice(mon0)
+//! ```
+
+use crate::element::Element;
+use crate::elements::Entry;
+use crate::engine::Ctx;
+use crate::wifi::{self, UNACKNOWLEDGED};
+use trammel_packet::batch::Packets;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SetNoAck", "says that nobody acknowledges frames", || {
+    Box::<SetNoAck>::default()
+})
+.references(&["IEEE 802.11-2020"])
+.ops("work(12)");
+
+#[derive(Debug, Default)]
+struct SetNoAck;
+
+impl Element for SetNoAck {
+    fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+        for handle in batch.iter() {
+            let packet = &mut ctx.pool()[handle];
+            wifi::set_flags(packet, wifi::flags(packet) | UNACKNOWLEDGED);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::probe::Probe;
+    use crate::wifi::{UNACKNOWLEDGED, flags};
+
+    #[test]
+    fn the_flag_is_set() {
+        let mut seen = 0;
+        Probe::new("SetNoAck", 1).send_and_look(b"x", |_| (), |_, packet| seen = flags(packet));
+        assert_eq!(seen, UNACKNOWLEDGED);
+    }
+}
