@@ -23,6 +23,7 @@ use trammel_packet::batch::Batch;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Discard", "ends packets", || Box::<Discard>::default())
+    .aliases(&["DiscardNoFree"])
     .ports("1/0", "a/a")
     .params(&[
         Param {

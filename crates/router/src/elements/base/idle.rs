@@ -18,6 +18,7 @@ use trammel_packet::batch::{Batch, Packets};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Idle", "gives and takes nothing", || Box::<Idle>::default())
+    .aliases(&["SimpleIdle"])
     .ports("-/-", "a/a")
     .flow("x/y")
     .ops("work(10)");

@@ -10,8 +10,11 @@ use crate::element::Element;
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry =
-    Entry::new("Null", "passes packets unchanged", || Box::new(Null)).ops("work(0)");
+pub static ENTRY: Entry = Entry::new("Null", "passes packets unchanged", || Box::new(Null))
+    .aliases(&[
+        "Null1", "Null2", "Null3", "Null4", "Null5", "Null6", "Null7", "Null8",
+    ])
+    .ops("work(0)");
 
 #[derive(Debug)]
 struct Null;

@@ -95,7 +95,7 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
         Need::Keyword,
         Kind::Text,
         "",
-        "not supported: IPClassifier does it",
+        "ignored, with a warning: IPClassifier does it",
     ),
     param(
         "PROTOCOL",
@@ -280,11 +280,13 @@ impl Element for FromDevice {
             said.error(None, "bad encapsulation type");
         }
         if !args.text("BPF_FILTER").is_empty() {
-            let text = "BPF_FILTER is not supported; put an IPClassifier behind it";
-            if matches!(word, "" | "PCAP") {
+            if word == "PCAP" {
+                let text = "BPF_FILTER is not supported; put an IPClassifier behind it";
                 said.error(None, text);
             } else {
-                (setup.warnings).push("not using METHOD PCAP, BPF filter ignored".to_owned());
+                // As a Click that was built without libpcap.
+                let text = "not using METHOD PCAP, BPF filter ignored: all frames come; put an IPClassifier behind it";
+                setup.warnings.push(text.to_owned());
             }
         }
         if said.has_errors() {
@@ -464,6 +466,22 @@ mod tests {
         );
         assert_eq!(run.read("f.encap"), "ETHER");
         assert_eq!(run.ctx.pool().in_use(), 0);
+    }
+
+    #[test]
+    fn a_filter_of_bpf_is_ignored_with_a_warning_unless_pcap_is_asked_for() {
+        let config =
+            |method: &str| format!("FromDevice(eth0, BPF_FILTER \"tcp\"{method}) -> Discard");
+        let said = crate::load::testing::refusal(&config(""));
+        assert!(
+            said.contains("warning") && said.contains("BPF filter ignored"),
+            "{said}"
+        );
+        let said = crate::load::testing::refusal(&config(", METHOD PCAP"));
+        assert!(
+            said.contains("error") && said.contains("BPF_FILTER is not supported"),
+            "{said}"
+        );
     }
 
     #[test]

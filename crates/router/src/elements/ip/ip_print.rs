@@ -5,6 +5,7 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPPrint(in, TTL true, CONTENTS hex) -> Discard
 //! ```
 
+use crate::args::addresses::EtherAddress;
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
 use crate::args::times::unparse_timestamp;
@@ -20,6 +21,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
+use trammel_packet::headers::ether::Ether;
 use trammel_packet::packet::Packet;
 
 /// The class.
@@ -119,6 +121,13 @@ pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP pac
         help: "whether the aggregate annotation is printed",
     },
     Param {
+        name: "ETHER",
+        need: Need::Keyword,
+        kind: Kind::Bool,
+        default: "false",
+        help: "whether the addresses of a marked Ethernet header are printed",
+    },
+    Param {
         name: "ACTIVE",
         need: Need::Keyword,
         kind: Kind::Bool,
@@ -155,6 +164,7 @@ struct Fields {
     ttl: bool,
     length: bool,
     aggregate: bool,
+    ether: bool,
 }
 
 #[derive(Default)]
@@ -197,6 +207,13 @@ impl IpPrint {
         }
         if fields.aggregate || fields.paint {
             line.push_str(": ");
+        }
+        if fields.ether
+            && packet.has_mac_header()
+            && let Some(ether) = Ether::read(packet.mac_header())
+        {
+            let (src, dst) = (EtherAddress(ether.src), EtherAddress(ether.dst));
+            write!(line, "{src} > {dst}: ")?;
         }
         let Some(ip) = header(packet) else {
             line.push_str("truncated-ip");
@@ -272,6 +289,7 @@ impl Element for IpPrint {
             ttl: args.bool("TTL"),
             length: args.bool("LENGTH"),
             aggregate: args.bool("AGGREGATE"),
+            ether: args.bool("ETHER"),
         };
         self.in_order = args.bool("SWAP");
         self.active = args.bool("ACTIVE");
@@ -298,7 +316,7 @@ impl Element for IpPrint {
             }
             self.line.push('\n');
             match &mut self.file {
-                // A file that takes no more must not stop the packets.
+                // A file that takes no more does not stop the packets; the host tells of it.
                 Some(file) => _ = file.write_all(self.line.as_bytes()),
                 None => ctx.host().say(&self.line),
             }
@@ -353,6 +371,20 @@ mod tests {
              in: id 7 ttl 9 10.0.0.1.1000 > 10.0.0.2.2000: truncated-udp\n\
              in: id 7 ttl 9 10.0.0.1 > 10.0.0.2: ip-proto-99 (frag 7:8@0+)\n  .......#\n"
         );
+    }
+
+    #[test]
+    fn the_addresses_of_a_marked_ethernet_header_are_told() {
+        let frame = [&[2; 6][..], &[4; 6], &[8, 0], &udp(9, b"")].concat();
+        let mut probe = Probe::new("IPPrint(TIMESTAMP false, ETHER true)", 1);
+        probe.send_with(&frame, |packet| {
+            packet.set_mac_header(0);
+            crate::ip_packet::mark(packet, 14);
+        });
+        probe.send_ip(&udp(9, b""));
+        let line = "10.0.0.1.1000 > 10.0.0.2.2000: udp 8\n";
+        let with = "04-04-04-04-04-04 > 02-02-02-02-02-02: ";
+        assert_eq!(probe.said(), format!("{with}{line}{line}"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a lis
     };
     Box::new(IpLookup::new(Linear::new, style))
 })
-.aliases(&["LookupIPRouteMP", "LookupIPRoute"])
+.aliases(&["LookupIPRouteMP", "LookupIPRoute", "SortedIPLookup"])
 .ports(PORTS.0, PORTS.1)
 .params(PARAMS)
 .ops(OPS);

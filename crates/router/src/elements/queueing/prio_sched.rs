@@ -23,6 +23,7 @@ pub static ENTRY: Entry = Entry::new(
     "pulls from the first input that has a packet",
     || Box::<PrioSched>::default(),
 )
+.aliases(&["SimplePrioSched"])
 .ports("-/1", "l/l")
 .ops("work(40 * calls)");
 

@@ -21,6 +21,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("RoundRobinSched", "pulls from its inputs in turn", || {
     Box::<RoundRobinSched>::default()
 })
+.aliases(&["SimpleRoundRobinSched"])
 .ports("-/1", "l/l")
 .ops("work(60)");
 

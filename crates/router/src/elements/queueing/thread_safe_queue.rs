@@ -24,6 +24,7 @@ pub static ENTRY: Entry = Entry::new(
         })
     },
 )
+.aliases(&["MSQueue"])
 .ports("1/1-2", "h/lh")
 .params(PARAMS)
 .live()

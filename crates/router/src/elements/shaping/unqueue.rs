@@ -25,6 +25,7 @@ use trammel_packet::batch::CAPACITY;
 pub static ENTRY: Entry = Entry::new("Unqueue", "pulls packets and pushes them", || {
     Box::<Unqueue>::default()
 })
+.aliases(&["Unqueue2"])
 .ports("1/1", "l/h")
 .params(&[
     Param {

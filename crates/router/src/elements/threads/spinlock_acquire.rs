@@ -1,0 +1,32 @@
+//! Stands where a lock is taken.
+//!
+//! # What it does
+//! Packets pass as they are.
+//! Nothing is locked here: elements that packets can reach from one another without a queue run on one thread.
+//!
+//! # Example
+//! ```click
+//! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
+//! ```
+
+use crate::args::{Kind, Need, Param};
+use crate::element::Element;
+use crate::elements::Entry;
+
+/// The class.
+pub static ENTRY: Entry = Entry::new("SpinlockAcquire", "passes packets unchanged", || {
+    Box::<SpinlockAcquire>::default()
+})
+.params(&[Param {
+    name: "LOCK",
+    need: Need::Positional,
+    kind: Kind::Word,
+    default: "",
+    help: "the lock's name",
+}])
+.ops("work(0)");
+
+#[derive(Debug, Default)]
+struct SpinlockAcquire;
+
+impl Element for SpinlockAcquire {}
