@@ -107,6 +107,7 @@ fn what_the_document_shows_is_what_comes() {
 const NOT_OURS: &[&str] = &[
     "cookie",
     "fq_rate",
+    "fqrate",
     "host_system",
     "host_user",
     "rcvbuf_actual",
