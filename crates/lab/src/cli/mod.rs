@@ -253,22 +253,11 @@ fn explain(error: &anyhow::Error) -> ExitCode {
             tell(&problems.render(is_coloured()));
             return ExitCode::from(USAGE);
         }
-        None if error.downcast_ref::<Lacks>().is_some() || is_disk_full(error) => LACKS,
+        None if error.downcast_ref::<Lacks>().is_some() => LACKS,
         _ => USAGE,
     };
     say(&format!("error: {error:#}"));
     ExitCode::from(code)
-}
-
-/// Whether it is about a disk that is full, or the user's share of it.
-fn is_disk_full(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        matches!(
-            kind,
-            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-        )
-    })
 }
 
 /// Whether messages may have colours: on a terminal, unless `NO_COLOR` is set (no-color.org).
