@@ -13,6 +13,7 @@ use crate::host::{MachineNames, NoNames};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
+use trammel_core::units::nearest;
 
 /// The longest name of an interface: `IFNAMSIZ` less the byte that ends it.
 const LONGEST: usize = 15;
@@ -183,7 +184,39 @@ pub fn unknown_in_rule(rule: &str, names: &dyn Names) -> Option<String> {
             _ => None,
         }
     });
-    unknown.next()
+    unknown.next().or_else(|| misspelt_in_rule(&words, names))
+}
+
+/// Words of rules.
+const WORDS: [&str; 34] = [
+    "allow", "deny", "drop", "and", "or", "not", "any", "all", "src", "dst", "dest", "ip", "ether",
+    "host", "net", "port", "proto", "tcp", "udp", "icmp", "opt", "type", "frag", "unfrag", "dscp",
+    "len", "tos", "ttl", "vers", "win", "ect", "hl", "syn", "ack",
+];
+
+/// What was meant by the first word that is none of a rule's, nor a name.
+fn misspelt_in_rule(words: &[String], names: &dyn Names) -> Option<String> {
+    let is_known = |word: &str| {
+        let spaces = [
+            Space::Protocol,
+            Space::Port(TCP),
+            Space::Port(UDP),
+            Space::IcmpType,
+        ];
+        WORDS.contains(&word)
+            || spaces
+                .into_iter()
+                .any(|space| number(names, space, word).is_some())
+            || parse_ip_prefix(word, true, names).is_ok()
+    };
+    let plain = |word: &String| word.trim_matches(['(', ')', ',', ';', '!']).to_owned();
+    let mut odd = words
+        .iter()
+        .map(plain)
+        .filter(|word| is_name(word) && !is_known(word));
+    let word = odd.next()?;
+    let meant = nearest(&word, WORDS.into_iter())?;
+    Some(format!("`{word}`: did you mean `{meant}`?"))
 }
 
 /// What in `eth0/24` or `eth0:ip` is the interface's name.
@@ -329,5 +362,12 @@ mod tests {
         assert!(rule("allow dst port nosuch").starts_with("`nosuch` is no service"));
         assert!(rule("src host eth9 and udp").starts_with("`eth9` is no interface"));
         assert_eq!(rule("src port http or dst net eth0/8 or host 1.2.3.4"), "");
+        assert_eq!(rule("alow tcp"), "`alow`: did you mean `allow`?");
+        assert_eq!(
+            rule("allow (src hst 1.2.3.4)"),
+            "`hst`: did you mean `host`?"
+        );
+        assert_eq!(rule("allow ip proto tpc"), "`tpc`: did you mean `tcp`?");
+        assert_eq!(rule("deny something && else"), "");
     }
 }

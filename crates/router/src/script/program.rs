@@ -3,6 +3,7 @@
 use super::signals::signal;
 use crate::args::numbers::parse_uint;
 use crate::args::text::take_word;
+use trammel_core::units::nearest;
 
 /// What makes a script run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -179,6 +180,52 @@ impl Type {
             Err("bad TYPE".to_owned())
         }
     }
+}
+
+/// The instructions.
+const INSTRUCTIONS: [&str; 30] = [
+    "pause",
+    "wait",
+    "wait_step",
+    "wait_stop",
+    "wait_time",
+    "wait_for",
+    "set",
+    "setq",
+    "init",
+    "initq",
+    "export",
+    "exportq",
+    "return",
+    "returnq",
+    "print",
+    "printq",
+    "printn",
+    "printnq",
+    "save",
+    "append",
+    "read",
+    "readq",
+    "write",
+    "writeq",
+    "label",
+    "goto",
+    "loop",
+    "stop",
+    "end",
+    "exit",
+];
+
+/// What was meant by the instruction that a fault names, where there is none of that name.
+pub fn meant(fault: &str) -> Option<String> {
+    let word = fault
+        .strip_prefix("syntax error at '")?
+        .strip_suffix('\'')?;
+    if INSTRUCTIONS.contains(&word) {
+        return None;
+    }
+    let meant = nearest(word, INSTRUCTIONS.into_iter())?;
+    Some(format!("did you mean '{meant}'?"))
 }
 
 impl Program {
@@ -364,6 +411,23 @@ mod tests {
                 "no such label 'nowhere'",
             ]
         );
+    }
+
+    #[test]
+    fn a_misspelt_instruction_has_a_suggestion() {
+        let meant = |text| {
+            program(text)
+                .unwrap_err()
+                .iter()
+                .find_map(|one| super::meant(one))
+        };
+        assert_eq!(
+            meant("wite c.reset").as_deref(),
+            Some("did you mean 'write'?")
+        );
+        assert_eq!(meant("wiat 1s").as_deref(), Some("did you mean 'wait'?"));
+        assert_eq!(meant("pause x"), None);
+        assert_eq!(meant("blahblah"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
 use crate::script::functions::{self, FUNCTIONS};
-use crate::script::program::{Ending, Program, Step, Target, Type, When};
+use crate::script::program::{Ending, Program, Step, Target, Type, When, meant};
 use crate::script::voice::Voice;
 use trammel_packet::batch::{Batch, Packets};
 
@@ -165,7 +165,8 @@ impl Element for Script {
         self.program = Program::parse(kind, args.rest()).map_err(|wrong| {
             let mut said = Diagnostics::new();
             for text in wrong {
-                said.error(None, text);
+                let help = meant(&text);
+                said.error_with_help(None, text, help);
             }
             said
         })?;
