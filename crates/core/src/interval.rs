@@ -12,7 +12,8 @@
 //!
 //! Where a repeat lies at an end itself, its logarithm is none: Student's interval is then cut at the end. So it is where half of it
 //! is more than the mean, since exp(t s/(√n m)) leaves all bounds there: a mean of 200 ms had one up to years. A cut interval holds the
-//! true mean as often as the whole one, since beyond the end it cannot be. Two repeats are too few to say how far others may be,
+//! true mean as often as the whole one, since beyond the end it cannot be. So is an interval that passes what a scenario makes possible,
+//! such as its duration or the rate of its links. Two repeats are too few to say how far others may be,
 //! and repeats that are all equal have no chance in them: there is no interval then, rather than one of no width.
 
 use crate::stats::{Interval, Moments};
@@ -96,12 +97,16 @@ impl Interval {
     /// This interval without what lies beyond `support`.
     fn cut(self, support: Support) -> (Interval, Method) {
         let (low, high) = support.ends();
-        let cut = Interval {
+        (self.between(low, high), Method::Cut)
+    }
+
+    /// This interval without what lies below `low` and above `high`; its mean stays in it.
+    fn between(self, low: f64, high: f64) -> Interval {
+        Interval {
             mean: self.mean,
-            low: self.low.clamp(low, high),
-            high: self.high.clamp(low, high),
-        };
-        (cut, Method::Cut)
+            low: self.low.max(low).min(self.mean),
+            high: self.high.min(high).max(self.mean),
+        }
     }
 }
 
@@ -119,6 +124,21 @@ impl Moments {
             plain.within(support)
         } else {
             plain.cut(support)
+        })
+    }
+
+    /// As [`Moments::interval_in`], and cut at the ends of what is possible here.
+    pub fn interval_between(
+        &self,
+        support: Support,
+        (low, high): (f64, f64),
+        level: f64,
+    ) -> Option<(Interval, Method)> {
+        let (interval, method) = self.interval_in(support, level)?;
+        Some(if interval.low < low || interval.high > high {
+            (interval.between(low, high), Method::Cut)
+        } else {
+            (interval, method)
         })
     }
 }
@@ -174,6 +194,22 @@ mod tests {
         assert_eq!((drops.low, method), (0.0, Method::Cut));
         let (used, method) = of(&[1.0, 0.9, 0.95], Support::Within(0.0, 1.0)).unwrap();
         assert_eq!((used.high, method), (1.0, Method::Cut));
+    }
+
+    #[test]
+    fn an_interval_ends_at_what_the_scenario_makes_possible() {
+        let active: Moments = [9.2, 9.9, 9.8].into_iter().collect();
+        let between = |ends| {
+            let of = active.interval_between(Support::Positive, ends, 0.95);
+            of.unwrap()
+        };
+        let (whole, method) = between((0.0, f64::INFINITY));
+        assert!(whole.high > 10.0 && method == Method::Log, "{whole:?}");
+        let (cut, method) = between((0.0, 10.0));
+        assert_eq!((cut.low, cut.high, method), (whole.low, 10.0, Method::Cut));
+        // Ends that the mean itself passes do not put it outside.
+        let (odd, _) = between((0.0, 9.0));
+        assert_eq!(odd.high, odd.mean);
     }
 
     #[test]

@@ -166,8 +166,6 @@ pub fn support(column: &str, flows: usize) -> Support {
         "jain" => Support::Within(1.0 / flows.max(1) as f64, 1.0),
         // Beside others a flow may do better than alone.
         "harm" => Support::Within(f64::NEG_INFINITY, 1.0),
-        // A round trip is sampled to a microsecond, the unloaded one is known better.
-        "latency_increase" | "latency_increase_us" => Support::Real,
         _ => Support::Positive,
     }
 }

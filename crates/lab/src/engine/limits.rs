@@ -90,7 +90,9 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         };
         for (n, (column, _, key)) in BOUNDS.iter().enumerate() {
             let part = row.float(column).filter(|part| *part > OFTEN);
-            let (Some(part), Some(goodput)) = (part, row.float("goodput_mbps")) else {
+            // Where nothing arrives it is not the window that keeps a flow back.
+            let goodput = row.float("goodput_mbps").filter(|one| *one > 0.0);
+            let (Some(part), Some(goodput)) = (part, goodput) else {
                 continue;
             };
             let limited = Limited {

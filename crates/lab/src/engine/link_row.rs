@@ -24,7 +24,6 @@ use trammel_netsim::link::LinkCounters;
 pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
     let has_warm = span.warmup > Time::ZERO;
     let (now, warm) = (seen.now, seen.warm);
-    let seconds = |from: Time| (span.end - from).as_secs_f64();
     let window = |from: Time, before: LinkCounters| Window {
         link,
         from,
@@ -43,10 +42,9 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
     let queue = looks(&seen.queue);
     let late_queue = looks(&seen.queue[seen.queue.len() - seen.late_looks..]);
     let late = |value: Option<f64>| value.filter(|_| has_warm);
-    let late_bytes = now.sent_bytes - warm.sent_bytes;
     let row = vec![
         Cell::from(link.name.as_str()),
-        (now.sent_bytes as f64 * 8e-6 / seconds(Time::ZERO)).into(),
+        whole.throughput_mbps().into(),
         whole.utilisation().into(),
         now.arrived_pkts.into(),
         now.sent_pkts.into(),
@@ -60,7 +58,7 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
         now.marked_pkts.into(),
         whole.loss().into(),
         recovery_s(link, seen, span).into(),
-        late(Some(late_bytes as f64 * 8e-6 / seconds(span.warmup))).into(),
+        late(since.throughput_mbps()).into(),
         late(since.utilisation()).into(),
         late(mean(&late_queue)).into(),
         late(since.delay_us(until_end - until_warm)).into(),
@@ -142,6 +140,20 @@ impl Window<'_> {
         (self.now.busy_ns - self.before.busy_ns) as f64
     }
 
+    /// Bits that it can have sent at a rate, with the tokens that a bucket held; nothing where no rate says so.
+    fn most_bits(&self) -> Option<f64> {
+        let has_rate = !self.link.is_medium && self.link.deliveries.is_none();
+        has_rate.then(|| self.link.capacity_bits(self.from, self.to) + self.tokens_bits())
+    }
+
+    /// Megabits a second sent: of a packet that the window's edge cuts, no more than the rate allows.
+    fn throughput_mbps(&self) -> Option<f64> {
+        let seconds = (self.to - self.from).as_secs_f64();
+        let sent = self.sent_bits();
+        let sent = self.most_bits().map_or(sent, |most| sent.min(most));
+        (seconds > 0.0).then(|| sent / 1e6 / seconds)
+    }
+
     /// The part of the window in which the link was busy. A packet that the window's edge cuts counts whole, so that the
     /// quotient may pass one by a packet: never by more.
     fn utilisation(&self) -> Option<f64> {
@@ -151,8 +163,7 @@ impl Window<'_> {
             let most = deliveries.between(self.from, self.to);
             (self.sent_pkts(), most as f64)
         } else {
-            let most = self.link.capacity_bits(self.from, self.to) + self.tokens_bits();
-            (self.sent_bits(), most)
+            (self.sent_bits(), self.most_bits()?)
         };
         (most > 0.0).then(|| (done / most).min(1.0))
     }

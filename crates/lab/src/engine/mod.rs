@@ -27,6 +27,7 @@ pub mod pacing;
 pub mod paper;
 mod phases;
 pub mod points;
+pub mod possible;
 pub mod predict;
 pub(crate) mod refusals;
 mod rows;

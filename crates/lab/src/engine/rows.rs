@@ -240,11 +240,7 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
     let late: Option<Vec<u64>> = flows.iter().map(|one| one.late_bytes).collect();
     let mut rtt = flows[0].rtt.clone();
     flows[1..].iter().for_each(|one| rtt.merge(&one.rtt));
-    let unloaded = flows
-        .iter()
-        .map(|one| one.flow.rtt.as_secs_f64() * 1e6)
-        .sum::<f64>();
-    let unloaded = unloaded / flows.len() as f64;
+    let unloaded = unloaded_us(flows);
     let several = flows.len() > 1;
     let slowest = flows
         .iter()
@@ -265,7 +261,8 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
         unloaded.into(),
         rtt.mean().into(),
         rtt.quantile(0.95).map(|us| us as f64).into(),
-        rtt.mean().map(|mean| mean - unloaded).into(),
+        // Samples are of whole microseconds, the unloaded round trip is known better.
+        rtt.mean().map(|mean| (mean - unloaded).max(0.0)).into(),
         late.as_deref()
             .and_then(|late| mbps(late.iter().sum(), late_window))
             .into(),
@@ -277,6 +274,29 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
     table
         .push(row)
         .expect("the row has the columns of `GROUPS`");
+}
+
+/// The unloaded round trip of all flows, of which their samples are: each counts with as many as it has, so that samples of flows over
+/// ways of different lengths are compared with the like of them. Without samples, all count alike.
+fn unloaded_us(flows: &[FlowFacts<'_>]) -> f64 {
+    let mean = |weight: &dyn Fn(&FlowFacts<'_>) -> f64| {
+        let sums = flows.iter().fold((0.0, 0.0), |(sum, all), one| {
+            let weight = weight(one);
+            (
+                sum + weight * one.flow.rtt.as_secs_f64() * 1e6,
+                all + weight,
+            )
+        });
+        (sums.1 > 0.0).then(|| sums.0 / sums.1)
+    };
+    let first = flows[0].flow.rtt;
+    // Of one length, that length to the digit.
+    if flows.iter().all(|one| one.flow.rtt == first) {
+        return first.as_secs_f64() * 1e6;
+    }
+    mean(&|one| one.rtt.count() as f64)
+        .or_else(|| mean(&|_| 1.0))
+        .expect("there are flows")
 }
 
 /// What a flow of the second variant got in the mean over what one of the first got; nothing unless there are

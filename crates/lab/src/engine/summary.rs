@@ -4,6 +4,7 @@
 
 use super::columns::{KEYS, cells_of, leading, metric_of, support, swept};
 use super::points::Run;
+use super::possible::Possible;
 use super::simulate::RunTables;
 use super::workloads;
 use crate::scenario::File;
@@ -58,6 +59,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
     }
     for (at, point) in file.points.iter().enumerate() {
         let flows = point.scenario.flows.len();
+        let possible = Possible::of(&point.scenario);
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
         lead.extend(cells_of(&point.swept, &swept));
         let tables: [(Pick, &str); 5] = [
@@ -78,8 +80,12 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
                     _ => row.text(entity).to_owned(),
                 };
                 for ((entity, column), moments) in moments(tables, name) {
-                    let support = support(&column.name, flows);
-                    push(&mut table, &lead, "", &entity, &column, (&moments, support));
+                    let of = Of {
+                        moments: &moments,
+                        support: support(&column.name, flows),
+                        ends: possible.ends(&entity, &column),
+                    };
+                    push(&mut table, &lead, "", &entity, &column, of);
                 }
             }
         }
@@ -104,7 +110,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
                         row.text("model"),
                         row.text("flow"),
                         column,
-                        (&moments, Support::Real),
+                        Of::new(&moments, Support::Real),
                     );
                 }
             }
@@ -118,6 +124,26 @@ fn labels(runs: &[Run<'_>]) -> BTreeSet<Label> {
     runs.iter().map(|run| run.label).collect()
 }
 
+/// The numbers of a metric, and where they can lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Of<'a> {
+    moments: &'a Moments,
+    support: Support,
+    /// The ends of what is possible in this scenario.
+    ends: (f64, f64),
+}
+
+impl<'a> Of<'a> {
+    /// Numbers of which nothing is known but that they lie in `support`.
+    pub fn new(moments: &'a Moments, support: Support) -> Of<'a> {
+        Of {
+            moments,
+            support,
+            ends: support.ends(),
+        }
+    }
+}
+
 /// Adds a row: the cells of `lead`, which say which point it is of, and those of [`COLUMNS`].
 pub fn push(
     table: &mut Table,
@@ -125,10 +151,11 @@ pub fn push(
     model: &str,
     entity: &str,
     column: &Column,
-    (moments, support): (&Moments, Support),
+    of: Of<'_>,
 ) {
     let (metric, unit) = metric_of(column);
-    let interval = moments.interval_in(support, LEVEL);
+    let moments = of.moments;
+    let interval = moments.interval_between(of.support, of.ends, LEVEL);
     let mut row = lead.to_vec();
     row.extend([
         Cell::from(model),

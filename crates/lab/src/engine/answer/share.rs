@@ -189,7 +189,16 @@ fn of_point(numbers: &Numbers, point: &Point) -> Option<Finding> {
     let window = window(numbers, point);
     let (most, least) = (shares[winner], shares[loser]);
     let names = (&flows[winner].name, &flows[loser].name);
-    let finding = if flows.len() > 2 {
+    let finding = if flows.len() > 2 && !most.differs_from(least) {
+        let range = Kind::Percent.range(least.mean, most.mean);
+        Finding::new(
+            range.clone(),
+            format!(
+                "No clear difference: of {} flows each takes {range} of the goodput.{fairness}{window}",
+                flows.len()
+            ),
+        )
+    } else if flows.len() > 2 {
         let number = jain.map_or_else(|| percent(most.mean), |jain| Kind::Plain.mean(jain));
         Finding::new(
             number,
@@ -234,7 +243,14 @@ fn window(numbers: &Numbers, point: &Point) -> String {
     const ALL: f64 = 0.95;
     let scenario = &point.scenario;
     let end = scenario.duration.as_secs_f64();
-    let from = scenario.warmup.as_secs_f64();
+    // Where all was done before the warm-up ended, shares are of the whole run.
+    let is_late = |name: &str| numbers.get(&point.id, name, "late_share").is_some();
+    let is_late = scenario.flows.iter().any(|flow| is_late(&flow.name));
+    let from = if is_late {
+        scenario.warmup.as_secs_f64()
+    } else {
+        0.0
+    };
     let parts = scenario.flows.iter().filter_map(|flow| {
         let active = numbers.get(&point.id, &flow.name, "active")?.mean;
         // Of what a flow was active before the warm-up nothing counts.

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::runs::Run;
-use crate::engine::summary::{self, moments};
+use crate::engine::summary::{self, Of, moments};
 use std::collections::BTreeMap;
 use trammel_core::interval::Support;
 use trammel_core::stats::Moments;
@@ -71,8 +71,8 @@ pub(super) fn fill(table: &mut Table, outcome: &Outcome<'_>, lead: impl Fn(usize
             lead.push(Cell::from(engine.name()));
             let means = Means::of(runs);
             for ((entity, column), moments) in means.streams.iter().chain(&means.path) {
-                let support = support(&column.name, moments);
-                summary::push(table, &lead, "", entity, column, (moments, support));
+                let of = Of::new(moments, support(&column.name, moments));
+                summary::push(table, &lead, "", entity, column, of);
             }
         }
     }
