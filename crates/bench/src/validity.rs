@@ -19,6 +19,7 @@
 //! All searches offer their loads through a [`Tester`], which keeps every trial that was made.
 
 use crate::trial::{Failure, Load, Outcome, Trial};
+use trammel_core::table::format_float;
 
 /// When a trial is valid, and what becomes of those that are not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +98,7 @@ impl Tried {
 
 /// A trial could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("trial at {frames_per_second} frames/s: {failure}")]
+#[error("trial at {} frames/s: {failure}", format_float(*frames_per_second, 9))]
 pub struct Broken {
     /// Its load.
     pub frames_per_second: f64,

@@ -32,6 +32,7 @@ mod sha256;
 pub mod traffic;
 #[cfg(target_os = "linux")]
 pub mod transfer;
+mod whole_file;
 
 pub use scenario::flow::{DelayedAck, Flow, Stack};
 pub use scenario::model::Scenario;

@@ -526,3 +526,80 @@ fn a_termination_is_an_interrupt_that_keeps_what_is_done() {
     let left = names.filter(|entry| entry.file_name().to_string_lossy().starts_with('.'));
     assert_eq!(left.count(), 0);
 }
+
+#[test]
+fn a_file_of_the_user_is_not_overwritten_by_a_result() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("a.click"), "Idle -> Discard;\n").unwrap();
+    let notes = "my notes\n";
+    std::fs::write(at.join("notes"), notes).unwrap();
+    let stop = "Idle -> Discard; DriverManager(stop)";
+    for args in [
+        &["graph", "a.click", "-o", "notes"][..],
+        &["calibrate", "-o", "notes"],
+        &["router", "-e", stop, "-o", "notes"],
+        &["router", "-e", stop, "--counters", "notes"],
+        &[
+            "router",
+            "-e",
+            stop,
+            "--trace",
+            "1",
+            "--trace-file",
+            "notes",
+        ],
+        &[
+            "bench",
+            "--simulate",
+            "a.click",
+            "--tests",
+            "throughput",
+            "--profile",
+            "notes",
+        ],
+    ] {
+        let said = refused(at, args);
+        assert!(said.contains("`notes` exists"), "{args:?}: {said}");
+        assert_eq!(std::fs::read_to_string(at.join("notes")).unwrap(), notes);
+    }
+    // What such a command wrote itself is written anew.
+    for _ in 0..2 {
+        let again = trammel(
+            at,
+            &[
+                "router",
+                "-e",
+                stop,
+                "-o",
+                "flat.click",
+                "--counters",
+                "c.toml",
+            ],
+        );
+        let said = String::from_utf8_lossy(&again.stderr);
+        assert_eq!(again.status.code(), Some(0), "{said}");
+    }
+    // A device stays one, and a folder that is not there is a fault before the work.
+    let link = at.join("out");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    let written = trammel(at, &["router", "-e", stop, "--counters", "out"]);
+    assert_eq!(written.status.code(), Some(0));
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    let said = refused(at, &["calibrate", "-o", "notes/below.toml"]);
+    assert!(said.contains("cannot be written"), "{said}");
+}
+
+#[test]
+fn a_name_without_its_kind_is_found_by_doc() {
+    let folder = folder();
+    for (name, command) in [
+        ("bernoulli", "trammel doc loss bernoulli"),
+        ("cubic", "trammel doc variant cubic"),
+        ("IPFilter", "trammel doc element IPFilter"),
+    ] {
+        let said = refused(folder.path(), &["doc", name]);
+        assert!(said.contains(command), "{said}");
+    }
+}

@@ -19,6 +19,7 @@ mod watched;
 use crate::cli::{DONE, FAILED, INTERRUPTED, LACKS, USAGE, progress, say};
 use crate::engine::machine as this_machine;
 use crate::run_folder::{Out, RunFolder, RunFolderError, RunInfo};
+use crate::whole_file;
 use anyhow::Context;
 use beds::self_test::SelfTest;
 use expect::Expectation;
@@ -52,6 +53,8 @@ pub struct Job {
     pub identity: Identity,
     /// Settings are those of a short run, which no RFC knows.
     pub is_quick: bool,
+    /// What a reader must know of where the devices' constants are from.
+    pub note: Option<String>,
     /// What results are held against.
     pub expected: Vec<Expectation>,
     /// The capacity profile to write of the one device.
@@ -134,6 +137,10 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     let started = this_machine::now();
     // Settings that cannot be are told before anything is written.
     let (trials, length) = rehearse(&job)?;
+    if watched::is_set(&job.interrupted) {
+        say("interrupted before the first trial: nothing was written");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
     say(&format!("about {trials} trials, {}", spoken(length)));
     if job.is_quick {
@@ -245,10 +252,8 @@ fn write_profile(job: &Job, wanted: &profile::Wanted, tables: &[Table]) -> anyho
     };
     let (device, label) = (bed.device(), bed.label());
     let profile = profile::profile(&device, label, &job.traffics, throughput, wanted.clock_hz)?;
-    Ok(crate::calibrate::file::replace(
-        &wanted.path,
-        &profile.write(),
-    )?)
+    let text = profile.write();
+    Ok(whole_file::replace(&wanted.path, text.as_bytes())?)
 }
 
 /// A length as people say it.

@@ -10,12 +10,14 @@ use trammel_bench::frames::GAP_AND_PREAMBLE;
 use trammel_bench::procedures::{Entry, Form, verdict};
 use trammel_bench::search::Verdict;
 use trammel_core::label::Label;
-use trammel_core::table::{CellType, Column, Row, Table};
+use trammel_core::table::{CellType, Column, Row, Table, round_to};
 
 /// The column of frame sizes; a graph over another one has a line for each size.
 const FRAME_BYTES: &str = "frame_bytes";
 /// How remarks begin on tests that cannot be made on a device.
 pub(super) const LEFT_OUT: &str = "left out: ";
+/// Digits of a rate that is calculated: searches end within half a per cent.
+const DIGITS: usize = 4;
 /// The colour of theoretical lines, after those of devices.
 const THEORETICAL: usize = 6;
 
@@ -30,6 +32,7 @@ pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &Run
             "Interrupted: the tables hold what was done by then.",
         ));
     }
+    notes.extend(job.note.as_deref().map(warning));
     let faults = remarks.iter().filter(|remark| !is_left_out(remark));
     notes.extend(faults.map(|text| warning(text)));
     let mut sections = Vec::new();
@@ -127,8 +130,16 @@ fn view(table: &Table, is_open: bool) -> Block {
 fn answer(row: Row<'_>) -> Answer {
     let label = Label::of_engine(row.text("label"));
     let (frame, device) = (row.text("frame"), row.text("device"));
+    let line = row.float("line_fps");
+    // What a calculation says of a device is not known to the frame; the line's rate is.
+    let is_calculated = matches!(label, Some(Label::Predicted | Label::Simulated));
     let fps = |column: &str| {
-        let fps = row.float(column)?;
+        let exact = row.float(column)?;
+        let fps = if is_calculated && Some(exact) != line {
+            round_to(exact, DIGITS)
+        } else {
+            exact
+        };
         Some(group_thousands(&format!("{fps:.0}")))
     };
     let protocol = match row.text("data_stream") {
@@ -375,6 +386,10 @@ mod tests {
 
     /// The answer to one row of a throughput.
     fn answer_of(fps: Option<f64>, ended: Verdict) -> Answer {
+        answer_by("measured", fps, ended)
+    }
+
+    fn answer_by(label: &str, fps: Option<f64>, ended: Verdict) -> Answer {
         let columns = [
             ("device", CellType::Text),
             ("label", CellType::Text),
@@ -389,7 +404,7 @@ mod tests {
         let mut table = Table::with("throughput", &columns);
         let row: [Cell; 9] = [
             "wire".into(),
-            "measured".into(),
+            label.into(),
             "64".into(),
             "plain".into(),
             fps.into(),
@@ -400,6 +415,15 @@ mod tests {
         ];
         table.push(row.into()).unwrap();
         answer(table.rows().next().unwrap())
+    }
+
+    #[test]
+    fn a_calculated_rate_has_no_more_digits_than_are_known() {
+        let number = |label, fps| answer_by(label, Some(fps), Verdict::Between).number;
+        let group = |text: &str| format!("{} frames/s", group_thousands(text));
+        assert_eq!(number("simulated", 267_435.4), group("267400"));
+        assert_eq!(number("measured", 267_435.4), group("267435"));
+        assert_eq!(number("simulated", 1_488_095.2), group("1488095"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::forwarding::samples;
 use crate::machines;
 use crate::registry::Family;
 use crate::router::command::Source;
+use crate::whole_file;
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ use trammel_bench::testbed::{Directions, Modifier, Protocol, Testbed, Traffic};
 use trammel_core::entry::{Params, Value};
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity};
+use trammel_cost::capacity_profile::CapacityProfile;
 use trammel_io::clock::real_time;
 use trammel_io::error::Error;
 use trammel_router::voice;
@@ -285,7 +287,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(Lacking::Usage(why)) => return Err(anyhow!(why)),
     };
     beds.extend(measured.beds);
+    let note = if is_virtual(args) {
+        machines::find_or_usual(args.machine.as_deref())?.1
+    } else {
+        None
+    };
     let code = carry_out(Job {
+        note: note.clone(),
         beds,
         tests,
         traffics,
@@ -299,9 +307,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         json: args.json,
         interrupted,
     })?;
-    if is_virtual(args)
-        && let (_, Some(note)) = machines::find_or_usual(args.machine.as_deref())?
-    {
+    if let Some(note) = note {
         say(&format!("note: {note}"));
     }
     Ok(code)
@@ -667,6 +673,10 @@ fn profile(
             ));
         }
     };
+    whole_file::may_replace(&path, |bytes| {
+        let text = std::str::from_utf8(bytes);
+        text.is_ok_and(|text| CapacityProfile::parse(text).is_ok())
+    })?;
     Ok(Some(Wanted { path, clock_hz }))
 }
 

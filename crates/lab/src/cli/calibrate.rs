@@ -4,6 +4,7 @@ use super::{DONE, INTERRUPTED, print, progress, say};
 use crate::calibrate::judge::{Pair, REPEATABLE};
 use crate::calibrate::{Calibration, Error, Options, file, measure};
 use crate::engine::Lacks;
+use crate::whole_file;
 use anyhow::Context;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,13 +46,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let path = match &args.output {
         Some(path) => {
-            super::folder::may_replace(path, |text| {
-                trammel_cost::machine_reader::profiles(text).is_some_and(|all| !all.is_empty())
+            whole_file::may_replace(path, |bytes| {
+                let text = std::str::from_utf8(bytes);
+                let profiles = text.ok().and_then(trammel_cost::machine_reader::profiles);
+                profiles.is_some_and(|all| !all.is_empty())
             })?;
             path.clone()
         }
-        None => file::default_path()
-            .context("neither XDG_DATA_HOME nor HOME names a folder; give `-o FILE`")?,
+        None => {
+            let path = file::default_path()
+                .context("neither XDG_DATA_HOME nor HOME names a folder; give `-o FILE`")?;
+            // The host's own file is made anew, whatever it is.
+            whole_file::may_replace(&path, |_| true)?;
+            path
+        }
     };
     let started = Instant::now();
     let calibration = match calibrate(args, &interrupted) {
@@ -75,7 +83,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if interrupted.load(Ordering::SeqCst) {
         return Ok(stopped());
     }
-    file::replace(&path, &text).with_context(|| format!("`{}`", path.display()))?;
+    whole_file::replace(&path, text.as_bytes()).with_context(|| format!("`{}`", path.display()))?;
     say(&format!(
         "calibrated in {:.0} s; estimates are good for ±{:.0} %; load average {}",
         started.elapsed().as_secs_f64(),

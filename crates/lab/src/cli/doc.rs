@@ -61,6 +61,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         _ => {}
     }
     let Ok(kind) = Listed::from_str(of_kind, true) else {
+        let has_it = |kind: &String| {
+            let listed = Listed::from_str(kind, true);
+            listed.is_ok_and(|listed| named(listed, of_kind).is_ok())
+        };
+        if let (None, Some(kind)) = (&args.name, Listed::singulars().find(has_it)) {
+            anyhow::bail!(
+                "there is no kind `{of_kind}`; did you mean `trammel doc {kind} {of_kind}`?"
+            );
+        }
         let words: Vec<String> = WHOLE.iter().map(|word| (*word).to_owned()).collect();
         let words: Vec<String> = words.into_iter().chain(Listed::singulars()).collect();
         let hint = match nearest(of_kind, words.iter().map(String::as_str)) {

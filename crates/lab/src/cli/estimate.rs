@@ -2,14 +2,13 @@
 
 use super::folder::{self, Found};
 use super::progress::Progress;
-use super::{DONE, FAILED, USAGE, beside, out, say};
+use super::{DONE, FAILED, USAGE, beside, estimate_page, out, say};
 use crate::forwarding::bench::{Bench, Refused};
 use crate::forwarding::estimate::{Conditions, Error, Subject, changed, functions};
 use crate::forwarding::refine::file::Counted;
 use crate::forwarding::refine::{self, Refined};
 use crate::forwarding::traffic::{self, Traffic};
 use crate::forwarding::{chain, measure, samples, view};
-use crate::report::Answer;
 use crate::router::command::Source;
 use crate::run_folder::RunFolder;
 use anyhow::anyhow;
@@ -139,14 +138,21 @@ impl Shown<'_> {
             [file] if file != "-" => std::fs::read_to_string(file).unwrap_or_default(),
             _ => String::new(),
         };
+        let functions = tables.iter().find(|(_, table)| table.name() == "functions");
+        let functions = functions.map(|(_, table)| table);
+        let answer = functions.map(estimate_page::answer).unwrap_or_default();
+        if !answer.sentence.is_empty() && !self.args.json {
+            say(&answer.sentence);
+        }
+        let charts = functions.and_then(estimate_page::chart);
         let page = folder::write(
             folder,
             Found {
                 title: format!("Estimate of {files}"),
                 question: "What will it do on this machine, and what limits it?",
-                answer: Answer::default(),
+                answer,
                 notes: self.note.clone().into_iter().collect(),
-                charts: Vec::new(),
+                charts: charts.into_iter().collect(),
                 tables,
                 files: vec![("estimate.txt", format!("{}\n", text.trim_end()))],
                 source: (files, source),

@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use trammel_core::table::Table;
 
@@ -89,23 +89,6 @@ pub(super) fn note(command: &clap::Command, matches: &ArgMatches) {
     };
     // A process has one command line.
     let _ = ASKED.set(asked);
-}
-
-/// Whether the file at `path` may be written: where it is not there, is empty, or is what such a command writes.
-pub(super) fn may_replace(path: &Path, is_ours: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-    let bytes = match std::fs::metadata(path) {
-        // A pipe or a terminal holds nothing.
-        Ok(about) if about.is_file() => std::fs::read(path).unwrap_or_default(),
-        _ => return Ok(()),
-    };
-    let is_known = std::str::from_utf8(&bytes).is_ok_and(is_ours);
-    if bytes.is_empty() || is_known {
-        return Ok(());
-    }
-    anyhow::bail!(
-        "`{}` exists and was not written by this command; give another name, or remove it first",
-        path.display()
-    )
 }
 
 /// What a command without a scenario has found, for its folder.

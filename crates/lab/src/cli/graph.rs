@@ -2,6 +2,7 @@
 
 use super::{DONE, USAGE, out};
 use crate::router::command::{Files, Source};
+use crate::whole_file;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
 use trammel_router::draw::{Picture, dot, svg};
@@ -53,10 +54,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match args.output.as_deref() {
         None | Some("-") => out(drawn.trim_end_matches('\n')),
         Some(path) => {
-            super::folder::may_replace(path.as_ref(), |text| {
-                text.starts_with("<svg") || text.starts_with("digraph")
-            })?;
-            std::fs::write(path, drawn).map_err(|why| anyhow::anyhow!("{path}: {why}"))?;
+            let is_drawing = |bytes: &[u8]| whole_file::starts(bytes, &["<svg", "digraph"]);
+            whole_file::may_replace(path.as_ref(), is_drawing)?;
+            let written = whole_file::replace(path.as_ref(), drawn.as_bytes());
+            written.map_err(|why| anyhow::anyhow!("{path}: {why}"))?;
             Ok(ExitCode::from(DONE))
         }
     }

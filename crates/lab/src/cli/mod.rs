@@ -22,6 +22,7 @@ mod durations;
 mod element;
 #[cfg(target_os = "linux")]
 mod estimate;
+mod estimate_page;
 mod fidelity;
 pub(crate) mod folder;
 #[cfg(target_os = "linux")]

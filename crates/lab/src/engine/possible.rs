@@ -49,9 +49,9 @@ impl<'a> Possible<'a> {
             "goodput" => up_to(self.fastest_mbps()),
             "throughput" if !is_flow => up_to(self.link_mbps(entity)),
             "queue_mean" | "queue_p95" | "queue_peak" => up_to(self.queue_packets(entity)),
-            rtt if rtt.starts_with("rtt_") => self.at_least(self.rtts.get(entity).copied()),
+            rtt if rtt.starts_with("rtt_") => at_least(self.rtts.get(entity).copied()),
             latency if latency.starts_with("latency_") && latency != "latency_increase" => {
-                self.at_least(self.rtts.values().copied().reduce(f64::min))
+                at_least(self.rtts.values().copied().reduce(f64::min))
             }
             _ => (f64::NEG_INFINITY, f64::INFINITY),
         }
@@ -59,11 +59,6 @@ impl<'a> Possible<'a> {
 
     fn lasts(&self) -> (f64, f64) {
         (0.0, self.scenario.duration.as_secs_f64())
-    }
-
-    fn at_least(&self, rtt: Option<f64>) -> (f64, f64) {
-        let least = rtt.map_or(0.0, |rtt| (rtt.floor() - SAMPLE_US).max(0.0));
-        (least, f64::INFINITY)
     }
 
     /// What all flows can get together over the run; nothing where no rate says so.
@@ -122,6 +117,12 @@ impl<'a> Possible<'a> {
         let is_it = link == "bottleneck" && counts_packets && path.wifi.is_none();
         is_it.then(|| f64::from(path.line.queue_packets(path.rtt)))
     }
+}
+
+/// No less than an unloaded round trip, in us.
+fn at_least(rtt: Option<f64>) -> (f64, f64) {
+    let least = rtt.map_or(0.0, |rtt| (rtt.floor() - SAMPLE_US).max(0.0));
+    (least, f64::INFINITY)
 }
 
 /// Whether the bottleneck is a wireless cell, whose rate changes with each frame.

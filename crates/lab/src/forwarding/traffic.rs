@@ -140,9 +140,10 @@ impl Stream {
         let field = traffic.field.filter(|_| traffic.flows > 1);
         let fit = |(sample, size): (&Vec<u8>, &usize)| {
             let frame = frames::fit(sample, *size).ok_or_else(|| {
+                let least = frames::least(sample);
                 format!(
-                    "the headers of a sample frame take {} bytes with the FCS; it cannot be {size} bytes long",
-                    frames::least(sample),
+                    "the headers of a sample frame take {least} bytes with the FCS; it cannot be {size} bytes long; \
+                     give frame sizes of {least} bytes or more"
                 )
             })?;
             if let Some(field) = field
@@ -485,7 +486,8 @@ mod tests {
         };
         assert_eq!(
             Stream::new(&[sample()], &small).unwrap_err(),
-            "the headers of a sample frame take 46 bytes with the FCS; it cannot be 40 bytes long"
+            "the headers of a sample frame take 46 bytes with the FCS; it cannot be 40 bytes long; \
+             give frame sizes of 46 bytes or more"
         );
         let labels = Traffic {
             flows: 2,

@@ -7,6 +7,7 @@ use super::watch::{self, Watch};
 use super::written::{self, incomplete, is_full};
 use crate::forwarding::measure::Clock;
 use crate::forwarding::refine::file as counted;
+use crate::whole_file;
 use clap::Args;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -305,6 +306,13 @@ impl Options {
     /// Loads and runs the configuration. `tell` gets what is wrong with it.
     pub fn run(&self, tell: &mut dyn FnMut(&Source, &Diagnostics)) -> Result<Ended, String> {
         let source = self.source()?;
+        if let Some(path) = &self.counters {
+            may_replace(path, |bytes| whole_file::starts(bytes, &[counted::FIRST]))?;
+        }
+        if let Some(path) = &self.trace_file {
+            // The section header of pcapng.
+            may_replace(path, |bytes| bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]))?;
+        }
         let (_, variables) = self.variables();
         let files = Files::new(self.clickpath.as_deref());
         let options = lang::Options {
@@ -341,7 +349,11 @@ impl Options {
             let flat = flatten::router(ctx.flat());
             let written = match path.as_str() {
                 "-" => crate::cli::stdout().write_all(flat.as_bytes()),
-                path => std::fs::write(path, flat),
+                path => {
+                    // What is flat already is what this wrote.
+                    may_replace(path.as_ref(), |bytes| is_flat(bytes, path))?;
+                    whole_file::replace(path.as_ref(), flat.as_bytes())
+                }
             };
             match written {
                 Err(why) if path == "-" => {
@@ -480,11 +492,23 @@ impl Options {
     }
 }
 
+fn may_replace(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), String> {
+    whole_file::may_replace(path, is_ours).map_err(|why| format!("{why:#}"))
+}
+
+/// Whether `bytes` are a configuration that flattening leaves as it is.
+fn is_flat(bytes: &[u8], name: &str) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| {
+        let (flat, said) = lang::parse(text, name, &lang::Options::default());
+        !said.has_errors() && flatten::router(&flat) == text
+    })
+}
+
 /// Writes what was counted: the file is what it was, or whole.
 fn save_counters(ctx: &Ctx, configuration: &str, path: &Path) -> io::Result<()> {
     let processor = crate::engine::machine::processor();
     let text = counted::write(ctx, configuration, &processor, &Clock::measure());
-    crate::calibrate::file::replace(path, &text)
+    whole_file::replace(path, text.as_bytes())
 }
 
 /// Whether this process has a terminal that is still there.

@@ -4,7 +4,7 @@ use super::decode::{Job, with_times};
 use super::log_source;
 use anyhow::{anyhow, bail};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trammel_traffic::itg::file::Away;
@@ -97,6 +97,19 @@ pub fn write(
         bail!("`{}` is no name of a file", path.display());
     }
     let wrong = |why: std::io::Error| unwritable(path, &why);
+    match std::fs::metadata(path) {
+        Ok(about) if about.is_dir() => bail!("`{}` is a folder; name a file", path.display()),
+        Ok(about) if about.is_file() && about.len() > 0 && !log_source::is_of_itg(path) => bail!(
+            "`{}` exists and is no log of D-ITG's; give another name, or remove it first",
+            path.display()
+        ),
+        // A pipe or a device is written to, and stays.
+        Ok(about) if !about.is_file() => {
+            let device = OpenOptions::new().write(true).open(path).map_err(wrong)?;
+            return write_part(job, &device, form, note);
+        }
+        _ => {}
+    }
     let beside = path.parent().filter(|at| !at.as_os_str().is_empty());
     // Of a name that nobody knows beforehand; what is half is gone when it is dropped.
     let new = |part: &Path| File::create_new(part);

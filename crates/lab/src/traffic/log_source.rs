@@ -52,6 +52,13 @@ pub fn read(path: &Path, give: Give<'_>, note: &mut dyn FnMut(String)) -> anyhow
     Ok(0)
 }
 
+/// Whether the file at `path` begins as a log of D-ITG's does.
+pub fn is_of_itg(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    read.is_ok() && Form::of(&head).is_some()
+}
+
 fn itg<R: std::io::BufRead>(
     name: &str,
     lines: Lines<R>,

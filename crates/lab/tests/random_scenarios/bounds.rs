@@ -3,12 +3,13 @@
 use trammel::engine::columns::support;
 use trammel::engine::network_of::{BuiltLink, network_of};
 use trammel::engine::points::Outcome;
+use trammel::engine::possible::Possible;
 use trammel::scenario::File;
 use trammel::scenario::model::Scenario;
 use trammel::scenario::path::Line;
 use trammel::scenario::topology::Topology;
 use trammel_core::schedule::RateSchedule;
-use trammel_core::table::{Row, Table};
+use trammel_core::table::{CellType, Column, Row, Table};
 use trammel_core::time::Time;
 use trammel_netsim::trace::Pace;
 
@@ -262,7 +263,10 @@ fn intervals_lie_where_the_metric_can(file: &File, outcome: &Outcome) {
             .points
             .iter()
             .find(|point| point.id == row.text("point"));
-        let flows = point.unwrap().scenario.flows.len();
+        let scenario = &point.unwrap().scenario;
+        let flows = scenario.flows.len();
+        let column = Column::new(metric, CellType::Float);
+        let possible = Possible::of(scenario).ends(row.text("entity"), &column);
         let (least, most) = support(metric, flows).ends();
         // Tables have nine digits.
         let room = 1e-8 * mean.abs();
@@ -273,6 +277,12 @@ fn intervals_lie_where_the_metric_can(file: &File, outcome: &Outcome) {
         assert!(
             least <= low + room && high <= most + room,
             "{metric}: {low} to {high}"
+        );
+        // Where a mean itself passes what is possible, as a measured one may, the interval ends at it.
+        let (least, most) = (possible.0.min(mean), possible.1.max(mean));
+        assert!(
+            least <= low + room && high <= most + room,
+            "{metric}: {low} to {high} of {possible:?}"
         );
         assert!(!row.text("ci_method").is_empty(), "the method is named");
     }

@@ -27,6 +27,8 @@ use trammel_router::engine::{Counters, Ctx};
 
 /// The first line that matters.
 const FORMAT: &str = "trammel-counters 1";
+/// How such a file begins.
+pub(crate) const FIRST: &str = "# What was counted at each element";
 /// How such a file comes into being.
 const WRITTEN_BY: &str = "`trammel router FILE --counters RUN` writes one";
 
@@ -49,7 +51,7 @@ pub fn write(ctx: &Ctx, configuration: &str, processor: &str, clock: &Clock) -> 
     let bytes: u64 = came.map(|at| ctx.counters(at).started.bytes).sum();
     let quoted = |text: &str| Value::from(text).to_string();
     let mut text = format!(
-        "# What was counted at each element, {}.\nformat = {}\nconfiguration = {}\nprocessor = {}\nelements = {}\npackets = {}\nbytes = {bytes}\n",
+        "{FIRST}, {}.\nformat = {}\nconfiguration = {}\nprocessor = {}\nelements = {}\npackets = {}\nbytes = {bytes}\n",
         crate::engine::machine::now(),
         quoted(FORMAT),
         quoted(configuration),

@@ -256,7 +256,11 @@ fn resolve(
                 cx.fault(&entry.node.span, what, format!("must be {wanted}"), help);
             }
             (ParamError::Missing { key, .. }, None) => {
-                let help = format!("add `{key}`; `trammel doc {}` shows all", about.name);
+                let help = format!(
+                    "add `{key}`; `trammel doc {} {}` shows all",
+                    family.plural(),
+                    about.name
+                );
                 cx.fault(span, what, format!("`{key}` is missing"), help);
             }
             (ParamError::Missing { .. }, Some(_)) => {}

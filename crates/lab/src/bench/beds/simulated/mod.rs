@@ -10,10 +10,11 @@ mod transfer;
 use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
 use crate::forwarding::run::device::{Device, Ports};
+use crate::forwarding::simulated::INTERRUPTED;
 use course::{Course, Ended, Flow as Offered};
 use std::cell::OnceCell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use trammel_bench::ports::{Flow, Learned, Learning};
 use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
@@ -96,12 +97,15 @@ impl Simulated {
         if let Some(pace) = self.pace.get() {
             return Ok(*pace);
         }
+        let interrupted = &self.configuration.interrupted;
+        if interrupted.load(Ordering::SeqCst) {
+            return Err(INTERRUPTED.into());
+        }
         let device = self.load(traffic)?;
         let fps = 0.5 * self.line_fps(traffic).min(1e9);
         let load = Load::new(fps, Time::from_secs_f64(TRIED / fps));
         let plan = Plan::of(&[load.ok_or("nothing can be offered")?]);
         let started = Instant::now();
-        let interrupted = &self.configuration.interrupted;
         let (_, ended) = offered(&device, &plan, Some(TRIED as u64 / 4), interrupted)?;
         let pace = Pace {
             frame_s: started.elapsed().as_secs_f64() / TRIED,

@@ -351,3 +351,13 @@ fn a_switch_takes_flows_between_its_ports_and_learns() {
         assert!(why.is::<trammel_bench::testbed::Unable>(), "{why}");
     }
 }
+
+#[test]
+fn an_interrupted_bed_loads_no_device_to_say_how_long_trials_take() {
+    let bed = bed("FromDevice(a) -> Queue -> ToDevice(b);");
+    bed.configuration.interrupted.store(true, Ordering::SeqCst);
+    let plan = Plan::of(&[load(1e5, 1e4)]);
+    assert_eq!(bed.takes(&traffic(), &plan), Some(Time::ZERO));
+    let why = bed.pace(&traffic()).unwrap_err();
+    assert_eq!(why.to_string(), INTERRUPTED);
+}
