@@ -124,6 +124,7 @@ pub(super) fn condition(point: &Point, at: usize) -> String {
             format!("with a queue of {}", said.replace("bdp", "BDP"))
         }
         ("flow" | "workload", "variant") | (_, "queue" | "discipline") => format!("with {said}"),
+        ("flow", "count") if said == "1" => "with 1 flow".to_owned(),
         ("flow", "count") => format!("with {said} flows"),
         (_, "rate") => format!("at {said}"),
         (_, "rtt") => format!("at a round trip of {said}"),
