@@ -3,13 +3,16 @@
 use crate::args::addresses::EtherAddress;
 use crate::args::times::parse_seconds_in;
 use crate::args::{Args, Kind, Need, Param};
+use crate::diagnostic::Diagnostics;
 use crate::element::Handler;
 use crate::engine::Ctx;
 use crate::engine::study::Study;
+use crate::lookup::NEAR;
 use crate::neighbours::Key;
 use crate::reason::Reason;
 use std::collections::BTreeMap;
 use trammel_packet::batch::{Batch, Packets};
+use trammel_packet::cpu::prefetch;
 use trammel_packet::headers::ether::Ether;
 use trammel_packet::pool::{Handle, Pool};
 use trammel_packet::timestamp::Timestamp;
@@ -23,20 +26,32 @@ pub const TIMEOUT: Param = Param {
     help: "seconds that an address is remembered; 0 makes it a hub",
 };
 
+/// Where an address was seen; four of them are in a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// The address in the lower 48 bits; the 49th is set, so that 0 is a free place.
+    /// The address in the lower 48 bits, above it the port plus one, so that 0 is a free place.
     key: u64,
-    port: u32,
     at: Timestamp,
 }
 
-/// The bit that tells an address from a free place.
-const USED: u64 = 1 << 48;
+/// The bits of an address.
+const ADDRESS: u64 = (1 << 48) - 1;
+/// The most inputs of a switch.
+const MOST_PORTS: usize = (1 << 16) - 1;
 
-fn key(address: [u8; 6]) -> u64 {
+impl Seen {
+    fn is_free(self) -> bool {
+        self.key == 0
+    }
+
+    fn port(self) -> usize {
+        (self.key >> 48) as usize - 1
+    }
+}
+
+fn number(address: [u8; 6]) -> u64 {
     let [a, b, c, d, e, f] = address;
-    u64::from_be_bytes([0, 0, a, b, c, d, e, f]) | USED
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
 }
 
 /// What a switch has learnt, and how it forwards.
@@ -51,10 +66,20 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Takes the arguments. A switch that `listens` has one more output than it has inputs.
-    pub fn configure(&mut self, args: &Args, listens: bool) {
+    /// Takes the arguments of one with so many inputs. A switch that `listens` has one more output than it has inputs.
+    pub fn configure(
+        &mut self,
+        args: &Args,
+        inputs: usize,
+        listens: bool,
+    ) -> Result<(), Diagnostics> {
+        if inputs > MOST_PORTS {
+            let text = format!("{inputs} inputs: a switch has at most {MOST_PORTS}");
+            return Err(Diagnostics::of(text));
+        }
         self.timeout_s = args.uint("TIMEOUT") as u32;
         self.listens = listens;
+        Ok(())
     }
 
     /// How many addresses it knows.
@@ -71,28 +96,33 @@ impl Switch {
     /// Tells how many addresses are asked for: often fewer than are learnt.
     pub fn study(pool: &Pool, batch: &Packets, study: &mut Study) {
         let headers = batch.iter().filter_map(|h| Ether::read(pool[h].data()));
-        headers.for_each(|header| study.different("destinations", key(header.dst)));
+        headers.for_each(|header| study.different("destinations", number(header.dst)));
     }
 
-    fn place(&self, key: u64) -> usize {
-        let (mask, bits) = (self.places.len() - 1, self.places.len().trailing_zeros());
-        let mut at = (u64::from(u128::from(key).hash()) << bits >> 32) as usize;
-        while self.places[at].key != 0 && self.places[at].key != key {
+    /// Where the address begins to be looked for.
+    fn first(&self, address: u64) -> usize {
+        let bits = self.places.len().trailing_zeros();
+        (u64::from(u128::from(address).hash()) << bits >> 32) as usize
+    }
+
+    /// Where the address is, or the free place where it belongs.
+    fn place(&self, address: u64) -> usize {
+        let mask = self.places.len() - 1;
+        let mut at = self.first(address);
+        while !self.places[at].is_free() && self.places[at].key & ADDRESS != address {
             at = (at + 1) & mask;
         }
         at
     }
 
-    fn learn(&mut self, address: [u8; 6], port: usize, at: Timestamp) {
+    fn learn(&mut self, address: u64, port: usize, at: Timestamp) {
         if (self.count + 1) * 2 > self.places.len() {
             self.grow();
         }
-        let key = key(address);
-        let place = self.place(key);
-        self.count += usize::from(self.places[place].key == 0);
+        let place = self.place(address);
+        self.count += usize::from(self.places[place].is_free());
         self.places[place] = Seen {
-            key,
-            port: port as u32,
+            key: address | (port as u64 + 1) << 48,
             at,
         };
     }
@@ -101,24 +131,36 @@ impl Switch {
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.places);
         self.places = vec![Seen::default(); (old.len() * 2).max(16)];
-        for seen in old.into_iter().filter(|seen| seen.key != 0) {
-            let place = self.place(seen.key);
+        for seen in old.into_iter().filter(|seen| !seen.is_free()) {
+            let place = self.place(seen.key & ADDRESS);
             self.places[place] = seen;
         }
     }
 
     /// The port of `address`, where one was seen not too long before `now`.
-    fn find(&self, address: [u8; 6], now: Timestamp) -> Option<usize> {
+    fn find(&self, address: u64, now: Timestamp) -> Option<usize> {
         if self.places.is_empty() {
             return None;
         }
-        let seen = self.places[self.place(key(address))];
+        let seen = self.places[self.place(address)];
         let until = seen.at + Timestamp::from_secs(i64::from(self.timeout_s));
-        (seen.key != 0 && now < until).then_some(seen.port as usize)
+        (!seen.is_free() && now < until).then(|| seen.port())
+    }
+
+    /// Asks for the places of a batch's addresses, so that they come while the packets before are forwarded.
+    fn prefetch(&self, pool: &Pool, batch: &Packets) {
+        if self.places.len() * size_of::<Seen>() <= NEAR {
+            return;
+        }
+        for header in batch.iter().filter_map(|h| Ether::read(pool[h].data())) {
+            prefetch(&self.places[self.first(number(header.src))]);
+            prefetch(&self.places[self.first(number(header.dst))]);
+        }
     }
 
     /// Forwards what came to input `source`.
     pub fn forward(&mut self, ctx: &mut Ctx, source: usize, mut batch: Batch) {
+        self.prefetch(ctx.pool(), &batch);
         batch.filter(|h| {
             let packet = &ctx.pool()[&h];
             let now = packet.timestamp();
@@ -128,9 +170,9 @@ impl Switch {
             };
             let mut port = None;
             if self.timeout_s != 0 {
-                self.learn(header.src, source, now);
+                self.learn(number(header.src), source, now);
                 if !header.is_multicast() {
-                    port = self.find(header.dst, now);
+                    port = self.find(number(header.dst), now);
                 }
             }
             match port {
@@ -161,10 +203,11 @@ impl Switch {
         if name == "timeout" {
             return self.timeout_s.to_string();
         }
-        let used = self.places.iter().filter(|seen| seen.key != 0);
-        let sorted: BTreeMap<u64, u32> = used.map(|seen| (seen.key, seen.port)).collect();
-        let line = |(key, port): (&u64, &u32)| {
-            let [_, _, address @ ..] = key.to_be_bytes();
+        let used = self.places.iter().filter(|seen| !seen.is_free());
+        let sorted: BTreeMap<u64, usize> =
+            used.map(|seen| (seen.key & ADDRESS, seen.port())).collect();
+        let line = |(address, port): (&u64, &usize)| {
+            let [_, _, address @ ..] = address.to_be_bytes();
             format!("{} {port}\n", EtherAddress(address))
         };
         sorted.iter().map(line).collect()

@@ -7,7 +7,7 @@
 use super::frames::Field;
 use super::host::{Opener, Workbench, ready};
 use super::ring::{Ring, Shared, Tally};
-use super::traffic::{self, Stream, TEMPLATES, Traffic};
+use super::traffic::{Stream, TEMPLATES, Traffic};
 use crate::beside::Work;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -413,7 +413,7 @@ impl Bench {
             }
             steps
         };
-        go_on(u64::from(traffic.flows).max(traffic::DRAWS as u64));
+        go_on(traffic.draws() as u64);
         Ok(Box::new(move || go_on(slice)))
     }
 

@@ -4,6 +4,7 @@
 //! of them is the cost, and the others tell how busy the machine was.
 
 use super::bench::{Bench, Refused};
+use super::ring::SLICE;
 use super::traffic::Traffic;
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,8 +14,8 @@ use trammel_packet::cpu::cycles;
 const RUNS: usize = 3;
 /// Packets of a run.
 const PACKETS: u64 = 1 << 18;
-/// Slices at the start that warm caches and tables.
-const WARM: usize = 8;
+/// Slices at the start that warm caches, at least; tables fill until every flow has come.
+const WARM: u64 = 8;
 
 /// A measured cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +83,7 @@ pub fn measure(bench: &Bench, traffic: &Traffic) -> Result<Measured, Refused> {
     measure_for(bench, traffic, packets, RUNS)
 }
 
-/// The same in so many runs of so many packets each.
+/// The same in so many runs of so many packets each, besides those that warm it.
 pub fn measure_for(
     bench: &Bench,
     traffic: &Traffic,
@@ -120,10 +121,13 @@ pub fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<f64
     Ok(slices_of(bench, traffic, packets)?.0[0])
 }
 
-/// Ticks a packet of each slice of a run, the least first, at least one; and the packets that came in.
+/// Ticks a packet of each slice of a run after it is warm, the least first, at least one; and the packets that came in.
 fn slices_of(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<(Vec<f64>, u64), Refused> {
-    let (_, tally) = bench.run(traffic, packets)?;
-    let notes = tally.notes.get(WARM..).unwrap_or_default();
+    // While a table fills it is small, and what is looked up in it is near.
+    let warm = (traffic.draws() as u64).max(WARM * SLICE);
+    let (_, tally) = bench.run(traffic, warm + packets)?;
+    let notes = tally.notes.iter().skip_while(|note| note.1 < warm);
+    let notes: Vec<_> = notes.collect();
     let each = notes.windows(2).map(|pair| {
         let (ticks, given) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
         ticks as f64 / given as f64
@@ -137,4 +141,37 @@ fn slices_of(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<(Vec<f64>
         )));
     }
     Ok((each, tally.given))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forwarding::samples;
+    use crate::forwarding::traffic::field;
+
+    #[test]
+    fn what_is_timed_comes_after_every_flow_has_come() {
+        const FLOWS: u32 = 10_000;
+        const TIMED: u64 = 8;
+        let text = "FromDevice(a) -> [0] s :: EtherSwitch; Idle -> [1] s; s[0] -> Queue -> ToDevice(a); s[1] -> Queue -> ToDevice(b);";
+        let bench = Bench::new(text, "x.click", &[], &[samples::plain()]).expect("it is right");
+        let traffic = Traffic {
+            flows: FLOWS,
+            field: Some(field("ether.src").expect("it is a field")),
+            ..Traffic::default()
+        };
+        let draws = traffic.draws() as u64;
+        assert!(draws >= u64::from(FLOWS), "{draws}");
+        let (slices, given) = slices_of(&bench, &traffic, TIMED * SLICE).expect("it runs");
+        assert_eq!(given, draws + TIMED * SLICE);
+        assert!(slices.len() as u64 <= TIMED, "{}", slices.len());
+        // The table that is looked up in does not grow any more.
+        let learnt = |packets| {
+            let (mut ctx, _) = bench.run(&traffic, packets).expect("it runs");
+            let table = ctx.find_handler("s.table", None).expect("it has one");
+            let table = ctx.read_handler(&table, "").expect("it is read");
+            table.lines().count()
+        };
+        assert_eq!(learnt(draws), learnt(2 * draws));
+    }
 }

@@ -10,7 +10,7 @@ use trammel_packet::pool::{Handle, Pool};
 
 /// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
 /// each; they are repeated from the first on.
-pub(super) const DRAWS: usize = 1 << 18;
+const DRAWS: usize = 1 << 18;
 const DRAWS_A_FLOW: usize = 8;
 /// Frames that differ in more than a field, at most.
 pub const TEMPLATES: usize = 64;
@@ -55,6 +55,16 @@ impl Default for Traffic {
 }
 
 impl Traffic {
+    /// Packets after which the flows repeat: every one that comes has come once.
+    pub(super) fn draws(&self) -> usize {
+        let flows = self.flows as usize;
+        match self.locality {
+            _ if flows <= 1 || self.field.is_none() => 1,
+            Locality::Uniform => (flows * DRAWS_A_FLOW).min(DRAWS).max(flows),
+            Locality::Zipf(_) => DRAWS,
+        }
+    }
+
     /// The sizes of frames, in turn.
     pub fn sizes(&self) -> &[usize] {
         if self.mix.is_empty() {
@@ -315,18 +325,15 @@ pub(crate) fn lcm(a: usize, b: usize) -> usize {
 
 /// The flow of each packet.
 fn order(traffic: &Traffic) -> Vec<u32> {
-    if traffic.flows <= 1 || traffic.field.is_none() {
+    let draws = traffic.draws();
+    if draws == 1 {
         return vec![0];
     }
     let mut rng = Rng::new(traffic.seed, "flows");
     match traffic.locality {
-        Locality::Uniform => {
-            let flows = traffic.flows as usize;
-            let draws = (flows * DRAWS_A_FLOW).min(DRAWS).max(flows);
-            (0..draws)
-                .map(|_| rng.below(u64::from(traffic.flows)) as u32)
-                .collect()
-        }
+        Locality::Uniform => (0..draws)
+            .map(|_| rng.below(u64::from(traffic.flows)) as u32)
+            .collect(),
         Locality::Zipf(exponent) => {
             // Ranks by their sums of weights: exact, and made once.
             let mut sums = Vec::with_capacity(traffic.flows as usize);
@@ -339,7 +346,7 @@ fn order(traffic: &Traffic) -> Vec<u32> {
                 let drawn = rng.unit() * sum;
                 sums.partition_point(|sum| *sum < drawn).min(sums.len() - 1) as u32
             };
-            (0..DRAWS).map(|_| draw(&mut rng)).collect()
+            (0..draws).map(|_| draw(&mut rng)).collect()
         }
     }
 }

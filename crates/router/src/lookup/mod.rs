@@ -39,6 +39,8 @@ use std::num::NonZeroU32;
 
 /// Addresses that a table looks up at once, at most; longer slices are cut into such parts.
 pub const BATCH: usize = 32;
+/// Bytes up to which a structure is taken to be in the nearest cache, where prefetching only costs.
+pub const NEAR: usize = 32 << 10;
 
 /// The number of a next hop; see [`Routes`] for its gateway and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

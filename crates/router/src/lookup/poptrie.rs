@@ -17,7 +17,7 @@
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
-use super::{Address, BATCH, NextHop, Prefix, Table};
+use super::{Address, BATCH, NEAR, NextHop, Prefix, Table};
 use trammel_packet::cpu::prefetch;
 
 /// Marks a word that is the place of a node rather than a next hop.
@@ -26,8 +26,6 @@ const NODE: u32 = 1 << 31;
 const STRIDE: u8 = 6;
 /// Words of a bitmap.
 const HEAD: usize = 2;
-/// Bytes up to which a structure is taken to be in the nearest cache, where prefetching only costs.
-const NEAR: usize = 32 << 10;
 
 /// A table over addresses of any width.
 #[derive(Clone, Debug)]

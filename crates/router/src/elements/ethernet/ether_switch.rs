@@ -34,8 +34,8 @@ pub static ENTRY: Entry = Entry::new("EtherSwitch", "a switch that learns", || {
 .references(&["IEEE 802.1D"])
 .params(&[learning_switch::TIMEOUT])
 .ops(
-    "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * destinations, 0) by 4; work(155)",
+    "parse(14); ct_insertion(1, 16, 3 * entries, 0) by 8; \
+     ht_lookup(1, 16, 3 * destinations, 0) by 8; work(155)",
 );
 
 #[derive(Debug, Default)]
@@ -44,9 +44,8 @@ struct EtherSwitch {
 }
 
 impl Element for EtherSwitch {
-    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.switch.configure(args, false);
-        Ok(())
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.switch.configure(args, setup.inputs.len(), false)
     }
 
     fn push(&mut self, ctx: &mut Ctx, port: usize, batch: Batch) {

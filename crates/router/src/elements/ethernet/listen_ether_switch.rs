@@ -37,8 +37,8 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["IEEE 802.1D"])
 .params(&[learning_switch::TIMEOUT])
 .ops(
-    "parse(14); ct_insertion(1, 24, 3 * entries, 0) by 4; \
-     ht_lookup(1, 24, 3 * destinations, 0) by 4; copy(frame); work(300)",
+    "parse(14); ct_insertion(1, 16, 3 * entries, 0) by 8; \
+     ht_lookup(1, 16, 3 * destinations, 0) by 8; copy(frame); work(300)",
 );
 
 #[derive(Debug, Default)]
@@ -47,9 +47,8 @@ struct ListenEtherSwitch {
 }
 
 impl Element for ListenEtherSwitch {
-    fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.switch.configure(args, true);
-        Ok(())
+    fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+        self.switch.configure(args, setup.inputs.len(), true)
     }
 
     fn push(&mut self, ctx: &mut Ctx, port: usize, batch: Batch) {
