@@ -3,62 +3,74 @@
 //! No constant is learnt from these graphs. What nine in ten of their estimates do not err by more than is how far the
 //! interval of an estimate reaches to either side, where what the constants themselves are good for is less.
 
-use super::reference::{Reference, Timed, bench};
+use super::reference::Reference;
 use super::{Calibration, Error};
+use crate::forwarding::bench::Bench;
 use crate::forwarding::estimate::{Conditions, Subject};
 use crate::forwarding::traffic::{Traffic, field};
+use std::rc::Rc;
 use toml_edit::{Document, Item, Table};
 
 /// The graphs.
 const GRAPHS: &str = include_str!("composed.toml");
 /// Sizes of frames, in bytes with the FCS.
 const SIZES: [usize; 2] = [64, 1518];
-/// Graphs that are timed.
-pub(super) const TIMED: usize = 10 * SIZES.len();
-/// Runs of each.
-const RUNS: usize = 3;
-/// A graph that took so much more than its estimate is timed again.
-const AGAIN: f64 = 0.1;
 /// Of the estimates so many lie within what is said.
 const SHARE: f64 = 0.9;
 
-/// Estimates and times the graphs, and tells the calibration what estimates err by.
+/// A graph at a size, and its number among those that are timed.
+pub(super) struct Plan {
+    name: String,
+    bench: Rc<Bench>,
+    traffic: Traffic,
+    at: usize,
+}
+
+/// Has the graphs timed.
+pub(super) fn plan(reference: &mut Reference) -> Result<Vec<Plan>, Error> {
+    let mut plans = Vec::new();
+    for (name, text, traffic) in graphs() {
+        let bench = reference.bench(&text)?;
+        for frame in SIZES {
+            let traffic = Traffic {
+                frame,
+                ..traffic.clone()
+            };
+            plans.push(Plan {
+                name: name.clone(),
+                at: reference.add(&bench, &traffic),
+                bench: Rc::clone(&bench),
+                traffic,
+            });
+        }
+    }
+    Ok(plans)
+}
+
+/// Estimates the graphs, and tells the calibration what estimates err by.
 pub(super) fn check(
     calibration: &mut Calibration,
     reference: &Reference,
-    is_over: &dyn Fn() -> bool,
+    plans: &[Plan],
 ) -> Result<(), Error> {
     let machine = calibration.machine();
     let (mut errors, mut each) = (Vec::new(), Vec::new());
-    for (name, text, traffic) in graphs() {
-        let bench = bench(&text)?;
-        for frame in SIZES {
-            if is_over() {
-                return Err(Error::Interrupted);
-            }
-            let under = Conditions {
-                traffic: Traffic {
-                    frame,
-                    ..traffic.clone()
-                },
-                ..Conditions::default()
-            };
-            let time = || reference.time_often(RUNS, &[(&bench, under.traffic.clone())]);
-            let mut timed = time()?[0];
-            let subject = Subject::Configuration(Box::new(bench.clone()));
-            let estimated = subject.at(frame as f64, &machine, &under)?.estimate;
-            let error = |timed: Timed| estimated.cycles.centre / timed.cycles - 1.0;
-            // Others on the machine make a graph slower, and never faster.
-            if error(timed) < -AGAIN {
-                let again = time()?[0];
-                if again.cycles < timed.cycles {
-                    timed = again;
-                }
-            }
-            let error = error(timed);
-            each.push(format!("{name} {:+.0} %", 100.0 * error));
-            errors.push(error.abs());
-        }
+    for plan in plans {
+        let Some(timed) = reference.timed(plan.at) else {
+            continue;
+        };
+        let under = Conditions {
+            traffic: plan.traffic.clone(),
+            ..Conditions::default()
+        };
+        let subject = Subject::Configuration(Box::new(Bench::clone(&plan.bench)));
+        let estimated = subject.at(plan.traffic.frame as f64, &machine, &under)?;
+        let error = estimated.estimate.cycles.centre / timed.cycles - 1.0;
+        each.push(format!("{} {:+.0} %", plan.name, 100.0 * error));
+        errors.push(error.abs());
+    }
+    if errors.is_empty() {
+        return Ok(());
     }
     errors.sort_by(f64::total_cmp);
     let place = (SHARE * errors.len() as f64).ceil() as usize;
@@ -97,12 +109,8 @@ fn graph(table: &Table) -> (String, String, Traffic) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference::bench;
     use super::*;
-
-    #[test]
-    fn the_graphs_are_as_many_as_their_time_is_reckoned_for() {
-        assert_eq!(graphs().len() * SIZES.len(), TIMED);
-    }
 
     #[test]
     fn every_graph_sends_packets_out_and_is_estimated_whole_on_every_machine() {

@@ -4,23 +4,21 @@
 //! timed in a row of itself and compared with what its operations cost: the ratio is the class's *factor*. A
 //! configuration is estimated from these, never from its own counters.
 
-use super::reference::{Reference, SMALL_MEAN, bench, in_small_batches, traffic, wrong};
+use super::reference::{Reference, SMALL_MEAN, Timed, Watch, in_small_batches, traffic, wrong};
 use super::{Calibration, Error, composed, own_work};
 use crate::forwarding::bench::Bench;
 use crate::forwarding::estimate::{self, Conditions, Subject};
 use crate::forwarding::traffic::{Traffic, field};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use toml_edit::{Document, Item, Table};
 use trammel_cost::machine::{Factor, Machine};
+use trammel_router::elements;
 
 /// The graphs of one element.
 const ROWS: &str = include_str!("elements.toml");
 /// A factor says no more than this about code.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.05..=20.0;
-/// The least of the graph that does nothing is the same if it is so much of what it was.
-const STEADY: f64 = 0.95;
-/// Rows after which it is looked whether all will be done in time.
-const FEW_ROWS: usize = 5;
 /// Bytes of the long frames by which growth is told, and cycles below which it is none.
 const LONG: usize = 1518;
 const LEAST_GROWTH: f64 = 1.0;
@@ -47,41 +45,26 @@ pub fn learn(
     is_over: &dyn Fn() -> bool,
     progress: &dyn Fn(f64),
 ) -> Result<(), Error> {
+    let began = Instant::now();
+    let mut reference = Reference::new()?;
+    let own = own_work::Plan::new(&mut reference)?;
+    let composed = composed::plan(&mut reference)?;
     let rows = rows();
-    let started = Instant::now();
-    let reference = Reference::new(4 * rows.len() + composed::TIMED, budget)?;
-    let is_late = || started.elapsed() > budget.mul_f64(1.2);
-    let watch = Watch {
-        is_over,
-        is_late: &is_late,
-        progress,
-    };
-    loop {
-        let least = reference.least();
-        own_work::learn(calibration, &reference)?;
-        let time = budget.saturating_sub(started.elapsed());
-        factors(calibration, &reference, &rows, &watch, time)?;
-        // Who was slowed all the time up to now did not notice: what was learnt then does not fit what comes after.
-        if reference.least() >= STEADY * least || is_late() {
-            break;
-        }
-    }
-    composed::check(calibration, &reference, is_over)?;
-    let (timed, slowed) = reference.timed();
+    let plans: Result<Vec<Plan>, Error> =
+        rows.iter().map(|row| plan(row, &mut reference)).collect();
+    let plans = plans?;
+    let watch = Watch { is_over, progress };
+    reference.time(budget.saturating_sub(began.elapsed()), &watch)?;
+    own_work::learn(calibration, &reference, &own)?;
+    factors(calibration, &reference, &rows, &plans)?;
+    composed::check(calibration, &reference, &composed)?;
+    let (made, slowed) = reference.made();
     if slowed > 0 {
         calibration.note(format!(
-            "Of {timed} runs of graphs {slowed} were slowed by who shares the processor, and count by as much less."
+            "Of {made} runs of graphs {slowed} were slowed by who shares the processor."
         ));
     }
     Ok(())
-}
-
-/// Who is asked and told while factors are learnt.
-struct Watch<'a> {
-    is_over: &'a dyn Fn() -> bool,
-    /// Whether the time that was given is used up.
-    is_late: &'a dyn Fn() -> bool,
-    progress: &'a dyn Fn(f64),
 }
 
 /// Adds the factors of classes.
@@ -89,34 +72,25 @@ fn factors(
     calibration: &mut Calibration,
     reference: &Reference,
     rows: &[Row],
-    watch: &Watch<'_>,
-    time: Duration,
+    plans: &[Plan],
 ) -> Result<(), Error> {
-    let began = Instant::now();
-    for (at, row) in rows.iter().enumerate() {
-        if (watch.is_over)() {
-            return Err(Error::Interrupted);
+    let mut without_time = 0;
+    for (row, plan) in rows.iter().zip(plans) {
+        match factor(row, plan, &calibration.machine(), reference)? {
+            Found::Factor(factor) => {
+                for class in row.of.iter().chain(&row.r#as) {
+                    calibration.add_factor(class, factor);
+                }
+            }
+            Found::NoTime => without_time += 1,
+            Found::Free => {}
         }
-        // At the pace so far the rest would not be done in time, nor in the tenth that may be added.
-        if at >= FEW_ROWS
-            && began.elapsed().mul_f64(rows.len() as f64 / at as f64) > time.mul_f64(1.1)
-        {
-            reference.hurry();
-        }
-        if (watch.is_late)() {
-            calibration.note(format!(
-                "Of {} graphs of elements there was time for {at}; the classes of the others have no factor.",
-                rows.len()
-            ));
-            break;
-        }
-        (watch.progress)((at + 1) as f64 / (rows.len() + 2) as f64);
-        let Some(factor) = factor(row, &calibration.machine(), reference)? else {
-            continue;
-        };
-        for class in row.of.iter().chain(&row.r#as) {
-            calibration.add_factor(class, factor);
-        }
+    }
+    if without_time > 0 {
+        calibration.note(format!(
+            "Of {} graphs of elements there was no time for {without_time}; their classes have no factor.",
+            rows.len()
+        ));
     }
     Ok(())
 }
@@ -202,18 +176,60 @@ impl From<estimate::Error> for Error {
     }
 }
 
-/// What the row's code costs against its operations; nothing where they cost nothing.
-///
-/// What else differs between the two graphs is taken at what was learnt of it before, so rows stand after those that they need.
-fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<Factor>, Error> {
+/// The graphs of a row, with and without its elements, and the numbers of those that are timed: in large batches, in small
+/// ones and, where the element's work grows with them, with long frames, each without and with.
+struct Plan {
+    without: Rc<Bench>,
+    with: Rc<Bench>,
+    times: f64,
+    traffic: [Traffic; 3],
+    at: [[usize; 2]; 2],
+    at_long: Option<[usize; 2]>,
+}
+
+/// Has a row's graphs timed.
+fn plan(row: &Row, reference: &mut Reference) -> Result<Plan, Error> {
     let (without, with, times) = row.graphs();
-    let (without, with) = (bench(&without)?, bench(&with)?);
+    let (without, with) = (reference.bench(&without)?, reference.bench(&with)?);
     let usual = row.traffic.clone();
-    let small = in_small_batches(&usual);
     let long = Traffic {
         frame: LONG,
         ..usual.clone()
     };
+    let small = in_small_batches(&usual);
+    let mut add = |traffic| [&without, &with].map(|bench| reference.add(bench, traffic));
+    let grows = |class: &String| {
+        let ops = elements::find(class).and_then(|entry| entry.ops);
+        ops.is_some_and(|ops| ops.contains("frame"))
+    };
+    Ok(Plan {
+        at: [add(&usual), add(&small)],
+        at_long: row.of.iter().any(grows).then(|| add(&long)),
+        traffic: [usual, small, long],
+        times: times as f64,
+        without,
+        with,
+    })
+}
+
+/// What timing tells of a row.
+enum Found {
+    Factor(Factor),
+    /// Its operations cost nothing.
+    Free,
+    /// There was no time for it.
+    NoTime,
+}
+
+/// What the row's code costs against its operations.
+///
+/// What else differs between the two graphs is taken at what was learnt of it before, so rows stand after those that they need.
+fn factor(
+    row: &Row,
+    plan: &Plan,
+    machine: &Machine,
+    reference: &Reference,
+) -> Result<Found, Error> {
     let mut plain = machine.clone();
     for class in &row.of {
         plain.factors.remove(class);
@@ -239,9 +255,9 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
         }
         Ok(sums)
     };
-    let times = times as f64;
+    let times = plan.times;
     let beside = |traffic: &Traffic| -> Result<Split, Error> {
-        let (more, less) = (split(&with, traffic)?, split(&without, traffic)?);
+        let (more, less) = (split(&plan.with, traffic)?, split(&plan.without, traffic)?);
         Ok(Split {
             own: (more.own - less.own) / times,
             memory: (more.memory - less.memory) / times,
@@ -249,40 +265,36 @@ fn factor(row: &Row, machine: &Machine, reference: &Reference) -> Result<Option<
             visits: (more.visits - less.visits) / times,
         })
     };
-    let in_batches = beside(&usual)?;
+    let [usual, small, long] = &plan.traffic;
+    let in_batches = beside(usual)?;
     if in_batches.own <= 0.0 {
-        return Ok(None);
+        return Ok(Found::Free);
     }
-    let few = beside(&small)?;
-    let in_long = beside(&long)?;
-    let is_grown = in_long.own - in_batches.own > LEAST_GROWTH;
-    let mut benches = vec![
-        (&without, usual.clone()),
-        (&with, usual),
-        (&without, small.clone()),
-        (&with, small),
-    ];
-    if is_grown {
-        benches.extend([(&without, long.clone()), (&with, long)]);
-    }
-    let timed = reference.time(&benches)?;
-    let cycles = |without: usize, others: f64| {
-        (timed[without + 1].cycles - timed[without].cycles) / times - others
+    let few = beside(small)?;
+    let in_long = beside(long)?;
+    let timed = |[without, with]: [usize; 2]| -> Option<[Timed; 2]> {
+        Some([reference.timed(without)?, reference.timed(with)?])
     };
-    let measured = cycles(0, in_batches.others + in_batches.memory);
+    let [Some(at_usual), Some(at_small)] = plan.at.map(timed) else {
+        return Ok(Found::NoTime);
+    };
+    let is_grown = in_long.own - in_batches.own > LEAST_GROWTH;
+    let at_long = plan.at_long.filter(|_| is_grown).and_then(timed);
+    let cycles =
+        |[without, with]: [Timed; 2], others: f64| (with.cycles - without.cycles) / times - others;
+    let measured = cycles(at_usual, in_batches.others + in_batches.memory);
     let ratio = (measured / in_batches.own).clamp(*FACTORS.start(), *FACTORS.end());
     // By how much more a packet among few costs than the ratio says, over the calls that it has more.
-    let more = cycles(2, few.others + few.memory) - measured - ratio * (few.own - in_batches.own);
+    let more =
+        cycles(at_small, few.others + few.memory) - measured - ratio * (few.own - in_batches.own);
     let calls = few.visits * (1.0 / SMALL_MEAN - 1.0 / Factor::BATCH);
     let call = if calls > 0.0 { more / calls } else { 0.0 };
-    let grown = if is_grown {
-        let added = cycles(4, in_long.others + in_long.memory) - measured;
+    let grown = at_long.map_or(1.0, |at_long| {
+        let added = cycles(at_long, in_long.others + in_long.memory) - measured;
         (added / (in_long.own - in_batches.own)).clamp(0.0, *FACTORS.end())
-    } else {
-        1.0
-    };
-    let noise = (timed[0].spread + timed[1].spread) / times;
-    Ok(Some(Factor {
+    });
+    let noise = (at_usual[0].spread + at_usual[1].spread) / times;
+    Ok(Found::Factor(Factor {
         ratio,
         grown,
         spread: (noise / measured.abs().max(1.0)).clamp(LEAST_SPREAD, 1.0),
@@ -303,8 +315,8 @@ struct Split {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference::bench;
     use super::*;
-    use trammel_router::elements;
 
     /// What is wrong with a graph.
     fn fault(text: &str, frame: usize) -> Option<String> {

@@ -1,9 +1,7 @@
 //! What the router's own work costs here: `call`, `driver`, `poll` and `pace`.
 
 use super::elements::LEAST_SPREAD;
-use super::reference::{
-    RUNS, Reference, SMALL_MEAN, Timed, bench, in_small_batches, traffic, wrong,
-};
+use super::reference::{Reference, SMALL_MEAN, Timed, bench, in_small_batches, traffic, wrong};
 use super::{Calibration, Error};
 use crate::forwarding::arrivals::Pattern;
 use crate::forwarding::paced::{Bed, UnderLoad};
@@ -19,36 +17,57 @@ const IDLE_RING: usize = 64;
 const PACE_FRAMES: f64 = 32_768.0;
 const PACE_RING: usize = 1024;
 
-/// All estimates stand on these: they are timed so many times more often.
-const OFTEN: usize = 4;
+/// Frames and packets of a batch of the graphs, and elements of the one that is not bare.
+const SMALL: usize = 64;
+const LARGE: usize = 1518;
+const MANY: usize = 32;
+const NULLS: usize = 8;
 
-/// Adds them.
-pub(super) fn learn(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
-    of_packets(calibration, reference)?;
+/// The graphs that tell of packets, as the reference numbers them.
+pub(super) struct Plan {
+    graphs: [usize; 5],
+}
+
+impl Plan {
+    /// Has the graphs timed.
+    pub(super) fn new(reference: &mut Reference) -> Result<Plan, Error> {
+        let bare = reference.bench("FromDevice(in) -> Discard;")?;
+        let nulls = ["Null"; NULLS].join(" -> ");
+        let nulls = reference.bench(&format!("FromDevice(in) -> {nulls} -> Discard;"))?;
+        let usual = traffic(SMALL, MANY);
+        let few = in_small_batches(&usual);
+        // All estimates stand on these.
+        let graphs = [
+            (&bare, &usual),
+            (&bare, &traffic(LARGE, MANY)),
+            (&bare, &few),
+            (&nulls, &usual),
+            (&nulls, &few),
+        ]
+        .map(|(bench, traffic)| reference.add_often(bench, traffic));
+        Ok(Plan { graphs })
+    }
+}
+
+/// Adds what they cost.
+pub(super) fn learn(
+    calibration: &mut Calibration,
+    reference: &Reference,
+    plan: &Plan,
+) -> Result<(), Error> {
+    of_packets(calibration, reference, plan)?;
     idle(calibration, reference)?;
     pace(calibration, reference)
 }
 
 /// `call` and `driver`.
-fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
-    const NULLS: usize = 8;
-    let (small, large, many) = (64, 1518, 32);
-    let few = in_small_batches(&traffic(small, many));
-    let bare = bench("FromDevice(in) -> Discard;")?;
-    let nulls = bench(&format!(
-        "FromDevice(in) -> {} -> Discard;",
-        ["Null"; NULLS].join(" -> ")
-    ))?;
-    let timed = reference.time_often(
-        OFTEN * RUNS,
-        &[
-            (&bare, traffic(small, many)),
-            (&bare, traffic(large, many)),
-            (&bare, few.clone()),
-            (&nulls, traffic(small, many)),
-            (&nulls, few),
-        ],
-    )?;
+fn of_packets(
+    calibration: &mut Calibration,
+    reference: &Reference,
+    plan: &Plan,
+) -> Result<(), Error> {
+    let timed: Option<Vec<Timed>> = plan.graphs.iter().map(|at| reference.timed(*at)).collect();
+    let timed = timed.ok_or_else(|| Error::Lacks("there was no time for any graph".to_owned()))?;
     // The first of them is the reference itself, which was run most often.
     let cost = |at: usize| {
         if at == 0 {
@@ -59,9 +78,9 @@ fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<()
     };
     // Two batches tell what is a packet's and what is a batch's.
     let split = |at_many: f64, at_few: f64| {
-        let batch = (at_few - at_many) / (1.0 / SMALL_MEAN - 1.0 / (many as f64));
+        let batch = (at_few - at_many) / (1.0 / SMALL_MEAN - 1.0 / (MANY as f64));
         let batch = batch.max(0.0);
-        ((at_many - batch / (many as f64)).max(0.0), batch)
+        ((at_many - batch / (MANY as f64)).max(0.0), batch)
     };
     let null = |with: usize, without: usize| (cost(with) - cost(without)) / NULLS as f64;
     let (packet, batch) = split(null(3, 0), null(4, 2));
@@ -83,11 +102,11 @@ fn of_packets(calibration: &mut Calibration, reference: &Reference) -> Result<()
         .and_then(|c| c.get("instruction"));
     let sink = 4.0 * work.copied().unwrap_or(0.0) + packet;
     let lines = |frame: f64| (frame / 64.0).ceil();
-    let line = (cost(1) - cost(0)) / (lines(large as f64) - lines(small as f64));
+    let line = (cost(1) - cost(0)) / (lines(LARGE as f64) - lines(SMALL as f64));
     let line = line.max(0.0);
     let (own, own_batch) = split(cost(0), cost(2));
     // FromDevice is called for none, so both of its calls are the driver's.
-    let own = own - line * lines(small as f64) - sink - packet;
+    let own = own - line * lines(SMALL as f64) - sink - packet;
     let call = (own_batch - 2.0 * batch).max(0.0);
     calibration.add(
         "driver",
@@ -123,21 +142,22 @@ fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
     let cycles_a_second = reference.clock.cycles_a_tick * reference.clock.ticks_per_s;
     let more = |burst: usize| -> Result<Timed, Error> {
         let traffic = traffic(64, burst);
-        let plain = reference.time(&[(&through, traffic.clone())])?[0];
         let bed = Bed::new(&through, &traffic, Pattern::Constant, PACE_RING).map_err(wrong);
         let mut bed = bed?;
         // Twice what it does without: more than it can do with.
-        let pps = 2.0 * cycles_a_second / plain.cycles;
+        let pps = 2.0 * cycles_a_second / reference.cycles(&through, &traffic)?;
         let load = Load::new(pps, Time::from_secs_f64(PACE_FRAMES / pps));
         let load = load.ok_or_else(|| Error::Lacks("a graph takes no time".to_owned()))?;
-        let mut all = Vec::new();
+        // In turn, so that what slows the one slows the other.
+        let (mut plain, mut all) = (f64::INFINITY, Vec::new());
         for _ in 0..IDLE_WINDOWS {
             let window = bed.offer(&[load]).map_err(|failure| lacks(&failure))?;
             all.push(cycles_a_second / window.taken_per_s);
+            plain = plain.min(reference.cycles(&through, &traffic)?);
         }
         all.sort_by(f64::total_cmp);
         Ok(Timed {
-            cycles: (all[0] - plain.cycles).max(0.0),
+            cycles: (all[0] - plain).max(0.0),
             spread: (all[all.len() / 2] - all[0]) / all[0],
         })
     };
