@@ -3,9 +3,9 @@
 Each function is estimated on `host`, whose constants come from graphs of single elements (`trammel calibrate`), and
 then measured on rings in memory; no function is predicted from its own counters. Beside the error stand that
 of a null model, one constant for every packet (the mean of the measured functions), and how far two measurements differ.
-A graph that does nothing is measured before and after each function, and tells the `pace` of the machine: what it takes
-over what the calibration says that it takes. `measured` is what the function took over that. Where the pace is more
-than a tenth too slow, who shares the processor's core slows it, and the function is measured again.
+A graph that does nothing is measured before and after each function, with the shortest frames, and tells the `pace` of the
+machine: what it takes over what the calibration says that it takes. `measured` is what the function took over that. Where the
+pace is more than a tenth too slow, who shares the processor's core slows it, and the function is measured again.
 Calibrate first, on a machine at rest: `trammel calibrate`.
 """
 
@@ -156,27 +156,25 @@ REFERENCE = "FromDevice(in) -> Discard;"
 TRIES = 20
 
 
-def cell(rows: list[dict], engine: str, size: int) -> dict:
-    """The row of an engine at a size."""
-    return next(row for row in rows if row["engine"] == engine and row["frame_bytes"] == size)
+def rows_of(rows: list[dict], engine: str) -> list[dict]:
+    """The rows of an engine, by size."""
+    return sorted((row for row in rows if row["engine"] == engine), key=lambda row: row["frame_bytes"])
 
 
-def pace(rows: list[dict], size: int) -> float:
-    """How much slower the machine is than its calibration says, by the graph that does nothing."""
-    return cell(rows, "measure", size)["cost_cycles"] / cell(rows, "predict", size)["cost_cycles"]
+def pace() -> float:
+    """How much slower the machine is now than its calibration says. Longer frames would add what estimates of them err by."""
+    rows = run(REFERENCE, ["--frame-sizes", SIZES.split(",")[0]])
+    return rows_of(rows, "measure")[0]["cost_cycles"] / rows_of(rows, "predict")[0]["cost_cycles"]
 
 
-def steady(text: str, traffic: list[str]) -> tuple[list[dict], dict[int, float], bool]:
-    """A function's rows, the pace at which it was measured, by size, and whether that was steady."""
+def steady(text: str, traffic: list[str]) -> tuple[list[dict], float, bool]:
+    """A function's rows, the pace at which it was measured, and whether that was steady."""
     for _ in range(TRIES):
-        nothing = ["--frame-sizes", traffic[traffic.index("--frame-sizes") + 1] if "--frame-sizes" in traffic else SIZES]
-        before, rows, after = run(REFERENCE, nothing), run(text, traffic), run(REFERENCE, nothing)
-        sizes = {row["frame_bytes"] for row in rows}
-        both = {size: (pace(before, size), pace(after, size)) for size in sizes}
-        is_steady = all(max(pair) <= 1.1 for pair in both.values())
+        before, rows, after = pace(), run(text, traffic), pace()
+        is_steady = max(before, after) <= 1.1
         if is_steady:
             break
-    return rows, {size: statistics.mean(pair) for size, pair in both.items()}, is_steady
+    return rows, statistics.mean([before, after]), is_steady
 
 
 def main() -> None:
@@ -195,20 +193,19 @@ def main() -> None:
     for name, text, traffic in FUNCTIONS:
         if wanted.names and not any(part in name for part in wanted.names):
             continue
-        rows, paces, is_steady = steady(text, traffic)
-        for size in sorted(paces):
-            ours, here = cell(rows, "predict", size), cell(rows, "measure", size)
+        rows, pace_of, is_steady = steady(text, traffic)
+        for ours, here in zip(rows_of(rows, "predict"), rows_of(rows, "measure"), strict=True):
             low, centre, high = (ours[key] for key in ("low_cycles", "cost_cycles", "high_cycles"))
             repeat = here["high_cycles"] / here["cost_cycles"] - 1
-            seen = here["cost_cycles"] / paces[size]
+            seen = here["cost_cycles"] / pace_of
             errors.append(centre / seen - 1)
             inside.append(low <= seen <= high)
             widths.append(high / low)
             measured.append(seen)
             repeats.append(repeat)
             say(
-                f"{name:<32} {size:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
-                f"{errors[-1]:>+8.1%} {repeat:>6.1%} {paces[size]:>6.2f}{'' if is_steady else ' unsteady'}"
+                f"{name:<32} {ours['frame_bytes']:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
+                f"{errors[-1]:>+8.1%} {repeat:>6.1%} {pace_of:>6.2f}{'' if is_steady else ' unsteady'}"
             )
     if not errors:
         message = "no function has such a name"

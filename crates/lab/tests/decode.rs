@@ -298,7 +298,7 @@ fn logs_go_to_ditg_and_back_and_summaries_are_itgdecs_to_the_last_digit() {
             );
         }
         assert_eq!(
-            of_theirs["flows"][0]["flow"], "1",
+            of_theirs["flows"][0]["flow"], 1,
             "D-ITG counts flows from 1"
         );
         assert_eq!(

@@ -118,7 +118,10 @@ impl System {
     /// What `scripts/setup` ends with, and what it said.
     fn setup(&self, words: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let Output { status, stderr, .. } = Command::new(self.path("bin/bash"))
+        // A shell has what it runs in the background ignore signals, and no script undoes that.
+        let Output { status, stderr, .. } = Command::new("/usr/bin/env")
+            .arg("--default-signal=INT,TERM,HUP")
+            .arg(self.path("bin/bash"))
             .arg(root.join("scripts/setup"))
             .args(words)
             .env_clear()

@@ -17,7 +17,7 @@ pub const BOUND: f64 = 0.15;
 const WAITING_BOUND: f64 = 0.5;
 /// Two calibrations in a row agree where no function's cost differs by more.
 pub const REPEATABLE: f64 = 0.10;
-/// What estimates of graphs may err by, nine in ten of them, before the calibration is refused: beyond it, a machine that was
+/// What estimates of graphs may err by, nine times in ten, before the calibration is refused: beyond it, a machine that was
 /// measured says hardly more than a data sheet, of which estimates are good for 30 %.
 pub const LARGEST_ERROR: f64 = 0.25;
 
@@ -219,11 +219,11 @@ pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
     ))
 }
 
-/// Why it is refused, where estimates by it were compared with what graphs take, and nine in ten err by up to `error`.
+/// Why it is refused, where estimates by it were compared with what graphs take, and erred by up to `error`.
 pub(super) fn refusal_by_error(error: f64, load: &str) -> Option<String> {
     (error > LARGEST_ERROR).then(|| {
         format!(
-            "this machine is too noisy to be calibrated: estimates of graphs that were then timed err by up to {:.0} % (nine in ten); \
+            "this machine is too noisy to be calibrated: estimates of graphs that were then timed err by up to {:.0} %; \
              at most {:.0} % is borne; load average {load}",
             error * 100.0,
             LARGEST_ERROR * 100.0
@@ -322,6 +322,6 @@ mod tests {
     fn estimates_that_err_as_a_data_sheet_does_are_refused() {
         assert_eq!(refusal_by_error(0.2, "1 1 1"), None);
         let said = refusal_by_error(0.4, "1 1 1").expect("it is refused");
-        assert!(said.contains("err by up to 40 % (nine in ten)"), "{said}");
+        assert!(said.contains("err by up to 40 %"), "{said}");
     }
 }

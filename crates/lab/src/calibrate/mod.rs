@@ -79,7 +79,7 @@ pub struct Calibration {
     /// What usual functions cost by both passes, and by how much that differs at most that does not wait for memory.
     functions: Vec<Pair>,
     working: f64,
-    /// What nine in ten estimates of graphs err by at most, where some were timed.
+    /// What the estimate of a graph does not err by more than, nine times in ten, where some were timed.
     error: Option<f64>,
     /// The load averages at the end.
     pub load: String,
@@ -110,7 +110,7 @@ impl Calibration {
         self.machine.siblings = Some(siblings);
     }
 
-    /// Nine in ten estimates of graphs err by so much at most.
+    /// The estimate of a graph does not err by more, nine times in ten.
     pub fn erred(&mut self, error: f64) {
         self.error = Some(error);
     }

@@ -59,6 +59,8 @@ impl What {
 
 /// Lines of a page that the walk through memory comes to while the TLB knows the page.
 pub(super) const LINES_A_PAGE: usize = 8;
+/// Bytes of the smallest page of any machine.
+const PAGE: usize = 4096;
 /// Lines by which the latency of a shared cache is told.
 const EVICTED: usize = 1024;
 /// Pages and lines at which the TLB is looked at.
@@ -94,8 +96,11 @@ pub(super) fn all(
                 bench.evicted(at + 1, EVICTED, enough, seed)
             }
             _ => {
-                // Few enough that no two lines want the same place, or look alike to a predictor of ways.
-                let places = way(cache.bytes / 4, seed, &format!("L{}", cache.level));
+                // Few enough that no two lines want the same place. Of the nearest cache a page: lines of two pages can look
+                // alike to a predictor of ways, as their addresses happen to be, and then each is as far as the next cache.
+                let most = if at == 0 { PAGE } else { usize::MAX };
+                let bytes = (cache.bytes / 4).min(most);
+                let places = way(bytes, seed, &format!("L{}", cache.level));
                 bench.walk(at + 1, &places, places.len())
             }
         };
