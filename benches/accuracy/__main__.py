@@ -5,7 +5,8 @@ then measured on rings in memory; no function is predicted from its own counters
 of a null model, one constant for every packet (the mean of the measured functions), and how far two measurements differ.
 A graph that does nothing is measured before and after each function, with the shortest frames, and tells the `pace` of the
 machine: what it takes over what the calibration says that it takes. `measured` is what the function took over that. Where the
-pace is more than a tenth too slow, who shares the processor's core slows it, and the function is measured again.
+pace is more than a tenth too slow, who shares the processor's core slows it, and the function is measured again. All functions
+are measured in two rounds, minutes apart, and the least counts: others only ever make a function slower.
 Calibrate first, on a machine at rest: `trammel calibrate`.
 """
 
@@ -154,6 +155,7 @@ def run(text: str, traffic: list[str]) -> list[dict]:
 
 REFERENCE = "FromDevice(in) -> Discard;"
 TRIES = 20
+ROUNDS = 2
 
 
 def rows_of(rows: list[dict], engine: str) -> list[dict]:
@@ -189,24 +191,29 @@ def main() -> None:
         message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel-lab"
         raise Failure(message)
     say(f"{'function':<32} {'bytes':>5} {'low':>8} {'estimate':>8} {'high':>8} {'measured':>8} {'error':>8} {'runs':>6} {'pace':>6}")
+    chosen = [one for one in FUNCTIONS if not wanted.names or any(part in one[0] for part in wanted.names)]
+    # What each function was seen to take, by name and size: the least in a steady moment, else the least.
+    best: dict[tuple[str, int], tuple[bool, float, dict, dict, float]] = {}
+    for _ in range(ROUNDS):
+        for name, text, traffic in chosen:
+            rows, pace_of, is_steady = steady(text, traffic)
+            for ours, here in zip(rows_of(rows, "predict"), rows_of(rows, "measure"), strict=True):
+                found = (not is_steady, here["cost_cycles"] / pace_of, ours, here, pace_of)
+                key = (name, ours["frame_bytes"])
+                best[key] = min(best.get(key, found), found, key=lambda one: one[:2])
     errors, inside, widths, measured, repeats = [], [], [], [], []
-    for name, text, traffic in FUNCTIONS:
-        if wanted.names and not any(part in name for part in wanted.names):
-            continue
-        rows, pace_of, is_steady = steady(text, traffic)
-        for ours, here in zip(rows_of(rows, "predict"), rows_of(rows, "measure"), strict=True):
-            low, centre, high = (ours[key] for key in ("low_cycles", "cost_cycles", "high_cycles"))
-            repeat = here["high_cycles"] / here["cost_cycles"] - 1
-            seen = here["cost_cycles"] / pace_of
-            errors.append(centre / seen - 1)
-            inside.append(low <= seen <= high)
-            widths.append(high / low)
-            measured.append(seen)
-            repeats.append(repeat)
-            say(
-                f"{name:<32} {ours['frame_bytes']:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
-                f"{errors[-1]:>+8.1%} {repeat:>6.1%} {pace_of:>6.2f}{'' if is_steady else ' unsteady'}"
-            )
+    for (name, size), (is_unsteady, seen, ours, here, pace_of) in best.items():
+        low, centre, high = (ours[key] for key in ("low_cycles", "cost_cycles", "high_cycles"))
+        repeat = here["high_cycles"] / here["cost_cycles"] - 1
+        errors.append(centre / seen - 1)
+        inside.append(low <= seen <= high)
+        widths.append(high / low)
+        measured.append(seen)
+        repeats.append(repeat)
+        say(
+            f"{name:<32} {size:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
+            f"{errors[-1]:>+8.1%} {repeat:>6.1%} {pace_of:>6.2f}{' unsteady' if is_unsteady else ''}"
+        )
     if not errors:
         message = "no function has such a name"
         raise Failure(message)
