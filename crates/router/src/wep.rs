@@ -2,6 +2,7 @@
 //!
 //! A frame's header is followed by three bytes that change from frame to frame, which come before the secret key, and by the key's number.
 
+use crate::crc32;
 use crate::wifi::LEN;
 use trammel_packet::packet::Packet;
 
@@ -31,14 +32,9 @@ fn rc4(key: &[u8], data: &mut [u8]) {
     }
 }
 
-/// CRC-32 as Ethernet has it.
+/// The checksum that is encrypted with the payload.
 fn checksum(data: &[u8]) -> [u8; SUM] {
-    let rest = data.iter().fold(u32::MAX, |rest, byte| {
-        (0..8).fold(rest ^ u32::from(*byte), |rest, _| {
-            rest >> 1 ^ if rest & 1 == 1 { 0xEDB8_8320 } else { 0 }
-        })
-    });
-    (!rest).to_le_bytes()
+    crc32::ethernet(data).to_le_bytes()
 }
 
 /// Whether a frame is of those that are encrypted: data, and the frames of authentication.

@@ -196,9 +196,7 @@ pub fn set_extra(packet: &mut Packet, header: [u8; EXTRA_LEN]) {
 
 /// The flags that a driver has told of a frame; none where it told nothing.
 pub fn told(packet: &Packet) -> u32 {
-    extra(packet).map_or(0, |bytes| {
-        u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
-    })
+    extra(packet).map_or(0, |_| flags(packet))
 }
 
 /// Whether the driver told that the header is padded.

@@ -24,7 +24,7 @@
 use crate::args::addresses::EtherAddress;
 use crate::args::kinds::UINT;
 use crate::args::numbers::{parse_bool, parse_uint};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -48,16 +48,35 @@ pub static ENTRY: Entry = Entry::new(
 .ports("2/0-2", "ah/a")
 .references(&["Bicket 2005, Bit-rate Selection in Wireless Networks"])
 .params(&[
-    option("OFFSET", UINT, "0", "where a frame's destination stands"),
-    option(
+    param(
+        "OFFSET",
+        Need::Keyword,
+        UINT,
+        "0",
+        "where a frame's destination stands",
+    ),
+    param(
         "WINDOW",
+        Need::Keyword,
         UINT,
         "0",
         "milliseconds that what happened counts; 0 is 10 s",
     ),
-    option("THRESHOLD", UINT, "0", "shorter frames tell nothing"),
-    option("ACTIVE", Kind::Bool, "true", "whether it chooses"),
-    option("DEBUG", Kind::Bool, "false", "has no effect"),
+    param(
+        "THRESHOLD",
+        Need::Keyword,
+        UINT,
+        "0",
+        "shorter frames tell nothing",
+    ),
+    param(
+        "ACTIVE",
+        Need::Keyword,
+        Kind::Bool,
+        "true",
+        "whether it chooses",
+    ),
+    param("DEBUG", Need::Keyword, Kind::Bool, "false", "has no effect"),
     Param {
         name: "RT",
         need: Need::KeywordMandatory,
@@ -67,21 +86,6 @@ pub static ENTRY: Entry = Entry::new(
     },
 ])
 .ops("parse(6); work(400)");
-
-const fn option(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// Destinations that are known at a time, and frames that are remembered of each.
 const MOST: usize = 1024;

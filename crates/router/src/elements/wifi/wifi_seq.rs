@@ -16,7 +16,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -31,9 +31,15 @@ pub static ENTRY: Entry = Entry::new("WifiSeq", "numbers 802.11 frames", || {
 })
 .references(&["IEEE 802.11-2020, §9.2.4.4"])
 .params(&[
-    option("OFFSET", "22", "where the number stands"),
-    option("BYTES", "2", "its bytes: 2 or 4"),
-    option("SHIFT", "4", "the bits below it"),
+    param(
+        "OFFSET",
+        Need::Keyword,
+        UINT,
+        "22",
+        "where the number stands",
+    ),
+    param("BYTES", Need::Keyword, UINT, "2", "its bytes: 2 or 4"),
+    param("SHIFT", Need::Keyword, UINT, "4", "the bits below it"),
     Param {
         name: "DEBUG",
         need: Need::Keyword,
@@ -43,16 +49,6 @@ pub static ENTRY: Entry = Entry::new("WifiSeq", "numbers 802.11 frames", || {
     },
 ])
 .ops("deparse(2); work(14)");
-
-const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: UINT,
-        default,
-        help,
-    }
-}
 
 #[derive(Debug, Default)]
 struct WifiSeq {

@@ -17,7 +17,7 @@
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_bool, parse_int};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
@@ -33,33 +33,43 @@ pub static ENTRY: Entry = Entry::new(
 .ports("0/0", "a/a")
 .references(&["IEEE 802.11-2020"])
 .params(&[
-    option("SSID", Kind::Text, "", "the network's name"),
-    option("BSSID", Kind::Ether, "", "the access point's address"),
-    option("CHANNEL", INT, "-1", "the channel; below 1 for any"),
-    option("INTERVAL", UINT, "100", "milliseconds between two beacons"),
-    option("WEP", Kind::Bool, "false", "whether frames are encrypted"),
-    option(
+    param("SSID", Need::Keyword, Kind::Text, "", "the network's name"),
+    param(
+        "BSSID",
+        Need::Keyword,
+        Kind::Ether,
+        "",
+        "the access point's address",
+    ),
+    param(
+        "CHANNEL",
+        Need::Keyword,
+        INT,
+        "-1",
+        "the channel; below 1 for any",
+    ),
+    param(
+        "INTERVAL",
+        Need::Keyword,
+        UINT,
+        "100",
+        "milliseconds between two beacons",
+    ),
+    param(
+        "WEP",
+        Need::Keyword,
+        Kind::Bool,
+        "false",
+        "whether frames are encrypted",
+    ),
+    param(
         "IFID",
+        Need::Keyword,
         INT,
         "-1",
         "has no effect: an interface of a simulator",
     ),
 ]);
-
-const fn option(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// What is known of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
