@@ -19,6 +19,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/editors.md",
     "docs/fidelity.md",
     "docs/forwarding.md",
+    "docs/glossary.md",
     "docs/kernel.md",
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",
