@@ -3,7 +3,7 @@
 Each line of `cases.csv` puts an element, and then `Null` in its place, between a source and a sink.
 Valgrind counts both routers at two lengths, so that what is done once drops out; the difference is what
 the element does to a packet of 60 bytes, in batches of 32. From these numbers come the `work(…)` of the
-operations that classes declare (`trammel doc element CLASS` shows them; crates/router/src/cost_of.rs says how).
+operations that classes declare (`trammel doc element CLASS` shows them; crates/router/src/estimate.rs says how).
 Build first: `cargo build --release -p trammel-lab`.
 """
 

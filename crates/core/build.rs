@@ -2,10 +2,11 @@
 //!
 //! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
 //! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export
-//! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way. `ALL`
-//! lists the entries in the order of their names, a group's in its place; `DOCS` has the text at the head of each one's file, in the
-//! same order. A family whose items are data has
-//! `.toml` files instead; their texts become `TEXTS`, by their names.
+//! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way; what they
+//! share stands in the group's folder `shared`, a module without an entry. `ALL` lists the entries
+//! in the order of their names, a group's in its place; `DOCS` has the text at the head of each one's
+//! file, in the same order. A family whose items are data has `.toml` files instead; their texts become
+//! `TEXTS`, by their names.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,11 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs:
     } else {
         path.to_owned()
     };
+    if path.is_dir() && name == "shared" {
+        let file = file.display().to_string();
+        write!(code, "#[path = {file:?}]\npub mod shared;\n").expect("a string grows");
+        return;
+    }
     if file.is_file() {
         if name != "mod" && file.extension().is_some_and(|ext| ext == "rs") {
             write!(docs, "{:?}, ", head(&file)).expect("a string grows");

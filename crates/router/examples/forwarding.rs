@@ -8,7 +8,7 @@
 use trammel_packet::cpu::cycles;
 use trammel_router::engine::build::Options;
 use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 
 const PACKETS: u64 = 4_000_000;
 const ROUNDS: usize = 7;

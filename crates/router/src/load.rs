@@ -78,7 +78,7 @@ pub fn check(
     if said.has_errors() {
         return said;
     }
-    let host = crate::memory_host::MemoryHost::new();
+    let host = crate::memory::MemoryHost::new();
     host.memory().names = Some(names);
     match build::build(flat, text.to_owned(), Box::new(host), Options::simulated()) {
         Ok((_, more)) | Err(more) => said.extend(more),
@@ -92,7 +92,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::engine::driver::Progress;
     use crate::host::NoNames;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
     use trammel_packet::timestamp::Timestamp;
 
     /// A run in memory.
@@ -130,7 +130,7 @@ pub(crate) mod testing {
             classes: Some(&BuiltIn),
             ..lang::Options::default()
         };
-        crate::voice::render(&check(config, "config", &options, Arc::new(NoNames)))
+        crate::diagnostic::render(&check(config, "config", &options, Arc::new(NoNames)))
     }
 
     /// What Click would print of a wrong configuration.

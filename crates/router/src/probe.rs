@@ -56,7 +56,7 @@ impl Probe {
 
     /// Sends an IPv4 packet with its header marked.
     pub(crate) fn send_ip(&mut self, data: &[u8]) -> Vec<Left> {
-        self.send_with(data, |packet| crate::ip_packet::mark(packet, 0))
+        self.send_with(data, |packet| crate::headers::ip_packet::mark(packet, 0))
     }
 
     /// Sends bytes as they are.
@@ -92,7 +92,7 @@ pub(crate) fn udp(ttl: u8, payload: &[u8]) -> Vec<u8> {
     packet.extend([0, 0]);
     packet.extend(payload);
     trammel_packet::headers::ipv4::set_checksum(&mut packet);
-    let sum = crate::ip_packet::transport_sum(&packet).expect("a header and 8 bytes");
+    let sum = crate::headers::ip_packet::transport_sum(&packet).expect("a header and 8 bytes");
     let sum = trammel_packet::headers::checksum::for_udp(sum);
     packet[26..28].copy_from_slice(&sum.to_be_bytes());
     packet

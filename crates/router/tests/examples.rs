@@ -6,7 +6,7 @@ use trammel_router::engine::Ctx;
 use trammel_router::engine::build::Options;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 use trammel_router::reason;
 
 /// What went in, what came out by counter, and what ended by reason.

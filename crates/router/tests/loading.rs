@@ -8,7 +8,7 @@ use trammel_router::engine::build::Options;
 use trammel_router::host::NoNames;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, check, load};
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 
 const SHORT: usize = 3_000;
 const LONG: usize = 4 * SHORT;

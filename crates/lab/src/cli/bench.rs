@@ -37,7 +37,7 @@ use trammel_core::units::{Dimension, Quantity};
 use trammel_cost::capacity_profile::CapacityProfile;
 use trammel_io::clock::real_time;
 use trammel_io::error::Error;
-use trammel_router::voice;
+use trammel_router::diagnostic;
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::timing::TimedBy;
 use trammel_traffic::tester::traffic::Side;
@@ -536,7 +536,7 @@ fn workbench(file: &str, inputs: &mut Inputs) -> anyhow::Result<Result<Workbench
 fn refuse(refused: &Refused) -> anyhow::Result<ExitCode> {
     match refused {
         Refused::Configuration(said) => {
-            say(voice::render(said).trim_end_matches('\n'));
+            say(diagnostic::render(said).trim_end_matches('\n'));
             Ok(ExitCode::from(USAGE))
         }
         Refused::Other(text) => Err(anyhow!("{text}")),

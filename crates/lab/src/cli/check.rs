@@ -146,7 +146,7 @@ fn is_sound(path: &str) -> anyhow::Result<bool> {
         ..trammel_router::lang::Options::default()
     };
     let said = load::check(&source.text, &source.name, &options, names::here());
-    let text = trammel_router::voice::render(&said);
+    let text = trammel_router::diagnostic::render(&said);
     if !text.is_empty() {
         say(text.trim_end_matches('\n'));
     }

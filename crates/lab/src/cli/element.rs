@@ -6,8 +6,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use trammel_core::units::nearest;
 use trammel_router::args::{Need, Param};
+use trammel_router::element::handler_help;
 use trammel_router::element::{Entry, Handler};
-use trammel_router::{elements, handler_help};
+use trammel_router::elements;
 
 /// Sections of a class's file that the page has in places of their own; the rest follow the example.
 const SHOWN: &[&str] = &[

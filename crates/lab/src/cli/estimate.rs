@@ -21,8 +21,8 @@ use trammel_cost::chain::How;
 use trammel_cost::estimate::Ports;
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
-use trammel_router::cost_of::Undeclared;
-use trammel_router::voice;
+use trammel_router::diagnostic;
+use trammel_router::estimate::Undeclared;
 
 /// Estimate what a Click configuration, or a list of operations, will do on a machine
 #[derive(Debug, ClapArgs)]
@@ -600,7 +600,7 @@ fn told(all: &[(u32, measure::Measured)]) -> String {
 fn refuse(error: &Error) -> anyhow::Result<ExitCode> {
     match error {
         Error::Refused(Refused::Configuration(said)) => {
-            say(voice::render(said).trim_end_matches('\n'));
+            say(diagnostic::render(said).trim_end_matches('\n'));
             Ok(ExitCode::from(USAGE))
         }
         Error::Refused(Refused::Other(text)) | Error::Other(text) => Err(anyhow!("{text}")),

@@ -5,8 +5,9 @@ use crate::router::command::{Files, Source};
 use crate::whole_file;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
-use trammel_router::draw::{Picture, dot, svg};
-use trammel_router::{lang, voice};
+use trammel_router::diagnostic;
+use trammel_router::diagram::{Picture, dot, svg};
+use trammel_router::lang;
 
 /// Draw a router configuration: push ports black, pull ports white, agnostic ones doubled
 #[derive(Debug, ClapArgs)]
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..lang::Options::default()
     };
     let (flat, said) = lang::parse(&source.text, &source.name, &options);
-    let text = voice::render(&said);
+    let text = diagnostic::render(&said);
     if !text.is_empty() {
         super::say(text.trim_end_matches('\n'));
     }

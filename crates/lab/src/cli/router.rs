@@ -4,7 +4,7 @@ use super::{DONE, FAILED, INTERRUPTED, LACKS, USAGE};
 use crate::router::command::{Ended, Options};
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
-use trammel_router::voice;
+use trammel_router::diagnostic;
 
 /// Runs a router configuration in Click's language on this machine.
 #[derive(Debug, ClapArgs)]
@@ -15,7 +15,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ended = args.options.run(&mut |_, said| {
-        let text = voice::render(said);
+        let text = diagnostic::render(said);
         if !text.is_empty() {
             super::say(text.trim_end_matches('\n'));
         }

@@ -20,8 +20,8 @@ use trammel_router::engine::build::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang::{self, Flat, flatten};
 use trammel_router::load::{self, BuiltIn};
-use trammel_router::memory_device::MemoryDevice;
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryDevice;
+use trammel_router::memory::MemoryHost;
 
 /// The longest that a run takes.
 const LONGEST: Duration = Duration::from_secs(60);

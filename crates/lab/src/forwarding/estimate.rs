@@ -8,8 +8,8 @@ use trammel_cost::expr::Values;
 use trammel_cost::function::{self, Function};
 use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
-use trammel_router::cost_of::{CostOf, Undeclared, Visits, cost_of, visits};
 use trammel_router::engine::Ctx;
+use trammel_router::estimate::{CostOf, Undeclared, Visits, cost_of, visits};
 
 /// Packets of the short run that tells how often packets visit which element, and how many more there are for many
 /// flows, so that tables fill.

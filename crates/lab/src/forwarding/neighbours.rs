@@ -10,7 +10,7 @@ use trammel_core::table::CellType::{Bool, Float, Int, Text};
 use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::beside::{Slowed, beside};
 use trammel_cost::machine::Machine;
-use trammel_router::cost_of::Undeclared;
+use trammel_router::estimate::Undeclared;
 
 /// Packets of a slice: some tens of microseconds.
 const SLICE: u64 = 512;

@@ -10,7 +10,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::cpu::cycles;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
-use trammel_router::cost_of::Inflow;
+use trammel_router::estimate::Inflow;
 
 /// Packets between two notes.
 pub const SLICE: u64 = 4096;

@@ -14,7 +14,7 @@ use trammel_cost::device_profile::DeviceProfile;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::lang;
 use trammel_router::load::BuiltIn;
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 use trammel_router::simulate::costs::Costs;
 use trammel_router::simulate::offer::Offer;
 use trammel_router::simulate::port::{Notice, Passage, Port, Settings};

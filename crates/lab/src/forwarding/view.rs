@@ -7,7 +7,7 @@ use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::{Range, line_bits};
 use trammel_cost::machine::Machine;
-use trammel_router::cost_of::Undeclared;
+use trammel_router::estimate::Undeclared;
 
 /// The table `functions`: a row for a function at a frame size.
 pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {

@@ -55,7 +55,9 @@ impl Lines {
                     let machine = Box::new(Machine::silent());
                     let (loaded, began) = match load(&text, "path", &language, machine, options) {
                         Ok((ctx, _)) => (Some(ctx), Ok(())),
-                        Err(refused) => (None, Err(trammel_router::voice::render(&refused.said))),
+                        Err(refused) => {
+                            (None, Err(trammel_router::diagnostic::render(&refused.said)))
+                        }
                     };
                     // Who asked waits for it, unless the process is ending.
                     let _ = tell.send(began);

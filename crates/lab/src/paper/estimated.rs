@@ -16,7 +16,7 @@ use trammel_core::table::CellType::{Float, Text};
 use trammel_core::table::Table;
 use trammel_cost::estimate::{Estimate, Ports};
 use trammel_cost::machine::Machine;
-use trammel_router::voice;
+use trammel_router::diagnostic;
 
 /// What is known of a function at a frame size.
 struct Found {
@@ -171,7 +171,7 @@ fn conditions(wanted: &Estimated, frame: f64, flows: f64) -> anyhow::Result<Cond
 
 fn said(refused: Refused) -> anyhow::Error {
     match refused {
-        Refused::Configuration(said) => anyhow!("{}", voice::render(&said).trim_end()),
+        Refused::Configuration(said) => anyhow!("{}", diagnostic::render(&said).trim_end()),
         Refused::Other(text) => anyhow!(text),
     }
 }

@@ -31,7 +31,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::label::Label;
 use trammel_core::table::CellType::{Float, Int, Text};
 use trammel_core::table::{self, Column, Table};
-use trammel_router::voice;
+use trammel_router::diagnostic;
 use trammel_traffic::tester::Threads;
 use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::timing::TimedBy;
@@ -166,7 +166,7 @@ fn bed(
             let name = path.display().to_string();
             let bench = Workbench::new(&text, &name, &[], &[samples::plain()]);
             let bench = bench.map_err(|refused| match refused {
-                Refused::Configuration(said) => anyhow!("{}", voice::render(&said).trim_end()),
+                Refused::Configuration(said) => anyhow!("{}", diagnostic::render(&said).trim_end()),
                 Refused::Other(text) => anyhow!(text),
             })?;
             let rate = wanted.gbps * 1e9;

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
     use trammel_router::engine::build::Options;
     use trammel_router::load::{BuiltIn, load};
-    use trammel_router::memory_host::MemoryHost;
+    use trammel_router::memory::MemoryHost;
 
     fn ran(config: &str) -> Ctx {
         let language = trammel_router::lang::Options {

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use trammel_router::engine::core_clock::Cost;
-    use trammel_router::memory_host::MemoryHost;
+    use trammel_router::memory::MemoryHost;
     use trammel_router::simulate::costs::Costs;
     use trammel_router::simulate::port::{Notice, Settings};
 

@@ -236,7 +236,7 @@ mod tests {
     use crate::args::names::{parse_port, parse_protocol};
     use crate::host::InterfaceAddresses;
     use crate::load::testing::load_with;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
 
     /// A machine with one interface and short tables.
     #[derive(Debug)]

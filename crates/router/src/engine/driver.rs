@@ -402,7 +402,7 @@ mod tests {
     use crate::engine::build::Options;
     use crate::lang;
     use crate::load::{BuiltIn, load};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
     use crate::reason::Reason;
     use trammel_packet::timestamp::Timestamp;
 

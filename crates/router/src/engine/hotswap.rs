@@ -64,7 +64,7 @@ impl Ctx {
         if said.has_errors() {
             return Err(told(&said));
         }
-        let host = crate::memory_host::MemoryHost::new();
+        let host = crate::memory::MemoryHost::new();
         host.memory().names = Some(self.host.machine_names());
         let built = build::build(flat, text.to_owned(), Box::new(host), run);
         let (mut new, said) = built.map_err(|said| told(&said))?;

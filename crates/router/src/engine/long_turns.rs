@@ -76,7 +76,7 @@ impl Ctx {
 mod tests {
     use crate::engine::build::Options;
     use crate::load::testing::{Run, load_as, loaded};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
     use crate::reason::Reason;
 
     fn ended(run: &Run, reason: Reason) -> u64 {

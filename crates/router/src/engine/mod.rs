@@ -9,6 +9,7 @@
 //! A pull is a direct call, as the packets are its result.
 
 pub mod build;
+pub mod classic_random;
 pub mod clock;
 mod configure;
 pub mod core_clock;
@@ -32,9 +33,9 @@ pub mod timer;
 pub mod trace;
 
 use crate::args::definitions::Definitions;
-use crate::classic_random::ClassicRandom;
 use crate::element::{Element, cast};
 use crate::elements::Entry;
+use crate::engine::classic_random::ClassicRandom;
 use crate::graph::index::Index;
 use crate::graph::processing::{Mode, Modes};
 use crate::host::Host;

@@ -151,13 +151,13 @@ impl Ctx {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost_of::{Inflow, inflow, visits};
     use crate::engine::build::Options;
     use crate::engine::{Ctx, Started};
+    use crate::estimate::{Inflow, inflow, visits};
     use crate::lang;
     use crate::load::{BuiltIn, load};
-    use crate::memory_device::MemoryDevice;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryDevice;
+    use crate::memory::MemoryHost;
 
     /// A router that 40 frames of 60 bytes and 10 of 1000 have gone through.
     fn fifty_frames(profiled: bool) -> Ctx {

@@ -5,7 +5,7 @@ use super::notify::{Listener, NotifierId, Notifiers, Signal};
 use super::task::{self, TaskId};
 use super::timer::TimerId;
 use super::{Ctx, ElementId, build};
-use crate::classic_random::{self, ClassicRandom};
+use crate::engine::classic_random::{self, ClassicRandom};
 use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use trammel_core::rng::Rng;
 use trammel_packet::device::Device;

@@ -87,7 +87,7 @@ mod tests {
     use crate::engine::build::Options;
     use crate::lang;
     use crate::load::{BuiltIn, load};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
 
     #[test]
     fn components_are_what_reaches_each_other() {

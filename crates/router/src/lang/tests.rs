@@ -687,7 +687,7 @@ proptest! {
             let options = Options { loader: &Shelf, classes, ..Options::default() };
             let (flat, diagnostics) = parse(&text, "f", &options);
             diagnostics.click();
-            crate::voice::render(&diagnostics);
+            crate::diagnostic::render(&diagnostics);
             flatten::router(&flat);
             flatten::tool(&flat);
         }

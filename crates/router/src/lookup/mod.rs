@@ -24,6 +24,7 @@
 //! Nodes within one cache line each, or fetching a second line, gained nothing.
 
 pub mod direct;
+pub mod ip_lookup;
 pub mod linear;
 pub mod poptrie;
 pub mod prefix;

@@ -15,7 +15,7 @@ use crate::engine::simulated_core::SimulatedCore;
 use crate::host::Host;
 use crate::lang;
 use crate::load::load;
-use crate::memory_host::MemoryHost;
+use crate::memory::MemoryHost;
 use trammel_core::time::Time;
 use trammel_packet::timestamp::Timestamp;
 

@@ -6,8 +6,8 @@ use trammel_router::engine::Ctx;
 use trammel_router::engine::build::Options;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory_device::{MemoryDevice, Sent};
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
+use trammel_router::memory::{MemoryDevice, Sent};
 
 /// Connections between `in` and `out0`, `out1` … in a router of its own.
 pub(crate) struct Graph {

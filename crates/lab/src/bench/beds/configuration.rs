@@ -14,7 +14,7 @@ use trammel_bench::trial::{Failure, Load};
 use trammel_core::time::Time;
 use trammel_cost::estimate::Ports as Links;
 use trammel_cost::residency::Locality;
-use trammel_router::voice;
+use trammel_router::diagnostic;
 use trammel_traffic::tester::traffic::Side;
 
 /// Ways in of frames that go both ways: the first and the second of the configuration.
@@ -212,7 +212,7 @@ pub fn without_reset(plan: &Plan) -> Result<(), Unable> {
 /// Why a configuration cannot be tried.
 pub fn failure(error: Estimated) -> Failure {
     match error {
-        Estimated::Refused(Refused::Configuration(said)) => voice::render(&said),
+        Estimated::Refused(Refused::Configuration(said)) => diagnostic::render(&said),
         Estimated::Refused(Refused::Other(text)) | Estimated::Other(text) => text,
     }
     .into()

@@ -128,7 +128,7 @@ fn of_configuration(text: &str, name: &str) -> Result<[String; 2], String> {
     };
     let (flat, said) = lang::parse(text, name, &options);
     if said.has_errors() {
-        return Err(trammel_router::voice::render(&said));
+        return Err(trammel_router::diagnostic::render(&said));
     }
     let names = |classes: &[&str]| -> Vec<String> {
         let elements = flat.elements.iter();

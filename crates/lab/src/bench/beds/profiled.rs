@@ -20,7 +20,7 @@ use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_cost::device_profile::DeviceProfile;
 use trammel_router::engine::core_clock::Cost;
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 use trammel_router::simulate::costs::Costs;
 
 /// What a frame in virtual time takes here, s, about.

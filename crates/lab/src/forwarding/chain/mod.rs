@@ -13,7 +13,7 @@ use trammel_cost::chain::{How, Link, joined, stages};
 use trammel_cost::estimate::{Estimate, Load, Range, Row, estimate};
 use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
-use trammel_router::cost_of::Undeclared;
+use trammel_router::estimate::Undeclared;
 
 /// Bytes by which frames must differ from those of the chain to be other frames.
 const OTHER_BYTES: f64 = 0.5;

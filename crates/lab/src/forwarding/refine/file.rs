@@ -22,8 +22,8 @@
 use crate::forwarding::measure::Clock;
 use std::fmt::Write as _;
 use toml_edit::{Document, Item, Table, Value};
-use trammel_router::cost_of::{Visited, Visits, inflow, visits};
 use trammel_router::engine::{Counters, Ctx};
+use trammel_router::estimate::{Visited, Visits, inflow, visits};
 
 /// The first line that matters.
 const FORMAT: &str = "trammel-counters 1";

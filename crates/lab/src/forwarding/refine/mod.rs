@@ -18,7 +18,7 @@ use super::traffic::Traffic;
 use file::Counted;
 use trammel_cost::estimate::Row;
 use trammel_cost::machine::Machine;
-use trammel_router::cost_of::{Visited, Visits, cost_of};
+use trammel_router::estimate::{Visited, Visits, cost_of};
 
 /// The least and the longest frame, FCS included.
 const FRAMES: [f64; 2] = [64.0, 9216.0];

@@ -18,7 +18,7 @@ use trammel_cost::expr::Values;
 use trammel_cost::function::Function;
 use trammel_cost::machine::Machine;
 use trammel_router::engine::core_clock::Cost;
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 use trammel_router::simulate::Report;
 use trammel_router::simulate::costs::Costs;
 use trammel_router::simulate::port::{Counts, Passage, Settings};

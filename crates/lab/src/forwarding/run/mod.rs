@@ -45,7 +45,7 @@ use std::time::Instant;
 use trammel_core::table::write_json;
 use trammel_cost::estimate::{Ports as Links, line_bits};
 use trammel_cost::machine::Machine;
-use trammel_router::voice;
+use trammel_router::diagnostic;
 
 /// Packets of the run that tells where frames leave.
 const LEAVING: u64 = 4096;
@@ -452,7 +452,7 @@ fn fail(outcome: &mut Outcome<'_>, at: usize, error: Error) -> anyhow::Result<()
     let (point, tested) = cell.of(outcome.file);
     let why = match error {
         Error::Refused(super::bench::Refused::Configuration(said)) => {
-            let text = voice::render(&said);
+            let text = diagnostic::render(&said);
             let problems = crate::scenario::diagnose::Problems {
                 file: tested.name.clone(),
                 text: String::new(),

@@ -4,7 +4,7 @@ use super::options::{COMMON, Tool, flag, value};
 use super::{Done, Source, code, write};
 use std::fmt::Write;
 use std::process::ExitCode;
-use trammel_router::draw::{self, dot};
+use trammel_router::diagram::{self, dot};
 use trammel_router::lang::{Flat, Port};
 
 const TOOL: Tool = Tool {
@@ -37,7 +37,7 @@ fn run() -> Done {
     let source = Source::of(&given)?;
     let flat = source.flat(&given, true)?;
     let text = if given.has('D') {
-        dot::dot(&draw::Picture::of(&flat))
+        dot::dot(&diagram::Picture::of(&flat))
     } else {
         page(&source, &flat, given.last('u'))
     };

@@ -16,8 +16,9 @@ use std::path::Path;
 use trammel_core::units::nearest;
 use trammel_cost::function;
 use trammel_cost::residency::Locality;
+use trammel_router::diagnostic;
+use trammel_router::lang;
 use trammel_router::load::{self, BuiltIn};
-use trammel_router::{lang, voice};
 
 /// Flows with which a configuration is tried as its scenario is read: as few as differ.
 const FLOWS_OF_A_TRIAL: u32 = 2;
@@ -343,7 +344,7 @@ fn click(
         setting.rendered.borrow_mut().push(said.to_owned());
     };
     let refuse = |refused: Refused| match refused {
-        Refused::Configuration(said) => wrong(&voice::render(&said)),
+        Refused::Configuration(said) => wrong(&diagnostic::render(&said)),
         Refused::Other(why) => {
             let help = "`frames` or `sample` say what comes in by devices";
             cx.fault(span, format!("`{file}` cannot be tested"), why, help);
@@ -358,7 +359,7 @@ fn click(
     };
     let said = load::check(&source.text, &source.name, &options, names::here());
     if said.has_errors() {
-        wrong(&voice::render(&said));
+        wrong(&diagnostic::render(&said));
         return None;
     }
     let common = own_samples.unwrap_or_else(|| vec![samples::plain()]);

@@ -25,11 +25,11 @@ use trammel_io::clock::{real_time, wall_ns};
 use trammel_io::error::Error;
 use trammel_io::netns::{Namespace, veth};
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::diagnostic;
 use trammel_router::engine::build;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang;
 use trammel_router::load::{self, BuiltIn};
-use trammel_router::voice;
 use trammel_traffic::signal::PORT;
 
 /// Where the sender and the receiver are.
@@ -125,7 +125,7 @@ impl Bed {
             let mut router = match loaded {
                 Ok((router, _)) => router,
                 Err(refused) => {
-                    let text = voice::render(&refused.said);
+                    let text = diagnostic::render(&refused.said);
                     let why = if refused.lacks {
                         Lacks::error(text.trim_end(), "run it as root")
                     } else {
@@ -239,7 +239,7 @@ mod tests {
                 ..lang::Options::default()
             };
             let said = load::check(&text, "path", &options, names::here());
-            assert!(!said.has_errors(), "{}", voice::render(&said));
+            assert!(!said.has_errors(), "{}", diagnostic::render(&said));
         }
     }
 

@@ -17,7 +17,7 @@
 //! DriverManager(wait_stop, write a.write_ip_file -, stop)
 //! ```
 
-use crate::aggregates::tree;
+use super::shared::aggregates::tree;
 use crate::args::handler_call::{HandlerCall, parse_handler_call};
 use crate::args::kinds::{U64, UINT};
 use crate::args::numbers::{parse_bool, parse_uint};

@@ -11,7 +11,7 @@
 //!     -> AggregateFirst(NOTIFIER f) -> IPPrint -> Discard
 //! ```
 
-use crate::aggregates::{NOTIFIER, notifier, tree};
+use super::shared::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;

@@ -15,13 +15,13 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst/16) -> AggregateCounter -> Discard
 //! ```
 
+use super::shared::ip_field::{IP, IpField};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_field::{IP, IpField};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;

@@ -13,7 +13,7 @@
 //! DriverManager(wait_stop, write f.clear, stop)
 //! ```
 
-use crate::aggregates::{Listeners, tree};
+use super::shared::aggregates::{Listeners, tree};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;

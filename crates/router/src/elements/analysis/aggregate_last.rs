@@ -14,7 +14,7 @@
 //! DriverManager(wait_stop, write l.clear, wait_stop)
 //! ```
 
-use crate::aggregates::{NOTIFIER, notifier, tree};
+use super::shared::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};

@@ -17,6 +17,7 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> m :: IPRateMonitor(PACKETS, 0.5, 256, 600) -> Discard
 //! ```
 
+use super::shared::rate_tree::{RateTree, Way};
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_int, parse_uint};
@@ -27,8 +28,7 @@ use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet;
-use crate::rate_tree::{RateTree, Way};
+use crate::headers::ip_packet;
 use trammel_packet::anno;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::timestamp::Timestamp;

@@ -22,6 +22,7 @@
 //! # References
 //! RFC 7011; RFC 3954.
 
+use super::shared::flow_export::{End, Exporter, Format, Record};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -30,7 +31,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
-use crate::flow_export::{End, Exporter, Format, Record};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::flow::Flow;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};
@@ -403,7 +403,7 @@ mod tests {
         let x = run.ctx.find("x", None).expect("declared");
         let pool = run.ctx.pool();
         let handle = pool.alloc_with(packet).expect("room");
-        crate::ip_packet::mark(&mut pool[&handle], 0);
+        crate::headers::ip_packet::mark(&mut pool[&handle], 0);
         for (port, handle) in run.ctx.pass(x, vec![handle]) {
             let pool = run.ctx.pool();
             // A message about flows that made room may leave by the other output.

@@ -11,7 +11,7 @@
 //! h[0] -> Queue -> ToDevice(eth0); h[1] -> Queue -> ToDevice(eth1); h[2] -> Discard
 //! ```
 
-use crate::copies::to_all;
+use super::shared::copies::to_all;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;

@@ -13,6 +13,7 @@
 use crate::args::handler_call::HandlerCall;
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_bool;
+use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -22,7 +23,6 @@ use crate::engine::notify::{self, NotifierId, Provided, Signal};
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::graph::processing::Mode;
-use crate::resizing::{MOST, within_most};
 use trammel_packet::batch::{CAPACITY, Packets};
 
 /// The class.

@@ -18,7 +18,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::rate::Rate;
+use crate::rates::rate::Rate;
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -9,8 +9,8 @@
 //! Idle -> Paint(1) -> s :: PaintSwitch; s[0] -> Discard; s[1] -> Queue -> ToDevice(eth0)
 //! ```
 
+use super::shared::copies::to_all;
 use crate::args::{Args, Kind, Need, Param};
-use crate::copies::to_all;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;

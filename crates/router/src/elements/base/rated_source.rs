@@ -12,6 +12,7 @@
 
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_bool, parse_int};
+use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -21,7 +22,6 @@ use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
-use crate::resizing::{MOST, within_most};
 use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::timestamp::Timestamp;
 

@@ -19,8 +19,8 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::rates::strides::{PARAMS, Strides};
 use crate::reason::Reason;
-use crate::strides::{PARAMS, Strides};
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -9,9 +9,9 @@
 //! FromDevice(eth0) -> t :: Tee; t[0] -> Queue -> ToDevice(eth1); t[1] -> ToDump(b.pcap)
 //! ```
 
+use super::shared::copies::to_all;
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};
-use crate::copies::to_all;
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;

@@ -11,13 +11,13 @@
 //! ```
 
 use crate::args::kinds::UINT;
+use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::resizing::{MOST, within_most};
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
@@ -90,6 +90,6 @@ mod tests {
         let left = probe.send_with(b"ab", |packet| {
             packet.set_anno_u32(anno::EXTRA_LENGTH, u32::MAX);
         });
-        assert_eq!(left[0].1.len(), 2 + crate::resizing::MOST);
+        assert_eq!(left[0].1.len(), 2 + crate::args::packet_length::MOST);
     }
 }

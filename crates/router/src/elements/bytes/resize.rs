@@ -8,13 +8,13 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
+use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::resizing::{MOST, within_most};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -8,10 +8,10 @@
 //! FromDump(a.pcap, STOP true) -> SetCRC32 -> ToDump(b.pcap)
 //! ```
 
-use crate::crc32::crc32;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
+use crate::headers::crc32::crc32;
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -13,9 +13,9 @@
 //! c[0] -> Discard; c[1] -> Discard; c[2] -> Strip(14) -> CheckIPHeader -> Discard; c[3] -> Discard
 //! ```
 
+use super::shared::classifying::{self, PARAMS};
 use crate::args::Args;
 use crate::classify::Program;
-use crate::classifying::{self, PARAMS};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;

@@ -14,12 +14,12 @@
 //! c[0] -> Discard; c[1] -> Discard; c[2] -> Discard; c[3] -> Discard
 //! ```
 
+use super::shared::classifying::{self, PARAMS};
 use crate::args::Args;
 use crate::args::names::Names;
 use crate::args::text::unquote;
 use crate::classify::names::Declared;
 use crate::classify::{Action, Program};
-use crate::classifying::{self, PARAMS};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;

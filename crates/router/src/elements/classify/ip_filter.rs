@@ -40,11 +40,11 @@
 //!     -> IPFilter(deny src net 10.0.0.0/8, allow tcp dst port 80 or 443, deny all) -> Discard
 //! ```
 
+use super::shared::classifying::{self, PARAMS};
 use crate::args::Args;
 use crate::args::text::{is_space, uncomment, unquote};
 use crate::classify::Program;
 use crate::classify::names::Declared;
-use crate::classifying::{self, PARAMS};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -178,7 +178,7 @@ impl Element for IpFilter {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
     use crate::probe::{Probe, udp};
     use crate::reason::{self, Reason};
 
@@ -238,7 +238,7 @@ mod tests {
             let mut packet = udp(9, b"");
             packet[15] = last;
             let handle = run.ctx.pool().alloc_with(&packet).expect("room");
-            crate::ip_packet::mark(&mut run.ctx.pool()[&handle], 0);
+            crate::headers::ip_packet::mark(&mut run.ctx.pool()[&handle], 0);
             let left = run.ctx.pass(x, vec![handle]);
             assert_eq!(left.len(), passes);
             for (_, handle) in left {

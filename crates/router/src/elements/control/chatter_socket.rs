@@ -280,7 +280,7 @@ impl Element for ChatterSocket {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with};
-    use crate::memory_host::{LISTENER, MemoryHost, Wire};
+    use crate::memory::{LISTENER, MemoryHost, Wire};
 
     #[test]
     fn a_client_hears_what_is_said_after_it_came() {

@@ -634,7 +634,7 @@ impl Element for ControlSocket {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{Run, errors, load_with, loaded};
-    use crate::memory_host::{LISTENER, MemoryHost, Wire};
+    use crate::memory::{LISTENER, MemoryHost, Wire};
 
     /// What the router answers to `text` on connection 0, which is made where it is not.
     fn ask(run: &mut Run, text: &str) -> String {

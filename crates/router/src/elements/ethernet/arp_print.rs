@@ -217,7 +217,7 @@ impl Element for ArpPrint {
 
 #[cfg(test)]
 mod tests {
-    use crate::arp::{self, Party};
+    use crate::neighbours::arp::{self, Party};
     use crate::probe::Probe;
 
     #[test]

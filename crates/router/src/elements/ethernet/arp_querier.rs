@@ -26,13 +26,13 @@
 
 use super::arp_table::{ArpTable, first_slimming, interval};
 use crate::args::{Args, Kind, Need, Param};
-use crate::arp::{self, Party};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::engine::{Ctx, ElementId};
+use crate::neighbours::arp::{self, Party};
 use crate::neighbours::{Neighbours, Waits};
 use crate::reason::Reason;
 use std::net::Ipv4Addr;

@@ -12,7 +12,6 @@
 //! ```
 
 use crate::args::Args;
-use crate::arp;
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
@@ -20,6 +19,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::neighbours::Neighbours;
+use crate::neighbours::arp;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.

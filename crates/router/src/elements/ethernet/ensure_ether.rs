@@ -95,7 +95,7 @@ impl Element for EnsureEther {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::mark;
+    use crate::headers::ip_packet::mark;
     use crate::probe::{Probe, udp};
 
     #[test]

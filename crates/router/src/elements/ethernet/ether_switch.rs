@@ -14,6 +14,7 @@
 //! # References
 //! IEEE 802.1D.
 
+use super::shared::learning_switch::{self, Switch};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
@@ -21,7 +22,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
-use crate::learning_switch::{self, Switch};
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 

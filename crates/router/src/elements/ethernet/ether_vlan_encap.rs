@@ -6,6 +6,7 @@
 //!     -> EtherVLANEncap(0x0800, 1:1:1:1:1:1, 2:2:2:2:2:2, VLAN_ID 7) -> Queue -> ToDevice(eth0)
 //! ```
 
+use super::shared::vlan::{self, Tag};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::U16 as KIND_U16;
 use crate::args::numbers::parse_uint;
@@ -15,7 +16,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::vlan::{self, Tag};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::U16;
 use trammel_packet::headers::ether::{Ether, ethertype};
@@ -141,8 +141,8 @@ impl Element for EtherVlanEncap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ethernet::shared::vlan;
     use crate::probe::Probe;
-    use crate::vlan;
 
     const FRONT: &[u8] = b"\x02\x02\x02\x02\x02\x02\x01\x01\x01\x01\x01\x01";
 

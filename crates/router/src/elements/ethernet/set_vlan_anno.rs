@@ -6,13 +6,13 @@
 //! Idle -> SetVLANAnno(VLAN_ID 7) -> VLANEncap(ANNO) -> Queue -> ToDevice(eth0)
 //! ```
 
+use super::shared::vlan::{self, Tag};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::vlan::{self, Tag};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -85,9 +85,9 @@ impl Element for SetVlanAnno {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ethernet::shared::vlan;
     use crate::load::testing::errors;
     use crate::probe::Probe;
-    use crate::vlan;
 
     #[test]
     fn the_annotation_is_what_was_asked_for() {

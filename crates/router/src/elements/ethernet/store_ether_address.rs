@@ -10,6 +10,7 @@
 //! FromDevice(eth0) -> StoreEtherAddress(2:0:0:0:0:2, dst) -> Queue -> ToDevice(eth1)
 //! ```
 
+use super::shared::ether_place::{self, ETHER_BYTES, OFFSET};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -17,7 +18,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ether_place::{self, ETHER_BYTES, OFFSET};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

@@ -5,6 +5,7 @@
 //! FromDevice(eth0) -> StripEtherVLANHeader -> CheckIPHeader -> Discard
 //! ```
 
+use super::shared::vlan;
 use crate::args::kinds::INT;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -13,7 +14,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
-use crate::vlan;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::headers::vlan::Vlan;
@@ -84,9 +84,9 @@ impl Element for StripEtherVlanHeader {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ethernet::shared::vlan;
     use crate::load::testing::errors;
     use crate::probe::Probe;
-    use crate::vlan;
 
     const TAGGED: &[u8] =
         b"\x02\x02\x02\x02\x02\x02\x01\x01\x01\x01\x01\x01\x81\x00\x60\x05\x08\x00data";

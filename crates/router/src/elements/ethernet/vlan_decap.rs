@@ -9,13 +9,13 @@
 //! FromDevice(eth0) -> VLANDecap -> Queue -> ToDevice(eth1)
 //! ```
 
+use super::shared::vlan;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::vlan;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;
 use trammel_packet::headers::vlan::Vlan;
@@ -74,8 +74,8 @@ impl Element for VlanDecap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ethernet::shared::vlan;
     use crate::probe::Probe;
-    use crate::vlan;
 
     #[test]
     fn the_tag_is_noted_and_lying_frames_pass_untouched() {

@@ -11,6 +11,7 @@
 //!     -> Queue -> ToDevice(eth1)
 //! ```
 
+use super::shared::vlan::{self, Tag};
 use crate::args::Args;
 use crate::args::numbers::parse_uint;
 use crate::diagnostic::Diagnostics;
@@ -19,7 +20,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
-use crate::vlan::{self, Tag};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;
 use trammel_packet::headers::vlan::Vlan;

@@ -8,9 +8,9 @@
 //! DPDKInfo(NB_MBUF 65536, MBUF_SIZE 4096); FromDPDKDevice(0) -> Discard
 //! ```
 
+use super::shared::dpdk;
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::dpdk;
 use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;

@@ -27,6 +27,7 @@
 //! rt[1] -> arp1 -> Queue -> ToDevice(eth1); Idle -> [1] arp1
 //! ```
 
+use super::shared::kernel_routes::{KernelRoutes, Network, Way};
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param, Value};
 use crate::diagnostic::Diagnostics;
@@ -37,7 +38,6 @@ use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
 use crate::host::{KernelEvent, KernelTables};
-use crate::kernel_routes::{KernelRoutes, Network, Way};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use trammel_packet::timestamp::Timestamp;

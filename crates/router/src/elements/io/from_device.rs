@@ -30,9 +30,10 @@
 //! FromDevice(eth0, METHOD afpacket) -> Counter -> Queue -> ToDevice(eth1)
 //! ```
 
+use super::shared::device_method::{BAD_METHOD, device_method};
+use super::shared::link_header::mark_ip;
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, param};
-use crate::device_method::{BAD_METHOD, device_method};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -41,7 +42,6 @@ use crate::engine::devices::DeviceId;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::host::DeviceRequest;
-use crate::link_header::mark_ip;
 use crate::reason::Reason;
 use trammel_packet::anno::EXTRA_LENGTH;
 use trammel_packet::batch::{CAPACITY, Packets};
@@ -448,8 +448,8 @@ impl Element for FromDevice {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with};
-    use crate::memory_device::MemoryDevice;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryDevice;
+    use crate::memory::MemoryHost;
 
     #[test]
     fn frames_of_a_device_come_out_and_are_counted() {

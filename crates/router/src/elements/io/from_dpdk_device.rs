@@ -11,12 +11,12 @@
 //! ```
 
 use super::from_device;
+use super::shared::adapter::StandIn;
+use super::shared::dpdk;
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};
-use crate::dpdk;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::stand_in::StandIn;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -73,8 +73,8 @@ fn translate(args: &Args, setup: &mut Setup) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with};
-    use crate::memory_device::MemoryDevice;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryDevice;
+    use crate::memory::MemoryHost;
 
     #[test]
     fn a_port_is_the_interface_of_its_number() {

@@ -10,6 +10,7 @@
 //! FromHost(fake0, 10.0.0.1/24) -> Discard; Idle -> ToHost(fake0)
 //! ```
 
+use super::shared::kernel_interface::{self, KernelInterface};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
@@ -17,7 +18,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::kernel_interface::{self, KernelInterface};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("FromHost", "Ethernet frames from the kernel", || {

@@ -8,9 +8,9 @@
 //! FromSocket(UDP, 0.0.0.0, 4789) -> Discard
 //! ```
 
+use super::shared::socket_element::SocketElement;
 use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};
-use crate::socket_element::SocketElement;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("FromSocket", "packets from a socket", || {

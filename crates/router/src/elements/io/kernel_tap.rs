@@ -15,13 +15,13 @@
 //! tap :: KernelTap(10.0.0.1/24, DEVNAME tap5); tap -> Discard; Idle -> tap
 //! ```
 
+use super::shared::kernel_interface::{KernelInterface, Kind, PARAMS};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::kernel_interface::{KernelInterface, Kind, PARAMS};
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -10,15 +10,15 @@
 //! link :: McastSocket(239.0.0.1, 1234, 127.0.0.1); Idle -> link -> Discard
 //! ```
 
+use super::shared::socket_element::{
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
+};
+use super::shared::socket_transport::SocketTransport;
 use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
-use crate::socket_element::{
-    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
-};
-use crate::socket_transport::SocketTransport;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", || {

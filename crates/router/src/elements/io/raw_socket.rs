@@ -12,13 +12,13 @@
 //!     -> Queue -> RawSocket(ICMP)
 //! ```
 
+use super::shared::socket_element::{HEADROOM, SNAPLEN, SocketElement, take_common};
+use super::shared::socket_transport::SocketTransport;
 use crate::args::{Args, Kind, Need, Value, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
-use crate::socket_element::{HEADROOM, SNAPLEN, SocketElement, take_common};
-use crate::socket_transport::SocketTransport;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", || {

@@ -14,16 +14,16 @@
 //! Socket(UDP, 0.0.0.0, 4789) -> Counter -> Discard
 //! ```
 
+use super::shared::socket_element::{
+    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
+};
+use super::shared::socket_transport::SocketTransport;
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param, Value, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
-use crate::socket_element::{
-    HEADROOM, RCVBUF, SNAPLEN, SNDBUF, SocketElement, TIMESTAMP, buffers, take_common,
-};
-use crate::socket_transport::SocketTransport;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX sockets", || {

@@ -16,9 +16,9 @@
 //! RatedSource(LENGTH 60, RATE 1000) -> Queue(1000) -> ToDevice(eth1, METHOD afpacket)
 //! ```
 
+use super::shared::device_method::{BAD_METHOD, device_method};
 use crate::args::kinds::{INT, U16, UINT};
 use crate::args::{Args, Kind, Need, Param};
-use crate::device_method::{BAD_METHOD, device_method};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -420,8 +420,8 @@ impl Element for ToDevice {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{Run, load_with};
-    use crate::memory_device::{MemoryDevice, Sent};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
+    use crate::memory::{MemoryDevice, Sent};
 
     fn run(room: usize, config: &str) -> (Run, Sent) {
         let host = MemoryHost::new();

@@ -10,12 +10,12 @@
 //! FromDPDKDevice(0) -> Queue -> ToDPDKDevice(1, BLOCKING false)
 //! ```
 
+use super::shared::adapter::StandIn;
+use super::shared::dpdk;
 use super::to_device;
 use crate::args::{Args, Kind, Need, Param};
-use crate::dpdk;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::stand_in::StandIn;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -56,8 +56,8 @@ fn translate(args: &Args, setup: &mut Setup) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::load_with;
-    use crate::memory_device::MemoryDevice;
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryDevice;
+    use crate::memory::MemoryHost;
 
     #[test]
     fn it_sends_by_the_interface_of_its_number() {

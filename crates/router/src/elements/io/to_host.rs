@@ -14,13 +14,13 @@
 //! FromHost(fake0, 10.0.0.1/24) -> Discard; FromDevice(eth0) -> ToHost(fake0)
 //! ```
 
+use super::shared::kernel_interface::{self, KernelInterface};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, PHASE_LATE};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::kernel_interface::{self, KernelInterface};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 

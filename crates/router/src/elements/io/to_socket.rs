@@ -8,9 +8,9 @@
 //! RatedSource(RATE 1) -> Queue -> ToSocket(UDP, 10.0.0.1, 4789)
 //! ```
 
+use super::shared::socket_element::SocketElement;
 use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};
-use crate::socket_element::SocketElement;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("ToSocket", "packets to a socket", || {

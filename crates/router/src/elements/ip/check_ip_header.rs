@@ -13,13 +13,13 @@
 //! # References
 //! RFC 1812, §5.2.2 and §5.3.7.
 
+use super::shared::ip_check::{IpCheck, PARAMS};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_check::{IpCheck, PARAMS};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -72,7 +72,10 @@ mod tests {
                 assert_eq!((port, packet.data()), (0, &udp(9, b"x")[..]));
                 assert_eq!(packet.network_header_at(), Some(0));
                 assert_eq!(packet.transport_header_at(), Some(20));
-                assert_eq!(crate::ip_packet::destination(packet), [10, 0, 0, 2]);
+                assert_eq!(
+                    crate::headers::ip_packet::destination(packet),
+                    [10, 0, 0, 2]
+                );
                 seen += 1;
             },
         );

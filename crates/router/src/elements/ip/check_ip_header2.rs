@@ -10,8 +10,8 @@
 //! ```
 
 use super::check_ip_header::CheckIpHeader;
+use super::shared::ip_check::{IpCheck, PARAMS};
 use crate::elements::Entry;
-use crate::ip_check::{IpCheck, PARAMS};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

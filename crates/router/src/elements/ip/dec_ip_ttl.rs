@@ -22,7 +22,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::decrement_ttl;
+use crate::headers::ip_packet::decrement_ttl;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

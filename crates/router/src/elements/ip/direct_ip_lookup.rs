@@ -10,8 +10,8 @@
 //! ```
 
 use crate::elements::Entry;
-use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::direct::Direct;
+use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks routes up in a large table", || {

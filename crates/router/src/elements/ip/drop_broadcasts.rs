@@ -12,7 +12,7 @@
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::ip_packet::is_link_group;
+use crate::headers::ip_packet::is_link_group;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

@@ -13,7 +13,7 @@
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::ip_packet::header;
+use crate::headers::ip_packet::header;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;

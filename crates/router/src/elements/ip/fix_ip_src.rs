@@ -18,7 +18,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::fix_source;
+use crate::headers::ip_packet::fix_source;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
@@ -70,7 +70,7 @@ mod tests {
         let mut probe = Probe::new("FixIPSrc(10.9.9.9)", 1);
         assert_eq!(probe.send_ip(&udp(9, b"")), [(0, udp(9, b""))]);
         let left = probe.send_with(&udp(9, b""), |packet| {
-            crate::ip_packet::mark(packet, 0);
+            crate::headers::ip_packet::mark(packet, 0);
             packet.set_anno_u8(anno::FIX_IP_SRC, 1);
         });
         assert_eq!(left[0].1[12..16], [10, 9, 9, 9]);

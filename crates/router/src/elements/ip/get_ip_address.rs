@@ -118,12 +118,12 @@ mod tests {
             ("99", [0; 4]),
         ] {
             let mut seen = Vec::new();
-            let mark = |packet: &mut _| crate::ip_packet::mark(packet, 0);
+            let mark = |packet: &mut _| crate::headers::ip_packet::mark(packet, 0);
             Probe::new(&format!("GetIPAddress({arguments})"), 1).send_and_look(
                 &udp(9, b""),
                 mark,
                 |_, packet| {
-                    seen.push(crate::ip_packet::destination(packet));
+                    seen.push(crate::headers::ip_packet::destination(packet));
                 },
             );
             assert_eq!(seen, [expected], "{arguments}");

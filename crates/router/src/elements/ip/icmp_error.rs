@@ -15,20 +15,20 @@
 //! # References
 //! RFC 792; RFC 1812, §4.3.2.
 
+use super::shared::ip_options::places;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::UINT;
 use crate::args::names::parse_icmp_code;
 use crate::args::numbers::parse_uint;
+use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_options::places;
-use crate::ip_packet::{destination, header, is_link_group, mark, set_destination};
+use crate::headers::ip_packet::{destination, header, is_link_group, mark, set_destination};
 use crate::reason::Reason;
-use crate::resizing::{MOST, within_most};
 use std::net::Ipv4Addr;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
@@ -345,7 +345,7 @@ mod tests {
         (error[9], error[20]) = (1, 11);
         assert_eq!(probe.send_ip(&error), []);
         let left = probe.send_with(&udp(9, b""), |packet| {
-            crate::ip_packet::mark(packet, 0);
+            crate::headers::ip_packet::mark(packet, 0);
             packet.set_packet_type(PacketType::Broadcast);
         });
         assert_eq!(left, []);

@@ -6,6 +6,7 @@
 //! RatedSource(RATE 1) -> ICMPIPEncap(10.0.0.1, 10.0.0.2, echo) -> Discard
 //! ```
 
+use super::shared::icmp_encap::Message;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;
 use crate::args::names::parse_icmp_code;
@@ -15,7 +16,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::icmp_encap::Message;
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 

@@ -6,6 +6,7 @@
 //! RatedSource(RATE 1, LENGTH 56) -> ICMPPingEncap(10.0.0.1, 10.0.0.2) -> IPPrint -> Discard
 //! ```
 
+use super::shared::icmp_encap::Message;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param};
@@ -14,7 +15,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::icmp_encap::Message;
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::icmp::kind;

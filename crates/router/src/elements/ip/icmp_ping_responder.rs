@@ -15,7 +15,7 @@
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::ip_packet::{header_mut, replace_word, set_destination, transport_len};
+use crate::headers::ip_packet::{header_mut, replace_word, set_destination, transport_len};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;

@@ -16,6 +16,7 @@
 //! # References
 //! RFC 792.
 
+use super::shared::icmp_encap::Message;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, U16};
 use crate::args::numbers::{parse_bool, parse_int};
@@ -28,8 +29,7 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
-use crate::icmp_encap::Message;
-use crate::ip_packet::header;
+use crate::headers::ip_packet::header;
 use crate::reason::Reason;
 use std::net::Ipv4Addr;
 use trammel_packet::batch::{Batch, Packets};

@@ -22,7 +22,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{destination, mark_len, set_destination};
+use crate::headers::ip_packet::{destination, mark_len, set_destination};
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::{self, Sum};

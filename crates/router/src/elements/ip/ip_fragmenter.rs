@@ -14,6 +14,7 @@
 //! # References
 //! RFC 791, §3.2; RFC 1812, §5.2.6.
 
+use super::shared::ip_options::copied_to_fragments;
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -21,8 +22,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_options::copied_to_fragments;
-use crate::ip_packet::{header, mark_len};
+use crate::headers::ip_packet::{header, mark_len};
 use crate::reason::Reason;
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Batch;

@@ -14,13 +14,13 @@
 //! # References
 //! RFC 1812, §5.3.13.
 
+use super::shared::ip_options::{has_options, milliseconds_of_day, record};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_options::{has_options, milliseconds_of_day, record};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
@@ -119,7 +119,7 @@ mod tests {
         let mut seen = Vec::new();
         probe.send_and_look(
             &packet,
-            |packet| crate::ip_packet::mark(packet, 0),
+            |packet| crate::headers::ip_packet::mark(packet, 0),
             |port, packet| {
                 seen.push((port, packet.anno_u8(anno::ICMP_PARAMPROB)));
             },

@@ -6,6 +6,7 @@
 //! FromDevice(eth0) -> IPInputCombo(1) -> RadixIPLookup(0.0.0.0/0 0) -> Discard
 //! ```
 
+use super::shared::ip_check::{BADSRC, GOODDST, INTERFACES, add_usual, reason, sources};
 use crate::args::kinds::U8;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -13,8 +14,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_check::{BADSRC, GOODDST, INTERFACES, add_usual, reason, sources};
-use crate::ip_packet::{Sources, check};
+use crate::headers::ip_packet::{Sources, check};
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;

@@ -15,7 +15,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{header_mut, set_destination};
+use crate::headers::ip_packet::{header_mut, set_destination};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
 

@@ -13,6 +13,7 @@
 //! o[4] -> ICMPError(10.0.0.1, unreachable, needfrag) -> Discard
 //! ```
 
+use super::shared::ip_options::{has_options, milliseconds_of_day, record};
 use crate::args::kinds::{U8, UINT};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -20,8 +21,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_options::{has_options, milliseconds_of_day, record};
-use crate::ip_packet::{decrement_ttl, fix_source, is_link_group};
+use crate::headers::ip_packet::{decrement_ttl, fix_source, is_link_group};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Batch;
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(probe.send_ip(&udp(1, b"")), [(3, udp(1, b""))]);
         assert_eq!(probe.send_ip(&udp(9, &[0; 13]))[0].0, 4);
         let left = probe.send_with(&udp(9, b""), |packet| {
-            crate::ip_packet::mark(packet, 0);
+            crate::headers::ip_packet::mark(packet, 0);
             packet.set_anno_u8(anno::PAINT, 3);
         });
         assert_eq!(left, [(1, udp(9, b"")), (0, udp(8, b""))]);

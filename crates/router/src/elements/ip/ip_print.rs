@@ -5,6 +5,7 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPPrint(in, TTL true, CONTENTS hex) -> Discard
 //! ```
 
+use super::shared::ip_text::{self, Style, payload, write_bytes};
 use crate::args::addresses::EtherAddress;
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
@@ -15,8 +16,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::header;
-use crate::ip_text::{self, Style, payload, write_bytes};
+use crate::headers::ip_packet::header;
 use std::fmt::Write as _;
 use std::io::Write;
 use trammel_packet::anno;
@@ -379,7 +379,7 @@ mod tests {
         let mut probe = Probe::new("IPPrint(TIMESTAMP false, ETHER true)", 1);
         probe.send_with(&frame, |packet| {
             packet.set_mac_header(0);
-            crate::ip_packet::mark(packet, 14);
+            crate::headers::ip_packet::mark(packet, 14);
         });
         probe.send_ip(&udp(9, b""));
         let line = "10.0.0.1.1000 > 10.0.0.2.2000: udp 8\n";

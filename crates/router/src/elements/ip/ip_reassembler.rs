@@ -25,7 +25,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{header, header_mut, mark_len};
+use crate::headers::ip_packet::{header, header_mut, mark_len};
 use crate::reason::Reason;
 use std::fmt::Write;
 use std::net::Ipv4Addr;

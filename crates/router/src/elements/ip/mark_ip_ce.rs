@@ -18,7 +18,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{header, set_tos};
+use crate::headers::ip_packet::{header, set_tos};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::{Ipv4, ecn};

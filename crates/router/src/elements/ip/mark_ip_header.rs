@@ -7,14 +7,14 @@
 //! ```
 
 use crate::args::kinds::UINT;
+use crate::args::packet_length::within_most;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::mark;
-use crate::resizing::within_most;
+use crate::headers::ip_packet::mark;
 use trammel_packet::batch::Packets;
 
 /// The class.

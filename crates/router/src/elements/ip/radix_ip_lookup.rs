@@ -12,7 +12,7 @@
 //! ```
 
 use crate::elements::Entry;
-use crate::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
+use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::radix::Radix;
 
 /// The class.

@@ -18,7 +18,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::transport_sum;
+use crate::headers::ip_packet::transport_sum;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::for_udp;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};

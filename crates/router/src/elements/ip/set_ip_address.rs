@@ -93,7 +93,7 @@ mod tests {
         probe.send_and_look(
             b"",
             |_| (),
-            |_, packet| seen.push(crate::ip_packet::destination(packet)),
+            |_, packet| seen.push(crate::headers::ip_packet::destination(packet)),
         );
         assert_eq!(seen, [[1, 0, 0, 3]]);
     }

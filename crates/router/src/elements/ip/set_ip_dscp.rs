@@ -17,7 +17,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::set_tos;
+use crate::headers::ip_packet::set_tos;
 use trammel_packet::batch::Packets;
 
 /// The class.

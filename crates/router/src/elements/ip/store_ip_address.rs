@@ -14,14 +14,14 @@
 
 use crate::args::Args;
 use crate::args::addresses::parse_ip;
+use crate::args::store_place::{self, PARAMS, Place};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::destination;
+use crate::headers::ip_packet::destination;
 use crate::reason::Reason;
-use crate::store_place::{self, PARAMS, Place};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::update_u32;
 use trammel_packet::headers::ipv4::{self, protocol};
@@ -104,7 +104,7 @@ impl Element for StoreIpAddress {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::transport_sum;
+    use crate::headers::ip_packet::transport_sum;
     use crate::load::testing::errors;
     use crate::probe::{Probe, udp};
     use trammel_packet::headers::checksum::checksum;

@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(probe.send_ip(&packet[..30])[0].1, &packet[..30]);
         assert_eq!(probe.send(&packet)[0].1, &packet[..4]);
         let mut extra = 0;
-        let mark = |packet: &mut _| crate::ip_packet::mark(packet, 0);
+        let mark = |packet: &mut _| crate::headers::ip_packet::mark(packet, 0);
         probe.send_and_look(&packet, mark, |_, packet| {
             extra = packet.anno_u32(anno::EXTRA_LENGTH);
         });

@@ -39,7 +39,7 @@ mod tests {
     fn the_header_comes_back() {
         let mut probe = Probe::new("UnstripIPHeader", 1);
         let left = probe.send_with(&udp(9, b"data"), |packet| {
-            crate::ip_packet::mark(packet, 0);
+            crate::headers::ip_packet::mark(packet, 0);
             packet.pull(22);
         });
         assert_eq!(left, [(0, udp(9, b"data"))]);

@@ -41,7 +41,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -483,7 +483,7 @@ mod tests {
         let (a, b) = (six(src.0), six(dst.0));
         let mut payload = [src.1.to_be_bytes(), dst.1.to_be_bytes(), [0, 12], [0, 0]].concat();
         payload.extend(b"abcd");
-        let sum = crate::ip6_packet::checksum(&a, &b, protocol::UDP, &payload);
+        let sum = crate::headers::ip6_packet::checksum(&a, &b, protocol::UDP, &payload);
         payload[6..8].copy_from_slice(&sum.to_be_bytes());
         let mut packet = vec![0x60, 0, 0, 0, 0, 12, protocol::UDP, 9];
         packet.extend(a);
@@ -502,7 +502,7 @@ mod tests {
     fn send(run: &mut Run, input: usize, packet: &[u8]) -> Option<Vec<u8>> {
         let x = run.ctx.find("x", None).expect("it is declared");
         let handle = run.ctx.pool().alloc_with(packet).expect("room");
-        crate::ip6_packet::mark(&mut run.ctx.pool()[&handle], 0);
+        crate::headers::ip6_packet::mark(&mut run.ctx.pool()[&handle], 0);
         let left = run.ctx.pass_to(x, input, vec![handle]);
         let mut all = left.into_iter().map(|(port, handle)| {
             assert_eq!(port, input);

@@ -17,7 +17,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;

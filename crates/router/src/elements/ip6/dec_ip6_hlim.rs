@@ -58,7 +58,7 @@ impl Element for DecIp6Hlim {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::probe::Probe;
 
     #[test]

@@ -21,7 +21,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
@@ -223,7 +223,7 @@ impl Element for Icmp6Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::load::testing::errors;
     use crate::probe::{Left, Probe};
 

@@ -20,7 +20,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use std::net::Ipv6Addr;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;
@@ -154,7 +154,7 @@ impl Element for Ip6Encap {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::load::testing::errors;
     use crate::probe::Probe;
 

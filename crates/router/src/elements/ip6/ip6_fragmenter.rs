@@ -22,7 +22,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 use trammel_packet::headers::ipv4::protocol;
@@ -200,7 +200,7 @@ impl Element for Ip6Fragmenter {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::probe::{Left, Probe};
 
     /// A packet with hop-by-hop options and 100 bytes behind them.

@@ -49,7 +49,7 @@ impl Element for Ip6Mirror {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::probe::Probe;
 
     #[test]

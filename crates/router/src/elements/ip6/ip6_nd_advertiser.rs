@@ -14,6 +14,7 @@
 //! # References
 //! RFC 4861, §7.2.4.
 
+use super::shared::neighbour_message::{ALL_NODES, Ends, Told, frame, link_group, mark, read};
 use crate::args::addresses::{parse_ether, parse_ip6_prefix};
 use crate::args::machine_names::unknown_name;
 use crate::args::text::split_words;
@@ -23,7 +24,6 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::neighbour_message::{ALL_NODES, Ends, Told, frame, link_group, mark, read};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::icmp6::{flag, kind};
@@ -62,7 +62,10 @@ fn mask(len: u8) -> u128 {
 }
 
 impl Ip6NdAdvertiser {
-    fn answer(&self, told: &Told) -> Option<[u8; crate::neighbour_message::FRAME_LEN]> {
+    fn answer(
+        &self,
+        told: &Told,
+    ) -> Option<[u8; crate::elements::ip6::shared::neighbour_message::FRAME_LEN]> {
         let target = u128::from_be_bytes(told.target);
         let covers = |answer: &&Answer| (target ^ answer.address) & mask(answer.len) == 0;
         let answer = self.answers.iter().find(covers)?;
@@ -159,7 +162,7 @@ mod tests {
             from: [2, 0, 0, 0, 0, 9],
             to: [0x33, 0x33, 0xFF, 0, 0, last],
             src,
-            dst: crate::neighbour_message::solicited_node(target),
+            dst: crate::elements::ip6::shared::neighbour_message::solicited_node(target),
         };
         frame(kind::NEIGHBOR_SOLICITATION, ends, 0, target).to_vec()
     }

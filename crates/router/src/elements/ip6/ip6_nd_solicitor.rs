@@ -16,17 +16,17 @@
 //! # References
 //! RFC 4861, §7.2; RFC 2464, §7.
 
+use super::shared::neighbour_message::{self as message, Ends, link_group, solicited_node};
 use crate::args::addresses::{EtherAddress, unparse_ip6};
 use crate::args::{Args, Kind, Need, Param};
-use crate::arp::now_ms;
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
-use crate::ip6_packet::destination;
-use crate::neighbour_message::{self as message, Ends, link_group, solicited_node};
+use crate::headers::ip6_packet::destination;
+use crate::neighbours::arp::now_ms;
 use crate::neighbours::{Limits, Neighbours, Waits};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
@@ -260,7 +260,7 @@ impl Element for Ip6NdSolicitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ip6_packet::set_destination;
+    use crate::headers::ip6_packet::set_destination;
     use crate::load::testing::{Run, loaded};
 
     const TARGET: [u8; 16] = [0x20, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xAB, 0xCD, 0xEF];

@@ -16,7 +16,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use std::fmt::{self, Write as _};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
@@ -119,7 +119,7 @@ impl Element for Ip6Print {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet::mark;
+    use crate::headers::ip6_packet::mark;
     use crate::probe::Probe;
 
     #[test]

@@ -21,8 +21,8 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
 use crate::engine::{Ctx, NOWHERE};
-use crate::ip_lookup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
+use crate::lookup::ip_lookup;
 use crate::lookup::poptrie::Poptrie;
 use crate::lookup::{self, BATCH, Prefix, Route, Routes, Table};
 use crate::reason::Reason;
@@ -212,7 +212,7 @@ impl Element for LookupIp6Route {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::load::testing::errors;
     use crate::probe::Probe;
     use std::net::Ipv6Addr;

@@ -12,14 +12,15 @@
 //! # References
 //! RFC 7915, §4; RFC 6052, for prefixes.
 
+use super::shared::siit;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::headers::ip6_packet;
 use crate::reason::Reason;
-use crate::{ip6_packet, siit};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 
@@ -84,9 +85,9 @@ impl Element for ProtocolTranslator46 {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ip6::shared::siit::{MAPPED, to_v6};
     use crate::load::testing::errors;
     use crate::probe::{Probe, udp};
-    use crate::siit::{MAPPED, to_v6};
 
     #[test]
     fn a_packet_becomes_one_of_ipv6() {

@@ -13,11 +13,12 @@
 //! # References
 //! RFC 7915, §5; RFC 6146.
 
+use super::shared::siit;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
+use crate::headers::ip_packet;
 use crate::reason::Reason;
-use crate::{ip_packet, siit};
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
@@ -62,8 +63,8 @@ impl Element for ProtocolTranslator64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::ip6::shared::siit::{MAPPED, to_v6};
     use crate::probe::{Probe, udp};
-    use crate::siit::{MAPPED, to_v6};
     use trammel_packet::headers::ipv4;
 
     #[test]

@@ -16,7 +16,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -55,7 +55,7 @@ impl Element for SetIp6Address {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::probe::Probe;
 
     #[test]

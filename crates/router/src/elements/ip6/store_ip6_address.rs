@@ -13,14 +13,14 @@
 
 use crate::args::Args;
 use crate::args::addresses::parse_ip6;
+use crate::args::store_place::{self, PARAMS, Place};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet::destination;
+use crate::headers::ip6_packet::destination;
 use crate::reason::Reason;
-use crate::store_place::{self, PARAMS, Place};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::update_u32;
 use trammel_packet::headers::ipv4::protocol;
@@ -122,7 +122,7 @@ impl Element for StoreIp6Address {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::load::testing::errors;
     use crate::probe::Probe;
 

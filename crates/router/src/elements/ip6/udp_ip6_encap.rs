@@ -21,7 +21,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip6_packet;
+use crate::headers::ip6_packet;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::U16;
 use trammel_packet::headers::ipv4::protocol::UDP;
@@ -176,7 +176,7 @@ impl Element for UdpIp6Encap {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip6_packet;
+    use crate::headers::ip6_packet;
     use crate::load::testing::errors;
     use crate::probe::Probe;
 

@@ -13,13 +13,13 @@
 //! # References
 //! RFC 2784, RFC 2890.
 
+use super::shared::gre_check;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::gre_check;
 use trammel_packet::batch::Packets;
 
 /// The class.

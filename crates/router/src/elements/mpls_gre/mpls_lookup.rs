@@ -14,13 +14,13 @@
 //! # References
 //! RFC 3031, §3.10; RFC 3032.
 
+use super::shared::mpls_table::{self, Table};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::mpls_table::{self, Table};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 use trammel_packet::headers::mpls::Mpls;

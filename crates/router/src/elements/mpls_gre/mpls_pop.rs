@@ -19,7 +19,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet;
+use crate::headers::ip_packet;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::mpls::Mpls;

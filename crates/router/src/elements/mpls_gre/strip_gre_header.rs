@@ -13,6 +13,7 @@
 //! # References
 //! RFC 2784, RFC 2890.
 
+use super::shared::gre_check;
 use crate::args::annotations::AnnoField;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -20,7 +21,6 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::gre_check;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::gre::Gre;

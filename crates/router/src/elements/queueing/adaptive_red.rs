@@ -16,7 +16,7 @@
 //! # References
 //! Floyd, Gummadi and Shenker, "Adaptive RED", 2001.
 
-use crate::early_drop::{EarlyDrop, PARAMS_ADAPTIVE};
+use super::shared::early_drop::{EarlyDrop, PARAMS_ADAPTIVE};
 use crate::elements::Entry;
 
 /// The class.

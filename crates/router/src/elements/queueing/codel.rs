@@ -18,6 +18,7 @@
 //! # References
 //! RFC 8289; Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012.
 
+use super::shared::queue_lengths::{self, Queues};
 use crate::args::times::unparse_timestamp;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -26,7 +27,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::search::Way;
 use crate::engine::setup::Setup;
-use crate::queue_lengths::{self, Queues};
 use crate::reason::Reason;
 use trammel_core::aqm::Item;
 use trammel_core::aqm::codel::{Law, Settings, Store};

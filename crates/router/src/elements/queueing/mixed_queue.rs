@@ -10,8 +10,8 @@
 //! FromDevice(eth0) -> [0] q :: MixedQueue(5) -> ToDevice(eth1); RatedSource(RATE 1) -> [1] q
 //! ```
 
+use super::shared::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 use crate::elements::Entry;
-use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

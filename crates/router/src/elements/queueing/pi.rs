@@ -20,6 +20,7 @@
 //! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
 //! flows", INFOCOM 2001.
 
+use super::shared::queue_lengths::{self, Queues};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -30,7 +31,6 @@ use crate::engine::search::Way;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
-use crate::queue_lengths::{self, Queues};
 use crate::reason::Reason;
 use crate::script::format::real;
 use trammel_core::aqm::pi::Law;

@@ -9,8 +9,8 @@
 //! Script(TYPE PASSIVE, return $(q.length) $(q.drops))
 //! ```
 
+use super::shared::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 use crate::elements::Entry;
-use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -8,8 +8,8 @@
 //! FromDevice(eth0) -> QuickNoteQueue(200) -> ToDevice(eth1)
 //! ```
 
+use super::shared::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 use crate::elements::Entry;
-use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -15,7 +15,7 @@
 //! # References
 //! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993.
 
-use crate::early_drop::{EarlyDrop, PARAMS};
+use super::shared::early_drop::{EarlyDrop, PARAMS};
 use crate::elements::Entry;
 
 /// The class.

@@ -9,8 +9,8 @@
 //! FromDevice(eth0) -> SimpleQueue(200) -> TimedUnqueue(0.01, 10) -> Discard
 //! ```
 
+use super::shared::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 use crate::elements::Entry;
-use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("SimpleQueue", "stores packets, first in first out", || {

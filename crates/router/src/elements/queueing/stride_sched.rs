@@ -22,7 +22,7 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
-use crate::strides::{PARAMS, Strides};
+use crate::rates::strides::{PARAMS, Strides};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -9,8 +9,8 @@
 //! FromDevice(eth0) -> q :: ThreadSafeQueue -> Unqueue -> Discard; FromDevice(eth1) -> q
 //! ```
 
+use super::shared::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 use crate::elements::Entry;
-use crate::queue_ring::{PARAMS, Queue, Refuses, Tells, Variant};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -13,9 +13,9 @@
 //! FromDevice(eth0) -> m :: BandwidthMeter(1MBps) -> Queue -> ToDevice(eth1); m[1] -> Discard
 //! ```
 
+use super::shared::meter::{Meter, PARAMS};
+use super::shared::rate_bucket::Unit;
 use crate::elements::Entry;
-use crate::meter::{Meter, PARAMS};
-use crate::rate_bucket::Unit;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -10,9 +10,9 @@
 //! FromDevice(eth0) -> s :: BandwidthRatedSplitter(RATE 1Mbps) -> Queue -> ToDevice(eth1); s[1] -> Discard
 //! ```
 
+use super::shared::rate_bucket::{PARAMS_BYTES, Unit};
+use super::shared::rated_splitter::RatedSplitter;
 use crate::elements::Entry;
-use crate::rate_bucket::{PARAMS_BYTES, Unit};
-use crate::rated_splitter::RatedSplitter;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -9,9 +9,9 @@
 //! FromDevice(eth0) -> Queue -> BandwidthRatedUnqueue(RATE 1Mbps) -> Discard
 //! ```
 
+use super::shared::rate_bucket::{PARAMS_BYTES, Unit};
+use super::shared::rated_unqueue::RatedUnqueue;
 use crate::elements::Entry;
-use crate::rate_bucket::{PARAMS_BYTES, Unit};
-use crate::rated_unqueue::RatedUnqueue;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

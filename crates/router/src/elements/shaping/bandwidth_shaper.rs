@@ -9,10 +9,10 @@
 //! FromDevice(eth0) -> Queue -> BandwidthShaper(125000) -> ToDevice(eth1)
 //! ```
 
+use super::shared::rate_bucket::Unit;
+use super::shared::shaper::Shaper;
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;
-use crate::rate_bucket::Unit;
-use crate::shaper::Shaper;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a bandwidth", || {

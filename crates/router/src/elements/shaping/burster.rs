@@ -9,8 +9,8 @@
 //! FromDevice(eth0) -> Queue -> Burster(0.1, 32) -> Discard
 //! ```
 
+use super::shared::timed_unqueue::{TimedUnqueue, params};
 use crate::elements::Entry;
-use crate::timed_unqueue::{TimedUnqueue, params};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Burster", "pulls packets in bursts and pushes them", || {

@@ -13,9 +13,9 @@
 //! FromDevice(eth0) -> m :: Meter(1000) -> Queue -> ToDevice(eth1); m[1] -> Discard
 //! ```
 
+use super::shared::meter::{Meter, PARAMS};
+use super::shared::rate_bucket::Unit;
 use crate::elements::Entry;
-use crate::meter::{Meter, PARAMS};
-use crate::rate_bucket::Unit;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Meter", "sends packets out by the stream's rate", || {

@@ -9,9 +9,9 @@
 //! FromDevice(eth0) -> Queue -> RatedUnqueue(RATE 1000, BURST_SIZE 32) -> Discard
 //! ```
 
+use super::shared::rate_bucket::{PARAMS_PACKETS, Unit};
+use super::shared::rated_unqueue::RatedUnqueue;
 use crate::elements::Entry;
-use crate::rate_bucket::{PARAMS_PACKETS, Unit};
-use crate::rated_unqueue::RatedUnqueue;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("RatedUnqueue", "pulls at a rate and pushes", || {

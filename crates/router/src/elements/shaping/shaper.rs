@@ -10,11 +10,11 @@
 //! FromDevice(eth0) -> Queue -> Shaper(1000) -> ToDevice(eth1)
 //! ```
 
+use super::shared::rate_bucket::Unit;
+use super::shared::shaper::Shaper;
 use crate::args::kinds::UINT;
 use crate::args::{Need, Param};
 use crate::elements::Entry;
-use crate::rate_bucket::Unit;
-use crate::shaper::Shaper;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {

@@ -10,8 +10,8 @@
 //! FromDevice(eth0) -> Queue -> TimedUnqueue(0.02, 10) -> Discard
 //! ```
 
+use super::shared::timed_unqueue::{TimedUnqueue, params};
 use crate::elements::Entry;
-use crate::timed_unqueue::{TimedUnqueue, params};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

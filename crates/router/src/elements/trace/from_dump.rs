@@ -27,7 +27,7 @@ use crate::engine::Ctx;
 use crate::engine::notify::{self, Provided};
 use crate::engine::setup::Setup;
 use crate::graph::processing::Mode;
-use crate::ip_packet;
+use crate::headers::ip_packet;
 use crate::reason::Reason;
 use crate::trace::encap;
 use crate::trace::input::{Input, Refused};
@@ -585,7 +585,7 @@ impl Element for FromDump {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
 
     const FOUR: &str = "FromIPSummaryDump(STOP true, CHECKSUM true, DATA \"!data timestamp ip_src ip_proto \
         sport ip_len\n1.000000001 1.1.1.1 U 7 40\n2.0 1.1.1.2 T 8 60\n3.5 1.1.1.3 T 9 70\n4.5 1.1.1.4 U 1 90\")";

@@ -522,7 +522,7 @@ impl Element for FromIpSummaryDump {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{Run, errors, load_with};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
 
     fn run(files: &[(&str, &str)], config: &str) -> Run {
         let host = MemoryHost::new();

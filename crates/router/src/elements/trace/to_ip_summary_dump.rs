@@ -283,7 +283,7 @@ impl Element for ToIpSummaryDump {
 #[cfg(test)]
 mod tests {
     use crate::load::testing::{errors, load_with, loaded};
-    use crate::memory_host::MemoryHost;
+    use crate::memory::MemoryHost;
 
     const TWO: &str =
         "FromIPSummaryDump(STOP true, DATA \"!data ip_src sport\n1.1.1.1 7\n2.2.2.2 8\")";

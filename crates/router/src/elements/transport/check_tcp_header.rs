@@ -17,8 +17,8 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::header_faults::{DETAILS, Faults, VERBOSE};
-use crate::ip_packet::{final_header, pseudo_sum};
+use crate::headers::header_faults::{DETAILS, Faults, VERBOSE};
+use crate::headers::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
@@ -98,7 +98,7 @@ impl Element for CheckTcpHeader {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::transport_sum;
+    use crate::headers::ip_packet::transport_sum;
     use crate::probe::{Probe, udp};
     use trammel_packet::headers::checksum::{checksum, update_u16};
 

@@ -9,6 +9,7 @@
 //! RatedSource(RATE 100) -> DynamicUDPIPEncap(10.0.0.1, 1000, 10.0.0.2, 1000, 1, 10) -> Discard
 //! ```
 
+use super::shared::udp_encap::Encap;
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -16,7 +17,6 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::udp_encap::Encap;
 use trammel_packet::batch::Packets;
 
 /// The class.

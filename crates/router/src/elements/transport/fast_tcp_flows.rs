@@ -11,6 +11,9 @@
 //! FastTCPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
 //! ```
 
+use super::shared::test_frames::{
+    Pace, TCP_CHECKSUM, TRANSPORT, frame, length, make, optional, random_ports, set_ports, wanted,
+};
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind};
 use crate::diagnostic::Diagnostics;
@@ -18,9 +21,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::test_frames::{
-    Pace, TCP_CHECKSUM, TRANSPORT, frame, length, make, optional, random_ports, set_ports, wanted,
-};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
 use trammel_packet::headers::tcp::{Tcp, flag};

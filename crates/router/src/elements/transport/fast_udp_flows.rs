@@ -10,6 +10,10 @@
 //! FastUDPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
 //! ```
 
+use super::shared::test_frames::{
+    Pace, UDP_CHECKSUM, length, make, optional, random_ports, resize_udp, set_ports, udp_frame,
+    wanted,
+};
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Kind};
@@ -18,10 +22,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::test_frames::{
-    Pace, UDP_CHECKSUM, length, make, optional, random_ports, resize_udp, set_ports, udp_frame,
-    wanted,
-};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -9,6 +9,9 @@
 //! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234) -> Unqueue -> Discard
 //! ```
 
+use super::shared::test_frames::{
+    Pace, UDP_CHECKSUM, length, make, optional, set_ports, udp_frame, wanted,
+};
 use crate::args::kinds::{INT, UINT};
 use crate::args::names::UDP;
 use crate::args::{Args, Kind};
@@ -17,9 +20,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::test_frames::{
-    Pace, UDP_CHECKSUM, length, make, optional, set_ports, udp_frame, wanted,
-};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -18,16 +18,16 @@
 //! # References
 //! RFC 959 §5.3.1 (PORT), RFC 2663 §4.1.1 (application level gateways).
 
+use super::shared::rewriter::element::lookup::Want;
+use super::shared::rewriter::element::{Class, Rewriter};
+use super::shared::rewriter::flow::FlowId;
 use crate::args::{Args, Kind, Need, Param, kinds::INT};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, PHASE_LATE};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
-use crate::ip_packet::final_header;
-use crate::rewriter::element::lookup::Want;
-use crate::rewriter::element::{Class, Rewriter};
-use crate::rewriter::flow::FlowId;
+use crate::headers::ip_packet::final_header;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::Sum;
 use trammel_packet::headers::ipv4::{self, Ipv4, protocol};

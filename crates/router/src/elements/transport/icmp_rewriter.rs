@@ -19,6 +19,9 @@
 //! # References
 //! RFC 792, RFC 5508 §4 (NAT behavioural requirements for ICMP errors), RFC 1624.
 
+use super::shared::rewriter::element::Rewriter;
+use super::shared::rewriter::element::lookup::{Found, Want};
+use super::shared::rewriter::flow::FlowId;
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
@@ -29,9 +32,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::rewriter::element::Rewriter;
-use crate::rewriter::element::lookup::{Found, Want};
-use crate::rewriter::flow::FlowId;
 use trammel_packet::anno;
 use trammel_packet::batch::Batch;
 use trammel_packet::headers::checksum::Sum;

@@ -12,10 +12,10 @@
 //! Idle -> a -> Discard; Idle -> b -> Discard
 //! ```
 
+use super::shared::rewriter::patterns::Patterns;
 use crate::args::{Kind, Need, Param};
 use crate::element::PHASE_INFO;
 use crate::elements::Entry;
-use crate::rewriter::patterns::Patterns;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("IPRewriterPatterns", "names patterns of rewriters", || {

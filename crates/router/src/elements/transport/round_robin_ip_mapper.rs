@@ -11,9 +11,9 @@
 //! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
 //! ```
 
+use super::shared::rewriter::mapper::Mapper;
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;
-use crate::rewriter::mapper::Mapper;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -11,7 +11,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::{final_header, pseudo_sum};
+use crate::headers::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::tcp::Tcp;
@@ -76,7 +76,7 @@ impl Element for SetTcpChecksum {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::transport_sum;
+    use crate::headers::ip_packet::transport_sum;
     use crate::probe::{Probe, udp};
 
     #[test]

@@ -11,7 +11,7 @@
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::ip_packet::{final_header, pseudo_sum};
+use crate::headers::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::for_udp;

@@ -18,9 +18,9 @@
 //! # References
 //! Karger et al. 1997, Consistent hashing and random trees.
 
+use super::shared::rewriter::mapper::Mapper;
 use crate::args::{Kind, Need, Param};
 use crate::elements::Entry;
-use crate::rewriter::mapper::Mapper;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -24,7 +24,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::transport_sum;
+use crate::headers::ip_packet::transport_sum;
 use trammel_packet::anno::Anno;
 use trammel_packet::batch::Batch;
 use trammel_packet::headers::ipv4::{Ipv4, MF, OFFSET_MASK, protocol, set_checksum};
@@ -222,7 +222,7 @@ impl Element for TcpFragmenter {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::{mark, transport_sum};
+    use crate::headers::ip_packet::{mark, transport_sum};
     use crate::load::testing::errors;
     use crate::probe::{Left, Probe, udp};
     use trammel_packet::headers::checksum::checksum;

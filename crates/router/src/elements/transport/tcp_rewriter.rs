@@ -15,9 +15,9 @@
 //! # References
 //! RFC 3022 (traditional NAT), RFC 1624 (incremental checksums).
 
+use super::shared::rewriter::arguments::TCP_ONLY;
+use super::shared::rewriter::element::{Class, Rewriter};
 use crate::elements::Entry;
-use crate::rewriter::arguments::TCP_ONLY;
-use crate::rewriter::element::{Class, Rewriter};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

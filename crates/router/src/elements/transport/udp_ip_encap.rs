@@ -10,6 +10,7 @@
 //!     -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
 //! ```
 
+use super::shared::udp_encap::Encap;
 use crate::args::addresses::parse_ip;
 use crate::args::names::{Names, UDP, parse_port};
 use crate::args::{Args, Kind, Need, Param};
@@ -18,8 +19,7 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::ip_packet::destination;
-use crate::udp_encap::Encap;
+use crate::headers::ip_packet::destination;
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 
@@ -148,7 +148,7 @@ impl Element for UdpIpEncap {
 
 #[cfg(test)]
 mod tests {
-    use crate::ip_packet::transport_sum;
+    use crate::headers::ip_packet::transport_sum;
     use crate::probe::Probe;
     use trammel_packet::anno;
     use trammel_packet::headers::checksum::checksum;

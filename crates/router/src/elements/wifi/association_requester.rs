@@ -17,6 +17,7 @@
 //! Script(wait 1s, write a.send_assoc_req)
 //! ```
 
+use super::shared::wifi_stations::{self as stations, Management, capability, subtype};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -25,7 +26,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, Management, capability, subtype};
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -169,9 +169,9 @@ impl Element for AssociationRequester {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi_stations::{management, subtype};
     use crate::load::testing::loaded;
     use crate::probe::Probe;
-    use crate::wifi_stations::{management, subtype};
 
     const ELEMENTS: &str =
         "w :: WirelessInfo(SSID net, BSSID 2:2:2:2:2:2); r :: AvailableRates(DEFAULT 2 4)";

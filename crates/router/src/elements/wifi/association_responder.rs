@@ -11,6 +11,7 @@
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi_stations::{self as stations, Management, subtype};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -18,7 +19,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, Management, subtype};
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -105,8 +105,8 @@ impl Element for AssociationResponder {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi_stations::{Management, management, put_name, subtype};
     use crate::probe::Probe;
-    use crate::wifi_stations::{Management, management, put_name, subtype};
 
     #[test]
     fn each_station_gets_a_number() {

@@ -13,6 +13,8 @@
 //! Script(wait 10s, print s.scan, stop)
 //! ```
 
+use super::shared::wifi::{self, Field};
+use super::shared::wifi_stations::{self as stations, Management, element, subtype};
 use crate::args::addresses::EtherAddress;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -21,8 +23,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi::{self, Field};
-use crate::wifi_stations::{self as stations, Management, element, subtype};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trammel_packet::batch::Packets;
@@ -177,8 +177,10 @@ impl Element for BeaconScanner {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi_stations::{
+        EVERYBODY, management, put, put_name, put_rates, subtype,
+    };
     use crate::probe::Probe;
-    use crate::wifi_stations::{EVERYBODY, management, put, put_name, put_rates, subtype};
 
     fn beacon(channel: u8, name: &str) -> Vec<u8> {
         let mut frame = management(subtype::BEACON, EVERYBODY, [2; 6], [2; 6]);

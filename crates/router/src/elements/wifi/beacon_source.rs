@@ -11,6 +11,7 @@
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi_stations::{self as stations, Management, subtype};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -19,7 +20,6 @@ use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, Management, subtype};
 use trammel_packet::batch::Batch;
 use trammel_packet::timestamp::Timestamp;
 
@@ -143,9 +143,11 @@ impl Element for BeaconSource {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi_stations::{
+        EVERYBODY, Management, management, put_name, subtype,
+    };
     use crate::load::testing::loaded;
     use crate::probe::Probe;
-    use crate::wifi_stations::{EVERYBODY, Management, management, put_name, subtype};
 
     const ELEMENTS: &str = "w :: WirelessInfo(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 11, INTERVAL 100); \
         r :: AvailableRates(DEFAULT 2 4 11 22)";

@@ -16,6 +16,7 @@
 //! ```
 
 use super::beacon_scanner::tells;
+use super::shared::wifi_stations::{self as stations, Management};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -24,7 +25,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, Management};
 use std::collections::VecDeque;
 use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;

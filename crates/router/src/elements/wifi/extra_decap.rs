@@ -9,11 +9,11 @@
 //! FromDevice(wlan0) -> ExtraDecap -> FilterPhyErr -> WifiDupeFilter -> Discard
 //! ```
 
+use super::shared::wifi;
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -49,8 +49,8 @@ impl Element for ExtraDecap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, BAD, testing::tell};
     use crate::probe::Probe;
-    use crate::wifi::{self, BAD, testing::tell};
 
     #[test]
     fn a_header_becomes_an_annotation_and_other_frames_pass() {

@@ -8,11 +8,11 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi;
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -55,11 +55,14 @@ mod tests {
         probe.send_and_look(
             b"",
             |_| (),
-            |_, p| rated = crate::wifi::header_of_driver(p).to_vec(),
+            |_, p| rated = crate::elements::wifi::shared::wifi::header_of_driver(p).to_vec(),
         );
         let mut probe = Probe::new("ExtraEncap", 1);
         let frame = probe.send_with(b"frame", |p| {
-            crate::wifi::set_extra(p, rated.clone().try_into().expect("24 bytes"));
+            crate::elements::wifi::shared::wifi::set_extra(
+                p,
+                rated.clone().try_into().expect("24 bytes"),
+            );
         });
         assert_eq!(frame[0].1[..24], rated);
         let left = Probe::new("ExtraDecap", 1).send(&frame[0].1);

@@ -12,11 +12,11 @@
 //! FromDevice(wlan0) -> ExtraDecap -> f :: FilterFailures -> Discard; f[1] -> PrintWifi(failed) -> Discard
 //! ```
 
+use super::shared::wifi::{self, FAILED};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::reason::Reason;
-use crate::wifi::{self, FAILED};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -60,8 +60,8 @@ impl Element for FilterFailures {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{FAILED, SENT, testing::tell};
     use crate::probe::Probe;
-    use crate::wifi::{FAILED, SENT, testing::tell};
 
     #[test]
     fn failures_leave_apart_whether_a_header_or_an_annotation_tells() {

@@ -9,12 +9,12 @@
 //! FromDevice(mon0) -> FilterTX -> FilterPhyErr -> Discard
 //! ```
 
+use super::shared::wifi;
 use crate::args::{Kind, Need, Param};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::reason::Reason;
-use crate::wifi;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -65,8 +65,8 @@ impl Element for FilterPhyErr {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{BAD, SENT, testing::tell};
     use crate::probe::Probe;
-    use crate::wifi::{BAD, SENT, testing::tell};
 
     #[test]
     fn bad_frames_leave_apart() {

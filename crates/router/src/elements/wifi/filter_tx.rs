@@ -9,11 +9,11 @@
 //! FromDevice(mon0) -> FilterTX -> FilterPhyErr -> Discard
 //! ```
 
+use super::shared::wifi;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::reason::Reason;
-use crate::wifi;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -41,8 +41,8 @@ impl Element for FilterTx {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{BAD, SENT, testing::tell};
     use crate::probe::Probe;
-    use crate::wifi::{BAD, SENT, testing::tell};
 
     #[test]
     fn sent_frames_leave_apart() {

@@ -16,6 +16,7 @@
 //! ```
 
 use super::open_auth_responder::frame;
+use super::shared::wifi_stations as stations;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -24,7 +25,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations as stations;
 use trammel_packet::batch::Batch;
 
 /// The class.

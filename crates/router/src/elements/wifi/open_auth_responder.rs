@@ -10,6 +10,7 @@
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi_stations::{self as stations, Management, subtype};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -17,7 +18,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, Management, subtype};
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -10,6 +10,8 @@
 //! ```
 
 use super::beacon_scanner::BODY;
+use super::shared::wifi::{self, Field, Header};
+use super::shared::wifi_stations::{self as stations, Management, element, subtype};
 use crate::args::addresses::EtherAddress;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -17,8 +19,6 @@ use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wifi::{self, Field, Header};
-use crate::wifi_stations::{self as stations, Management, element, subtype};
 use std::fmt::{self, Write};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
@@ -282,8 +282,8 @@ impl Element for PrintWifi {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::testing::{frame, tell};
     use crate::probe::Probe;
-    use crate::wifi::testing::{frame, tell};
 
     #[test]
     fn kinds_addresses_and_flags_are_told() {

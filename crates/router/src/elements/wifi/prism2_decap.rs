@@ -8,11 +8,11 @@
 //! FromDevice(wlan0) -> Prism2Decap -> ExtraDecap -> FilterPhyErr -> PrintWifi -> Discard
 //! ```
 
+use super::shared::wifi::{self, Field, SENT, prism};
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi::{self, Field, SENT, prism};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -61,8 +61,8 @@ impl Element for Prism2Decap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, Field};
     use crate::probe::Probe;
-    use crate::wifi::{self, Field};
 
     #[test]
     fn the_header_becomes_annotations_and_other_frames_pass() {

@@ -8,11 +8,11 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> Prism2Encap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, Field, prism};
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi::{self, Field, prism};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -67,8 +67,8 @@ impl Element for Prism2Encap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, Field};
     use crate::probe::Probe;
-    use crate::wifi::{self, Field};
 
     #[test]
     fn the_header_tells_rate_and_length() {

@@ -15,6 +15,7 @@
 //! Script(wait 1s, write p.send_probe)
 //! ```
 
+use super::shared::wifi_stations::{self as stations, subtype};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -22,7 +23,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
-use crate::wifi_stations::{self as stations, subtype};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -15,6 +15,7 @@
 //! ```
 
 use super::beacon_source::{asker, offer};
+use super::shared::wifi_stations::{self as stations, subtype};
 use super::wireless_info::Info;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::{INT, UINT};
@@ -26,7 +27,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi_stations::{self as stations, subtype};
 use trammel_packet::batch::Batch;
 
 /// The class.
@@ -159,8 +159,8 @@ impl Element for ProbeResponder {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi_stations::{EVERYBODY, management, put_name, subtype};
     use crate::probe::Probe;
-    use crate::wifi_stations::{EVERYBODY, management, put_name, subtype};
 
     #[test]
     fn requests_for_this_network_are_answered() {

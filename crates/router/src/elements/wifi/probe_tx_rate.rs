@@ -21,6 +21,8 @@
 //! # References
 //! J. Bicket, Bit-rate Selection in Wireless Networks, MIT 2005.
 
+use super::shared::wifi::{self, FAILED, Field, SENT};
+use super::shared::wifi_stations as stations;
 use crate::args::addresses::EtherAddress;
 use crate::args::kinds::UINT;
 use crate::args::numbers::{parse_bool, parse_uint};
@@ -31,8 +33,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi::{self, FAILED, Field, SENT};
-use crate::wifi_stations as stations;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use trammel_packet::batch::{Batch, Packets};

@@ -9,11 +9,11 @@
 //! FromDevice(mon0) -> RadiotapDecap -> FilterPhyErr -> PrintWifi -> Discard
 //! ```
 
+use super::shared::wifi::{self, BAD, FAILED, Field, SENT};
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi::{self, BAD, FAILED, Field, SENT};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 
@@ -147,8 +147,8 @@ struct RadiotapDecap;
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, BAD, Field};
     use crate::probe::Probe;
-    use crate::wifi::{self, BAD, Field};
 
     #[test]
     fn fields_become_annotations() {

@@ -9,11 +9,11 @@
 //! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetTXRate(2) -> RadiotapEncap -> Queue -> ToDevice(mon0)
 //! ```
 
+use super::shared::wifi::{self, Field, UNACKNOWLEDGED};
 use crate::args::{Kind, Need, Param};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi::{self, Field, UNACKNOWLEDGED};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -66,8 +66,8 @@ impl Element for RadiotapEncap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, Field};
     use crate::probe::Probe;
-    use crate::wifi::{self, Field};
 
     #[test]
     fn the_header_says_how_to_send() {

@@ -8,10 +8,10 @@
 //! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetNoAck -> RadiotapEncap -> Queue -> ToDevice(mon0)
 //! ```
 
+use super::shared::wifi::{self, UNACKNOWLEDGED};
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::Ctx;
-use crate::wifi::{self, UNACKNOWLEDGED};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -35,8 +35,8 @@ impl Element for SetNoAck {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{UNACKNOWLEDGED, flags};
     use crate::probe::Probe;
-    use crate::wifi::{UNACKNOWLEDGED, flags};
 
     #[test]
     fn the_flag_is_set() {

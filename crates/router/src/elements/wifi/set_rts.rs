@@ -11,6 +11,7 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetRTS(true) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, ASKS_FIRST};
 use crate::args::numbers::parse_bool;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
@@ -18,7 +19,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wifi::{self, ASKS_FIRST};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -75,8 +75,8 @@ impl Element for SetRts {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{ASKS_FIRST, BAD, flags, testing::tell};
     use crate::probe::Probe;
-    use crate::wifi::{ASKS_FIRST, BAD, flags, testing::tell};
 
     #[test]
     fn one_flag_changes() {

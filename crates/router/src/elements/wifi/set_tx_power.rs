@@ -12,6 +12,7 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXPower(63) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, Field};
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Need, Param};
@@ -20,7 +21,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wifi::{self, Field};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -84,7 +84,7 @@ mod tests {
             b"x",
             |_| (),
             |_, packet| {
-                seen = crate::wifi::header_of_driver(packet)[10];
+                seen = crate::elements::wifi::shared::wifi::header_of_driver(packet)[10];
             },
         );
         assert_eq!(seen, 63);

@@ -12,6 +12,7 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22, TRIES 4) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, Field};
 use crate::args::kinds::{U8, UINT};
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Kind, Need, Param};
@@ -20,7 +21,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wifi::{self, Field};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -122,8 +122,8 @@ impl Element for SetTxRate {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{self, Field};
     use crate::probe::Probe;
-    use crate::wifi::{self, Field};
 
     fn told(probe: &mut Probe, data: &[u8]) -> (u8, u8) {
         let mut seen = (0, 0);

@@ -12,6 +12,7 @@
 //! FromDevice(wlan0) -> ExtraDecap -> Classifier(0/08%0c) -> WepDecap("12345", 0) -> WifiDecap -> Discard
 //! ```
 
+use super::shared::wep;
 use super::wep_encap::{KEY, digits, key, switch, written};
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
@@ -21,7 +22,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wep;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -90,8 +90,8 @@ impl Element for WepDecap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::testing::frame;
     use crate::probe::Probe;
-    use crate::wifi::testing::frame;
 
     #[test]
     fn a_wrong_key_is_told_and_changes_nothing() {

@@ -12,6 +12,7 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> WepEncap("12345", KEYID 0) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wep;
 use crate::args::kinds::U8;
 use crate::args::numbers::{parse_bool, parse_uint};
 use crate::args::{Args, Kind, Need, Param};
@@ -20,7 +21,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wep;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -172,9 +172,9 @@ impl Element for WepEncap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::testing::frame;
     use crate::load::testing::errors;
     use crate::probe::Probe;
-    use crate::wifi::testing::frame;
 
     #[test]
     fn what_one_encrypts_the_other_decrypts() {

@@ -10,6 +10,7 @@
 //! FromDevice(mon0) -> Classifier(0/08%0c) -> WifiDecap(ETHER true) -> Discard
 //! ```
 
+use super::shared::wifi::{self, Header, LLC};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
@@ -17,7 +18,6 @@ use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
-use crate::wifi::{self, Header, LLC};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;
 use trammel_packet::packet::Packet;
@@ -99,8 +99,8 @@ impl Element for WifiDecap {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::testing::frame;
     use crate::probe::Probe;
-    use crate::wifi::testing::frame;
 
     const PAYLOAD: &[u8] = b"\xaa\xaa\x03\x00\x00\x00\x08\x00bytes";
 

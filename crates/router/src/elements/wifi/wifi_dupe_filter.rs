@@ -14,13 +14,13 @@
 //! FromDevice(mon0) -> FilterPhyErr -> WifiDupeFilter -> Discard
 //! ```
 
+use super::shared::wifi::Header;
 use crate::args::addresses::EtherAddress;
 use crate::args::{Kind, Need, Param};
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::reason::Reason;
-use crate::wifi::Header;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trammel_packet::batch::Packets;
@@ -153,8 +153,8 @@ impl Element for WifiDupeFilter {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::testing::frame;
     use crate::probe::Probe;
-    use crate::wifi::testing::frame;
 
     #[test]
     fn a_repeated_frame_is_kept_back() {

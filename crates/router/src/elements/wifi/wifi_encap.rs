@@ -13,6 +13,8 @@
 //! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(2) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, LLC};
+use super::shared::wifi_stations as stations;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
@@ -23,8 +25,6 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
-use crate::wifi::{self, LLC};
-use crate::wifi_stations as stations;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;
 use trammel_packet::packet::Packet;

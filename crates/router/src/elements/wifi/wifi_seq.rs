@@ -14,6 +14,7 @@
 //! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> WifiSeq -> SetTXRate(2) -> ExtraEncap -> Queue -> ToDevice(wlan0)
 //! ```
 
+use super::shared::wifi::{self, HAS_SEQUENCE};
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Kind, Need, Param, param};
@@ -22,7 +23,6 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use crate::wifi::{self, HAS_SEQUENCE};
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -116,9 +116,9 @@ impl Element for WifiSeq {
 
 #[cfg(test)]
 mod tests {
+    use crate::elements::wifi::shared::wifi::{Header, testing::frame};
     use crate::load::testing::errors;
     use crate::probe::Probe;
-    use crate::wifi::{Header, testing::frame};
 
     #[test]
     fn frames_are_numbered() {

@@ -6,7 +6,7 @@ use crate::engine::build::Options;
 use crate::engine::driver::Progress;
 use crate::load::testing::Run;
 use crate::load::{self, BuiltIn};
-use crate::memory_host::MemoryHost;
+use crate::memory::MemoryHost;
 use crate::{lang, reason::Reason};
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use trammel_router::engine::Ctx;
 use trammel_router::graph::ports::Ports;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory_device::MemoryDevice;
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryDevice;
+use trammel_router::memory::MemoryHost;
 
 /// Arguments of classes whose form no table tells; further rows of a class are further ways to use it.
 const ARGUMENTS: &[(&str, &str)] = &[

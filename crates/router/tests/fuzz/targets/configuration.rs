@@ -5,7 +5,7 @@ use super::small;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory_host::MemoryHost;
+use trammel_router::memory::MemoryHost;
 
 /// Rounds of the driver: a source without end is cut off.
 const ROUNDS: u64 = 20;
