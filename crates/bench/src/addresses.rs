@@ -9,7 +9,7 @@ use crate::ports::{Learned, Learning};
 use crate::procedures::{Bench, Entry, Error};
 use crate::search::whole::Whole;
 use trammel_core::entry::Param;
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// How fast addresses are asked for.
 pub const TEST_FPS: Param = Param::int(

@@ -8,10 +8,10 @@ use crate::transfer::{Across, File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome};
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
-use trammel_core::histogram::Histogram;
 use trammel_core::label::Label;
-use trammel_core::table::Table;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::table::Table;
 
 /// What the line carries of the smallest frames: a rate at which tests are short.
 pub(crate) const LINE_FPS: f64 = 10_000.0;

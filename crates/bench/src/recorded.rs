@@ -8,8 +8,8 @@ use crate::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::Failure;
 use trammel_core::label::Label;
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Columns of the table `trials`.
 const COLUMNS: &[(&str, CellType)] = &[

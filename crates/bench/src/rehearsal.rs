@@ -7,9 +7,9 @@ use crate::ports::{Flow, Learned, Learning};
 use crate::testbed::{LatencyOf, Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
 use crate::transfer::{self, File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome};
-use trammel_core::histogram::Histogram;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// The share of the line's rate that the supposed device forwards: no rate that searches try at once.
 const CAPACITY: f64 = 0.637;

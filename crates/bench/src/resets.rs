@@ -11,8 +11,8 @@
 use crate::procedures::{Bench, Entry, Error, load};
 use crate::summary::ms;
 use crate::testbed::{Plan, Reset, Traffic, Unable};
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, Table};
 
 /// The words with which the names of resets begin, and what they mean.
 //= rfc6201 §4

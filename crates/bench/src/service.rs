@@ -15,8 +15,8 @@ use crate::summary::ms;
 use crate::testbed::{Observation, Traffic};
 use crate::trial::Load;
 use trammel_core::entry::{Kind, Param, Params};
-use trammel_core::table::{Cell, CellType};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, CellType};
 
 /// The committed information rate.
 pub const CIR: Param = Param {

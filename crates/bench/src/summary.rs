@@ -1,9 +1,9 @@
 //! What tables say of the numbers that a test's repetitions gave, and of the latencies of its frames.
 
-use trammel_core::histogram::Histogram;
-use trammel_core::stats::{Moments, percentiles};
-use trammel_core::table::Cell;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::stats::{Moments, percentiles};
+use trammel_stats::table::Cell;
 
 /// Mean, standard deviation, least and most; empty of no values.
 pub fn spread(values: &[f64]) -> [Cell; 4] {

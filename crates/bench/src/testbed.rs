@@ -10,9 +10,9 @@ use crate::frames::Sizes;
 use crate::ports::{Flow, Learned, Learning};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::histogram::Histogram;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// Which ways frames go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

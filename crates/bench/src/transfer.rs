@@ -13,8 +13,8 @@ use crate::procedures::{Bench, Entry, Error};
 use crate::summary::spread;
 use crate::testbed::Traffic;
 use trammel_core::entry::{Kind, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Frames of a file are as long as Ethernet has them, but the last.
 const FRAME_BYTES: u32 = 1518;

@@ -8,8 +8,8 @@
 //! A searcher that wraps a `Trial` in another one can show progress, keep finished trials, repeat or record them:
 //! searches know nothing of it.
 
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// A load that a trial intends.
 #[derive(Clone, Copy, Debug, PartialEq)]

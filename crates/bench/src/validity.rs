@@ -19,7 +19,7 @@
 //! All searches offer their loads through a [`Tester`], which keeps every trial that was made.
 
 use crate::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// When a trial is valid, and what becomes of those that are not.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use trammel::scenario::plugin::{Plugin, Random};
 use trammel::scenario::workload::Stream;
 use trammel::{Flow, Scenario};
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::About;
 use trammel_core::{rng::Rng, time::Time, units::Rate};
+use trammel_stats::dist::{self, Distribution};
 use trammel_tcp::cc::{self, CongestionControl, Tp};
 
 /// Reno that keeps six tenths of its window after a loss.

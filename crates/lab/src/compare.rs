@@ -16,8 +16,8 @@ use crate::run_folder::{RunFolderError, RunInfo, info_of, read_tables};
 use std::collections::BTreeMap;
 use std::path::Path;
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell, Column, Row, Table, format_float, round_to};
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::{Cell, Column, Row, Table, format_float, round_to};
 
 /// One run to compare.
 #[derive(Clone, Debug)]

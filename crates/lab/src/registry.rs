@@ -2,7 +2,8 @@
 
 use trammel_bench::procedures;
 use trammel_core::family::{Catalogue, Unknown};
-use trammel_core::{aqm, dist, loss};
+use trammel_queues::{aqm, loss};
+use trammel_stats::dist;
 use trammel_tcp::{cc, models};
 use trammel_traffic::apps;
 

@@ -9,7 +9,7 @@ use trammel::report::{Block, Provenance};
 use trammel::scenario::File;
 use trammel::scenario::model::Engine;
 use trammel_core::label::Label;
-use trammel_core::table::{Cell, Table};
+use trammel_stats::table::{Cell, Table};
 
 const PATH: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
 const FLOW: &str = "[[flow]]\nvariant = 'reno'\n";

@@ -260,7 +260,7 @@ fn click_and_netfpga_come_out_by_model_and_of_the_hypotheses_a_window_fits() {
 fn what_is_said_of_the_tables_of_botta_follows_from_them() {
     let dir = library::find("botta-embedded").unwrap().dir;
     let file = std::fs::File::open(dir.join("devices.csv")).unwrap();
-    let table = trammel_core::table::Table::read_csv_inferring("devices", file).unwrap();
+    let table = trammel_stats::table::Table::read_csv_inferring("devices", file).unwrap();
     assert_eq!(table.len(), 2 * 6 * 12);
     let of = |system: &str, protocol: &str| -> Vec<(i64, i64)> {
         let rows = table.rows();
@@ -300,9 +300,9 @@ fn botta(out: &std::path::Path, duration: &str) -> std::process::Command {
     command
 }
 
-fn read_table(folder: &std::path::Path, name: &str) -> trammel_core::table::Table {
+fn read_table(folder: &std::path::Path, name: &str) -> trammel_stats::table::Table {
     let file = std::fs::File::open(folder.join(name)).unwrap();
-    trammel_core::table::Table::read_csv_inferring("table", file).unwrap()
+    trammel_stats::table::Table::read_csv_inferring("table", file).unwrap()
 }
 
 /// Streams of 30 ms: what is tried is that every number is there and adds up, not how fast this machine is.

@@ -25,7 +25,7 @@ use trammel::report::Provenance;
 use trammel::run_folder::{Asked, Out};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
-use trammel_core::table::{Cell, Table};
+use trammel_stats::table::{Cell, Table};
 
 fn from_environment(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
@@ -171,7 +171,7 @@ fn tables_are_sound(outcome: &Outcome) {
         assert_eq!(back.to_csv(), text, "{name} as CSV");
     }
     let mut json = Vec::new();
-    trammel_core::table::write_json(outcome.tables(), &mut json).unwrap();
+    trammel_stats::table::write_json(outcome.tables(), &mut json).unwrap();
     let _: serde_json::Value = serde_json::from_slice(&json).expect("the tables are JSON");
     for flow in outcome.flows.rows() {
         let number = |column| flow.get(column).and_then(Cell::float);

@@ -15,7 +15,7 @@ use trammel::report::{
 use trammel::run_folder::{RunFolder, RunInfo, read_info};
 use trammel_core::label::Label;
 use trammel_core::rng::Rng;
-use trammel_core::table::{CellType, Table};
+use trammel_stats::table::{CellType, Table};
 
 const VARIANTS: [&str; 17] = [
     "newreno",

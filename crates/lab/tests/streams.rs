@@ -252,7 +252,7 @@ fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
     let values = column("drawn", "lost");
     // Tables have nine digits.
     let mean = values.iter().sum::<f64>() / 4.0;
-    let is_it = |row: &trammel_core::table::Row<'_>| {
+    let is_it = |row: &trammel_stats::table::Row<'_>| {
         ["entity", "metric", "unit"].map(|name| row.text(name)) == ["drawn", "lost", "1"]
     };
     let row = summary.rows().find(is_it).expect("it is summed up");
@@ -268,7 +268,7 @@ fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
         let off = (logit(number(end)) - logit(mean)) * sign / of_logit;
         assert!((off - 1.0).abs() < 1e-4, "{end}: {off}");
     }
-    let of_path = |row: &trammel_core::table::Row<'_>| row.text("entity") == "path";
+    let of_path = |row: &trammel_stats::table::Row<'_>| row.text("entity") == "path";
     assert!(
         summary
             .rows()

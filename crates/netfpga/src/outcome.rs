@@ -2,8 +2,8 @@
 //!
 //! Every frame has exactly one fate: `received = forwarded + delivered + dropped`, for each stream and in sum.
 
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// How a frame's way ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,13 +14,13 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 use trammel_core::entry::{Params, Value};
-use trammel_core::loss;
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity, Rate};
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
+use trammel_queues::loss;
 use trammel_tcp::cc;
 use trammel_tcp::stack::{AckPolicy, Stack};
 

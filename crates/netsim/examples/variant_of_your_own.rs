@@ -98,7 +98,7 @@ fn share(seconds: u64) -> [u64; 2] {
         packets: 400,
         bytes: u64::MAX,
     };
-    let bernoulli = trammel_core::loss::find("bernoulli").expect("it is built in");
+    let bernoulli = trammel_queues::loss::find("bernoulli").expect("it is built in");
     let given = [(
         "probability".to_owned(),
         trammel_core::entry::Value::Float(0.002),

@@ -2,9 +2,9 @@
 
 use crate::trace::{Pace, Sample, Trace};
 use crate::workload::{Job, Template};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
+use trammel_stats::histogram::Histogram;
 use trammel_tcp::cc::CongestionControl;
 use trammel_tcp::connection::{Connection, Counters};
 use trammel_tcp::stack::Stack;

@@ -23,13 +23,13 @@ use late::Late;
 use served::Served;
 use spoil::{Fate, Spoil};
 use std::collections::BinaryHeap;
-use trammel_core::aqm::Discipline;
-use trammel_core::arrivals::Spans;
-use trammel_core::loss::LossModel;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
+use trammel_queues::aqm::Discipline;
+use trammel_queues::loss::LossModel;
+use trammel_stats::arrivals::Spans;
 
 /// Bytes of a full packet.
 const FULL_PACKET: u64 = 1500;

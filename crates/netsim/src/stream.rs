@@ -1,10 +1,10 @@
 //! A stream of datagrams: a source with its plan, and a sink that counts loss, delay and jitter.
 
 use crate::packet::Packet;
-use trammel_core::dist::Distribution;
-use trammel_core::histogram::Histogram;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::dist::Distribution;
+use trammel_stats::histogram::Histogram;
 
 /// A datagram of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,12 +18,12 @@
 
 use crate::flow::MakeCc;
 use crate::link::Link;
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::{self, Distribution};
 use trammel_tcp::connection::{Connection, State};
 use trammel_tcp::stack::Stack;
 

@@ -11,13 +11,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use trammel_core::entry::{Params, Value};
-use trammel_core::loss;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
+use trammel_queues::loss;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 

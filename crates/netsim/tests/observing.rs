@@ -11,9 +11,7 @@
 mod common;
 
 use common::{case, law};
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::{Params, Value};
-use trammel_core::loss;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
@@ -21,6 +19,8 @@ use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
+use trammel_queues::loss;
+use trammel_stats::arrivals::Spans;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 

@@ -1,13 +1,13 @@
 //! Segmentation offload over a network: fewer ACKs, the same goodput, balanced books.
 
 use trammel_core::entry::{Params, Value};
-use trammel_core::loss::{self, LossModel};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
+use trammel_queues::loss::{self, LossModel};
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 

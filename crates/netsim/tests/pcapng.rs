@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::constant::Constant;
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -14,6 +12,8 @@ use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::stream::{StreamSpec, sized};
 use trammel_netsim::trace::Pace;
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::constant::Constant;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 

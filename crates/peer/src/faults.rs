@@ -6,12 +6,12 @@
 //! doubled.
 
 use std::collections::VecDeque;
-use trammel_core::loss::Trials;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_packet::headers::checksum::update_u16;
 use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::headers::ipv4::{Ipv4, ecn};
+use trammel_queues::loss::Trials;
 
 /// How often each fault happens, as a fraction of frames from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -9,10 +9,10 @@
 use std::error::Error;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::{monotonic_ns, real_time};
 use trammel_io::netns::{Namespace, veth};
+use trammel_stats::histogram::Histogram;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::udp::Mechanism;

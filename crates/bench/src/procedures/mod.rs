@@ -18,8 +18,8 @@ use crate::transfer::{File, Transferred};
 use crate::trial::{Failure, Load};
 use crate::validity::Validity;
 use trammel_core::entry::{About, Params};
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, CellType, Table};
 
 include!(concat!(env!("OUT_DIR"), "/procedures.rs"));
 trammel_core::family!("test");

@@ -7,8 +7,8 @@ use anyhow::anyhow;
 use std::fmt;
 use std::str::FromStr;
 use trammel_bench::procedures::{self, Entry};
-use trammel_core::table::CellType::{self, Bool, Float, Int, Text};
-use trammel_core::table::{Cell, Table};
+use trammel_stats::table::CellType::{self, Bool, Float, Int, Text};
+use trammel_stats::table::{Cell, Table};
 
 /// A comparison: how it is written, and whether it holds.
 type Relation = (&'static str, fn(f64, f64) -> bool);

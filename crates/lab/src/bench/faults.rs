@@ -1,6 +1,6 @@
 //! What a device did to frames besides losing them, said above all results: who loses nothing may still put frames out of order.
 
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// What is counted of each trial, and the word for it.
 const FAULTS: [(&str, &str); 3] = [
@@ -12,7 +12,7 @@ const FAULTS: [(&str, &str); 3] = [
 /// A sentence for each device whose delays grew through the trials of the test of latency.
 pub(super) fn growing(latency: &Table) -> Vec<String> {
     let rows = latency.rows().filter(|row| !row.text("delays").is_empty());
-    let sentence = |row: trammel_core::table::Row<'_>| {
+    let sentence = |row: trammel_stats::table::Row<'_>| {
         let [device, frame, delays] = ["device", "frame", "delays"].map(|name| row.text(name));
         format!("{device}, latency of {frame} bytes: delays {delays}")
     };
@@ -23,7 +23,7 @@ pub(super) fn growing(latency: &Table) -> Vec<String> {
 pub(super) fn sentences(trials: &Table) -> Vec<String> {
     let by_device = trials.group_by(&["device"]);
     let by_device = by_device.expect("the table of trials has a device");
-    let sentence = |(key, rows): &(Vec<trammel_core::table::Cell>, Table)| {
+    let sentence = |(key, rows): &(Vec<trammel_stats::table::Cell>, Table)| {
         let sum = |column: &str| {
             let all = rows.rows().filter_map(|row| row.int(column));
             all.sum::<i64>()
@@ -49,7 +49,7 @@ pub(super) fn sentences(trials: &Table) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::table::CellType::{Int, Text};
+    use trammel_stats::table::CellType::{Int, Text};
 
     #[test]
     fn what_a_device_did_is_told_of_all_its_trials_together() {

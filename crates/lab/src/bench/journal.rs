@@ -23,8 +23,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use trammel_bench::testbed::{Faults, Observation, Outage, Plan, Traffic, Variation};
 use trammel_bench::trial::Outcome;
-use trammel_core::histogram::{Contents, Histogram};
 use trammel_core::time::Time;
+use trammel_stats::histogram::{Contents, Histogram};
 
 /// A histogram: lowest, highest, digits; counts; sum; least, greatest; clamped.
 type Kept = ((u64, u64, u8), Vec<(u64, u32)>, String, (u64, u64), u64);

@@ -32,8 +32,8 @@ use trammel_bench::procedures::{self, Bench, Entry, Error, Search};
 use trammel_bench::rehearsal::Rehearsal;
 use trammel_bench::testbed::{Testbed, Traffic};
 use trammel_core::entry::Params;
-use trammel_core::table::{Table, write_json};
 use trammel_core::time::Time;
+use trammel_stats::table::{Table, write_json};
 use watched::Watched;
 
 /// What `trammel bench` asks for.

@@ -6,8 +6,8 @@ use trammel_bench::procedures;
 use trammel_bench::search::Verdict;
 use trammel_bench::testbed::Traffic;
 use trammel_core::label::Label;
-use trammel_core::table::Table;
 use trammel_cost::capacity_profile::{CapacityProfile, Point};
+use trammel_stats::table::Table;
 
 /// A profile to be written.
 #[derive(Clone, Debug)]
@@ -68,8 +68,8 @@ pub(super) fn profile(
 mod tests {
     use super::*;
     use trammel_bench::frames::Sizes;
-    use trammel_core::table::CellType::{Float, Text};
     use trammel_cost::capacity_profile::Outside;
+    use trammel_stats::table::CellType::{Float, Text};
 
     fn throughput(rows: &[(Option<f64>, Option<f64>)]) -> Table {
         let columns = [

@@ -10,7 +10,7 @@ use trammel_bench::frames::GAP_AND_PREAMBLE;
 use trammel_bench::procedures::{Entry, Form, verdict};
 use trammel_bench::search::Verdict;
 use trammel_core::label::Label;
-use trammel_core::table::{CellType, Column, Row, Table, round_to};
+use trammel_stats::table::{CellType, Column, Row, Table, round_to};
 
 /// The column of frame sizes; a graph over another one has a line for each size.
 const FRAME_BYTES: &str = "frame_bytes";
@@ -382,7 +382,7 @@ fn legend(key: &[String], what: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::table::Cell;
+    use trammel_stats::table::Cell;
 
     /// The answer to one row of a throughput.
     fn answer_of(fps: Option<f64>, ended: Verdict) -> Answer {

@@ -7,9 +7,9 @@
 use crate::engine::summary::LEVEL;
 use trammel_bench::procedures::{Entry, SHARED, verdict};
 use trammel_bench::search::Verdict;
-use trammel_core::stats::Interval;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Column, Row, Table};
+use trammel_stats::stats::Interval;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Column, Row, Table};
 
 const COLUMNS: &[(&str, CellType)] = &[
     ("engine", Text),

@@ -1,7 +1,7 @@
 //! The tables for a person at a terminal: what is the same in all rows is said once, above them.
 
 use std::fmt::Write;
-use trammel_core::table::{Cell, CellType, Column, Table, round_to};
+use trammel_stats::table::{Cell, CellType, Column, Table, round_to};
 
 /// Tables of so many rows at most have a column for each of them.
 const MOST_TURNED: usize = 7;
@@ -74,7 +74,7 @@ pub(super) fn parted(table: &Table) -> (String, Table) {
 fn turned(table: &Table) -> Table {
     let is_name = |column: &&Column| NAMES.contains(&column.name.as_str());
     let names: Vec<&Column> = table.columns().iter().filter(is_name).collect();
-    let head = |row: trammel_core::table::Row<'_>| {
+    let head = |row: trammel_stats::table::Row<'_>| {
         let parts: Vec<&str> = names.iter().map(|column| row.text(&column.name)).collect();
         match parts.as_slice() {
             [] => "value".to_owned(),

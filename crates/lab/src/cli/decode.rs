@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trammel_core::table::write_json;
 use trammel_core::time::Time;
+use trammel_stats::table::write_json;
 use trammel_traffic::decode::{Filter, Options};
 
 /// Decode logs: rates, delay, jitter, loss, reordering, for each flow and together

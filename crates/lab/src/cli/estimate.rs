@@ -15,7 +15,6 @@ use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use std::cell::Cell;
 use std::process::ExitCode;
-use trammel_core::table::{Table, write_json};
 use trammel_core::units::{Dimension, Quantity, nearest};
 use trammel_cost::chain::How;
 use trammel_cost::estimate::Ports;
@@ -23,6 +22,7 @@ use trammel_cost::machine::Machine;
 use trammel_cost::residency::Locality;
 use trammel_router::diagnostic;
 use trammel_router::estimate::Undeclared;
+use trammel_stats::table::{Table, write_json};
 
 /// Estimate what a Click configuration, or a list of operations, will do on a machine
 #[derive(Debug, ClapArgs)]

@@ -4,7 +4,7 @@ use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::{Answer, Block};
 use std::path::Path;
 use trammel_core::label::Label;
-use trammel_core::table::{Row, Table, format_float};
+use trammel_stats::table::{Row, Table, format_float};
 
 /// Functions that one chart shows.
 const MOST_FUNCTIONS: usize = 8;
@@ -127,7 +127,7 @@ pub(super) fn chart(functions: &Table) -> Option<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::table::{Cell, CellType};
+    use trammel_stats::table::{Cell, CellType};
 
     fn functions(rows: &[(&str, i128, f64, &str)]) -> Table {
         let columns = [

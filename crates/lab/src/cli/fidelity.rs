@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use trammel_core::table::write_json;
+use trammel_stats::table::write_json;
 
 /// Measure how close the simulator is to the real kernel, over paths of all kinds
 ///

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// Arguments that decide where and how results are shown, and none of them.
 const NEUTRAL: [&str; 8] = [

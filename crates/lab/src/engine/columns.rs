@@ -4,9 +4,9 @@
 //! points of a file come together. Columns in which no row has a value are left out then.
 
 use crate::scenario::sweep::{Point, Swept};
-use trammel_core::interval::Support;
-use trammel_core::table::CellType::{self, Float, Int, Text};
-use trammel_core::table::{Cell, Column, Table};
+use trammel_stats::interval::Support;
+use trammel_stats::table::CellType::{self, Float, Int, Text};
+use trammel_stats::table::{Cell, Column, Table};
 
 /// Columns of a run's rows: names and types.
 pub type Columns = &'static [(&'static str, CellType)];

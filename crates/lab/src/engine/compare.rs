@@ -9,7 +9,7 @@ use crate::run_folder::{Out, RunFolder, RunInfo};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trammel_core::table::write_json;
+use trammel_stats::table::write_json;
 
 /// Metrics that are shown on the terminal, at most.
 const MOST_SHOWN: usize = 40;

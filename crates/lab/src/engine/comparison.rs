@@ -9,10 +9,10 @@ use super::workloads;
 use crate::scenario::File;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
-use trammel_core::stats::relative_error;
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell, CellType, Column, Table};
 use trammel_core::time::Time;
+use trammel_stats::stats::relative_error;
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::{Cell, CellType, Column, Table};
 
 /// A number that a paper prints.
 #[derive(Clone, Debug, PartialEq)]

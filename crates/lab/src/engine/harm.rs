@@ -5,8 +5,8 @@
 
 use super::columns::{FLOWS, table};
 use crate::scenario::model::Scenario;
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{Cell, Table};
 
 /// `scenario` with its flow `index` only. Flows alike give the same scenario, whatever their names.
 pub fn alone(scenario: &Scenario, index: usize) -> Scenario {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// The folder inside a run folder.
 const FOLDER: &str = "points";

@@ -10,7 +10,7 @@ use crate::scenario::path::Line;
 use crate::scenario::sweep::Point;
 use crate::scenario::topology::Topology;
 use std::collections::{BTreeMap, BTreeSet};
-use trammel_core::table::{Table, format_float};
+use trammel_stats::table::{Table, format_float};
 
 /// A flow that stands at a bound for more than this part of its time is limited by it.
 const OFTEN: f64 = 0.5;

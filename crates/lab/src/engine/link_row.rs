@@ -16,10 +16,10 @@
 use super::network_of::BuiltLink;
 use super::observe::LinkSeen;
 use super::rows::Span;
-use trammel_core::stats::percentile;
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::link::LinkCounters;
+use trammel_stats::stats::percentile;
+use trammel_stats::table::{Cell, Table};
 
 pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
     let has_warm = span.warmup > Time::ZERO;

@@ -16,7 +16,6 @@ use crate::scenario::check::{Fault, told};
 use crate::scenario::model::{Scenario, Tracing};
 use anyhow::bail;
 use std::time::Duration;
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_kernel::boot::{Limits, Machine};
 use trammel_kernel::job::{self, Answer, Counts, QueueCounts, WaySeen};
@@ -24,6 +23,7 @@ use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::{Completed, Completion};
+use trammel_stats::histogram::Histogram;
 use trammel_tcp::connection::Counters;
 
 /// Memory of a guest beside what its packets take.

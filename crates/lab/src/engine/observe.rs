@@ -5,12 +5,12 @@
 
 use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
+use trammel_stats::histogram::Histogram;
 use trammel_tcp::connection::{Bound, Connection};
 
 /// Instants of a run at which queues and windows are looked at, about.

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use trammel_core::label::Label;
-use trammel_core::table::{Table, write_json};
+use trammel_stats::table::{Table, write_json};
 
 /// What `trammel paper` asks for.
 #[derive(Debug)]
@@ -346,7 +346,7 @@ fn fidelity(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
 
 /// `table` with the paper's key as its first column.
 fn keyed(key: &str, table: &Table) -> Table {
-    use trammel_core::table::{Cell, CellType, Column};
+    use trammel_stats::table::{Cell, CellType, Column};
     let mut columns = vec![Column::new("paper", CellType::Text)];
     columns.extend(table.columns().iter().cloned());
     let mut keyed = Table::new(table.name(), columns);
@@ -455,7 +455,7 @@ fn tell(
             expected.printed,
             expected.unit,
             one.ours.map_or("nothing".to_owned(), |ours| {
-                trammel_core::table::format_float(ours.mean, 4)
+                trammel_stats::table::format_float(ours.mean, 4)
             }),
             one.outcome.map_or("", Outcome::words),
         )?;

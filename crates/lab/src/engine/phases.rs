@@ -6,8 +6,8 @@ use crate::scenario::model::Scenario;
 use crate::scenario::path::{Limit, Line};
 use crate::scenario::topology::Topology;
 use std::collections::BTreeMap;
-use trammel_core::table::{Table, format_float};
 use trammel_core::time::Time;
+use trammel_stats::table::{Table, format_float};
 
 /// The least number of repeats that say something.
 const LEAST_REPEATS: usize = 3;

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use trammel_core::label::Label;
-use trammel_core::table::{Cell, Table};
+use trammel_stats::table::{Cell, Table};
 
 /// How to run a file.
 #[derive(Clone, Debug, Default)]

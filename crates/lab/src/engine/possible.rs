@@ -1,7 +1,7 @@
 //! What a scenario makes possible: no time is longer than the run, nothing gets more than the links carry, nothing comes sooner than
 //! light takes.
 //!
-//! Intervals of means end there (`trammel_core::interval`). What a sender puts on its own wire has no such end: what the queue drops
+//! Intervals of means end there (`trammel_stats::interval`). What a sender puts on its own wire has no such end: what the queue drops
 //! counts.
 
 use super::columns::metric_of;
@@ -11,8 +11,8 @@ use crate::scenario::model::Scenario;
 use crate::scenario::path::{Limit, Line};
 use crate::scenario::topology::{Graph, Topology};
 use std::collections::BTreeMap;
-use trammel_core::table::Column;
 use trammel_core::time::Time;
+use trammel_stats::table::Column;
 
 /// Round trips are sampled in whole microseconds.
 const SAMPLE_US: f64 = 1.0;
@@ -152,7 +152,7 @@ fn delay_of(graph: &Graph, from: &str, to: &str) -> Option<Time> {
 mod tests {
     use super::*;
     use crate::scenario::File;
-    use trammel_core::table::CellType::Float;
+    use trammel_stats::table::CellType::Float;
 
     fn ends(text: &str, entity: &str, column: &str) -> (f64, f64) {
         let file = File::parse("a.toml", text, std::path::Path::new(".")).unwrap();

@@ -10,11 +10,11 @@ use super::link_row::link_row;
 use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{FlowSeen, Seen};
 use super::simulate::RunTables;
-use trammel_core::histogram::Histogram;
-use trammel_core::stats::jain;
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::flow::FlowResult;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::stats::jain;
+use trammel_stats::table::{Cell, Table};
 use trammel_tcp::connection::Bound;
 
 /// The interesting instants of a run.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use trammel_core::label::Label;
-use trammel_core::table::{Cell, Table, round_to, write_json};
+use trammel_stats::table::{Cell, Table, round_to, write_json};
 
 /// What `trammel run` and `trammel sweep` ask for.
 #[derive(Debug)]

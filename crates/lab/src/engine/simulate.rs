@@ -12,9 +12,9 @@ use super::workloads;
 use crate::scenario::model::{Scenario, Tracing};
 use anyhow::Context;
 use std::path::Path;
-use trammel_core::table::{Cell, Table};
 use trammel_netsim::network::Passed;
 use trammel_netsim::trace::{Pace, Sample};
+use trammel_stats::table::{Cell, Table};
 
 /// The rows of one run.
 #[derive(Clone, Debug, PartialEq)]

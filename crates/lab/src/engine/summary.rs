@@ -1,6 +1,6 @@
 //! `summary`: every metric of every entity at every point, over the repeats: mean and interval.
 //!
-//! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_core::interval`).
+//! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_stats::interval`).
 
 use super::columns::{KEYS, cells_of, leading, metric_of, support, swept};
 use super::points::Run;
@@ -9,11 +9,11 @@ use super::simulate::RunTables;
 use super::workloads;
 use crate::scenario::File;
 use std::collections::{BTreeMap, BTreeSet};
-use trammel_core::interval::Support;
 use trammel_core::label::Label;
-use trammel_core::stats::Moments;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Column, Row, Table};
+use trammel_stats::interval::Support;
+use trammel_stats::stats::Moments;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Column, Row, Table};
 
 /// The level of every interval.
 pub const LEVEL: f64 = 0.95;

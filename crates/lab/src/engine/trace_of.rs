@@ -2,11 +2,11 @@
 //!
 //! Samples are kept as the simulator made them; a table of cells would take five times the memory.
 
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::Completion;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, Table};
 use trammel_tcp::cc::INFINITE_SSTHRESH;
 
 /// The samples of one flow, queue or workload.

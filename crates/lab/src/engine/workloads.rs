@@ -7,9 +7,9 @@ use super::network_of::BuiltWorkload;
 use super::observe::TrafficSeen;
 use super::rows::{Span, mbps};
 use super::trace_of::{EntityTrace, Samples};
-use trammel_core::table::{Cell, Table};
 use trammel_core::time::Time;
 use trammel_netsim::workload::{Completed, SizeBucket, Spread};
+use trammel_stats::table::{Cell, Table};
 
 /// Where ranges of sizes meet, bytes: by the initial window, the round trips of slow start, and beyond.
 const EDGES: [u64; 3] = [10_000, 100_000, 1_000_000];

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use trammel_core::table::write_json;
+use trammel_stats::table::write_json;
 
 /// What the command asks for.
 #[derive(Clone, Debug)]

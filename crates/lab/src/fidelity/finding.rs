@@ -8,7 +8,7 @@
 //! The error of a window is the root mean square over the trace as a share of its mean, so its kernel's
 //! value is zero by definition.
 
-use trammel_core::stats::{Moments, percentiles};
+use trammel_stats::stats::{Moments, percentiles};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

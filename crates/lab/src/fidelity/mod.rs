@@ -35,7 +35,7 @@ use plan::{Case, Extent};
 use runs::Sides;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// The study's key among the papers.
 pub const KEY: &str = "linux-6.12";

@@ -10,7 +10,7 @@ use crate::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use trammel_core::label::Label;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// Every how manieth stamp is drawn: a tenth of a second of `e2`.
 const DRAWN: usize = 10;

@@ -3,7 +3,7 @@
 use super::finding::{Finding, Rule};
 use super::mechanism::{self, Mechanisms};
 use super::target::Target;
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// `fidelity_targets`: a row a target.
 pub fn of_targets(targets: &[Target]) -> Table {

@@ -4,7 +4,7 @@
 
 use super::finding::{Finding, Metric};
 use std::collections::BTreeMap;
-use trammel_core::stats::percentile;
+use trammel_stats::stats::percentile;
 
 /// Variants that may miss a target.
 const MAY_MISS: usize = 2;

@@ -6,11 +6,11 @@ use super::measure::Clock;
 use super::traffic::Traffic;
 use crate::beside::{self, Both, Make, Plan};
 use std::fmt::Write;
-use trammel_core::table::CellType::{Bool, Float, Int, Text};
-use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::beside::{Slowed, beside};
 use trammel_cost::machine::Machine;
 use trammel_router::estimate::Undeclared;
+use trammel_stats::table::CellType::{Bool, Float, Int, Text};
+use trammel_stats::table::{Cell, Table};
 
 /// Packets of a slice: some tens of microseconds.
 const SLICE: u64 = 512;

@@ -7,7 +7,6 @@ use super::arrivals::{Part, Pattern};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_cost::device_profile::DeviceProfile;
@@ -19,6 +18,7 @@ use trammel_router::simulate::costs::Costs;
 use trammel_router::simulate::offer::Offer;
 use trammel_router::simulate::port::{Notice, Passage, Port, Settings};
 use trammel_router::simulate::{Machine, Report, Simulation};
+use trammel_stats::histogram::Histogram;
 
 /// How long residual frames are waited for.
 //= rfc2544 §23

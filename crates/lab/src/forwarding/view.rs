@@ -3,11 +3,11 @@
 use super::estimate::At;
 use super::measure::Measured;
 use std::fmt::Write;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, Table};
 use trammel_cost::estimate::{Range, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_router::estimate::Undeclared;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, Table};
 
 /// The table `functions`: a row for a function at a frame size.
 pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {

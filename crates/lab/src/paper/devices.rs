@@ -3,9 +3,9 @@
 use super::Paper;
 use super::experiment::Done;
 use crate::report::{Block, Section, TableView};
-use trammel_core::stats::Moments;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, Column, Row, Table, format_float};
+use trammel_stats::stats::Moments;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, Column, Row, Table, format_float};
 
 /// Of each test, the column that stands for it, what it is, and the test's heading.
 const SHOWN: &[(&str, &str, &str)] = &[

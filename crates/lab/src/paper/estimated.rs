@@ -12,11 +12,11 @@ use crate::forwarding::measure::{Measured, measure};
 use crate::forwarding::traffic::{self, Traffic};
 use crate::forwarding::{estimate, samples};
 use anyhow::{Context, anyhow, bail, ensure};
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::Table;
 use trammel_cost::estimate::{Estimate, Ports};
 use trammel_cost::machine::Machine;
 use trammel_router::diagnostic;
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::Table;
 
 /// What is known of a function at a frame size.
 struct Found {

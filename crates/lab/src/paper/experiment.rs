@@ -13,8 +13,8 @@ use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trammel_core::label::Label;
-use trammel_core::stats::spearman;
-use trammel_core::table::Table;
+use trammel_stats::stats::spearman;
+use trammel_stats::table::Table;
 
 /// What came of an experiment.
 #[derive(Debug)]

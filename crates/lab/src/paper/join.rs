@@ -5,9 +5,9 @@ use super::expected::Expected;
 use super::experiment::{Cell, Done, mean};
 use super::verdict::{Cause, Outcome, judge};
 use trammel_core::label::Label;
-use trammel_core::stats::{Moments, relative_error};
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::Table;
+use trammel_stats::stats::{Moments, relative_error};
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::Table;
 
 /// One printed number with one of ours.
 #[derive(Clone, Debug)]

@@ -12,8 +12,8 @@ use crate::report::{
     Answer, Block, Highlight, Note, NoteKind, Provenance, Report, Section, TableView,
 };
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Int, Text};
-use trammel_core::table::Table;
+use trammel_stats::table::CellType::{Int, Text};
+use trammel_stats::table::Table;
 
 /// What the page says beside the numbers.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use super::experiment::Done;
 use super::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource};
 use super::{Paper, streams};
 use crate::report::figure::{Axis, Figure, Mark, Series};
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::Table;
 use trammel_cost::capacity_profile::CapacityProfile;
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::Table;
 
 /// A figure, and what it could not show.
 #[derive(Debug)]

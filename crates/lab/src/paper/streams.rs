@@ -21,8 +21,8 @@ use crate::engine::points::{Failure, Watch};
 use crate::traffic::achieved::{Achieved, COLUMNS};
 use anyhow::{Context, bail, ensure};
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{self, Row, Table};
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{self, Row, Table};
 use trammel_traffic::record::Protocol;
 
 /// What our own sender and receiver are called.

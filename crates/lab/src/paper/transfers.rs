@@ -13,11 +13,11 @@ use crate::engine::points::Watch;
 use crate::transfer::{Path, Protocol, transfer};
 use anyhow::{Context, bail};
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Row, Table};
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Row, Table};
 
 /// The columns of its table.
-const COLUMNS: &[(&str, trammel_core::table::CellType)] = &[
+const COLUMNS: &[(&str, trammel_stats::table::CellType)] = &[
     ("device", Text),
     ("label", Text),
     ("protocol", Text),

@@ -4,7 +4,7 @@
 //! `differs` with one within it. A printed number that cannot be right and suddenly agrees is as much a
 //! change as one that ceases to agree.
 
-use trammel_core::table::round_to;
+use trammel_stats::table::round_to;
 
 /// What comparing gave when it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

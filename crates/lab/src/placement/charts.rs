@@ -4,7 +4,7 @@ use crate::report::Block;
 use crate::report::dots::{DotPlot, DotSeries};
 use crate::report::heat_map::{Colours, HeatMap};
 use trammel_core::label::Label;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// Rows of one chart at most.
 const MOST_ROWS: usize = 60;
@@ -26,7 +26,7 @@ fn fullness(servers: &Table) -> HeatMap {
     let names = servers.columns().iter().map(|column| column.name.as_str());
     let resources: Vec<&str> = names.filter(|name| name.ends_with("_%")).collect();
     let rows = || servers.rows().take(MOST_ROWS);
-    let of_row = |row: trammel_core::table::Row<'_>| {
+    let of_row = |row: trammel_stats::table::Row<'_>| {
         let values = resources.iter().map(|name| row.float(name));
         values.collect::<Vec<_>>()
     };
@@ -57,7 +57,7 @@ fn busy(replicas: &Table) -> DotPlot {
         label: Label::Predicted,
         values: rows().map(|row| row.float(column)).collect(),
     };
-    let name = |row: trammel_core::table::Row<'_>| {
+    let name = |row: trammel_stats::table::Row<'_>| {
         let replica = row.int("replica").unwrap_or_default();
         let (chain, server) = (row.text("chain"), row.text("server"));
         format!("{chain} {replica} on {server}")

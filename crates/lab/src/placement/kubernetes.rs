@@ -136,7 +136,7 @@ fn deployment(answer: &Answer, placed: &Placed, name: &str, busy: f64) -> String
         functions = quoted(&functions),
         mpps = quoted(&format!(
             "{}",
-            trammel_core::table::round_to(placed.pps / 1e6, 4)
+            trammel_stats::table::round_to(placed.pps / 1e6, 4)
         )),
         node = quoted(&placed.node.to_string()),
         port_node = quoted(&placed.port_node.to_string()),

@@ -12,11 +12,11 @@ use crate::scenario::placement::{Estimator, PlacementFile};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_core::label::Label;
-use trammel_core::table::write_json;
 use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::outcome::{Outcome, Refusal};
 use trammel_cost::place::polling::{Seen, bursts_each, poll_replica};
 use trammel_cost::place::solve::place;
+use trammel_stats::table::write_json;
 
 /// How a placement is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A placement as tables: a summary, a row a server, a row a replica, a row a core.
 
 use super::{Answer, ranges};
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::model::{Placed, Resource};
+use trammel_stats::table::{Cell, CellType, Table};
 
 impl Answer {
     /// Every table.
@@ -268,5 +268,5 @@ fn percent(part: f64) -> f64 {
 
 /// `value` to four digits: no placement is known better.
 fn tidy(value: f64) -> f64 {
-    trammel_core::table::round_to(value, 4)
+    trammel_stats::table::round_to(value, 4)
 }

@@ -8,7 +8,7 @@ use super::ticks::group_thousands;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use trammel_core::label::Label;
-use trammel_core::table::{CellType, Column, Table, format_float};
+use trammel_stats::table::{CellType, Column, Table, format_float};
 
 /// A column of numbers: an engine, a model or a paper.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::dots::DotPlot;
 use super::figure::{Axis, Figure, Mark, Series};
 use super::heat_map::HeatMap;
 use super::ticks::group_thousands;
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// Series, rows or columns that are told one by one.
 const MOST: usize = 8;

@@ -10,7 +10,7 @@ use super::ticks::{group_thousands, tick_text, ticks};
 use plotters::style::RGBColor;
 use std::fmt::Write;
 use trammel_core::label::Label;
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// One series of marks.
 #[derive(Clone, Debug)]

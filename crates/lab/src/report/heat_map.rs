@@ -9,7 +9,7 @@ use super::html::{badge, escape};
 use plotters::style::RGBColor;
 use std::fmt::Write;
 use trammel_core::label::Label;
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// Which values get which colours.
 #[derive(Clone, Copy, Debug, PartialEq)]

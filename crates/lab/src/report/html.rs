@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use trammel_core::label::Label;
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// Points of all series of a page together. A point takes about 20 bytes as data, 10 as a picture.
 const PAGE_POINTS: usize = 60_000;

@@ -35,7 +35,7 @@ use dots::DotPlot;
 use figure::Figure;
 use heat_map::HeatMap;
 use trammel_core::label::Label;
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use super::html::escape;
 use super::ticks::group_thousands;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use trammel_core::table::{Cell, CellType, format_float};
+use trammel_stats::table::{Cell, CellType, format_float};
 
 impl TableView {
     pub(super) fn to_html(&self, files: &BTreeSet<String>) -> String {

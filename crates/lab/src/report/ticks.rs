@@ -5,7 +5,7 @@
 //! either side. A sweep's own values come first, as many as do not run into each other.
 
 use super::figure::{Axis, Scale};
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// The marks from `low` to `high`, about `count` of them.
 pub(super) fn ticks(scale: Scale, low: f64, high: f64, count: usize) -> Vec<f64> {

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
-use trammel_core::table::{Table, TableError};
+use trammel_stats::table::{Table, TableError};
 use workshop::Workshop;
 
 /// The mark by which `run.json` is known as ours.

@@ -1,5 +1,5 @@
 use super::*;
-use trammel_core::table::CellType;
+use trammel_stats::table::CellType;
 
 fn listing(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();

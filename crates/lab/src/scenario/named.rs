@@ -6,7 +6,7 @@ use super::plugin::{Plugin, Random};
 use super::topology::Topology;
 use super::workload::WorkloadKind;
 use crate::registry::Family;
-use trammel_core::aqm::LinkFacts;
+use trammel_queues::aqm::LinkFacts;
 
 /// Every plug-in that the scenario names, with its place and family.
 pub(super) fn plugins(scenario: &Scenario) -> Vec<(String, &Plugin, Family)> {

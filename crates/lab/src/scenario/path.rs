@@ -1,10 +1,10 @@
 //! What a bottleneck is like: rate, queue, loss, jitter, reordering, changes.
 
 use super::plugin::Plugin;
-use trammel_core::aqm;
 use trammel_core::entry::Value;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
+use trammel_queues::aqm;
 
 /// How late packets leave a queue of fewer packets than that where nothing else is said: there each packet meets another, and in step to the picosecond
 /// always with the same result.

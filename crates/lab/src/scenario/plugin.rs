@@ -4,10 +4,10 @@
 //! was built.
 
 use crate::registry::Family;
-use trammel_core::aqm::{self, Discipline, LinkFacts};
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::{About, Params, Value};
-use trammel_core::loss::{self, LossModel};
+use trammel_queues::aqm::{self, Discipline, LinkFacts};
+use trammel_queues::loss::{self, LossModel};
+use trammel_stats::dist::{self, Distribution};
 
 /// A plug-in's name with the parameters that differ from its defaults.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! What a sender and a receiver on one path reach, with a stream at equal gaps: wanted, and achieved.
 
-use trammel_core::table::Cell;
-use trammel_core::table::CellType::{self, Float, Int};
+use trammel_stats::table::Cell;
+use trammel_stats::table::CellType::{self, Float, Int};
 use trammel_traffic::record::Protocol;
 
 /// A stream at equal gaps.

@@ -3,7 +3,7 @@
 use super::decode::{Decoded, PairClock};
 use super::metrics::instants;
 use crate::engine::machine::date;
-use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_stats::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::clock::Clock;
 
 /// Digits that people see.

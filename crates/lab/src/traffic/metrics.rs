@@ -1,6 +1,6 @@
 //! What is told of flows, as data: a metric is a row for people and a column of the table.
 
-use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_stats::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{FlowReport, Report, Summary, TotalReport};
 use trammel_traffic::record::{Instants, Protocol};
 

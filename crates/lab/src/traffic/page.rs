@@ -13,7 +13,7 @@ use crate::run_folder::{RunFolder, RunInfo};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use trammel_core::label::Label;
-use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_stats::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::decode::{Summary, TotalReport};
 
 /// Flows in the page's table.

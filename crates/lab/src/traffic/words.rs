@@ -4,10 +4,10 @@
 //! `trammel doc application NAME` show them.
 
 use anyhow::{Context, bail};
-use trammel_core::arrivals::Spans;
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::{About, Params, Value};
 use trammel_core::units::{Dimension, Quantity};
+use trammel_stats::arrivals::Spans;
+use trammel_stats::dist::{self, Distribution};
 use trammel_traffic::apps;
 use trammel_traffic::sources::laws::Laws;
 use trammel_traffic::sources::sizes::{DATAGRAM_MAX, Sizes};

@@ -3,7 +3,7 @@
 use super::{Watch, folder, outcome, parse, stderr, trammel};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trammel::engine::points::Outcome;
-use trammel_core::table::Row;
+use trammel_stats::table::Row;
 
 fn flow<'a>(outcome: &'a Outcome, name: &str) -> Row<'a> {
     let mut rows = outcome.flows.rows();

@@ -6,10 +6,10 @@ use trammel::registry::Family;
 use trammel::scenario::keys::{ENGINES, RANDOM};
 use trammel::scenario::keys_kind::{Key, Kind, Section};
 use trammel::scenario::plugin::Plugin;
-use trammel_core::aqm::LinkFacts;
 use trammel_core::entry::{About, Kind as ParamKind, Param, Value};
 use trammel_core::rng::Rng;
 use trammel_core::units::Dimension as D;
+use trammel_queues::aqm::LinkFacts;
 
 /// What bounds the cost of a file.
 pub(crate) struct Limits {

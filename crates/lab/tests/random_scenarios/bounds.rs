@@ -9,9 +9,9 @@ use trammel::scenario::model::Scenario;
 use trammel::scenario::path::Line;
 use trammel::scenario::topology::Topology;
 use trammel_core::schedule::RateSchedule;
-use trammel_core::table::{CellType, Column, Row, Table};
 use trammel_core::time::Time;
 use trammel_netsim::trace::Pace;
+use trammel_stats::table::{CellType, Column, Row, Table};
 
 /// A bucket of a histogram is so wide at most.
 const BUCKET: f64 = 1.002;

@@ -6,8 +6,8 @@ use crate::engine::frame::Frame;
 use crate::outcome::{Counts, Fate, Outcome, Passage, Variation};
 use crate::params::{PREAMBLE_BYTES, Params};
 use crate::recording::Recording;
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 pub(crate) struct Tally {
     weight: u64,

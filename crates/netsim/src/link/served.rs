@@ -3,11 +3,11 @@
 use super::late::Late;
 use super::{LinkCounters, LinkSpec, Queue};
 use crate::packet::Packet;
-use trammel_core::aqm::{Discipline, Drop, Item};
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
+use trammel_queues::aqm::{Discipline, Drop, Item};
 use trammel_tcp::segment::Ecn;
 
 /// The queue, what serves it, and what has been counted of it.
@@ -287,7 +287,8 @@ impl Served {
 }
 
 pub(super) fn droptail(packets: u32, bytes: u64) -> Box<dyn Discipline> {
-    use trammel_core::{aqm, entry::Params};
+    use trammel_core::entry::Params;
+    use trammel_queues::aqm;
     let entry = aqm::find("droptail").expect("drop-tail is built in");
     let facts = aqm::LinkFacts {
         rate_bps: 0,

@@ -3,10 +3,10 @@
 use crate::packet::Packet;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use trammel_core::arrivals::Spans;
-use trammel_core::loss::LossModel;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_queues::loss::LossModel;
+use trammel_stats::arrivals::Spans;
 
 /// Everything that may happen to a packet on its way.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::served::droptail;
 use super::*;
 use proptest::prelude::*;
-use trammel_core::dist;
 use trammel_core::entry::{Params, Value};
+use trammel_stats::dist;
 use trammel_tcp::segment::Ecn;
 
 /// 1000 bytes take 1 ms.
@@ -242,7 +242,7 @@ fn packets_that_may_be_overtaken_are() {
 
 #[test]
 fn losses_come_behind_the_queue() {
-    let entry = trammel_core::loss::find("periodic").unwrap();
+    let entry = trammel_queues::loss::find("periodic").unwrap();
     let given = [("every".to_owned(), Value::Int(3))];
     let loss = (entry.build)(&Params::resolve(&entry.about, &given).unwrap()).unwrap();
     let mut link = Link::new(LinkSpec {
@@ -307,8 +307,8 @@ fn a_rate_schedule_holds_within_a_packet() {
 
 #[test]
 fn a_discipline_that_marks_sends_the_mark_on() {
-    let entry = trammel_core::aqm::find("threshold").unwrap();
-    let facts = trammel_core::aqm::LinkFacts {
+    let entry = trammel_queues::aqm::find("threshold").unwrap();
+    let facts = trammel_queues::aqm::LinkFacts {
         rate_bps: RATE.as_bps(),
         mtu: 1500,
         limit_packets: 100,

@@ -7,8 +7,8 @@ use crate::stream::{Arrival, Stream};
 use crate::trace::Trace;
 use crate::wifi::Medium;
 use crate::workload::{Passed, Workload};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 use trammel_tcp::connection::Connection;
 
 impl Network {

@@ -148,9 +148,9 @@ mod tests {
     use crate::link::LinkSpec;
     use crate::stream::{StreamSpec, sized};
     use std::collections::VecDeque;
-    use trammel_core::arrivals::{Renewal, Spans};
-    use trammel_core::dist::constant::Constant;
     use trammel_core::rng::Rng;
+    use trammel_stats::arrivals::{Renewal, Spans};
+    use trammel_stats::dist::constant::Constant;
 
     /// Lets packets out one by one, each so long after the one before, and drops what does not fit.
     #[derive(Debug)]

@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 use stretch::Routes;
 use trammel_core::events::EventQueue;
-use trammel_core::histogram::Histogram;
 use trammel_core::slots::Slots;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 pub use watch::Passed;
 
 /// Things that happen seldom: everything but packets and the timers of connections.

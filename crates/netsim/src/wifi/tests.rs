@@ -6,9 +6,9 @@ use crate::link::LinkSpec;
 use crate::network::Network;
 use crate::stream::{StreamSpec, sized};
 use crate::trace::Pace;
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::constant::Constant;
 use trammel_core::entry::Params;
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::constant::Constant;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 

@@ -222,7 +222,7 @@ fn bursts_come_and_go() {
 fn a_workload_over_a_broken_path_gives_up() {
     let mut net = Network::new();
     let mut link = LinkSpec::wire("there", Time::from_ms(1));
-    let entry = trammel_core::loss::find("bernoulli").unwrap();
+    let entry = trammel_queues::loss::find("bernoulli").unwrap();
     let all = [("probability".to_owned(), Value::Float(1.0))];
     link.loss = Some((entry.build)(&Params::resolve(&entry.about, &all).unwrap()).unwrap());
     net.add_link(link);

@@ -1,12 +1,10 @@
 //! Random networks from a seed: every queue discipline, loss model, variant and stack may occur.
 
-use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::entry::{Params, Value};
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
-use trammel_core::{aqm, dist, loss};
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
@@ -14,6 +12,9 @@ use trammel_netsim::stream::{StreamSpec, sized};
 use trammel_netsim::trace::Pace;
 use trammel_netsim::wifi::WifiSpec;
 use trammel_netsim::workload::{Plan, Template, WorkloadSpec, poisson};
+use trammel_queues::{aqm, loss};
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist;
 use trammel_tcp::cc;
 use trammel_tcp::stack::{AckPolicy, Stack};
 

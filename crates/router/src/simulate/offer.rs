@@ -1,10 +1,10 @@
 //! What is offered to a port: frames, and when they come.
 
 use std::fmt;
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::Distribution;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::Distribution;
 
 /// Instants in ascending order, when the last bit of a frame is to be in.
 pub type Arrivals = Box<dyn Iterator<Item = Time> + Send>;
@@ -99,7 +99,7 @@ pub fn bursts(frames: u32, gap: Time, per_second: f64, start: Time, end: Time) -
 }
 
 fn exponential() -> Option<Box<dyn Distribution>> {
-    let entry = trammel_core::dist::find("exponential")?;
+    let entry = trammel_stats::dist::find("exponential")?;
     let params = trammel_core::entry::Params::resolve(&entry.about, &[]).ok()?;
     (entry.build)(&params).ok()
 }

@@ -15,8 +15,8 @@ use super::{D_ITG, Entry};
 use crate::sources::laws::Laws;
 use crate::sources::sizes::Sizes;
 use crate::sources::{empirical, law};
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::{About, Kind, Param};
+use trammel_stats::arrivals::Spans;
 
 /// Bytes, and the share of 51 messages of at most so many.
 const SIZES: [(f64, f64); 8] = [

@@ -22,11 +22,11 @@ use crate::sources::sizes::Sizes;
 use crate::sources::transfers::{Line, RATE, SEGMENT, whole_bytes};
 use crate::stream::{Plan, Source};
 use std::sync::Arc;
-use trammel_core::arrivals::Spans;
-use trammel_core::dist::Distribution;
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::Spans;
+use trammel_stats::dist::Distribution;
 
 /// Page loads in the table of applications.
 pub static ENTRY: Entry = Entry {

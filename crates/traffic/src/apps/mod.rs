@@ -28,8 +28,8 @@ mod tests {
     use super::*;
     use crate::stream::Departure;
     use trammel_core::entry::Value;
-    use trammel_core::stats::Moments;
     use trammel_core::time::Time;
+    use trammel_stats::stats::Moments;
 
     fn build(name: &str, given: &[(&str, &str)]) -> Result<Box<dyn Source>, String> {
         let entry = find(name).expect("a built-in name");

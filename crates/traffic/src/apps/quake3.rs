@@ -15,8 +15,8 @@ use super::{D_ITG, Entry};
 use crate::sources::laws::Laws;
 use crate::sources::sizes::Sizes;
 use crate::sources::{empirical, law};
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::About;
+use trammel_stats::arrivals::Spans;
 
 /// Packets a second.
 const PER_SECOND: f64 = 143.6;

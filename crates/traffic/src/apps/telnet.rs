@@ -17,8 +17,8 @@ use super::{D_ITG, Entry};
 use crate::sources::laws::Laws;
 use crate::sources::sizes::Sizes;
 use crate::sources::{discrete, law};
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::About;
+use trammel_stats::arrivals::Spans;
 
 /// Packets a second.
 const PER_SECOND: f64 = 83.0;

@@ -22,8 +22,8 @@ use crate::sources::laws::Laws;
 use crate::sources::on_off::Bursts;
 use crate::sources::sizes::Sizes;
 use crate::stream::Source;
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::{About, Kind, Param, Params};
+use trammel_stats::arrivals::Spans;
 
 /// Name, packets a second, bytes of voice in a packet.
 const CODECS: [(&str, f64, u32); 5] = [

@@ -3,7 +3,7 @@
 //! One-way delays of two hosts whose clocks differ may be negative. They are kept, and counted.
 
 use super::spread::{Quantiles, Spread};
-use trammel_core::stats::Interval;
+use trammel_stats::stats::Interval;
 
 /// Delays, duplicates left out.
 #[derive(Clone, Copy, Debug, PartialEq)]

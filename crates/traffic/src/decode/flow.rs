@@ -8,8 +8,8 @@ use super::series::{Axis, Series};
 use super::spread::Spread;
 use super::window::{Arrival, Lost, Window};
 use crate::record::Record;
-use trammel_core::interval::Support;
-use trammel_core::stats::mean_of_groups;
+use trammel_stats::interval::Support;
+use trammel_stats::stats::mean_of_groups;
 
 /// A flow's numbers, or those of several together.
 #[derive(Clone, Debug, PartialEq)]

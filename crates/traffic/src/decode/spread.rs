@@ -4,8 +4,8 @@
 //! from it. The reference is 0, but where the first value is negative or above a second it is that value: then two
 //! clocks differ, and the digits belong to what varies.
 
-use trammel_core::histogram::Histogram;
-use trammel_core::stats::Moments;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::stats::Moments;
 
 /// Nanoseconds up to which values are told apart: 1000 s.
 const FURTHEST_NS: u64 = 1_000_000_000_000;

@@ -17,10 +17,10 @@ use crate::sources::sizes::{DATAGRAM_MAX, Sizes};
 use crate::sources::{Error, law};
 use crate::stream::{Source, Stream};
 use std::path::Path;
-use trammel_core::arrivals::Spans;
-use trammel_core::dist::Distribution;
 use trammel_core::entry::{Params, Value};
 use trammel_core::rng::Rng;
+use trammel_stats::arrivals::Spans;
+use trammel_stats::dist::Distribution;
 
 /// The stream of a command. Without a seed of its own (`-s`) it has `seed`.
 ///

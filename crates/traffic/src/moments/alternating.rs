@@ -21,8 +21,8 @@
 use super::renewal::{self, Counts};
 use super::{Numeric, Predicted, markov};
 use crate::sources::on_off::Bursts;
-use trammel_core::arrivals::Spans;
-use trammel_core::arrivals::modulated::Chain;
+use trammel_stats::arrivals::Spans;
+use trammel_stats::arrivals::modulated::Chain;
 
 /// Points of the numeric mean over gaps.
 const QUANTILES: u32 = 1000;

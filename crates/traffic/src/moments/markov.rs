@@ -9,7 +9,7 @@
 //! ```
 
 use super::Predicted;
-use trammel_core::arrivals::modulated::Chain;
+use trammel_stats::arrivals::modulated::Chain;
 
 type Matrix = Vec<Vec<f64>>;
 
@@ -201,7 +201,7 @@ fn solve(mut matrix: Matrix, mut vector: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::arrivals::modulated::State;
+    use trammel_stats::arrivals::modulated::State;
 
     #[test]
     fn two_states_have_the_known_closed_forms() {

@@ -76,11 +76,11 @@ mod tests {
     use crate::sources::self_similar::SelfSimilarSum;
     use crate::sources::{law, sizes::Sizes};
     use crate::stream::Source;
-    use trammel_core::arrivals::Spans;
-    use trammel_core::arrivals::modulated::{Chain, State};
-    use trammel_core::arrivals::self_similar::Mixture;
-    use trammel_core::stats::Moments;
     use trammel_core::time::Time;
+    use trammel_stats::arrivals::Spans;
+    use trammel_stats::arrivals::modulated::{Chain, State};
+    use trammel_stats::arrivals::self_similar::Mixture;
+    use trammel_stats::stats::Moments;
 
     /// Runs of each source, with seeds 1, 2 …
     const RUNS: u64 = 20;

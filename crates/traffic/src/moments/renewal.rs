@@ -9,7 +9,7 @@
 //! M is computed on a grid by the rule of mid-points (Xie, "On the Solution of Renewal-Type Integral Equations",
 //! 1989). Of constant and of exponential gaps there are closed forms, which are used.
 
-use trammel_core::arrivals::Spans;
+use trammel_stats::arrivals::Spans;
 
 /// Grid points of the numeric solution.
 const POINTS: usize = 4000;

@@ -1,8 +1,8 @@
 //! The same moments, of a sample.
 
 use super::Predicted;
-use trammel_core::stats::Moments;
 use trammel_core::time::Time;
+use trammel_stats::stats::Moments;
 
 /// What the gaps between `times` are like: mean rate and coefficient of variation; the rest is not told by gaps.
 /// `None` in both of fewer than three times.

@@ -9,9 +9,9 @@ use crate::stamp::Stamp;
 use crate::stream::{Departure, Late, Stream};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
+use trammel_stats::histogram::Histogram;
 
 /// A stream whose time is over goes on for a twentieth of it at most, and between these: a sender that the machine has kept
 /// waiting for a moment still sends all.

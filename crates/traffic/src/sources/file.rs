@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
-use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::{Renewal, Spans};
 
 /// The longest line that is read, in bytes.
 const LINE_MAX: u64 = 4096;

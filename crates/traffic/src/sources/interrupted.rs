@@ -6,9 +6,9 @@
 use super::Error;
 use crate::moments::Predicted;
 use crate::stream::{Departure, Plan, Source};
-use trammel_core::arrivals::Spans;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::Spans;
 
 /// Periods without any length in a row after which a source is held to be silent for ever.
 const EMPTY_PERIODS_MAX: u32 = 100_000;

@@ -7,9 +7,9 @@ use super::sizes::Sizes;
 use super::{Error, packets};
 use crate::moments::{Arrivals, Numeric, Predicted, renewal};
 use crate::stream::{Plan, Source};
-use trammel_core::arrivals::{Renewal, Spans};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::{Renewal, Spans};
 
 /// A renewal process with sizes.
 #[derive(Clone, Debug)]

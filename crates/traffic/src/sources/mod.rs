@@ -16,10 +16,10 @@ pub mod transfers;
 use crate::stream::{Departure, Plan};
 use sizes::Sizes;
 use std::path::PathBuf;
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::{About, Kind, Params, Value};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
+use trammel_stats::dist::{self, Distribution};
 
 /// Why a source cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -137,9 +137,9 @@ mod tests {
     use on_off::Bursts;
     use proptest::prelude::*;
     use self_similar::SelfSimilarSum;
-    use trammel_core::arrivals::Spans;
-    use trammel_core::arrivals::modulated::Chain;
-    use trammel_core::arrivals::self_similar::Mixture;
+    use trammel_stats::arrivals::Spans;
+    use trammel_stats::arrivals::modulated::Chain;
+    use trammel_stats::arrivals::self_similar::Mixture;
 
     fn random_sources(sizes: &Sizes) -> Vec<Box<dyn Source>> {
         let spans = |mean| Spans::seconds(law("exponential", &[("mean", mean)]).unwrap());

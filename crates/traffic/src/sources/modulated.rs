@@ -4,8 +4,8 @@ use super::packets;
 use super::sizes::Sizes;
 use crate::moments::{Numeric, Predicted, markov};
 use crate::stream::{Plan, Source};
-use trammel_core::arrivals::modulated::{Chain, Modulated};
 use trammel_core::time::Time;
+use trammel_stats::arrivals::modulated::{Chain, Modulated};
 
 /// A Markov-modulated Poisson process with sizes.
 #[derive(Clone, Debug)]

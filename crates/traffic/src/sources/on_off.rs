@@ -8,9 +8,9 @@ use super::sizes::Sizes;
 use super::{Error, packets};
 use crate::moments::{Numeric, Predicted, alternating};
 use crate::stream::{Plan, Source};
-use trammel_core::arrivals::Spans;
-use trammel_core::arrivals::on_off::OnOff;
 use trammel_core::time::Time;
+use trammel_stats::arrivals::Spans;
+use trammel_stats::arrivals::on_off::OnOff;
 
 /// An on–off process with sizes.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use super::sizes::Sizes;
 use super::{Error, packets};
 use crate::moments::{Numeric, Predicted};
 use crate::stream::{Plan, Source};
-use trammel_core::arrivals::self_similar::{Mixture, SelfSimilar};
 use trammel_core::time::Time;
+use trammel_stats::arrivals::self_similar::{Mixture, SelfSimilar};
 
 /// Self-similar packets.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use super::Error;
 use crate::record::MOST_BYTES;
 use std::sync::Arc;
-use trammel_core::dist::Distribution;
-use trammel_core::dist::constant::Constant;
 use trammel_core::rng::Rng;
+use trammel_stats::dist::Distribution;
+use trammel_stats::dist::constant::Constant;
 
 /// The most payload of a datagram: 65,535 bytes less the headers of IPv4 and UDP.
 pub const DATAGRAM_MAX: u32 = 65_507;
@@ -113,7 +113,7 @@ impl Sizes {
 mod tests {
     use super::super::law;
     use super::*;
-    use trammel_core::stats::Moments;
+    use trammel_stats::stats::Moments;
 
     #[test]
     fn moments_and_the_clamped_share_are_those_of_the_sample() {

@@ -5,12 +5,12 @@ use crate::moments::{Numeric, Predicted};
 use crate::record::MOST_BYTES;
 use crate::stream::{Departure, Plan, Source};
 use std::sync::Arc;
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::{self, Distribution};
 use trammel_core::entry::{Kind, Param, Params};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::{self, Distribution};
 
 /// What cuts transfers: packets of up to `segment` bytes of payload, at `rate` bits of payload per second.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use super::schedule::Load;
 use super::traffic::Traffic;
 use super::{Direction, Plan, Tester, Threads};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::{Error, Result};
+use trammel_stats::histogram::Histogram;
 
 /// More than any port takes: all frames are late, and leave as fast as they go.
 const FLOOD_FPS: f64 = 5e7;

@@ -12,8 +12,8 @@ use super::signature::{FILL, SIGNATURE_BYTES, Signature, extend, is_damaged};
 use super::timing::Tagged;
 use super::traffic::Traffic;
 use super::window::{Arrival, Window};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// What a frame was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,12 +14,12 @@ use super::signature::{FILL, HEAD_BYTES, SIGNATURE_BYTES, Signature};
 use super::traffic::Traffic;
 use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::{monotonic_ns, thread_cpu_ns};
 use trammel_io::error::{Error, Result};
 use trammel_io::live::numbered::{self, Counter, Frames, LATE_NS, Source, Template};
 use trammel_packet::headers::checksum::Sum;
+use trammel_stats::histogram::Histogram;
 
 /// Refuses what live frames cannot be.
 pub(crate) fn check(traffic: &Traffic) -> Result<()> {

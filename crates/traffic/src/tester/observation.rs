@@ -4,8 +4,8 @@
 //! which arrivals told by the kernel's wall clock are converted.
 
 use super::traffic::MOST_STREAMS;
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// How delays of successive frames of a stream differ (RFC 3393): each from that of the test frame of the stream that came before it.
 #[derive(Clone, Debug)]

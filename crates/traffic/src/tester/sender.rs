@@ -15,10 +15,10 @@ use super::unevenness::Watch;
 use super::{query, update};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_packet::batch::CAPACITY;
+use trammel_stats::histogram::Histogram;
 
 /// Batches of frames that one call hands over, at most.
 const BATCHES: usize = 2;

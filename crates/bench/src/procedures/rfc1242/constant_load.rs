@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form, load, shares};
 use crate::summary::latencies;
 use crate::testbed::{Faults, Plan};
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Constant load in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -11,7 +11,7 @@
 use super::super::{Bench, Entry, Error, Form, load};
 use crate::testbed::Plan;
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{CellType, Table};
+use trammel_stats::table::{CellType, Table};
 
 /// Overload in the table of tests.
 pub static ENTRY: Entry = Entry {

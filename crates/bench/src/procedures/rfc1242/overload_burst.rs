@@ -12,8 +12,8 @@ use super::super::{Bench, Entry, Error, Form, burst};
 use crate::summary::spread;
 use crate::testbed::{Observation, Plan};
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::stats::Moments;
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::stats::Moments;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// The burst in the table of tests.
 pub static ENTRY: Entry = Entry {

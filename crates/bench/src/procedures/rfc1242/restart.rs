@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form};
 use crate::resets::{Course, Interruption, caused, tabulate, taxonomy};
 use crate::summary::{middle, spread};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Restart in the table of tests.
 pub static ENTRY: Entry = Entry {

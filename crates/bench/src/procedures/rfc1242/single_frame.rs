@@ -12,9 +12,9 @@ use super::super::{Bench, Entry, Error, Form, burst, load};
 use crate::summary::{latencies, us};
 use crate::testbed::{Observation, Plan, Tags};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::histogram::Histogram;
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Single-frame behaviour in the table of tests.
 pub static ENTRY: Entry = Entry {

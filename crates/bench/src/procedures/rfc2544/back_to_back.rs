@@ -21,9 +21,9 @@ use crate::search::whole::Whole;
 use crate::summary::spread;
 use crate::testbed::{Observation, Plan, Traffic};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::stats::Moments;
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::stats::Moments;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Back-to-back frames in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -16,9 +16,9 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{latencies, spread, us};
 use crate::testbed::{Observation, Plan, Tags, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::histogram::Histogram;
-use trammel_core::table::{Cell, CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Latency in the table of tests.
 pub static ENTRY: Entry = Entry {

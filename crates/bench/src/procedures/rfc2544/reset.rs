@@ -12,8 +12,8 @@ use super::super::{Bench, Entry, Error, Form};
 use crate::resets::{Course, Interruption, caused, tabulate, taxonomy};
 use crate::summary::spread;
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::stats::Moments;
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::stats::Moments;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Reset in the table of tests.
 pub static ENTRY: Entry = Entry {

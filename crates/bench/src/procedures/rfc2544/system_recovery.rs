@@ -12,8 +12,8 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{ms, spread};
 use crate::testbed::{Observation, Plan, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{CellType, Table};
 use trammel_core::time::Time;
+use trammel_stats::table::{CellType, Table};
 
 /// System recovery in the table of tests.
 pub static ENTRY: Entry = Entry {

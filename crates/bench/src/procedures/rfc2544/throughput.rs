@@ -16,7 +16,7 @@
 use super::super::{Bench, Entry, Error, Form, verdict};
 use crate::search::throughput::{MISMATCHES, SEARCHES};
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Throughput in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -12,7 +12,7 @@ use crate::addresses::{self, AGE, COLUMNS, TEST_FPS};
 use crate::ports::Learning;
 use crate::search::whole::Whole;
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// Address caching capacity in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::fakes::{Switch, Wire, made, refused, search, traffic};
     use proptest::prelude::*;
-    use trammel_core::table::Cell;
+    use trammel_stats::table::Cell;
 
     proptest! {
         #[test]

@@ -12,7 +12,7 @@ use crate::addresses::{self, AGE, COLUMNS, TEST_FPS};
 use crate::ports::Learning;
 use crate::search::whole::Whole;
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// Address learning rate in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -17,7 +17,7 @@ use crate::ports::Flow;
 use crate::testbed::{Directions, Observation, Traffic};
 use crate::trial::Outcome;
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{CellType, Table};
+use trammel_stats::table::{CellType, Table};
 
 /// Congestion control in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -111,7 +111,7 @@ impl Sum {
 mod tests {
     use super::*;
     use crate::fakes::{LINE_FPS, Switch, Wire, made, refused, search, traffic};
-    use trammel_core::table::Cell;
+    use trammel_stats::table::Cell;
 
     #[test]
     fn switches_that_block_and_that_keep_senders_back_are_told_apart() {

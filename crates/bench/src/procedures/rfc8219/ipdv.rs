@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{middle, ms};
 use crate::testbed::{Observation, Plan, Unable, Variation};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// IPDV in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, made, refused, search, traffic};
     use proptest::prelude::*;
-    use trammel_core::histogram::Histogram;
     use trammel_core::time::Time;
+    use trammel_stats::histogram::Histogram;
 
     #[test]
     fn every_other_frame_later_is_as_much_more_as_less() {

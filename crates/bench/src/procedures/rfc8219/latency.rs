@@ -12,8 +12,8 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{middle, us};
 use crate::testbed::{Observation, Plan, Tags, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::stats::percentiles;
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::stats::percentiles;
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// Typical and worst-case latency in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -11,7 +11,7 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{middle, ms};
 use crate::testbed::{Observation, Plan, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// PDV in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form, verdict};
 use crate::search::mlr::goal::Goal;
 use crate::search::throughput;
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::table::CellType;
+use trammel_stats::table::CellType;
 
 /// NDR and PDR in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -91,7 +91,7 @@ fn name(loss_ratio: f64) -> String {
     format!("PDR {percent} %")
 }
 
-fn run(bench: &mut Bench<'_>, params: &Params) -> Result<trammel_core::table::Table, Error> {
+fn run(bench: &mut Bench<'_>, params: &Params) -> Result<trammel_stats::table::Table, Error> {
     let ratios = params.floats("loss_ratios");
     let goal = |loss_ratio: &f64| Goal {
         loss_ratio: *loss_ratio,

@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form, shares};
 use crate::service::{CIR, COLUMNS, EIR, FDV, FLR, FTD, Measured, Service, load_of};
 use crate::testbed::Plan;
 use trammel_core::entry::{About, Kind, Param, Params};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// The service configuration test in the table of tests.
 pub static ENTRY: Entry = Entry {
@@ -121,7 +121,7 @@ mod tests {
 
     fn verdicts(device: &mut Device) -> Vec<String> {
         let table = made(&ENTRY, &GIVEN, device, &[traffic(64)], search());
-        let row = |row: trammel_core::table::Row<'_>| match row.text("why") {
+        let row = |row: trammel_stats::table::Row<'_>| match row.text("why") {
             "" => row.text("verdict").to_owned(),
             why => format!("{}: {why}", row.text("verdict")),
         };

@@ -11,7 +11,7 @@ use super::super::{Bench, Entry, Error, Form};
 use crate::ports::Flow;
 use crate::service::{CIR, COLUMNS, FDV, FLR, FTD, Measured, Service, load_of};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::table::Table;
+use trammel_stats::table::Table;
 
 /// The service performance test in the table of tests.
 pub static ENTRY: Entry = Entry {

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use trammel_bench::testbed::{Faults, Observation, Plan, Tags, Variation};
 use trammel_bench::trial::Outcome;
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
 use trammel_packet::batch::CAPACITY;
 use trammel_router::simulate::port::{Coming, Passage};
+use trammel_stats::histogram::Histogram;
 
 /// Frames of a flow that are awaited at most; what came before is missing.
 const MOST_AWAITED: usize = 1 << 22;

@@ -21,12 +21,12 @@ use trammel_bench::testbed::{
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
-use trammel_core::histogram::Histogram;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::Error;
 use trammel_io::stamper::By;
+use trammel_stats::histogram::Histogram;
 use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;

@@ -5,7 +5,7 @@ use crate::report::units;
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use std::collections::BTreeMap;
-use trammel_core::table::{CellType, Column};
+use trammel_stats::table::{CellType, Column};
 
 /// What a file varies.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::numbers::Numbers;
 use super::words::Kind;
 use crate::scenario::sweep::Point;
 use trammel_core::label::Label;
-use trammel_core::stats::relative_error;
+use trammel_stats::stats::relative_error;
 
 /// A number of the summary that a sentence rests on.
 #[derive(Clone, Debug, PartialEq)]

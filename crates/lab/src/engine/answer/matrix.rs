@@ -7,7 +7,7 @@ use crate::report::Block;
 use crate::report::heat_map::{Colours, HeatMap};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
-use trammel_core::interval::LEAST_REPEATS;
+use trammel_stats::interval::LEAST_REPEATS;
 
 /// The variants, in the order of the file.
 pub(super) fn variants(file: &File, matrix: &Matrix) -> Vec<String> {

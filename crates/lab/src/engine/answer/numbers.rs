@@ -24,7 +24,7 @@ impl Number {
     /// Two numbers of which nobody knows how far repeats lie apart are told apart from this relative difference on.
     const APART: f64 = 0.05;
     /// As many repeats without an interval are all the same: there is no chance in them.
-    const SURE: u32 = trammel_core::interval::LEAST_REPEATS as u32;
+    const SURE: u32 = trammel_stats::interval::LEAST_REPEATS as u32;
 
     /// The same in a unit of which `scale` make one.
     pub(super) fn scaled(self, scale: f64) -> Number {

@@ -11,8 +11,8 @@ use crate::report::{Block, Note, NoteKind};
 use crate::scenario::File;
 use crate::scenario::sweep::Point;
 use std::collections::BTreeMap;
-use trammel_core::interval::LEAST_REPEATS;
 use trammel_core::label::Label;
+use trammel_stats::interval::LEAST_REPEATS;
 
 /// Rows that a person still reads.
 const MOST_ROWS: usize = 120;

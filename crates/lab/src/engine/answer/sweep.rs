@@ -10,8 +10,8 @@ use crate::report::figure::{Axis, Figure, GREY, Mark, Series};
 use crate::scenario::File;
 use crate::scenario::model::Goal;
 use crate::scenario::sweep::Point;
-use trammel_core::interval::LEAST_REPEATS;
 use trammel_core::label::Label;
+use trammel_stats::interval::LEAST_REPEATS;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;

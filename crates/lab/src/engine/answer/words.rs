@@ -3,7 +3,7 @@
 use super::axis::{name, value};
 use super::numbers::Number;
 use crate::scenario::sweep::Point;
-use trammel_core::table::format_float;
+use trammel_stats::table::format_float;
 
 /// How intervals are made.
 pub(super) const INTERVALS: &str = "Student's, on a log or logit scale where the metric has ends";

@@ -7,13 +7,13 @@ use crate::engine::network_of::{BuiltLink, schedule};
 use crate::registry::Family;
 use crate::scenario::check::Fault;
 use crate::scenario::path::{Direction, Jitter, Line};
-use trammel_core::loss::netem;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_io::qdisc::{Kind, Loss, Netem, Tbf};
 use trammel_kernel::job::{Host, Way};
+use trammel_queues::loss::netem;
 
 /// Packets on their way at most: no path holds more.
 const ON_THE_WAY: u32 = 100_000_000;

@@ -6,14 +6,14 @@ use crate::scenario::named::link_facts;
 use crate::scenario::path::{Direction, Jitter, Limit, Line, Trace};
 use crate::scenario::plugin::Plugin;
 use anyhow::{Context, anyhow};
-use trammel_core::arrivals::Spans;
 use trammel_core::entry::Value;
-use trammel_core::loss::LossModel;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
+use trammel_queues::loss::LossModel;
+use trammel_stats::arrivals::Spans;
 
 /// Packets that the way back holds where `[path]` does not say: the length of Linux's own queue.
 pub(crate) const BACK_QUEUE_PKTS: u32 = 1000;

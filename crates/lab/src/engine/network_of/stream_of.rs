@@ -5,11 +5,11 @@ use crate::scenario::model::Scenario;
 use crate::scenario::plugin::{Plugin, Random};
 use crate::scenario::workload::Stream;
 use anyhow::anyhow;
-use trammel_core::arrivals::{Renewal, Spans};
-use trammel_core::dist::Distribution;
 use trammel_core::entry::Value;
 use trammel_core::rng::Rng;
 use trammel_netsim::stream::{StreamSpec, sized};
+use trammel_stats::arrivals::{Renewal, Spans};
+use trammel_stats::dist::Distribution;
 
 /// Bytes of IP and UDP headers.
 const HEADERS: u32 = 28;

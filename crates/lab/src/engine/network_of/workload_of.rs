@@ -11,10 +11,10 @@ use crate::scenario::model::Scenario;
 use crate::scenario::plugin::Random;
 use crate::scenario::workload::{Arrivals, Workload, WorkloadKind};
 use anyhow::{Context, anyhow};
-use trammel_core::arrivals::Spans;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::workload::{Plan, Template, WorkloadSpec, poisson};
+use trammel_stats::arrivals::Spans;
 
 pub(super) fn workload_of(
     scenario: &Scenario,

@@ -4,9 +4,9 @@ use super::cells::{Cell, Regime, VARIANTS};
 use crate::engine::points::Outcome;
 use crate::engine::summary::ALL_FLOWS;
 use std::collections::BTreeMap;
-use trammel_core::stats::percentile;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell as Value, Table};
+use trammel_stats::stats::percentile;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell as Value, Table};
 
 /// Bytes of a full segment's payload, and of what a link carries for it.
 const PAYLOAD: f64 = 1448.0;

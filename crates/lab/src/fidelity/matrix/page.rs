@@ -7,8 +7,8 @@ use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::heat_map::{Colours, HeatMap};
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use trammel_core::label::Label;
-use trammel_core::stats::percentile;
-use trammel_core::table::{Table, format_float};
+use trammel_stats::stats::percentile;
+use trammel_stats::table::{Table, format_float};
 
 /// Rows of the worst that a page shows before it is asked for more.
 const WORST: usize = 15;

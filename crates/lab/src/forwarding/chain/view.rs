@@ -3,11 +3,11 @@
 use super::super::view::interval;
 use super::{Chained, PIPELINED, RUN_TO_COMPLETION};
 use std::fmt::Write as _;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, Table};
 use trammel_cost::chain::How;
 use trammel_cost::estimate::{Range, line_bits};
 use trammel_cost::machine::Machine;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, Table};
 
 /// For a person: who costs what, what limits, and what the chain saves.
 pub fn text(chain: &Chained) -> String {

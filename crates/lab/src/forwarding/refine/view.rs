@@ -2,8 +2,8 @@
 
 use super::Refined;
 use std::fmt::Write as _;
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell, Table};
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::{Cell, Table};
 
 /// The word for a number of the operations.
 const ESTIMATED: &str = "estimated";

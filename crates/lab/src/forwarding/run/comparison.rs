@@ -7,7 +7,7 @@ use super::row::{Row, us};
 use super::{Cell as Found, Outcome};
 use crate::forwarding::estimate::At;
 use crate::scenario::forwarding::{Metric, Test};
-use trammel_core::stats::relative_error;
+use trammel_stats::stats::relative_error;
 
 /// What is compared.
 #[derive(Clone, Debug, PartialEq)]

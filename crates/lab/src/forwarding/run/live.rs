@@ -13,8 +13,8 @@ use crate::forwarding::recovery::{OVERLOAD, REDUCED, recovery};
 use crate::forwarding::traffic::Traffic;
 use crate::scenario::forwarding::{Bench, Test};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// Windows of each load, and the least of them that are kept.
 const WINDOWS: usize = 15;

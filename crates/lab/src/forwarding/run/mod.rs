@@ -42,10 +42,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use trammel_core::table::write_json;
 use trammel_cost::estimate::{Ports as Links, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_router::diagnostic;
+use trammel_stats::table::write_json;
 
 /// Packets of the run that tells where frames leave.
 const LEAVING: u64 = 4096;

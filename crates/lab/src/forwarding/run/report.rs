@@ -9,8 +9,8 @@ use crate::report::figure::{Axis, Figure, Mark, Series};
 use crate::report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Float, Text};
-use trammel_core::table::{Cell as Value, Table};
+use trammel_stats::table::CellType::{Float, Text};
+use trammel_stats::table::{Cell as Value, Table};
 
 /// Figures of one kind in a report, at most; the tables have the rest.
 const MOST_FIGURES: usize = 12;

@@ -10,9 +10,9 @@ use crate::forwarding::measure::Measured;
 use crate::scenario::forwarding::Test;
 use crate::scenario::forwarding::keys::TESTS;
 use crate::scenario::sweep::Swept;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Column, Table};
 use trammel_cost::estimate::line_bits;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Column, Table};
 
 /// Every table.
 pub(super) fn all(outcome: &Outcome<'_>) -> Vec<Table> {

@@ -7,8 +7,8 @@ use crate::paper::experiment::Done;
 use crate::report::figure::{Mark, Series};
 use crate::report::{Block, Highlight, Section, TableView};
 use trammel_core::label::Label;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, Column, Row, Table, format_float};
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, Column, Row, Table, format_float};
 use trammel_traffic::record::Protocol;
 
 /// The columns of the account of what was measured, from the experiment's table.

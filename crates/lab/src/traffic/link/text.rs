@@ -1,8 +1,8 @@
 //! The account of a test of a path, for people.
 
 use super::{Account, Interval, Pair, Sum, over};
-use trammel_core::stats::jain;
-use trammel_core::table::format_float;
+use trammel_stats::stats::jain;
+use trammel_stats::table::format_float;
 use trammel_traffic::link::{Direction, Told, Wish};
 use trammel_traffic::record::Protocol;
 

@@ -8,7 +8,7 @@ use crate::report::units;
 use crate::report::{Block, Choice};
 use crate::scenario::traffic::Point;
 use trammel_core::label::Label;
-use trammel_core::table::{CellType, Column};
+use trammel_stats::table::{CellType, Column};
 
 /// Points that are chosen among.
 const MOST_POINTS: usize = 12;

@@ -5,7 +5,7 @@
 
 use super::summary::Means;
 use super::{Outcome, Ran};
-use trammel_core::stats::relative_error;
+use trammel_stats::stats::relative_error;
 
 /// The metrics, by the names of their columns, and the units of these.
 pub const METRICS: &[(&str, &str)] = &[

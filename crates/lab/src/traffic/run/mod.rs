@@ -48,7 +48,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use trammel_core::table::write_json;
+use trammel_stats::table::write_json;
 
 /// Notes and failures that are told on the terminal, at most.
 const MOST_TOLD: usize = 20;

@@ -3,8 +3,8 @@
 //! The sample is the stream's own plan, with its seed, from its start to its end, or to its first two million packets. What
 //! the source does not predict is `none`; a number without a closed form is `numeric`.
 
-use trammel_core::stats::Moments;
 use trammel_core::time::Time;
+use trammel_stats::stats::Moments;
 use trammel_traffic::moments::sample;
 use trammel_traffic::stream::{Source, Stream};
 

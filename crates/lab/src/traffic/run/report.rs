@@ -8,8 +8,8 @@ use crate::report::units;
 use crate::report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
 use crate::run_folder::RunInfo;
 use trammel_core::label::Label;
-use trammel_core::stats::relative_error;
-use trammel_core::table::{Table, format_float};
+use trammel_stats::stats::relative_error;
+use trammel_stats::table::{Table, format_float};
 
 /// Digits of numbers in sentences.
 const DIGITS: usize = 3;

@@ -11,8 +11,8 @@ use crate::scenario::traffic::Traffic;
 use crate::traffic::metrics;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Table};
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Table};
 
 /// What a run knows of a stream before its metrics.
 const STREAM: [(&str, CellType); 4] = [

@@ -4,9 +4,9 @@ use super::Outcome;
 use super::runs::Run;
 use crate::engine::summary::{self, Of, moments};
 use std::collections::BTreeMap;
-use trammel_core::interval::Support;
-use trammel_core::stats::Moments;
-use trammel_core::table::{Cell, Column, Table};
+use trammel_stats::interval::Support;
+use trammel_stats::stats::Moments;
+use trammel_stats::table::{Cell, Column, Table};
 
 /// What the path is called among the entities of a summary.
 const PATH: &str = "path";

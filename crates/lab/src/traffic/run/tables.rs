@@ -6,9 +6,9 @@ use crate::engine::summary as over_repeats;
 use crate::scenario::model::Engine;
 use crate::scenario::sweep::Swept;
 use crate::scenario::traffic::Point;
-use trammel_core::stats::relative_error;
-use trammel_core::table::CellType::{Float, Int, Text};
-use trammel_core::table::{Cell, CellType, Column, Table};
+use trammel_stats::stats::relative_error;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Column, Table};
 
 /// All of them, without the columns in which nothing stands.
 pub fn all(outcome: &Outcome<'_>) -> Vec<Table> {

@@ -7,8 +7,8 @@ use super::{Outcome, Ran};
 use crate::scenario::traffic::Point;
 use crate::traffic::metrics;
 use std::fmt::Write;
-use trammel_core::stats::Moments;
-use trammel_core::table::format_float;
+use trammel_stats::stats::Moments;
+use trammel_stats::table::format_float;
 
 /// Streams of a point that are shown; the tables have all.
 const MOST_SHOWN: usize = 4;

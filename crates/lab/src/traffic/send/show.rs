@@ -1,8 +1,8 @@
 //! What became of streams, as a table and as text.
 
 use super::{FlowOutcome, Outcome};
-use trammel_core::histogram::Histogram;
-use trammel_core::table::{Cell, CellType, Table, format_float};
+use trammel_stats::histogram::Histogram;
+use trammel_stats::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::send::choice::Chosen;
 use trammel_traffic::signal::message::Count;
 

@@ -4,7 +4,7 @@
 //! A packet's wait is the time since its annotation FIRST_TIMESTAMP, which `SetTimestamp(FIRST true)` sets in front of
 //! the queue; a packet without it is taken to have waited for no time. Once the wait has been at least
 //! `TARGET` for an `INTERVAL`, packets are dropped, ever faster, until it is below. The law is that of
-//! `trammel_core::aqm::codel`.
+//! `trammel_queues::aqm::codel`.
 //!
 //! # Handlers
 //! - `codel_interval`, `codel_target`: old names of `interval` and `target`
@@ -28,13 +28,13 @@ use crate::engine::Ctx;
 use crate::engine::search::Way;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
-use trammel_core::aqm::Item;
-use trammel_core::aqm::codel::{Law, Settings, Store};
 use trammel_core::time::Time;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
+use trammel_queues::aqm::Item;
+use trammel_queues::aqm::codel::{Law, Settings, Store};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("CoDel", "drops when packets wait too long", || {

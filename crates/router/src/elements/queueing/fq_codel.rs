@@ -4,7 +4,7 @@
 //! Packets pushed to it are hashed by addresses, protocol and ports into `FLOWS` queues, which are pulled
 //! from by deficit round robin. CoDel drops packets that wait too long, or marks them where they understand
 //! ECN (IPv4). What is not IP shares one queue. At `LIMIT` the longest queue gives way. The discipline is
-//! that of simulated links, `trammel_core::aqm::fq_codel`.
+//! that of simulated links, `trammel_queues::aqm::fq_codel`.
 //!
 //! # Handlers
 //! - `marks`: packets that were marked in place of a drop
@@ -29,7 +29,6 @@ use crate::engine::setup::Setup;
 use crate::headers::ip_packet::{header, set_tos, transport_len};
 use crate::headers::ip6_packet;
 use crate::reason::Reason;
-use trammel_core::aqm::{self, Discipline, Drop, Item, LinkFacts};
 use trammel_core::entry::{Params, Value};
 use trammel_core::time::Time;
 use trammel_packet::batch::{Batch, Packets};
@@ -37,6 +36,7 @@ use trammel_packet::headers::ipv4::ecn;
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
+use trammel_queues::aqm::{self, Discipline, Drop, Item, LinkFacts};
 
 const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
     Param {

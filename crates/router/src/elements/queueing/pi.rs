@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! Every `W` seconds the probability of a drop moves by `A` times the deviation of the queues' length from
-//! `TARGET`, less `B` times the deviation before. The law is that of `trammel_core::aqm::pi`. The queues are those
+//! `TARGET`, less `B` times the deviation before. The law is that of `trammel_queues::aqm::pi`. The queues are those
 //! named by `QUEUES`, or the nearest: downstream where packets are pushed through it, upstream where they are
 //! pulled. What is dropped leaves by output 1 where there is one.
 //!
@@ -33,10 +33,10 @@ use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
 use crate::reason::Reason;
 use crate::script::format::real;
-use trammel_core::aqm::pi::Law;
 use trammel_core::time::Time;
 use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;
+use trammel_queues::aqm::pi::Law;
 
 const fn weight(name: &'static str, help: &'static str) -> Param {
     Param {

@@ -24,10 +24,10 @@ use crate::engine::setup::Setup;
 use crate::reason::Reason;
 use crate::script::format::real;
 use trammel_core::entry::{Kind as ParamKind, Params, Value};
-use trammel_core::loss;
 use trammel_core::time::Time;
 use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;
+use trammel_queues::loss;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("LossModel", "loses packets as a path does", || {

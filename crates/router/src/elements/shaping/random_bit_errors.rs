@@ -20,8 +20,8 @@ use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
-use trammel_core::loss::Trials;
 use trammel_packet::batch::Packets;
+use trammel_queues::loss::Trials;
 
 /// Bits of fraction of probabilities.
 const BITS: u8 = 28;

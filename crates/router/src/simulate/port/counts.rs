@@ -1,7 +1,7 @@
 //! What a simulated port counts, and what it notes of single frames where it is asked to.
 
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// A frame that has been given to the link.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use trammel_bench::testbed::{Directions, Faults, Modifier, Observation, Protocol, Traffic};
 use trammel_bench::trial::{Load, Outcome};
-use trammel_core::histogram::Histogram;
 use trammel_core::time::Time;
+use trammel_stats::histogram::Histogram;
 
 /// The version of these messages.
 const VERSION: u32 = 1;

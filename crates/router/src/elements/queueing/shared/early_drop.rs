@@ -1,6 +1,6 @@
 //! Random early detection in front of queues or behind them.
 //!
-//! The law is that of `trammel_core::aqm::red`; the average is Click's, whose weight is a power of two and
+//! The law is that of `trammel_queues::aqm::red`; the average is Click's, whose weight is a power of two and
 //! which takes a sample of an empty queue for each 20 ms that passed without a packet.
 
 use super::queue_lengths::{self, Queues};
@@ -15,9 +15,9 @@ use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::graph::processing::Mode;
 use crate::reason::Reason;
-use trammel_core::aqm::red::Law;
 use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;
+use trammel_queues::aqm::red::Law;
 
 /// Bits of fraction of the average.
 const SCALE: u8 = 10;

@@ -1,0 +1,5 @@
+//! Makes the table of procedures.
+
+fn main() {
+    trammel_plugins::generate();
+}

@@ -1,0 +1,484 @@
+//! FQ-CoDel: a queue a flow, served in turn with priority for sparse flows, each governed by CoDel.
+//!
+//! # What it does
+//! Hashes packets into queues by their flow. Queues that wait are in one of two lists, new or old, and are
+//! served by deficit round robin (DRR++):
+//!
+//! ```text
+//!              arrival                 credits spent, or empty
+//!   inactive ─────────► new (first) ───────────────────────────► old ◄──╮
+//!       ▲                                                        │ │    │ credits spent
+//!       ╰────────────────────────── empty ───────────────────────╯ ╰────╯
+//! ```
+//!
+//! A queue spends a credit a byte and is given `quantum` credits when it has spent them all. A flow that
+//! sends less than a quantum a round is thus always new and passes the others. At the limit the queue with
+//! the most bytes loses up to half of them, at most `drop_batch` packets, from its head: finding that queue
+//! is the only work that grows with the number of queues, and the batch shares it out.
+//!
+//! # Parameters
+//! CoDel's, with ECN on by default; `flows` (queues), `quantum` (0: the largest packet), `drop_batch`.
+//!
+//! # References
+//! RFC 8290; McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; MacGregor and Shi, "Deficits for bursty
+//! latency-critical flows: DRR++", ICON 2000; `tc-fq_codel(8)`.
+
+use super::codel::{CE_THRESHOLD, INTERVAL, Law, Settings, Store, TARGET};
+use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
+use trammel_core::entry::{About, Kind, Param, Params};
+use trammel_core::rng::Rng;
+use trammel_core::time::Time;
+
+/// FQ-CoDel in the table of disciplines.
+pub static ENTRY: Entry = Entry {
+    about: About {
+        name: "fq_codel",
+        aliases: &["fq-codel"],
+        summary: "a CoDel queue for each flow, sparse flows first",
+        references: &["RFC 8290", "tc-fq_codel(8)"],
+        params: &[
+            TARGET,
+            INTERVAL,
+            Param {
+                name: "flows",
+                kind: Kind::Int(1, 65_536),
+                default: "1024",
+                unit: "queues",
+                help: "queues that flows are hashed into",
+            },
+            Param {
+                name: "quantum",
+                kind: Kind::Bytes,
+                default: "0 B",
+                unit: "B",
+                help: "bytes that a queue may send in its turn; 0 is the largest packet",
+            },
+            Param {
+                name: "drop_batch",
+                kind: Kind::Int(1, 1_000_000),
+                default: "64",
+                unit: "packets",
+                help: "most packets dropped at once from the longest queue at the limit",
+            },
+            ecn("true"),
+            CE_THRESHOLD,
+        ],
+    },
+    marks: true,
+    limit_pkts: Some(10_240),
+    build: |params, facts| Ok(Box::new(FqCodel::new(params, facts))),
+};
+
+/// The index of no packet and of no queue.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+struct FqCodel {
+    settings: Settings,
+    quantum: i64,
+    drop_batch: u32,
+    limit_packets: u32,
+    limit_bytes: u64,
+    queues: Vec<Queue>,
+    new: List,
+    old: List,
+    packets: Pool,
+}
+
+/// One flow's packets, or those of several that share a hash.
+#[derive(Clone, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+    bytes: u64,
+    /// Bytes that it may still send in this turn; negative when its last packet was more.
+    credits: i64,
+    law: Law,
+    is_listed: bool,
+    /// The queue after this one in its list.
+    next: u32,
+}
+
+/// Queues in the order of their turns, linked through [`Queue::next`].
+#[derive(Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+/// The packets of all queues, as a slab: it grows to the most that ever waited.
+#[derive(Debug)]
+struct Pool {
+    nodes: Vec<(Item, u32)>,
+    free: u32,
+    waiting: u32,
+    bytes: u64,
+}
+
+/// One queue and the pool, as CoDel sees them: it judges the backlog of the whole discipline, as in Linux,
+/// because the link is busy as long as any queue has packets.
+struct Governed<'a> {
+    queue: (&'a mut u32, &'a mut u32, &'a mut u64),
+    packets: &'a mut Pool,
+}
+
+impl Store for Governed<'_> {
+    fn pop(&mut self) -> Option<Item> {
+        let (head, tail, bytes) = &mut self.queue;
+        let item = self.packets.pop(head, tail)?;
+        **bytes -= u64::from(item.bytes);
+        Some(item)
+    }
+    fn bytes(&self) -> u64 {
+        self.packets.bytes
+    }
+}
+
+impl FqCodel {
+    fn new(params: &Params, facts: &LinkFacts) -> FqCodel {
+        let queue = Queue {
+            head: NONE,
+            tail: NONE,
+            bytes: 0,
+            credits: 0,
+            law: Law::default(),
+            is_listed: false,
+            next: NONE,
+        };
+        FqCodel {
+            settings: Settings::new(params, facts.mtu),
+            // A queue of credits must at least be able to send something.
+            quantum: match params.bytes("quantum") {
+                0 => i64::from(facts.mtu.max(1)),
+                bytes => bytes as i64,
+            },
+            drop_batch: params.int("drop_batch") as u32,
+            limit_packets: facts.limit_packets,
+            limit_bytes: facts.limit_bytes,
+            queues: vec![queue; params.int("flows") as usize],
+            new: List::EMPTY,
+            old: List::EMPTY,
+            packets: Pool {
+                nodes: Vec::with_capacity(facts.limit_packets.min(256) as usize),
+                free: NONE,
+                waiting: 0,
+                bytes: 0,
+            },
+        }
+    }
+
+    /// The queue of a flow. The hash is mixed again (by the golden ratio, Knuth 6.4), so that flows that are
+    /// merely numbered do not meet.
+    fn queue_of(&self, flow: u32) -> u32 {
+        let mixed = flow.wrapping_mul(0x9e37_79b9);
+        ((u64::from(mixed) * self.queues.len() as u64) >> 32) as u32
+    }
+
+    fn take_from(
+        &mut self,
+        index: u32,
+        now: Time,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) -> Option<Item> {
+        let queue = &mut self.queues[index as usize];
+        let mut store = Governed {
+            queue: (&mut queue.head, &mut queue.tail, &mut queue.bytes),
+            packets: &mut self.packets,
+        };
+        queue.law.dequeue(now, &self.settings, &mut store, dropped)
+    }
+
+    /// Drops from the head of the queue with the most bytes: half of them, up to a batch.
+    fn drop_from_longest(&mut self, dropped: &mut dyn FnMut(Item, Drop)) {
+        // Packets of no bytes count too, so that something is always found to drop.
+        let length = |queue: &Queue| (queue.bytes, queue.head != NONE);
+        let mut longest = 0;
+        for at in 1..self.queues.len() {
+            if length(&self.queues[at]) > length(&self.queues[longest]) {
+                longest = at;
+            }
+        }
+        let queue = &mut self.queues[longest];
+        let keep = queue.bytes - queue.bytes.div_ceil(2);
+        for _ in 0..self.drop_batch {
+            let Some(item) = self.packets.pop(&mut queue.head, &mut queue.tail) else {
+                break;
+            };
+            queue.bytes -= u64::from(item.bytes);
+            // As in Linux, CoDel learns of these drops and goes on at a higher rate.
+            queue.law.count = queue.law.count.saturating_add(1);
+            dropped(item, Drop::Overflow);
+            if queue.bytes <= keep {
+                break;
+            }
+        }
+    }
+}
+
+impl Discipline for FqCodel {
+    fn enqueue(
+        &mut self,
+        now: Time,
+        item: Item,
+        _rng: &mut Rng,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) {
+        let index = self.queue_of(item.flow);
+        let queue = &mut self.queues[index as usize];
+        queue.bytes += u64::from(item.bytes);
+        let item = Item {
+            enqueued: now,
+            ..item
+        };
+        self.packets.push(&mut queue.head, &mut queue.tail, item);
+        if !queue.is_listed {
+            queue.is_listed = true;
+            queue.credits = self.quantum;
+            self.new.append(&mut self.queues, index);
+        }
+        while self.packets.waiting > self.limit_packets || self.packets.bytes > self.limit_bytes {
+            self.drop_from_longest(dropped);
+        }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _rng: &mut Rng,
+        dropped: &mut dyn FnMut(Item, Drop),
+    ) -> Option<Item> {
+        loop {
+            let is_new = self.new.head != NONE;
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let index = list.head;
+            if index == NONE {
+                return None;
+            }
+            let queue = &mut self.queues[index as usize];
+            if queue.credits <= 0 {
+                queue.credits += self.quantum;
+                list.remove_head(&mut self.queues);
+                self.old.append(&mut self.queues, index);
+                continue;
+            }
+            if let Some(item) = self.take_from(index, now, dropped) {
+                self.queues[index as usize].credits -= i64::from(item.bytes);
+                return Some(item);
+            }
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            list.remove_head(&mut self.queues);
+            if is_new {
+                // Else a flow of single packets could come back as new for ever and starve the old ones.
+                self.old.append(&mut self.queues, index);
+            } else {
+                self.queues[index as usize].is_listed = false;
+            }
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        self.packets.waiting
+    }
+
+    fn bytes(&self) -> u64 {
+        self.packets.bytes
+    }
+}
+
+impl List {
+    const EMPTY: List = List {
+        head: NONE,
+        tail: NONE,
+    };
+
+    fn append(&mut self, queues: &mut [Queue], index: u32) {
+        queues[index as usize].next = NONE;
+        match self.tail {
+            NONE => self.head = index,
+            tail => queues[tail as usize].next = index,
+        }
+        self.tail = index;
+    }
+
+    fn remove_head(&mut self, queues: &mut [Queue]) {
+        self.head = queues[self.head as usize].next;
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+    }
+}
+
+impl Pool {
+    /// Appends `item` to the chain from `head` to `tail`.
+    fn push(&mut self, head: &mut u32, tail: &mut u32, item: Item) {
+        let node = if self.free == NONE {
+            self.nodes.push((item, NONE));
+            self.nodes.len() as u32 - 1
+        } else {
+            let node = self.free;
+            self.free = self.nodes[node as usize].1;
+            self.nodes[node as usize] = (item, NONE);
+            node
+        };
+        match *tail {
+            NONE => *head = node,
+            last => self.nodes[last as usize].1 = node,
+        }
+        *tail = node;
+        self.waiting += 1;
+        self.bytes += u64::from(item.bytes);
+    }
+
+    /// Takes the first packet of the chain.
+    fn pop(&mut self, head: &mut u32, tail: &mut u32) -> Option<Item> {
+        let node = *head;
+        let (item, next) = *self.nodes.get(node as usize)?;
+        *head = next;
+        if next == NONE {
+            *tail = NONE;
+        }
+        self.nodes[node as usize].1 = self.free;
+        self.free = node;
+        self.waiting -= 1;
+        self.bytes -= u64::from(item.bytes);
+        Some(item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::tests::{FACTS, item, params};
+    use trammel_core::entry::Value;
+
+    fn fq(given: &[(&str, Value)], limit_packets: u32) -> FqCodel {
+        let facts = LinkFacts {
+            limit_packets,
+            ..FACTS
+        };
+        FqCodel::new(&params(&ENTRY, given), &facts)
+    }
+
+    /// Enqueues `count` packets of `flow` at `now` and gives the flows of those dropped.
+    fn offer(fq: &mut FqCodel, now: Time, flow: u32, count: u32) -> Vec<u32> {
+        let mut lost = Vec::new();
+        for _ in 0..count {
+            let packet = Item { flow, ..item(0) };
+            fq.enqueue(now, packet, &mut Rng::new(1, ""), &mut |item, why| {
+                assert_eq!(why, Drop::Overflow);
+                lost.push(item.flow);
+            });
+        }
+        lost
+    }
+
+    fn serve(fq: &mut FqCodel, now: Time, count: usize) -> Vec<u32> {
+        std::iter::from_fn(|| fq.dequeue(now, &mut Rng::new(1, ""), &mut |_, _| {}))
+            .take(count)
+            .map(|item| item.flow)
+            .collect()
+    }
+
+    #[test]
+    fn numbered_flows_have_queues_of_their_own() {
+        let fq = fq(&[], 1000);
+        let mut queues: Vec<_> = (0..100).map(|flow| fq.queue_of(flow)).collect();
+        queues.sort_unstable();
+        queues.dedup();
+        assert_eq!(queues.len(), 100);
+        assert!(queues.iter().all(|queue| *queue < 1024));
+    }
+
+    #[test]
+    fn flows_take_turns() {
+        let mut fq = fq(&[], 1000);
+        offer(&mut fq, Time::ZERO, 1, 10);
+        offer(&mut fq, Time::ZERO, 2, 10);
+        assert_eq!(serve(&mut fq, Time::ZERO, 6), [1, 2, 1, 2, 1, 2]);
+    }
+
+    #[test]
+    fn turns_are_fair_in_bytes_not_packets() {
+        let mut fq = fq(&[], 10_000);
+        let mut rng = Rng::new(1, "");
+        for (flow, bytes, count) in [(1, 1500, 200), (2, 100, 3000)] {
+            for _ in 0..count {
+                let packet = Item {
+                    bytes,
+                    flow,
+                    ..item(0)
+                };
+                fq.enqueue(Time::ZERO, packet, &mut rng, &mut |_, _| {});
+            }
+        }
+        let served = serve(&mut fq, Time::ZERO, 1600);
+        let large = served.iter().filter(|flow| **flow == 1).count();
+        assert!(large.abs_diff(100) <= 1, "{large}");
+    }
+
+    #[test]
+    fn a_sparse_flow_passes_the_backlog_but_cannot_starve_it() {
+        let mut fq = fq(&[], 1000);
+        offer(&mut fq, Time::ZERO, 1, 50);
+        assert_eq!(serve(&mut fq, Time::ZERO, 3), [1, 1, 1]);
+        offer(&mut fq, Time::ZERO, 2, 1);
+        assert_eq!(serve(&mut fq, Time::ZERO, 1), [2]);
+        // It comes again whenever it was served: it is old now, and they take turns.
+        let mut backlog = 0;
+        for _ in 0..40 {
+            if fq.queues[fq.queue_of(2) as usize].bytes == 0 {
+                offer(&mut fq, Time::ZERO, 2, 1);
+            }
+            backlog += u32::from(serve(&mut fq, Time::ZERO, 1) == [1]);
+        }
+        assert_eq!(backlog, 20);
+    }
+
+    #[test]
+    fn the_longest_queue_pays_for_the_overflow_from_its_head() {
+        let mut fq = fq(&[("drop_batch", Value::Int(64))], 100);
+        assert_eq!(offer(&mut fq, Time::ZERO, 1, 90), Vec::<u32>::new());
+        assert_eq!(offer(&mut fq, Time::ZERO, 2, 10), Vec::<u32>::new());
+        // Half of the 90 go at once.
+        assert_eq!(offer(&mut fq, Time::ZERO, 2, 1), vec![1; 45]);
+        assert_eq!(fq.packets(), 56);
+        let small = &[("drop_batch", Value::Int(4))];
+        let mut fq = self::fq(small, 100);
+        offer(&mut fq, Time::ZERO, 1, 100);
+        assert_eq!(offer(&mut fq, Time::ZERO, 2, 1), vec![1; 4]);
+    }
+
+    #[test]
+    fn the_law_judges_each_queue_for_itself() {
+        let mut fq = fq(&[("ecn", Value::Bool(false))], 10_000);
+        let mut lost = [0_u32; 3];
+        for ms in 0..3000 {
+            let now = Time::from_ms(ms);
+            while fq.packets.waiting < 60 {
+                offer(&mut fq, now, 1, 1);
+            }
+            if ms % 10 == 0 {
+                offer(&mut fq, now, 2, 1);
+            }
+            let sent = fq.dequeue(now, &mut Rng::new(1, ""), &mut |item, _| {
+                lost[item.flow as usize] += 1;
+            });
+            let sent = sent.expect("flow 1 always waits");
+            // Another packet may be in its turn, no more.
+            let waited = now - sent.enqueued;
+            assert!(sent.flow == 1 || waited <= Time::from_ms(1), "{waited}");
+        }
+        assert!(lost[1] > 20 && lost[2] == 0, "{lost:?}");
+    }
+
+    #[test]
+    fn the_slab_grows_to_the_most_that_ever_waited() {
+        let mut fq = fq(&[], 10_000);
+        for _ in 0..50 {
+            offer(&mut fq, Time::ZERO, 1, 30);
+            offer(&mut fq, Time::ZERO, 2, 30);
+            assert_eq!(serve(&mut fq, Time::ZERO, 100).len(), 60);
+        }
+        assert_eq!(fq.packets.nodes.len(), 60);
+    }
+}

@@ -1,0 +1,5 @@
+//! Makes the table of elements.
+
+fn main() {
+    trammel_plugins::generate();
+}

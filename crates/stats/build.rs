@@ -1,0 +1,5 @@
+//! Makes the table of distributions.
+
+fn main() {
+    trammel_plugins::generate();
+}
