@@ -1,11 +1,12 @@
 //! Randomness: one xoshiro256++ stream per (seed, entity).
 //!
-//! Every link, flow and workload draws from a stream of its own, so that adding a flow does not change
-//! another's losses. Streams are told apart by a name, hashed with FNV-1a and mixed with the run's seed
+//! Every link, flow and workload draws from its own stream, so that adding a flow does not change the
+//! losses of another. Streams differ by a name, hashed with FNV-1a and mixed with the run's seed
 //! through SplitMix64 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2021).
 
-use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng, TryRng};
+use std::convert::Infallible;
 
 /// A deterministic stream of random numbers.
 #[derive(Clone, Debug)]
@@ -45,15 +46,18 @@ impl Rng {
     }
 }
 
-impl RngCore for Rng {
-    fn next_u32(&mut self) -> u32 {
-        self.0.next_u32()
+/// What makes it a source of `rand_core`, so that the samplers of other crates draw from it.
+impl TryRng for Rng {
+    type Error = Infallible;
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.0.next_u32())
     }
-    fn next_u64(&mut self) -> u64 {
-        self.0.next_u64()
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0.next_u64())
     }
-    fn fill_bytes(&mut self, dst: &mut [u8]) {
+    fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Infallible> {
         self.0.fill_bytes(dst);
+        Ok(())
     }
 }
 

@@ -21,7 +21,7 @@ const RULES: &[Rule] = &[
     (
         "trammel-core",
         &[],
-        &["rand", "rand_xoshiro", "strsim", "thiserror"],
+        &["rand_xoshiro", "strsim", "thiserror"],
     ),
     ("trammel-queues", &["trammel-core"], &[]),
     (

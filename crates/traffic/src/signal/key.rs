@@ -1,6 +1,6 @@
 //! The key that two ends share, and the proofs that they hold it.
 
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
 use std::io::{self, Read};
