@@ -56,7 +56,7 @@ impl Mechanisms {
         Mechanisms::parse(&text).with_context(|| format!("`{}`", path.display()))
     }
 
-    fn parse(text: &str) -> anyhow::Result<Mechanisms> {
+    pub(super) fn parse(text: &str) -> anyhow::Result<Mechanisms> {
         let document: DocumentMut = text.parse()?;
         let mut mechanisms = BTreeMap::new();
         let entries = document
