@@ -31,7 +31,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
-use trammel_router::engine::{Ctx, build};
+use trammel_router::engine::{Ctx, Options};
 use trammel_router::lang;
 use trammel_router::load::{self, BuiltIn};
 
@@ -246,7 +246,7 @@ impl Router {
             ..lang::Options::default()
         };
         let machine = Box::new(Machine::new().map_err(failed)?);
-        let run = build::Options::default();
+        let run = Options::default();
         let loaded = load::load(config, "config", &options, machine, run);
         let (ctx, _) = loaded.map_err(|refusal| refused(refusal.said.click()))?;
         Ok(Router(Some(ctx)))

@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "it prints its result")]
 
 use trammel_packet::cpu::cycles;
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::load::{BuiltIn, load};
 use trammel_router::memory::MemoryHost;
 

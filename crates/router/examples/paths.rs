@@ -18,7 +18,7 @@ use trammel_packet::cpu::cycles;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
 use trammel_router::{lang, load};
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostics;
 use crate::elements;
 use crate::engine::Ctx;
-use crate::engine::build::{self, Options};
+use crate::engine::{Options, build};
 use crate::host::{Host, MachineNames};
 use crate::lang;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! proportion gives about 4, work by the square 16; the bound is between them, and the best of three trials counts.
 
 use std::fmt::Write;
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::host::NoNames;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, check, load};

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use trammel_cost::residency::Locality;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang::{self, Flat, flatten};
 use trammel_router::load::{self, BuiltIn};

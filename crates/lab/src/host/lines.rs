@@ -12,7 +12,7 @@ use trammel_io::netns::Namespace;
 use trammel_io::qdisc::Tbf;
 use trammel_kernel::host::{Cable, Queues, Result};
 use trammel_kernel::job::{Job, QueueCounts};
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
 

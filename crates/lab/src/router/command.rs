@@ -14,8 +14,8 @@ use std::path::Path;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::args::text::is_word;
 use trammel_router::diagnostic::Diagnostics;
+use trammel_router::engine;
 use trammel_router::engine::Ctx;
-use trammel_router::engine::build;
 use trammel_router::engine::clock::VIRTUAL_START;
 use trammel_router::engine::driver::Progress;
 use trammel_router::engine::handlers::{HandlerRef, NotFound, Owner};
@@ -248,7 +248,7 @@ impl Options {
         }
     }
 
-    fn run_options(&self) -> Result<build::Options, String> {
+    fn run_options(&self) -> Result<engine::Options, String> {
         let start = match self.simtime.as_deref() {
             None => None,
             Some("") => Some(VIRTUAL_START),
@@ -258,7 +258,7 @@ impl Options {
                 })?))
             }
         };
-        Ok(build::Options {
+        Ok(engine::Options {
             virtual_time: start,
             seed: self.seed,
             reconfigurable: self.allow_reconfigure,
@@ -273,7 +273,7 @@ impl Options {
                 || self.live
                 || self.metrics.is_some()
                 || self.counters.is_some(),
-            ..build::Options::default()
+            ..engine::Options::default()
         })
     }
 

@@ -330,7 +330,7 @@ pub fn prometheus(ctx: &Ctx) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_router::engine::build::Options;
+    use trammel_router::engine::Options;
     use trammel_router::load::{BuiltIn, load};
     use trammel_router::memory::MemoryHost;
 

@@ -187,7 +187,7 @@ mod tests {
             classes: Some(&BuiltIn),
             ..lang::Options::default()
         };
-        let run = crate::engine::build::Options::simulated();
+        let run = crate::engine::Options::simulated();
         match load::load(config, "example", &options, Box::new(machine()), run) {
             Ok(_) => String::new(),
             Err(refused) if refused.lacks => {

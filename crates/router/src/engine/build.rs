@@ -4,15 +4,12 @@
 //! configured by phase, and initialized. Where anything is wrong nothing runs, and what was initialized is
 //! cleaned up in reverse.
 
-use super::clock::{Clock, VIRTUAL_START, Warp};
 use super::configure::Given;
-use super::devices::Devices;
-use super::driver::State;
-use super::notify::Notifiers;
-use super::task::Tasks;
-use super::threads::plan::{Wishes, plan};
-use super::timer::Timers;
-use super::{Counters, Ctx, ElementId, Node, Target, Way};
+use super::context::{Configuration, Ctx, Node, Threading, Wiring};
+use super::ids::{ElementId, Target, Way};
+use super::options::Options;
+use super::threads::plan::plan;
+use super::threads::wishes::Wishes;
 use crate::args::definitions::Definitions;
 use crate::args::machine_names::Machine;
 use crate::diagnostic::Diagnostics;
@@ -25,104 +22,9 @@ use crate::graph::ports::Ports;
 use crate::graph::processing::{self, Conflict, Mode, Modes, Shape, Wire};
 use crate::graph::pull_depth;
 use crate::host::{Host, reason};
-use crate::lang::{Connection, Flat, Libraries};
+use crate::lang::{Connection, Flat};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trammel_core::rng::Rng;
-use trammel_packet::pool::Pool;
-use trammel_packet::timestamp::Timestamp;
-
-/// How a router runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Virtual time from this moment, rather than the machine's.
-    pub virtual_time: Option<Timestamp>,
-    /// The seed of all random numbers.
-    pub seed: u64,
-    /// Whether a new configuration may be written.
-    pub reconfigurable: bool,
-    /// Whether cycles are counted.
-    pub profiled: bool,
-    /// Packets that the pool has at first.
-    pub packets: usize,
-    /// The most packets that it may have.
-    pub most_packets: usize,
-    /// Batches delivered, jumps of scripts and handlers written late in one turn of a task or timer: what is
-    /// under way then is caught in a loop.
-    pub most_steps: u64,
-    /// Whether a run ends where packets are caught in a loop.
-    pub ends_at_loop: bool,
-    /// The most packets that a source makes in one turn: the rest of a longer burst follows in the next ones.
-    pub most_burst: usize,
-    /// Statements that stand after every configuration, of no source line: servers of the command line.
-    pub additions: String,
-    /// Threads asked for.
-    pub threads: usize,
-    /// The processor that the first thread keeps to; the others keep to those after it.
-    pub processor: Option<usize>,
-    /// Variables of the command line, for configurations that are written while it runs.
-    pub definitions: Vec<(String, String)>,
-    /// Where such configurations find libraries.
-    pub libraries: Libraries,
-    /// Where files lie that control connections may name.
-    pub control_folder: Option<String>,
-    /// The configuration came by a control connection.
-    pub confined: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            virtual_time: None,
-            seed: 1,
-            reconfigurable: false,
-            profiled: false,
-            packets: 4096,
-            most_packets: 1 << 20,
-            // Less than a second; a burst of 65,536 packets through a hundred elements that part them all.
-            most_steps: 1 << 23,
-            ends_at_loop: false,
-            most_burst: 1 << 16,
-            additions: String::new(),
-            threads: 1,
-            processor: None,
-            definitions: Vec::new(),
-            libraries: Libraries::default(),
-            control_folder: None,
-            confined: false,
-        }
-    }
-}
-
-impl Options {
-    /// For runs that find out what a configuration does, on this machine's time: what would not end is cut off early.
-    pub fn studied() -> Options {
-        Options {
-            // A batch through thousands of elements that part it.
-            most_steps: 1 << 18,
-            most_packets: 1 << 17,
-            ends_at_loop: true,
-            most_burst: 1 << 10,
-            ..Options::default()
-        }
-    }
-
-    /// In virtual time, from Click's usual start.
-    pub fn simulated() -> Options {
-        Options {
-            virtual_time: Some(VIRTUAL_START),
-            ..Options::default()
-        }
-    }
-}
-
-/// A stream of random numbers for each element, by its name.
-pub(super) fn streams(seed: u64, flat: &Flat) -> Vec<Rng> {
-    flat.elements
-        .iter()
-        .map(|element| Rng::new(seed, &element.name))
-        .collect()
-}
 
 /// `'name :: Class'`.
 fn quoted(flat: &Flat, element: ElementId) -> String {
@@ -200,7 +102,6 @@ pub fn build(
     if said.has_errors() {
         return Err(failed(said));
     }
-    let (rng, processor) = (streams(options.seed, &flat), options.processor);
     let nodes: Vec<Node> = std::iter::zip(&entries, modes)
         .zip(&flat.elements)
         .map(|((entry, modes), declared)| Node {
@@ -234,59 +135,27 @@ pub fn build(
         |node| node.modes.inputs.len(),
         |c| (c.to, c.from),
     );
-    let mut ctx = Ctx {
-        me: 0,
-        counters: vec![Counters::default(); made.len()],
-        slots: made.into_iter().map(Some).collect(),
-        pool: Pool::new(options.packets, options.most_packets),
-        // One more, for outputs that are not there.
-        latest: vec![0; targets.len() + 1],
+    let wiring = Wiring {
         ways: ways(&first_output, &targets),
         first_output,
         first_input,
         sources,
-        pending: Vec::new(),
-        mark: 0,
-        spare: Vec::new(),
-        observed: options.profiled,
-        studies: Vec::new(),
-        nested: 0,
-        traced: None,
+    };
+    let config = Configuration {
         nodes,
         flat,
         source,
-        tasks: Tasks::default(),
-        timers: Timers::default(),
-        notifiers: Notifiers::default(),
         definitions,
         index,
-        warp: Warp::NONE,
-        clock: options.virtual_time.map_or(Clock::Wall, Clock::Virtual),
-        core: None,
-        host,
-        rng,
-        classic: None,
-        draws: 0,
-        driver: State::default(),
-        watched: Vec::new(),
-        steps: options.most_steps,
-        began: 0,
-        caught: None,
-        looped: None,
-        options,
-        predecessors: Vec::new(),
-        remarks: Vec::new(),
-        postponed: Vec::new(),
-        lacks: false,
-        is_asked_outside: false,
-        devices: Devices::default(),
-        wanted: Vec::new(),
-        opened: Vec::new(),
-        homes,
-        quiet,
-        place: None,
-        processor,
     };
+    let threads = Threading {
+        homes,
+        processor: options.processor,
+        ..Threading::default()
+    };
+    let slots = made.into_iter().map(Some).collect();
+    let mut ctx = Ctx::new(slots, wiring, config, host, threads, options);
+    ctx.schedule.quiet = quiet;
     if let Err(why) = ctx.split() {
         said.error(None, format!("several threads: {}", reason(&why)));
         return Err(failed(said));
@@ -484,8 +353,8 @@ impl Ctx {
     /// Prepares, initializes and starts every element, in the order of its phase.
     pub fn initialize(&mut self) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
-        let mut order: Vec<ElementId> = (0..self.nodes.len()).collect();
-        order.sort_by_key(|id| self.nodes[*id].entry.phase);
+        let mut order: Vec<ElementId> = (0..self.config.nodes.len()).collect();
+        order.sort_by_key(|id| self.config.nodes[*id].entry.phase);
         for id in &order {
             self.with(*id, Element::prepare);
         }
@@ -496,8 +365,9 @@ impl Ctx {
                 for line in text.lines() {
                     inner.error(None, line);
                 }
-                let introduction = format!("While initializing {}:", quoted(&self.flat, *id));
-                let landmark = self.flat.elements[*id].landmark.clone();
+                let introduction =
+                    format!("While initializing {}:", quoted(&self.config.flat, *id));
+                let landmark = self.config.flat.elements[*id].landmark.clone();
                 said.nest(Some(&landmark), introduction, inner);
                 for done in order[..at].iter().rev() {
                     self.with(*done, Element::cleanup);
@@ -508,9 +378,9 @@ impl Ctx {
         }
         for at in 0..self.others().len() {
             let started = self.others()[at].initialize();
-            let lacks = self.others()[at].lacks;
+            let lacks = self.others()[at].world.lacks;
             if let Err(mut more) = started {
-                self.lacks |= lacks;
+                self.world.lacks |= lacks;
                 for ctx in &mut self.others()[..at] {
                     ctx.cleanup();
                 }
@@ -537,7 +407,7 @@ impl Ctx {
 
     /// Cleans every element up, in reverse.
     pub(super) fn clean_elements(&mut self) {
-        for id in (0..self.nodes.len()).rev() {
+        for id in (0..self.config.nodes.len()).rev() {
             self.with(id, Element::cleanup);
         }
     }

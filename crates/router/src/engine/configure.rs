@@ -1,7 +1,7 @@
 //! Configuring one element: its arguments, what it says to them, and where in the source that is.
 
 use super::setup::Setup;
-use super::threads::plan::Wishes;
+use super::threads::wishes::Wishes;
 use super::{Ctx, ElementId};
 use crate::args::Args;
 use crate::args::definitions::Definitions;
@@ -104,21 +104,26 @@ impl Given<'_> {
 impl Ctx {
     /// Configures a running element anew, where its class allows it.
     pub(super) fn reconfigure(&mut self, element: ElementId, config: &str) -> Result<(), String> {
-        let entry = self.nodes[element].entry;
+        let entry = self.config.nodes[element].entry;
         let Some(mut one) = self.slots[element].take() else {
             return Err("the element is busy".to_owned());
         };
-        self.definitions
-            .ask_anew(Machine::new(self.host.machine_names()));
+        self.config
+            .definitions
+            .ask_anew(Machine::new(self.world.host.machine_names()));
         let given = Given {
-            flat: &self.flat,
-            index: &self.index,
+            flat: &self.config.flat,
+            index: &self.config.index,
             id: element,
             entry,
-            modes: &self.nodes[element].modes,
+            modes: &self.config.nodes[element].modes,
             config,
         };
-        let said = given.configure(one.as_mut(), &mut self.definitions, &mut Wishes::default());
+        let said = given.configure(
+            one.as_mut(),
+            &mut self.config.definitions,
+            &mut Wishes::default(),
+        );
         self.slots[element] = Some(one);
         if said.has_errors() {
             return Err(said.click().trim_end().to_owned());
@@ -126,7 +131,7 @@ impl Ctx {
         if !said.is_empty() {
             self.remark(said.click().trim_end());
         }
-        config.clone_into(&mut self.nodes[element].config);
+        config.clone_into(&mut self.config.nodes[element].config);
         self.with(element, super::super::element::Element::reconfigured);
         Ok(())
     }
@@ -139,14 +144,14 @@ impl Ctx {
         (place, keyword): (usize, &str),
         value: &str,
     ) -> Result<(), String> {
-        let mut arguments = split_args(&self.nodes[element].config);
+        let mut arguments = split_args(&self.config.nodes[element].config);
         let is_keyword = |argument: &str, word: &str| {
             split_keyword(argument).is_some_and(|(first, rest)| {
                 first == word && (!rest.is_empty() || argument.trim() == word)
             })
         };
         let named = arguments.iter().position(|a| is_keyword(a, keyword));
-        let params = self.nodes[element].entry.params;
+        let params = self.config.nodes[element].entry.params;
         let is_named = |argument: &String| params.iter().any(|p| is_keyword(argument, p.name));
         let positional = arguments.iter().take_while(|a| !is_named(a)).count();
         if let Some(at) = named {

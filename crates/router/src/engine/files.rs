@@ -15,21 +15,21 @@ const NO_FOLDER: &str =
 impl Ctx {
     /// Does `work`, which somebody outside asks for where `is_outside`.
     pub(super) fn asked<R>(&mut self, is_outside: bool, work: impl FnOnce(&mut Ctx) -> R) -> R {
-        let before = self.is_asked_outside;
-        self.is_asked_outside |= is_outside;
+        let before = self.world.is_asked_outside;
+        self.world.is_asked_outside |= is_outside;
         let result = work(self);
-        self.is_asked_outside = before;
+        self.world.is_asked_outside = before;
         result
     }
 
     /// Whether what runs now was asked for by somebody outside of this program.
     pub fn is_asked_outside(&self) -> bool {
-        self.is_asked_outside
+        self.world.is_asked_outside
     }
 
     /// Whether the files that are named now are named by somebody outside.
     pub fn is_confined(&self) -> bool {
-        self.is_asked_outside || self.options.confined
+        self.world.is_asked_outside || self.options.confined
     }
 
     /// The path under which a file called `path` is opened, by whoever names it now.
@@ -44,19 +44,19 @@ impl Ctx {
         }
         let refused = || io::Error::new(io::ErrorKind::PermissionDenied, NO_FOLDER);
         let folder = self.options.control_folder.clone().ok_or_else(refused)?;
-        self.host.within(&folder, path).map(Cow::Owned)
+        self.world.host.within(&folder, path).map(Cow::Owned)
     }
 
     /// Opens a file to read; `-` is standard input.
     pub fn open_file(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>> {
         let path = self.path_of(path)?;
-        self.host.open(&path)
+        self.world.host.open(&path)
     }
 
     /// Opens a file to write; `-` is standard output.
     pub fn create_file(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>> {
         let path = self.path_of(path)?;
-        self.host.create(&path, append)
+        self.world.host.create(&path, append)
     }
 
     /// The same of a file whose name stands in the configuration, whoever has it opened.
@@ -66,13 +66,13 @@ impl Ctx {
         append: bool,
     ) -> io::Result<Box<dyn Write + Send>> {
         let path = self.path_for(path, self.options.confined)?;
-        self.host.create(&path, append)
+        self.world.host.create(&path, append)
     }
 
     /// The length of a regular file.
     pub fn file_bytes(&mut self, path: &str) -> Option<u64> {
         let path = self.path_of(path).ok()?;
-        self.host.file_bytes(&path)
+        self.world.host.file_bytes(&path)
     }
 }
 

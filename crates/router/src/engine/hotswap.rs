@@ -6,7 +6,7 @@
 //! class: queues keep their packets, servers their connections.
 
 use super::driver::State;
-use super::{Ctx, ElementId, build};
+use super::{Ctx, ElementId, Options, build};
 use crate::diagnostic::Diagnostics;
 use crate::lang::{self, Library, Loader};
 use crate::load::BuiltIn;
@@ -44,7 +44,7 @@ impl Ctx {
 
     fn prepare(&mut self, text: &str, name: &str, confined: bool) -> Result<(), String> {
         let told = |said: &Diagnostics| said.click().trim_end().to_owned();
-        let run = build::Options {
+        let run = Options {
             confined,
             ..self.options.clone()
         };
@@ -65,11 +65,11 @@ impl Ctx {
             return Err(told(&said));
         }
         let host = crate::memory::MemoryHost::new();
-        host.memory().names = Some(self.host.machine_names());
+        host.memory().names = Some(self.world.host.machine_names());
         let built = build::build(flat, text.to_owned(), Box::new(host), run);
         let (mut new, said) = built.map_err(|said| told(&said))?;
-        (new.clock, new.warp) = (self.clock, self.warp);
-        new.predecessors = (0..new.nodes.len())
+        (new.clocks.clock, new.clocks.warp) = (self.clocks.clock, self.clocks.warp);
+        new.succession.predecessors = (0..new.config.nodes.len())
             .map(|id| new.predecessor_in(id, self).is_some())
             .collect();
         self.lend(&mut new);
@@ -79,7 +79,7 @@ impl Ctx {
         for remark in told(&said).lines() {
             self.remark(remark);
         }
-        self.driver.successor = Some(Box::new(new));
+        self.succession.successor = Some(Box::new(new));
         Ok(())
     }
 
@@ -90,34 +90,38 @@ impl Ctx {
 
     /// Exchanges the machine, its open devices, the packets and the clock with `other`.
     fn lend(&mut self, other: &mut Ctx) {
-        std::mem::swap(&mut self.host, &mut other.host);
-        std::mem::swap(&mut self.pool, &mut other.pool);
-        std::mem::swap(&mut self.clock, &mut other.clock);
-        std::mem::swap(&mut self.core, &mut other.core);
-        std::mem::swap(&mut self.devices, &mut other.devices);
+        std::mem::swap(&mut self.world.host, &mut other.world.host);
+        std::mem::swap(&mut self.path.pool, &mut other.path.pool);
+        std::mem::swap(&mut self.clocks.clock, &mut other.clocks.clock);
+        std::mem::swap(&mut self.clocks.core, &mut other.clocks.core);
+        std::mem::swap(&mut self.world.devices, &mut other.world.devices);
     }
 
     /// The element of `old` that had this one's name and class.
     fn predecessor_in(&self, id: ElementId, old: &Ctx) -> Option<ElementId> {
-        let declared = &self.flat.elements[id];
-        let namesake = old.index.names.find(&declared.name);
-        namesake.filter(|other| old.flat.elements[*other].class == declared.class)
+        let declared = &self.config.flat.elements[id];
+        let namesake = old.config.index.names.find(&declared.name);
+        namesake.filter(|other| old.config.flat.elements[*other].class == declared.class)
     }
 
     /// Whether this element will take the state of one that runs now.
     pub fn has_predecessor(&self) -> bool {
-        self.predecessors.get(self.me).copied().unwrap_or(false)
+        self.succession
+            .predecessors
+            .get(self.me)
+            .copied()
+            .unwrap_or(false)
     }
 
     /// Whether another configuration waits to take over.
     pub fn is_replaced(&self) -> bool {
-        self.driver.successor.is_some()
+        self.succession.successor.is_some()
     }
 
     /// Has the configuration take over that waits, where one does: what to do after
     /// [`super::driver::Progress::Replaced`].
     pub fn change_over(&mut self) {
-        if let Some(new) = self.driver.successor.take() {
+        if let Some(new) = self.succession.successor.take() {
             let old = std::mem::replace(self, *new);
             self.take_over(old);
         }
@@ -127,7 +131,7 @@ impl Ctx {
     pub fn take_over(&mut self, mut old: Ctx) {
         old.deliver();
         old.lend(self);
-        for id in 0..self.nodes.len() {
+        for id in 0..self.config.nodes.len() {
             let Some(before) = self.predecessor_in(id, &old) else {
                 continue;
             };
@@ -136,7 +140,7 @@ impl Ctx {
                 old.slots[before] = Some(one);
             }
         }
-        self.predecessors.clear();
+        self.succession.predecessors.clear();
         // What was not taken gives its packets back.
         self.lend(&mut old);
         old.driver = State::default();

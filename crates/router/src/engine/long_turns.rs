@@ -4,7 +4,8 @@
 //! to inputs. Such a turn ends after a number of steps, or when packets multiply in it; and early where a signal asks the program
 //! to end. What is on its way then is dropped.
 
-use super::{Ctx, ElementId, Target};
+use super::ids::Target;
+use super::{Ctx, ElementId};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
@@ -18,13 +19,14 @@ impl Ctx {
     /// Looks whether this turn should end.
     #[cold]
     pub(super) fn look_up(&mut self) {
-        let is_called = self.host.pending_signals() & ENDS & !self.driver.watched_signals() != 0;
+        let is_called =
+            self.world.host.pending_signals() & ENDS & !self.driver.watched_signals() != 0;
         if is_called || self.is_team_halted() {
             self.driver.is_called = true;
-            self.steps = 0;
+            self.turn.steps = 0;
         }
-        if self.pending.len() > self.began + self.ways.len() + MOST_GROWTH {
-            self.steps = 0;
+        if self.path.pending.len() > self.turn.began + self.path.wiring.ways.len() + MOST_GROWTH {
+            self.turn.steps = 0;
         }
     }
 
@@ -36,30 +38,30 @@ impl Ctx {
             self.drop_all(&mut batch, Reason::Discarded);
         } else {
             self.drop_all(&mut batch, Reason::Loop);
-            self.caught.get_or_insert(self.me);
+            self.turn.caught.get_or_insert(self.me);
         }
-        self.spare.push(batch);
+        self.path.spare.push(batch);
     }
 
     /// Tells where packets went round, the first time.
     #[cold]
     pub(super) fn tell_loop(&mut self) {
-        let caught = self.caught.take();
+        let caught = self.turn.caught.take();
         // It took long: signals and descriptors come first now.
         self.driver.is_called = true;
-        if let Some(element) = caught.filter(|_| self.looped.is_none()) {
-            self.looped = caught;
+        if let Some(element) = caught.filter(|_| self.turn.looped.is_none()) {
+            self.turn.looped = caught;
             let text = format!(
                 "{}: packets that are pushed here come back without end; they are dropped, which is said once\n",
                 self.declaration(element)
             );
-            self.host.say(&text);
+            self.world.host.say(&text);
         }
     }
 
     /// What is wrong with a configuration in which packets were caught going round.
     pub fn loop_fault(&self) -> Option<String> {
-        let element = self.declaration(self.looped?);
+        let element = self.declaration(self.turn.looped?);
         Some(format!(
             "packets that are pushed to '{element}' come back to it without end; take a connection out of the loop, or put a Queue with \
              an Unqueue into it"
@@ -68,13 +70,13 @@ impl Ctx {
 
     /// An element where packets were caught going round.
     pub fn looped(&self) -> Option<ElementId> {
-        self.looped
+        self.turn.looped
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::build::Options;
+    use crate::engine::Options;
     use crate::load::testing::{Run, load_as, loaded};
     use crate::memory::MemoryHost;
     use crate::reason::Reason;

@@ -9,17 +9,17 @@ use crate::lang::Flat;
 impl Ctx {
     /// The number of elements.
     pub fn elements(&self) -> usize {
-        self.nodes.len()
+        self.config.nodes.len()
     }
 
     /// An element's name.
     pub fn name(&self, element: ElementId) -> &str {
-        &self.flat.elements[element].name
+        &self.config.flat.elements[element].name
     }
 
     /// An element's class as it was declared.
     pub fn class(&self, element: ElementId) -> &str {
-        &self.flat.elements[element].class
+        &self.config.flat.elements[element].class
     }
 
     /// `name :: Class`, as messages show elements.
@@ -29,12 +29,12 @@ impl Ctx {
 
     /// What is known of an element.
     pub fn node(&self, element: ElementId) -> &Node {
-        &self.nodes[element]
+        &self.config.nodes[element]
     }
 
     /// The class of an element.
     pub fn entry(&self, element: ElementId) -> &'static crate::element::Entry {
-        self.nodes[element].entry
+        self.config.nodes[element].entry
     }
 
     /// What the operations of an element's class call by names, as it is configured.
@@ -47,14 +47,14 @@ impl Ctx {
     /// What was counted around an element.
     pub fn counters(&self, element: ElementId) -> &Counters {
         if let Some(ctx) = self.at_rest(element) {
-            return &ctx.counters[element];
+            return &ctx.path.counters[element];
         }
-        &self.counters[element]
+        &self.path.counters[element]
     }
 
     /// The flat configuration.
     pub fn flat(&self) -> &Flat {
-        &self.flat
+        &self.config.flat
     }
 
     /// The element called `name`, looked for in the compounds around element `from`, the innermost first.
@@ -66,7 +66,7 @@ impl Ctx {
                 "" => name.to_owned(),
                 scope => format!("{scope}/{name}"),
             };
-            if let Some(at) = self.index.names.find(&full) {
+            if let Some(at) = self.config.index.names.find(&full) {
                 return Some(at);
             }
             if scope.is_empty() {
@@ -77,7 +77,7 @@ impl Ctx {
 
     /// Names of addresses, ports, protocols and elements as this element sees them.
     pub fn names(&self) -> Within<'_> {
-        let names = &self.index.names;
-        self.definitions.within(names.get(self.me), names)
+        let names = &self.config.index.names;
+        self.config.definitions.within(names.get(self.me), names)
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! An element has the cycles of its own calls; what it pulled from has those of the pull.
 
+use super::study::Study;
 use super::trace::Step;
 use super::{Ctx, ElementId};
 use crate::element::Element;
@@ -19,8 +20,8 @@ const INTERRUPTED: u64 = 1 << 20;
 impl Ctx {
     /// Counts cycles of a call or turn of an element. A simulated core is never interrupted.
     fn spend(&mut self, element: ElementId, own: u64) {
-        let is_real = self.core.is_none();
-        let counters = &mut self.counters[element];
+        let is_real = self.clocks.core.is_none();
+        let counters = &mut self.path.counters[element];
         if is_real && own >= INTERRUPTED {
             counters.interrupted += 1;
         } else {
@@ -30,7 +31,7 @@ impl Ctx {
 
     /// Cycles so far: the simulated core's, or the machine's.
     fn cycles(&self) -> u64 {
-        match &self.core {
+        match &self.clocks.core {
             Some(core) => core.cycles(),
             None => trammel_packet::cpu::cycles(),
         }
@@ -42,7 +43,7 @@ impl Ctx {
             return 0;
         }
         let each = packets.iter().skip(from);
-        each.map(|packet| self.pool[packet].len() as u64).sum()
+        each.map(|packet| self.path.pool[packet].len() as u64).sum()
     }
 
     /// As a push.
@@ -50,20 +51,20 @@ impl Ctx {
     pub(super) fn push_observed(&mut self, receiver: &mut dyn Element, port: usize, batch: Batch) {
         let element = self.me;
         self.trace_step(&batch, 0, element, Step::Pushed(port));
-        if let Some(study) = self.studies.get_mut(element) {
-            receiver.study(&self.pool, &batch, study);
+        if let Some(study) = self.watch.studies.get_mut(element) {
+            receiver.study(&self.path.pool, &batch, study);
         }
         let bytes = self.bytes(&batch, 0);
-        let outer = std::mem::take(&mut self.nested);
+        let outer = std::mem::take(&mut self.watch.nested);
         let start = self.cycles();
-        if let Some(core) = &mut self.core {
-            core.charge_call(element, &self.pool, &batch, 0);
+        if let Some(core) = &mut self.clocks.core {
+            core.charge_call(element, &self.path.pool, &batch, 0);
         }
         receiver.push(self, port, batch);
         let spent = self.cycles().wrapping_sub(start);
-        self.spend(element, spent.saturating_sub(self.nested));
-        self.counters[element].bytes += bytes;
-        self.nested = outer + spent;
+        self.spend(element, spent.saturating_sub(self.watch.nested));
+        self.path.counters[element].bytes += bytes;
+        self.watch.nested = outer + spent;
     }
 
     /// As a pull by the element `by`.
@@ -77,22 +78,22 @@ impl Ctx {
         into: &mut Packets,
     ) {
         let (element, before) = (self.me, into.len());
-        let outer = std::mem::take(&mut self.nested);
+        let outer = std::mem::take(&mut self.watch.nested);
         let start = self.cycles();
         upstream.pull(self, port, max, into);
-        if let Some(core) = &mut self.core {
-            core.charge_call(element, &self.pool, into, before);
+        if let Some(core) = &mut self.clocks.core {
+            core.charge_call(element, &self.path.pool, into, before);
         }
         let spent = self.cycles().wrapping_sub(start);
-        let own = spent.saturating_sub(self.nested);
-        self.nested = outer + spent;
+        let own = spent.saturating_sub(self.watch.nested);
+        self.watch.nested = outer + spent;
         let bytes = self.bytes(into, before);
         self.spend(element, own);
-        self.counters[element].bytes += bytes;
-        self.counters[element].asked_bytes += bytes;
-        self.counters[by].pulled_bytes += bytes;
-        if let Some(core) = &mut self.core {
-            core.charge_puller(by, &self.pool, into, before);
+        self.path.counters[element].bytes += bytes;
+        self.path.counters[element].asked_bytes += bytes;
+        self.path.counters[by].pulled_bytes += bytes;
+        if let Some(core) = &mut self.clocks.core {
+            core.charge_puller(by, &self.path.pool, into, before);
         }
         self.trace_step(into, before, element, Step::Pulled(port));
     }
@@ -100,7 +101,7 @@ impl Ctx {
     /// What the running element has emitted and was not delivered yet.
     fn emissions(&self) -> super::Started {
         let mut emitted = super::Started::default();
-        for waiting in &self.pending[self.mark..] {
+        for waiting in &self.path.pending[self.path.mark..] {
             emitted.packets += waiting.batch.len() as u64;
             emitted.batches += 1;
             emitted.bytes += self.bytes(&waiting.batch, 0);
@@ -112,7 +113,7 @@ impl Ctx {
     #[cold]
     pub(super) fn ready_observed(&mut self, owner: ElementId) {
         let emitted = self.emissions();
-        let own = &mut self.counters[owner].started;
+        let own = &mut self.path.counters[owner].started;
         own.packets += emitted.packets;
         own.batches += emitted.batches;
         own.bytes += emitted.bytes;
@@ -125,17 +126,17 @@ impl Ctx {
         token: u32,
         is_timer: bool,
     ) -> Option<bool> {
-        let pulled = self.counters[owner].pulled;
-        self.nested = 0;
+        let pulled = self.path.counters[owner].pulled;
+        self.watch.nested = 0;
         let start = self.cycles();
         let worked = self.run_turn(owner, token, is_timer);
         let own = self
             .cycles()
             .wrapping_sub(start)
-            .saturating_sub(self.nested);
-        self.nested = 0;
+            .saturating_sub(self.watch.nested);
+        self.watch.nested = 0;
         let emitted = self.emissions();
-        let counters = &mut self.counters[owner];
+        let counters = &mut self.path.counters[owner];
         let moved = emitted.packets > 0 || counters.pulled > pulled;
         // A task says itself whether it worked: it may send now what it pulled before.
         if moved || (!is_timer && worked == Some(true)) {
@@ -149,9 +150,22 @@ impl Ctx {
     }
 }
 
+impl Ctx {
+    /// Studies what is pushed from now on, anew.
+    pub fn study(&mut self) {
+        self.watch.studies = vec![Study::default(); self.elements()];
+        self.watch.observed = true;
+    }
+
+    /// What was learnt of an element; nothing where the run is not studied.
+    pub fn studied(&self, element: ElementId) -> Option<&Study> {
+        self.watch.studies.get(element)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::engine::build::Options;
+    use crate::engine::Options;
     use crate::engine::{Ctx, Started};
     use crate::estimate::{Inflow, inflow, visits};
     use crate::lang;

@@ -24,14 +24,14 @@ impl Ctx {
         let near = Port { element, port };
         let far = |port: Port| (port.element, port.port);
         match way {
-            Way::Upstream => self.index.wiring.before(near).map(far).collect(),
-            Way::Downstream => self.index.wiring.after(near).map(far).collect(),
+            Way::Upstream => self.config.index.wiring.before(near).map(far).collect(),
+            Way::Downstream => self.config.index.wiring.after(near).map(far).collect(),
         }
     }
 
     /// The ports on the other side of `element` that packets of its `port` pass by.
     fn through(&self, way: Way, element: ElementId, port: usize) -> Vec<usize> {
-        let node = &self.nodes[element];
+        let node = &self.config.nodes[element];
         let flow = Flow::parse(node.entry.flow);
         let (inputs, outputs) = (node.modes.inputs.len(), node.modes.outputs.len());
         if flow.is_by_number() {
@@ -124,7 +124,7 @@ impl Ctx {
         };
         let beyond = goes_on.then(|| self.gather(way, kind, port, true).0);
         for id in beyond.as_ref().unwrap_or(&signal).notifiers() {
-            self.notifiers.listen(*id, listener);
+            self.schedule.notifiers.listen(*id, listener);
         }
         signal
     }
@@ -158,7 +158,7 @@ impl Ctx {
             if !further {
                 continue;
             }
-            let mode = &self.nodes[element].modes;
+            let mode = &self.config.nodes[element].modes;
             let others = self.through(way, element, port);
             // Where the way ends without a notifier, packets may come at any time; an element with no
             // port at all on that side, such as a scheduler of nothing, makes none.
@@ -182,7 +182,7 @@ impl Ctx {
 
     /// Whether `element` could have inputs, but has none: it only passes packets on.
     fn is_barren(&self, way: Way, element: ElementId) -> bool {
-        let node = &self.nodes[element];
+        let node = &self.config.nodes[element];
         way == Way::Upstream
             && node.modes.inputs.is_empty()
             && node.entry.processing.starts_with('l')

@@ -1,10 +1,11 @@
 //! What elements ask of the engine besides moving packets: time, chance, tasks, timers, notifiers, descriptors.
 
 use super::clock::Clock;
+use super::context::Random;
 use super::notify::{Listener, NotifierId, Notifiers, Signal};
 use super::task::{self, TaskId};
 use super::timer::TimerId;
-use super::{Ctx, ElementId, build};
+use super::{Ctx, ElementId};
 use crate::engine::classic_random::{self, ClassicRandom};
 use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use trammel_core::rng::Rng;
@@ -16,10 +17,10 @@ impl Ctx {
     /// The time of day, real or virtual.
     #[inline]
     pub fn now(&mut self) -> Timestamp {
-        match &mut self.clock {
-            Clock::Wall => self.warp.seen(self.host.now()),
+        match &mut self.clocks.clock {
+            Clock::Wall => self.clocks.warp.seen(self.world.host.now()),
             Clock::Virtual(now) => {
-                if let Some(core) = &self.core {
+                if let Some(core) = &self.clocks.core {
                     return core.time_of_day();
                 }
                 // Two readings of the clock differ, as they do on a machine.
@@ -32,8 +33,8 @@ impl Ctx {
     /// One of 0 … `n` − 1, `n` at least 1: of this element's own stream, or the next of all elements' once a
     /// seed was set.
     pub fn draw(&mut self, n: u64) -> u64 {
-        self.draws += 1;
-        match &mut self.classic {
+        self.random.draws += 1;
+        match &mut self.random.classic {
             Some(classic) if n <= classic_random::RANGE => classic.below(n),
             _ => self.rng().below(n),
         }
@@ -42,8 +43,8 @@ impl Ctx {
     /// As [`Ctx::draw`], of as many values as `bits`, at most 31, can tell apart.
     pub fn draw_bits(&mut self, bits: u32) -> u32 {
         let n = 1 << bits;
-        self.draws += 1;
-        match &mut self.classic {
+        self.random.draws += 1;
+        match &mut self.random.classic {
             Some(classic) => classic.draw() & (n - 1),
             None => self.rng().below(u64::from(n)) as u32,
         }
@@ -51,27 +52,27 @@ impl Ctx {
 
     /// Random numbers of this element's own, whose order others do not see.
     pub fn rng(&mut self) -> &mut Rng {
-        self.draws += 1;
-        &mut self.rng[self.me]
+        self.random.draws += 1;
+        &mut self.random.streams[self.me]
     }
 
     /// Whether nothing depends on chance or waits for a time: a number that stays the same while no random number is asked
     /// for; none while a timer is set.
     pub fn steadiness(&mut self) -> Option<u64> {
-        let is_waiting = self.timers.next_at().is_some();
-        (!is_waiting).then_some(self.draws)
+        let is_waiting = self.schedule.timers.next_at().is_some();
+        (!is_waiting).then_some(self.random.draws)
     }
 
     /// The random numbers of all elements start anew from `seed`.
     pub fn reseed(&mut self, seed: u64) {
         self.options.seed = seed;
-        self.rng = build::streams(seed, &self.flat);
-        self.classic = Some(ClassicRandom::new(seed as u32));
+        self.random.streams = Random::of(seed, &self.config.flat).streams;
+        self.random.classic = Some(ClassicRandom::new(seed as u32));
     }
 
     /// The machine.
     pub fn host(&mut self) -> &mut dyn Host {
-        self.host.as_mut()
+        self.world.host.as_mut()
     }
 
     /// Opens a device; the text of a refusal says what would mend it.
@@ -81,18 +82,18 @@ impl Ctx {
             let path = self.path_of(&request.name);
             request.name = path.map_err(|why| why.to_string())?.into_owned();
         }
-        let device = self.host.device(&request, &mut self.pool);
+        let device = self.world.host.device(&request, &mut self.path.pool);
         device.map_err(|refusal| self.refused(refusal))
     }
 
     /// Follows the kernel's tables.
     pub fn follow_kernel(&mut self) -> Result<Box<dyn KernelTables>, String> {
-        let tables = self.host.follow_kernel();
+        let tables = self.world.host.follow_kernel();
         tables.map_err(|refusal| self.refused(refusal))
     }
 
     fn refused(&mut self, refusal: Refusal) -> String {
-        self.lacks |= refusal.is_lack;
+        self.world.lacks |= refusal.is_lack;
         match refusal.mend {
             Some(mend) => format!("{}; try: {mend}", refusal.text),
             None => refusal.text,
@@ -109,9 +110,9 @@ impl Ctx {
                 }
             }
         }
-        let socket = self.host.socket(&request);
+        let socket = self.world.host.socket(&request);
         if let Err(why) = &socket {
-            self.lacks |= why.kind() != std::io::ErrorKind::InvalidInput;
+            self.world.lacks |= why.kind() != std::io::ErrorKind::InvalidInput;
         }
         socket
     }
@@ -123,108 +124,110 @@ impl Ctx {
 
     /// Whether something was refused since the machine lacks it.
     pub fn lacks(&self) -> bool {
-        self.lacks
+        self.world.lacks
     }
 
     /// A new task of this element, not scheduled.
     pub fn new_task(&mut self, token: u32) -> TaskId {
-        let home = if self.quiet.contains(&self.me) {
+        let home = if self.schedule.quiet.contains(&self.me) {
             -1
         } else {
             self.home(self.me) as i32
         };
-        self.tasks.add(self.me, token, home)
+        self.schedule.tasks.add(self.me, token, home)
     }
 
     /// Has a task run in its turn.
     pub fn schedule(&mut self, task: TaskId) {
-        self.tasks.schedule(task);
+        self.schedule.tasks.schedule(task);
     }
 
     /// Has a task run no more.
     pub fn unschedule(&mut self, task: TaskId) {
-        self.tasks.unschedule(task);
+        self.schedule.tasks.unschedule(task);
     }
 
     /// Whether a task waits for its turn.
     pub fn is_scheduled(&self, task: TaskId) -> bool {
-        self.tasks.get(task).scheduled
+        self.schedule.tasks.get(task).scheduled
     }
 
     /// Gives a task its share.
     pub fn set_tickets(&mut self, task: TaskId, tickets: u32) {
-        self.tasks.set_tickets(task, tickets);
+        self.schedule.tasks.set_tickets(task, tickets);
     }
 
     /// The tickets of an element's first task.
     pub fn share(&self, element: ElementId) -> u32 {
-        let first = self.tasks.of(element).next();
-        first.map_or(task::DEFAULT_TICKETS, |task| self.tasks.get(task).tickets)
+        let first = self.schedule.tasks.of(element).next();
+        first.map_or(task::DEFAULT_TICKETS, |task| {
+            self.schedule.tasks.get(task).tickets
+        })
     }
 
     /// Gives all tasks of `element` this share; none keeps them from running.
     pub fn set_share(&mut self, element: ElementId, tickets: u32) {
-        let all: Vec<TaskId> = self.tasks.of(element).collect();
+        let all: Vec<TaskId> = self.schedule.tasks.of(element).collect();
         for task in all {
             if tickets == 0 {
-                self.tasks.unschedule(task);
+                self.schedule.tasks.unschedule(task);
             } else {
-                self.tasks.set_tickets(task, tickets);
+                self.schedule.tasks.set_tickets(task, tickets);
             }
         }
     }
 
     /// A new timer of this element, not set.
     pub fn new_timer(&mut self, token: u32) -> TimerId {
-        self.timers.add(self.me, token)
+        self.schedule.timers.add(self.me, token)
     }
 
     /// Sets a timer to fire at `at`.
     pub fn set_timer(&mut self, timer: TimerId, at: Timestamp) {
-        self.timers.set(timer, at);
+        self.schedule.timers.set(timer, at);
     }
 
     /// Sets a timer to fire `after` from now.
     pub fn set_timer_after(&mut self, timer: TimerId, after: Timestamp) {
         let at = self.now() + after;
-        self.timers.set(timer, at);
+        self.schedule.timers.set(timer, at);
     }
 
     /// Sets a timer to fire `after` from when it fired last: intervals do not drift.
     pub fn set_timer_again(&mut self, timer: TimerId, after: Timestamp) {
-        let at = self.timers.expiry(timer) + after;
-        self.timers.set(timer, at);
+        let at = self.schedule.timers.expiry(timer) + after;
+        self.schedule.timers.set(timer, at);
     }
 
     /// Unsets a timer.
     pub fn unset_timer(&mut self, timer: TimerId) {
-        self.timers.unset(timer);
+        self.schedule.timers.unset(timer);
     }
 
     /// When a timer fires.
     pub fn timer_at(&self, timer: TimerId) -> Option<Timestamp> {
-        self.timers.at(timer)
+        self.schedule.timers.at(timer)
     }
 
     /// When a timer fires or fired last.
     pub fn timer_expiry(&self, timer: TimerId) -> Timestamp {
-        self.timers.expiry(timer)
+        self.schedule.timers.expiry(timer)
     }
 
     /// A new notifier, on; `kind` is what it tells: `empty`, `full`.
     pub fn new_notifier(&mut self, kind: &str) -> NotifierId {
-        self.notifiers.add(kind)
+        self.schedule.notifiers.add(kind)
     }
 
     /// Turns a notifier on, and tells who waits for it.
     #[inline]
     pub fn wake(&mut self, id: NotifierId) {
-        if self.notifiers.set(id, true) {
-            for at in 0..self.notifiers.listeners(id).len() {
-                match self.notifiers.listeners(id)[at] {
-                    Listener::Task(task) => self.tasks.schedule(task),
+        if self.schedule.notifiers.set(id, true) {
+            for at in 0..self.schedule.notifiers.listeners(id).len() {
+                match self.schedule.notifiers.listeners(id)[at] {
+                    Listener::Task(task) => self.schedule.tasks.schedule(task),
                     Listener::Notifier(other) => {
-                        self.notifiers.set(other, true);
+                        self.schedule.notifiers.set(other, true);
                     }
                 }
             }
@@ -234,42 +237,42 @@ impl Ctx {
     /// Turns a notifier on or off without telling anyone.
     #[inline]
     pub fn set_notifier(&mut self, id: NotifierId, on: bool) {
-        self.notifiers.set(id, on);
+        self.schedule.notifiers.set(id, on);
     }
 
     /// Turns a notifier off.
     #[inline]
     pub fn sleep(&mut self, id: NotifierId) {
-        self.notifiers.set(id, false);
+        self.schedule.notifiers.set(id, false);
     }
 
     /// Whether a notifier is on.
     pub fn is_on(&self, id: NotifierId) -> bool {
-        self.notifiers.is_on(id)
+        self.schedule.notifiers.is_on(id)
     }
 
     /// Whether any notifier of a signal is on.
     #[inline]
     pub fn is_active(&self, signal: &Signal) -> bool {
-        self.notifiers.is_active(signal)
+        self.schedule.notifiers.is_active(signal)
     }
 
     /// The notifiers themselves.
     pub fn notifiers(&mut self) -> &mut Notifiers {
-        &mut self.notifiers
+        &mut self.schedule.notifiers
     }
 
     /// Asks to be told when `descriptor` can be read, or written.
     pub fn watch(&mut self, descriptor: i32, to_write: bool) {
         let entry = (descriptor, self.me, to_write);
-        if !self.watched.contains(&entry) {
-            self.watched.push(entry);
+        if !self.world.watched.contains(&entry) {
+            self.world.watched.push(entry);
         }
     }
 
     /// Asks no more.
     pub fn unwatch(&mut self, descriptor: i32, to_write: bool) {
         let entry = (descriptor, self.me, to_write);
-        self.watched.retain(|other| *other != entry);
+        self.world.watched.retain(|other| *other != entry);
     }
 }

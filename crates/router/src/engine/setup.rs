@@ -1,7 +1,7 @@
 //! What an element has while it is configured: who it is and what surrounds it.
 
 use super::ElementId;
-use super::threads::plan::Wishes;
+use super::threads::wishes::Wishes;
 use crate::args::definitions::{Definitions, Within};
 use crate::args::names::Names;
 use crate::element::{Element, cast};

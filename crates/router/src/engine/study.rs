@@ -4,7 +4,6 @@
 //! on the packets that come, or whether the packets of a batch part, elements tell for each batch of such a run
 //! ([`Element::study`](crate::element::Element::study)). Estimates take it for what is to come.
 
-use super::{Ctx, ElementId};
 use std::collections::{BTreeMap, HashSet};
 
 /// Quantities of an element that depend on the packets, over those of a run.
@@ -51,19 +50,6 @@ impl Study {
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let all = self.different.iter();
         all.map(|(name, keys)| (*name, keys.len() as f64))
-    }
-}
-
-impl Ctx {
-    /// Studies what is pushed from now on, anew.
-    pub fn study(&mut self) {
-        self.studies = vec![Study::default(); self.elements()];
-        self.observed = true;
-    }
-
-    /// What was learnt of an element; nothing where the run is not studied.
-    pub fn studied(&self, element: ElementId) -> Option<&Study> {
-        self.studies.get(element)
     }
 }
 

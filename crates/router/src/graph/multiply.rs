@@ -84,7 +84,7 @@ fn components(next: &[Vec<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::build::Options;
+    use crate::engine::Options;
     use crate::lang;
     use crate::load::{BuiltIn, load};
     use crate::memory::MemoryHost;

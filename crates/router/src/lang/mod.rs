@@ -10,8 +10,10 @@ mod body;
 pub mod conf;
 mod connect;
 mod expand;
+mod flat;
 pub mod flatten;
 mod lexer;
+mod options;
 mod parser;
 pub mod places;
 mod tunnel;
@@ -20,184 +22,16 @@ pub mod variables;
 #[cfg(test)]
 mod tests;
 
-use crate::diagnostic::{Diagnostics, Landmark};
-use std::sync::Arc;
+pub use flat::{Compound, Connection, Declared, Flat, Port};
+pub use options::{Classes, Libraries, Library, Loader, NoFiles, Options};
 
-/// An element as declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
-    /// The whole name, compounds included: `router/q1`.
-    pub name: String,
-    /// The class.
-    pub class: String,
-    /// The text between the parentheses, variables substituted.
-    pub config: String,
-    /// Where it was declared.
-    pub landmark: Landmark,
-}
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Port {
-    /// The element's place in [`Flat::elements`].
-    pub element: usize,
-    /// The number of the port.
-    pub port: usize,
-}
-
-/// A connection from an output to an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
-    /// The output.
-    pub from: Port,
-    /// The input.
-    pub to: Port,
-    /// Where it was made.
-    pub landmark: Landmark,
-}
-
-/// A configuration without compounds, groups or variables.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flat {
-    /// The elements, in the order of Click's numbering.
-    pub elements: Vec<Declared>,
-    /// The connections; no two are alike. For a router they are sorted by input, then output.
-    pub connections: Vec<Connection>,
-    /// What `require(…)` asked for: the kind (`package`, `library`, …) and the name.
-    pub requirements: Vec<(String, String)>,
-    /// Variables of the file that tools keep for whoever reads their output.
-    pub definitions: Vec<(String, String)>,
-}
-
-/// A file that a configuration asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Library {
-    /// The path by which it was found; a library is read once.
-    pub path: String,
-    /// Its text, or why it could not be read.
-    pub text: Result<String, String>,
-}
-
-/// Finds the files and packages that a configuration asks for.
-pub trait Loader {
-    /// Looks for `name` along CLICKPATH, where an empty part means `directory`, that of the asking file.
-    fn library(&self, name: &str, directory: &str) -> Option<Library>;
-
-    /// Loads a package.
-    ///
-    /// # Errors
-    /// Why it is not available.
-    fn package(&self, name: &str) -> Result<(), String>;
-}
-
-/// Has no libraries and no packages.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoFiles;
-
-impl Loader for NoFiles {
-    fn library(&self, _: &str, _: &str) -> Option<Library> {
-        None
-    }
-
-    fn package(&self, name: &str) -> Result<(), String> {
-        Err(format!("can't find required package '{name}'"))
-    }
-}
-
-/// A loader that a running router keeps, for the configurations that come after its first.
-#[derive(Clone)]
-pub struct Libraries(Arc<dyn Loader + Send + Sync>);
-
-impl Libraries {
-    /// Those that `loader` finds.
-    pub fn new(loader: impl Loader + Send + Sync + 'static) -> Libraries {
-        Libraries(Arc::new(loader))
-    }
-
-    /// Who finds them.
-    pub fn loader(&self) -> &dyn Loader {
-        self.0.as_ref()
-    }
-}
-
-/// None.
-impl Default for Libraries {
-    fn default() -> Libraries {
-        Libraries::new(NoFiles)
-    }
-}
-
-impl PartialEq for Libraries {
-    fn eq(&self, other: &Libraries) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl std::fmt::Debug for Libraries {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Libraries").finish_non_exhaustive()
-    }
-}
-
-/// The element classes that need no declaration.
-pub trait Classes {
-    /// Whether there is such a class.
-    fn knows(&self, class: &str) -> bool;
-
-    /// All of them, to propose one in place of a misspelt name.
-    fn names(&self) -> Vec<&str> {
-        Vec::new()
-    }
-}
-
-impl Classes for [&str] {
-    fn knows(&self, class: &str) -> bool {
-        self.contains(&class)
-    }
-
-    fn names(&self) -> Vec<&str> {
-        self.to_vec()
-    }
-}
-
-/// How to read a configuration.
-pub struct Options<'a> {
-    /// Variables of the command line; they take the place of those that the file defines.
-    pub definitions: &'a [(String, String)],
-    /// Where libraries and packages come from.
-    pub loader: &'a dyn Loader,
-    /// The classes there are; `None` takes any name that is no element for a class, as the tools do.
-    pub classes: Option<&'a dyn Classes>,
-    /// Whether the file's own variables are replaced where `classes` is `None`; else they are kept
-    /// in [`Flat::definitions`].
-    pub expand_definitions: bool,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options {
-            definitions: &[],
-            loader: &NoFiles,
-            classes: None,
-            expand_definitions: false,
-        }
-    }
-}
+use crate::diagnostic::Diagnostics;
 
 /// Reads a configuration. `name` is what landmarks call it: a file's name, `config` for an expression.
 /// Where there are errors, the graph is what could be understood.
 pub fn parse(text: &str, name: &str, options: &Options<'_>) -> (Flat, Diagnostics) {
     let parsed = parser::parse(text, name, options);
     expand::flatten(parsed, options)
-}
-
-/// The inside of a compound class.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compound {
-    /// The name of the class.
-    pub name: String,
-    /// Its elements. The first two are its `input`, of class `input`, and its `output`.
-    pub flat: Flat,
 }
 
 /// Reads the compound classes that a file of patterns declares; variables stay as they are.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::*;
+use crate::diagnostic::Landmark;
 
 struct Known(&'static [&'static str]);
 

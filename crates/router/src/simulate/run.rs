@@ -7,7 +7,7 @@ use super::port::{Port, Settings};
 use super::report::Report;
 use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
-use crate::engine::build::Options;
+use crate::engine::Options;
 use crate::engine::clock::VIRTUAL_START;
 use crate::engine::core_clock::{CoreClock, Meter, Speed};
 use crate::engine::driver::Progress;

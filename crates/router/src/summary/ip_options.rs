@@ -4,7 +4,7 @@
 //! room for five more. A timestamp with the highest bit set has `!` before it; `++3` is the overflow.
 
 use super::builder::Builder;
-use super::fields::{Row, Value};
+use super::row::{Row, Value};
 use super::scan::Scan;
 use super::text::{address, put};
 use super::view::View;

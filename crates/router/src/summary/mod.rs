@@ -19,6 +19,7 @@ mod ip_options;
 mod md5;
 mod names;
 pub mod reader;
+mod row;
 mod scan;
 mod table;
 mod tcp_options;

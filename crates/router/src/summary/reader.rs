@@ -3,7 +3,8 @@
 use super::VERSION;
 use super::builder::Builder;
 pub use super::builder::FlowId;
-use super::fields::{Fields, Row, Value, Width};
+use super::fields::Fields;
+use super::row::{Row, Value, Width};
 use super::scan::{Scan, spans, words};
 use super::text::protocol_of;
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! The table of fields: where each is in a packet, how it is written and read.
 
-use super::fields::{Row, Value, Width};
+use super::row::{IP, Row, Value, Width};
 use super::text::{
     parse_direction, parse_ecn, parse_ether, parse_ethertype, parse_flags, parse_fragment,
     parse_icmp_code, parse_icmp_type, parse_ip, parse_none, parse_number, parse_protocol,
@@ -18,8 +18,6 @@ use trammel_packet::timestamp::Timestamp;
 
 const ANNO: u16 = 100;
 const LINK: u16 = 200;
-/// Where the fields of the IP header begin, but for two before it.
-pub(super) const IP: u16 = 300;
 const TRANSPORT: u16 = 400;
 const PAYLOAD: u16 = 500;
 

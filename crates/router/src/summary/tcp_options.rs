@@ -1,8 +1,8 @@
 //! TCP options as text: `mss1400;wscale10;sackok;sack95-98;ts669063908:38382731`.
 
 use super::builder::Builder;
-use super::fields::{Row, Value};
 use super::ip_options::{list, parse_unknown, print_unknown, split};
+use super::row::{Row, Value};
 use super::scan::Scan;
 use super::text::put;
 use super::view::View;

@@ -1,7 +1,7 @@
 //! How values are printed and parsed: numbers, addresses, times, quoted strings.
 
 use super::builder::Builder;
-use super::fields::{Row, Value, Width};
+use super::row::{Row, Value, Width};
 use super::scan::Scan;
 use super::view::View;
 use super::{md5, names};

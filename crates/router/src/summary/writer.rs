@@ -1,7 +1,8 @@
 //! From packets to a dump.
 
 use super::VERSION;
-use super::fields::{Fields, Value, Width};
+use super::fields::Fields;
+use super::row::{Value, Width};
 use super::tcp_options;
 use super::text::{put, quote};
 use super::view::{Care, View};

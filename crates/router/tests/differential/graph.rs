@@ -3,7 +3,7 @@
 use trammel_packet::batch::Batch;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::Ctx;
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 use trammel_router::lang;
 use trammel_router::load::{BuiltIn, load};
 use trammel_router::memory::MemoryHost;

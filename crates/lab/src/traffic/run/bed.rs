@@ -26,7 +26,7 @@ use trammel_io::error::Error;
 use trammel_io::netns::{Namespace, veth};
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::diagnostic;
-use trammel_router::engine::build;
+use trammel_router::engine::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang;
 use trammel_router::load::{self, BuiltIn};
@@ -112,9 +112,9 @@ impl Bed {
                 classes: Some(&BuiltIn),
                 ..lang::Options::default()
             };
-            let run = build::Options {
+            let run = Options {
                 seed: self.seed,
-                ..build::Options::default()
+                ..Options::default()
             };
             if is_real_time {
                 // Whether it may was asked before.

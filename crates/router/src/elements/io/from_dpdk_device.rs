@@ -11,7 +11,7 @@
 //! ```
 
 use super::from_device;
-use super::shared::adapter::StandIn;
+use super::shared::adapter::Adapter;
 use super::shared::dpdk;
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};
@@ -22,7 +22,7 @@ use crate::engine::setup::Setup;
 pub static ENTRY: Entry = Entry::new(
     "FromDPDKDevice",
     "receives frames from an interface, in DPDK's words",
-    || StandIn::of(&from_device::ENTRY, translate),
+    || Adapter::of(&from_device::ENTRY, translate),
 )
 .ports("0/1-2", "h/h")
 .params(&[

@@ -11,7 +11,7 @@
 //! ```
 
 use super::from_device;
-use super::shared::adapter::StandIn;
+use super::shared::adapter::Adapter;
 use super::shared::dpdk;
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind, Need, param};
@@ -20,7 +20,7 @@ use crate::engine::setup::Setup;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("PollDevice", "polls an interface for frames", || {
-    StandIn::of(&from_device::ENTRY, translate)
+    Adapter::of(&from_device::ENTRY, translate)
 })
 .ports("0/1", "h/h")
 .params(&[

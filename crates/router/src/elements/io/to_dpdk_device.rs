@@ -10,7 +10,7 @@
 //! FromDPDKDevice(0) -> Queue -> ToDPDKDevice(1, BLOCKING false)
 //! ```
 
-use super::shared::adapter::StandIn;
+use super::shared::adapter::Adapter;
 use super::shared::dpdk;
 use super::to_device;
 use crate::args::{Args, Kind, Need, Param};
@@ -21,7 +21,7 @@ use crate::engine::setup::Setup;
 pub static ENTRY: Entry = Entry::new(
     "ToDPDKDevice",
     "sends frames out of an interface, in DPDK's words",
-    || StandIn::of(&to_device::ENTRY, translate),
+    || Adapter::of(&to_device::ENTRY, translate),
 )
 .ports("1/0-2", "a/h")
 .params(&[

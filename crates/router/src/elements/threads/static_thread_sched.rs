@@ -20,7 +20,7 @@ use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::threads::plan::Wish;
+use crate::engine::threads::wishes::Wish;
 
 const PARAMS: &[Param] = &[Param {
     name: "ELEMENT THREAD",

@@ -1,6 +1,6 @@
 //! The way of packets from one thread to a queue of another.
 //!
-//! In the thread that pushes, a [`Portal`] stands in the queue's place: it copies packets into parcels,
+//! In the thread that pushes, a [`Portal`](super::portal::Portal) stands in the queue's place: it copies packets into parcels,
 //! which the queue's own thread takes over between two rounds of its tasks. Both hold the lock only to
 //! exchange whole lists, and emptied parcels go back to be filled again.
 //!
@@ -8,12 +8,9 @@
 //! the queue had when it was last looked at, so that the way loses nothing that the queue would have held, and
 //! by [`MOST`] where that is more. What finds no room is counted, and counts as refused by the queue.
 
-use crate::element::Element;
-use crate::engine::notify::{self, NotifierId, Provided};
-use crate::engine::{Ctx, ElementId};
+use crate::engine::ids::ElementId;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use trammel_packet::batch::Batch;
+use std::sync::{Mutex, PoisonError};
 use trammel_packet::parcel::Parcel;
 
 /// Parcels that may be on their way to a queue, however small it is.
@@ -22,10 +19,10 @@ const MOST: usize = 4096;
 const ENOUGH: usize = 1024;
 
 #[derive(Debug, Default)]
-struct Lists {
+pub(super) struct Lists {
     /// The input that each is for, and what it holds.
-    filled: Vec<(u32, Parcel)>,
-    emptied: Vec<(u32, Parcel)>,
+    pub(super) filled: Vec<(u32, Parcel)>,
+    pub(super) emptied: Vec<(u32, Parcel)>,
 }
 
 /// What two threads share of a queue.
@@ -36,15 +33,15 @@ pub(super) struct Crossing {
     /// The thread that it runs on.
     pub home: usize,
     lists: Mutex<Lists>,
-    waiting: AtomicUsize,
+    pub(super) waiting: AtomicUsize,
     /// The queue tells that it has no room.
     is_full: AtomicBool,
     /// What it stores.
-    stored: AtomicUsize,
+    pub(super) stored: AtomicUsize,
     /// Parcels that may be on their way.
-    most: AtomicUsize,
+    pub(super) most: AtomicUsize,
     /// Packets that found no room on the way since the queue was last told.
-    missed: AtomicU64,
+    pub(super) missed: AtomicU64,
     /// A source asks whether there is room: nothing is pushed that finds none.
     pub is_asked: AtomicBool,
 }
@@ -65,7 +62,7 @@ impl Crossing {
         }
     }
 
-    fn lists(&self) -> std::sync::MutexGuard<'_, Lists> {
+    pub(super) fn lists(&self) -> std::sync::MutexGuard<'_, Lists> {
         // Lists stay whole whatever happened to who held them.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,7 +81,7 @@ impl Crossing {
         self.is_full.swap(is_full, Ordering::AcqRel) && !is_full
     }
 
-    fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         !self.is_full.load(Ordering::Acquire) && self.waiting.load(Ordering::Acquire) < ENOUGH
     }
 
@@ -111,93 +108,5 @@ impl Crossing {
     /// Gives emptied parcels back.
     pub(super) fn give_back(&self, emptied: &mut Vec<(u32, Parcel)>) {
         self.lists().emptied.append(emptied);
-    }
-}
-
-/// Stands for a queue of another thread.
-#[derive(Debug)]
-pub(super) struct Portal {
-    crossing: Arc<Crossing>,
-    /// Parcels to fill.
-    spare: Vec<(u32, Parcel)>,
-    filled: Vec<(u32, Parcel)>,
-    full: Option<NotifierId>,
-}
-
-impl Portal {
-    pub(super) fn new(crossing: Arc<Crossing>) -> Portal {
-        Portal {
-            crossing,
-            spare: Vec::new(),
-            filled: Vec::new(),
-            full: None,
-        }
-    }
-
-    /// Tells those who ask in this thread whether there is room.
-    pub(super) fn look(&mut self, ctx: &mut Ctx) {
-        let Some(full) = self.full else { return };
-        if self.crossing.has_room() {
-            ctx.wake(full);
-        } else {
-            ctx.sleep(full);
-        }
-    }
-}
-
-impl Element for Portal {
-    fn prepare(&mut self, ctx: &mut Ctx) {
-        self.full = Some(ctx.new_notifier("full"));
-    }
-
-    fn start(&mut self, ctx: &mut Ctx) {
-        let asked = |id| !ctx.notifiers().listeners(id).is_empty();
-        let is_asked = self.full.is_some_and(asked);
-        self.crossing.is_asked.store(is_asked, Ordering::Relaxed);
-    }
-
-    fn push(&mut self, ctx: &mut Ctx, port: usize, mut batch: Batch) {
-        let waiting = self.crossing.waiting.load(Ordering::Acquire);
-        let most = self.crossing.most.load(Ordering::Relaxed);
-        let (mut room, mut missed) = (most.saturating_sub(waiting), 0);
-        for packet in batch.drain() {
-            if room == 0 {
-                ctx.pool().free(packet);
-                missed += 1;
-                continue;
-            }
-            room -= 1;
-            let (_, mut parcel) = self.spare.pop().unwrap_or_default();
-            parcel.fill(&ctx.pool()[&packet]);
-            ctx.pool().free(packet);
-            self.filled.push((port as u32, parcel));
-        }
-        ctx.recycle(batch);
-        if missed > 0 {
-            self.crossing.missed.fetch_add(missed, Ordering::Relaxed);
-        }
-        let mut lists = self.crossing.lists();
-        lists.filled.append(&mut self.filled);
-        if self.spare.is_empty() {
-            std::mem::swap(&mut self.spare, &mut lists.emptied);
-        }
-        self.crossing
-            .waiting
-            .store(lists.filled.len(), Ordering::Release);
-        drop(lists);
-        ctx.notice(self.crossing.home);
-        self.look(ctx);
-    }
-
-    fn stored(&self) -> Option<usize> {
-        let waiting = self.crossing.waiting.load(Ordering::Relaxed);
-        Some(self.crossing.stored.load(Ordering::Relaxed) + waiting)
-    }
-
-    fn notifier(&self, kind: notify::Kind, _: usize) -> Provided {
-        match (kind, self.full) {
-            (notify::Kind::Full, Some(full)) => Provided::Stop(full),
-            _ => Provided::None,
-        }
     }
 }

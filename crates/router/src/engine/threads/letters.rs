@@ -1,6 +1,7 @@
 //! Letters between threads: handlers to read and write, stop events, signals.
 
-use super::{NO_MANAGER, Place};
+use super::portal::Portal;
+use super::team::{Letter, NO_MANAGER, Place};
 use crate::element::Element;
 use crate::engine::handlers::HandlerRef;
 use crate::engine::{Ctx, ElementId};
@@ -11,19 +12,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use trammel_packet::batch::CAPACITY;
 use trammel_packet::parcel::Parcel;
-
-/// What one thread asks of another.
-#[derive(Debug)]
-pub(in crate::engine) enum Letter {
-    /// Stop events for the element that manages the driver.
-    Stop(u32),
-    /// A signal has come.
-    Signal(i32),
-    /// Read a handler.
-    Read(HandlerRef, String, Sender<Result<String, String>>),
-    /// Write a handler.
-    Write(HandlerRef, String, Sender<Result<(), String>>),
-}
 
 /// How long who waits for an answer leaves its own letters unread.
 const PATIENCE: Duration = Duration::from_micros(50);
@@ -66,7 +54,7 @@ impl Ctx {
         letter: impl FnOnce(Sender<Result<T, String>>) -> Letter,
     ) -> Result<T, String> {
         let unreachable = || format!("the thread of '{}' does not run", self.name(element));
-        let Some(place) = &self.place else {
+        let Some(place) = &self.threads.place else {
             return Err(unreachable());
         };
         if !place.team.is_running.load(Ordering::SeqCst) {
@@ -88,7 +76,7 @@ impl Ctx {
     /// Looks at what is new: letters, packets, room, the end.
     #[inline]
     pub(in crate::engine) fn look_at_news(&mut self) {
-        if let Some(place) = &self.place {
+        if let Some(place) = &self.threads.place {
             let mailbox = &place.team.mailboxes[place.thread];
             if mailbox.has_news.load(Ordering::Relaxed) {
                 mailbox.has_news.store(false, Ordering::SeqCst);
@@ -109,13 +97,15 @@ impl Ctx {
     /// Whether another thread has ended the run of all.
     pub(in crate::engine) fn is_team_halted(&self) -> bool {
         let is_over = |place: &Place| place.team.is_halted.load(Ordering::SeqCst);
-        self.place.as_deref().is_some_and(is_over)
+        self.threads.place.as_deref().is_some_and(is_over)
     }
 
     /// Does what letters ask.
     pub(super) fn read_letters(&mut self) {
         loop {
-            let Some(place) = &self.place else { return };
+            let Some(place) = &self.threads.place else {
+                return;
+            };
             let mailbox = &place.team.mailboxes[place.thread];
             let letter = {
                 let mut letters = mailbox
@@ -143,7 +133,9 @@ impl Ctx {
 
     /// Takes packets over that others have sent to queues here.
     pub(super) fn take_arrivals(&mut self) {
-        let Some(place) = &mut self.place else { return };
+        let Some(place) = &mut self.threads.place else {
+            return;
+        };
         let arrivals = std::mem::take(&mut place.arrivals);
         let mut parcels: Vec<(u32, Parcel)> = Vec::new();
         for crossing in &arrivals {
@@ -162,11 +154,11 @@ impl Ctx {
             }
             let missed = crossing.missed();
             if missed > 0 {
-                self.counters[crossing.queue].drops[Reason::Overflow as usize] += missed;
+                self.path.counters[crossing.queue].drops[Reason::Overflow as usize] += missed;
                 self.with(crossing.queue, |queue, ctx| queue.missed(ctx, missed));
             }
         }
-        if let Some(place) = &mut self.place {
+        if let Some(place) = &mut self.threads.place {
             place.arrivals = arrivals;
         }
     }
@@ -177,13 +169,13 @@ impl Ctx {
             for chunk in chunk.chunks(CAPACITY) {
                 let mut batch = self.batch();
                 for (_, parcel) in chunk {
-                    match self.pool.alloc() {
+                    match self.path.pool.alloc() {
                         Some(packet) => {
-                            parcel.empty_into(&mut self.pool[&packet]);
+                            parcel.empty_into(&mut self.path.pool[&packet]);
                             batch.push(packet);
                         }
                         None => {
-                            self.counters[queue].drops[Reason::PoolFull as usize] += 1;
+                            self.path.counters[queue].drops[Reason::PoolFull as usize] += 1;
                         }
                     }
                 }
@@ -194,24 +186,34 @@ impl Ctx {
 
     /// Tells other threads how their queues here stand, and elements here how others' do.
     fn tell_departures(&mut self) {
-        let Some(place) = &self.place else { return };
+        let Some(place) = &self.threads.place else {
+            return;
+        };
         for at in 0..place.arrivals.len() {
             self.tell_arrival(at);
         }
         let count = self
+            .threads
             .place
             .as_ref()
             .map_or(0, |place| place.departures.len());
         for at in 0..count {
-            let Some(queue) = self.place.as_ref().map(|place| place.departures[at]) else {
+            let Some(queue) = self
+                .threads
+                .place
+                .as_ref()
+                .map(|place| place.departures[at])
+            else {
                 return;
             };
-            self.with_element(queue, super::crossing::Portal::look);
+            self.with_element(queue, Portal::look);
         }
     }
 
     fn tell_arrival(&mut self, at: usize) {
-        let Some(place) = &self.place else { return };
+        let Some(place) = &self.threads.place else {
+            return;
+        };
         let crossing = &place.arrivals[at];
         let Some(queue) = self.slots[crossing.queue].as_deref() else {
             return;
@@ -228,7 +230,9 @@ impl Ctx {
 
     /// Has all other threads look at what is new.
     fn notice_others(&self) {
-        let Some(place) = &self.place else { return };
+        let Some(place) = &self.threads.place else {
+            return;
+        };
         for thread in 0..place.team.mailboxes.len() {
             if thread != place.thread {
                 place.team.notice(thread);
@@ -239,7 +243,7 @@ impl Ctx {
     /// Gives stop events to the thread of the element that manages the driver, where that is another;
     /// says whether it did.
     pub(in crate::engine) fn forward_stops(&mut self) -> bool {
-        let Some(place) = &self.place else {
+        let Some(place) = &self.threads.place else {
             return false;
         };
         let manager = place.team.manager.load(Ordering::SeqCst);
@@ -255,7 +259,7 @@ impl Ctx {
 
     /// Makes `element` the manager of all threads; gives the one that is it already.
     pub(in crate::engine) fn claim_management(&self, element: ElementId) -> Option<ElementId> {
-        let manager = &self.place.as_ref()?.team.manager;
+        let manager = &self.threads.place.as_ref()?.team.manager;
         let claimed =
             manager.compare_exchange(NO_MANAGER, element, Ordering::SeqCst, Ordering::SeqCst);
         claimed.err().filter(|other| *other != element)
@@ -263,7 +267,7 @@ impl Ctx {
 
     /// Tells the other threads of a signal; says whether elements of one of them watch it.
     pub(in crate::engine) fn spread_signal(&self, signal: i32) -> bool {
-        let Some(place) = &self.place else {
+        let Some(place) = &self.threads.place else {
             return false;
         };
         let mut watched = false;
@@ -279,7 +283,7 @@ impl Ctx {
 
     /// Tells the other threads which signals elements here watch; says whether another watches `signal`.
     pub(in crate::engine) fn publish_signals(&self, signal: i32) -> bool {
-        let Some(place) = &self.place else {
+        let Some(place) = &self.threads.place else {
             return false;
         };
         let mine = self.driver.watched_signals();

@@ -10,34 +10,15 @@
 //!   FromDevice -> Classifier -> ... ┄┄► Queue -> ToDevice
 //! ```
 
-use super::super::{ElementId, Node};
+use super::wishes::{Wish, Wishes};
 use crate::args::definitions::Definitions;
 use crate::args::{Args, Kind, Value};
 use crate::diagnostic::Diagnostics;
+use crate::engine::{ElementId, Node};
 use crate::graph::index::ElementNames;
 use crate::graph::processing::Mode;
 use crate::lang::{Connection, Flat};
 use std::collections::{BTreeMap, VecDeque};
-
-/// A wish for one element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
-    /// Its thread; none runs it where it is negative.
-    pub home: i32,
-    /// It was named itself, rather than a compound that it is in.
-    pub is_named: bool,
-}
-
-/// What elements such as `StaticThreadSched` ask for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
-    /// How many threads there are.
-    pub threads: usize,
-    /// The last wish for each element.
-    pub fixed: BTreeMap<ElementId, Wish>,
-    /// Regions without a wish go to the thread that has the fewest elements, rather than to the first.
-    pub is_balanced: bool,
-}
 
 /// Whether packets that come to `element` by push are taken from it by pull.
 fn is_store(node: &Node) -> bool {

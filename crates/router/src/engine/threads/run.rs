@@ -1,9 +1,9 @@
 //! Running all threads until one ends the run, or for a while.
 
-use super::super::driver::Progress;
-use super::super::handlers::Owner;
-use super::{Place, Team};
+use super::team::Team;
 use crate::engine::Ctx;
+use crate::engine::driver::Progress;
+use crate::engine::handlers::Owner;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,11 +27,11 @@ impl Drop for Guard<'_> {
 impl Ctx {
     /// Runs every thread until one ends the run or until `until`.
     pub(in crate::engine) fn run_team(&mut self, until: Option<Timestamp>) -> Progress {
-        let Some(place) = &mut self.place else {
+        let Some(place) = &self.threads.place else {
             return self.run_alone(until);
         };
         let team = place.team.clone();
-        let mut others = std::mem::take(&mut place.others);
+        let mut others = std::mem::take(&mut self.threads.others);
         team.arrived.store(0, Ordering::SeqCst);
         team.is_halted.store(false, Ordering::SeqCst);
         self.publish_handlers(&team, &others);
@@ -40,7 +40,10 @@ impl Ctx {
         std::thread::scope(|scope| {
             let team = &team;
             let started = others.iter_mut().map(|ctx| {
-                let name = format!("router {}", ctx.place.as_ref().map_or(0, |p| p.thread));
+                let name = format!(
+                    "router {}",
+                    ctx.threads.place.as_ref().map_or(0, |p| p.thread)
+                );
                 let thread = std::thread::Builder::new().name(name);
                 thread.spawn_scoped(scope, move || ctx.run_member(team, until))
             });
@@ -60,9 +63,7 @@ impl Ctx {
             }
         });
         team.is_running.store(false, Ordering::SeqCst);
-        if let Some(place) = &mut self.place {
-            place.others = others;
-        }
+        self.threads.others = others;
         let order = [Progress::Interrupted, Progress::Stopped];
         let first = order.into_iter().find(|one| all.contains(one));
         first.unwrap_or(Progress::Running)
@@ -71,9 +72,9 @@ impl Ctx {
     /// Runs one thread's elements, and answers for them until all threads have come to an end.
     fn run_member(&mut self, team: &Arc<Team>, until: Option<Timestamp>) -> Progress {
         let guard = Guard(team);
-        if let Some(processor) = self.processor {
+        if let Some(processor) = self.threads.processor {
             // A processor that is not there, or not allowed, leaves the thread where it is.
-            let _ = self.host.pin(processor);
+            let _ = self.world.host.pin(processor);
         }
         let progress = self.run_alone(until);
         if progress != Progress::Running {
@@ -107,8 +108,6 @@ impl Ctx {
 
     /// The contexts of all threads but this first one, at rest.
     pub(in crate::engine) fn others(&mut self) -> &mut [Ctx] {
-        self.place
-            .as_mut()
-            .map_or(&mut [], |place: &mut Box<Place>| &mut place.others)
+        &mut self.threads.others
     }
 }

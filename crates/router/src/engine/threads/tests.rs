@@ -1,8 +1,9 @@
 //! Several threads in memory.
 
-use super::crossing::{Crossing, Portal};
+use super::crossing::Crossing;
+use super::portal::Portal;
 use crate::element::Element;
-use crate::engine::build::Options;
+use crate::engine::Options;
 use crate::engine::driver::Progress;
 use crate::load::testing::Run;
 use crate::load::{self, BuiltIn};

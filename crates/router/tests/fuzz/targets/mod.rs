@@ -9,7 +9,7 @@ mod packets;
 pub(crate) mod pcap;
 pub(crate) mod summary;
 
-use trammel_router::engine::build::Options;
+use trammel_router::engine::Options;
 
 /// A router of few packets, soon built.
 fn small() -> Options {

@@ -15,7 +15,7 @@ use trammel_packet::batch::{Batch, Packets};
 pub type Translate = fn(&Args, &mut Setup) -> Vec<String>;
 
 /// An element that another does the work of.
-pub struct StandIn {
+pub struct Adapter {
     inner: Box<dyn Element>,
     entry: &'static Entry,
     translate: Translate,
@@ -23,10 +23,10 @@ pub struct StandIn {
     may_lack: bool,
 }
 
-impl StandIn {
+impl Adapter {
     /// The element of `entry`, by arguments that `translate` puts into its words.
     pub fn of(entry: &'static Entry, translate: Translate) -> Box<dyn Element> {
-        Box::new(StandIn {
+        Box::new(Adapter {
             inner: (entry.make)(),
             entry,
             translate,
@@ -38,7 +38,7 @@ impl StandIn {
 /// The keyword that leaves an element idle where there is no device.
 pub const ALLOW_NONEXISTENT: &str = "ALLOW_NONEXISTENT";
 
-impl Element for StandIn {
+impl Element for Adapter {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let words = (self.translate)(args, setup);
         let inner = {

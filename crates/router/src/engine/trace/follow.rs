@@ -1,77 +1,40 @@
-//! Following single packets: where they come, and why they end.
+//! Marks packets to be followed and tells each step of theirs.
 
-use super::{Ctx, ElementId};
+use super::{Event, Step, Tell, Trace};
+use crate::engine::{Ctx, ElementId};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::pool::Handle;
-use trammel_packet::timestamp::Timestamp;
-
-/// What became of a followed packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It was pushed to this input.
-    Pushed(usize),
-    /// It was pulled from this output.
-    Pulled(usize),
-    /// It ended there.
-    Ended(Reason),
-}
-
-/// One step of a followed packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<'a> {
-    /// The packet's number, from 1.
-    pub trace: u16,
-    /// At which element.
-    pub element: ElementId,
-    /// What.
-    pub step: Step,
-    /// When.
-    pub at: Timestamp,
-    /// Its bytes before the element touched them.
-    pub data: &'a [u8],
-}
-
-/// Who is told of each step.
-pub type Tell = Box<dyn FnMut(Event<'_>) + Send>;
-
-/// A trace in progress.
-pub(super) struct Trace {
-    /// Packets still to be followed from where they are first seen.
-    left: u16,
-    next: u16,
-    tell: Tell,
-}
 
 impl Ctx {
     /// Follows the next `count` packets from where they are first seen to where they end.
     pub fn trace(&mut self, count: u16, tell: Tell) {
-        self.traced = Some(Trace {
+        self.watch.traced = Some(Trace {
             left: count,
             next: 1,
             tell,
         });
-        self.observed = true;
+        self.watch.observed = true;
     }
 
     /// Tells of every followed packet of `packets`, and begins to follow new ones.
     #[cold]
-    pub(super) fn trace_step(
+    pub(in crate::engine) fn trace_step(
         &mut self,
         packets: &Packets,
         from: usize,
         element: ElementId,
         step: Step,
     ) {
-        if self.traced.is_none() {
+        if self.watch.traced.is_none() {
             return;
         }
         let at = self.now();
-        let Some(trace) = &mut self.traced else {
+        let Some(trace) = &mut self.watch.traced else {
             return;
         };
         for handle in packets.iter().skip(from) {
-            let packet = &mut self.pool[handle];
+            let packet = &mut self.path.pool[handle];
             if packet.trace() == 0 && trace.left > 0 {
                 packet.set_trace(trace.next);
                 trace.left -= 1;
@@ -91,10 +54,10 @@ impl Ctx {
 
     /// Tells that a followed packet ended at this element.
     #[cold]
-    pub(super) fn trace_end(&mut self, handle: &Handle, reason: Reason) {
+    pub(in crate::engine) fn trace_end(&mut self, handle: &Handle, reason: Reason) {
         let (at, element) = (self.now(), self.me);
-        let packet = &self.pool[handle];
-        if let Some(trace) = self.traced.as_mut().filter(|_| packet.trace() != 0) {
+        let packet = &self.path.pool[handle];
+        if let Some(trace) = self.watch.traced.as_mut().filter(|_| packet.trace() != 0) {
             (trace.tell)(Event {
                 trace: packet.trace(),
                 element,

@@ -1,18 +1,16 @@
-//! The driver: runs tasks, timers and descriptors until something stops it.
-//!
-//! A *stop event* (`STOP true` of a source, the handler `stop`) ends the run, unless an element has made
-//! itself the driver's manager (`DriverManager`), which is then asked how to go on. In virtual time nothing
-//! sleeps: the clock jumps to the next timer.
+//! Runs tasks, timers and descriptors.
 
-use super::clock::Clock;
-use super::simulated_core::VAIN_TURNS;
-use super::threads::Dozing;
-use super::{Ctx, ElementId};
+use super::Progress;
 use crate::element::Element;
+use crate::engine::clock::Clock;
+use crate::engine::simulated_core::VAIN_TURNS;
+use crate::engine::threads::team::Dozing;
+use crate::engine::{Ctx, ElementId};
 use trammel_packet::timestamp::Timestamp;
 
 /// Tasks that run before timers and descriptors are looked at again.
 const TASKS_A_ROUND: usize = 128;
+
 /// Rounds between two looks at descriptors while tasks are running.
 const ROUNDS_A_LOOK: u32 = 2;
 
@@ -22,58 +20,10 @@ const TIMERS_A_ROUND: usize = 128;
 /// Tasks that did nothing, one after the other, before virtual time passes.
 const BARREN_TASKS: u32 = 4096;
 
-/// What the driver keeps.
-#[derive(Debug, Default)]
-pub(super) struct State {
-    /// Stop events not yet dealt with.
-    pub(super) stops: u32,
-    /// The run is over whatever the manager says.
-    halted: bool,
-    manager: Option<ElementId>,
-    /// Elements to be told of a signal.
-    signals: Vec<(i32, ElementId)>,
-    /// A signal that nobody watches ended the run.
-    interrupted: bool,
-    /// A turn was cut off since somebody asks for the end: it is to be looked at now.
-    pub(super) is_called: bool,
-    /// Somebody asked that the configuration be read again.
-    is_to_reload: bool,
-    rounds: u32,
-    /// Tasks since one did something.
-    barren: u32,
-    ready: Vec<i32>,
-    /// A configuration that takes this one's place at the next round.
-    pub(super) successor: Option<Box<Ctx>>,
-}
-
-impl State {
-    /// The signals that elements watch, a bit each.
-    pub(super) fn watched_signals(&self) -> u64 {
-        let bit = |signal: i32| 1_u64.checked_shl(signal as u32).unwrap_or(0);
-        let all = self.signals.iter().map(|(signal, _)| bit(*signal));
-        all.fold(0, |bits, bit| bits | bit)
-    }
-}
-
-/// How a run, or a slice of it, ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The time that was given is over; there is more to do.
-    Running,
-    /// The driver was stopped.
-    Stopped,
-    /// Nothing will ever happen again: no task, no timer, no descriptor.
-    Idle,
-    /// A signal that nobody watches came.
-    Interrupted,
-    /// Another configuration waits to take over.
-    Replaced,
-    /// The configuration is to be read again, since SIGHUP came.
-    Reload,
-}
-
 const SIGHUP: i32 = 1;
+
 const SIGINT: i32 = 2;
+
 const SIGTERM: i32 = 15;
 
 impl Ctx {
@@ -116,7 +66,10 @@ impl Ctx {
 
     /// This element's `run_timer` is called with the signal's number as token, negated, when it comes.
     pub fn watch_signal(&mut self, signal: i32) -> Result<(), String> {
-        self.host.watch_signal(signal).map_err(|e| e.to_string())?;
+        self.world
+            .host
+            .watch_signal(signal)
+            .map_err(|e| e.to_string())?;
         self.driver.signals.push((signal, self.me));
         self.publish_signals(signal);
         Ok(())
@@ -129,7 +82,7 @@ impl Ctx {
         let elsewhere = self.publish_signals(signal);
         let is_watched = self.driver.signals.iter().any(|(s, _)| *s == signal);
         if !elsewhere && !is_watched {
-            self.host.unwatch_signal(signal);
+            self.world.host.unwatch_signal(signal);
         }
     }
 
@@ -138,15 +91,15 @@ impl Ctx {
         if self.is_shared() {
             return self.run_team(until);
         }
-        if let Some(processor) = self.processor.take() {
+        if let Some(processor) = self.threads.processor.take() {
             // A processor that is not there, or not allowed, leaves the thread where it is.
-            let _ = self.host.pin(processor);
+            let _ = self.world.host.pin(processor);
         }
         self.run_alone(until)
     }
 
     /// The same, of this context's elements only.
-    pub(super) fn run_alone(&mut self, until: Option<Timestamp>) -> Progress {
+    pub(in crate::engine) fn run_alone(&mut self, until: Option<Timestamp>) -> Progress {
         self.run_rounds(until, u64::MAX)
     }
 
@@ -164,17 +117,17 @@ impl Ctx {
             }
             self.begin_round();
             for _ in 0..TASKS_A_ROUND {
-                if self.observed && self.is_core_past(until) {
+                if self.watch.observed && self.is_core_past(until) {
                     return Progress::Running;
                 }
-                let Some(task) = self.tasks.take_next() else {
+                let Some(task) = self.schedule.tasks.take_next() else {
                     break;
                 };
                 let (owner, token) = {
-                    let task = self.tasks.get(task);
+                    let task = self.schedule.tasks.get(task);
                     (task.owner, task.token)
                 };
-                let worked = if self.observed {
+                let worked = if self.watch.observed {
                     self.run_charged(owner, token, false)
                 } else {
                     self.with(owner, |element, ctx| element.run_task(ctx, token))
@@ -186,7 +139,7 @@ impl Ctx {
                     self.driver.barren + 1
                 };
                 if worked == Some(false) {
-                    self.tasks.did_nothing(task);
+                    self.schedule.tasks.did_nothing(task);
                 }
                 if self.driver.stops > 0 || self.driver.halted || self.driver.is_called {
                     break;
@@ -207,7 +160,7 @@ impl Ctx {
                 continue;
             }
             self.driver.rounds = self.driver.rounds.wrapping_add(1);
-            if self.tasks.any_scheduled() && !self.turns_in_vain(until) {
+            if self.schedule.tasks.any_scheduled() && !self.turns_in_vain(until) {
                 if self.driver.rounds.is_multiple_of(ROUNDS_A_LOOK) {
                     self.look(Some(0));
                     if until.is_some_and(|until| self.now() >= until) {
@@ -223,15 +176,15 @@ impl Ctx {
 
     /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
     /// so only a later time can change that.
-    pub(super) fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
-        if self.core.is_some() {
+    pub(in crate::engine) fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
+        if self.clocks.core.is_some() {
             // With packets in the router, time alone may let one go on: a shaper's tokens come while it is asked.
-            let scheduled = u32::try_from(self.tasks.scheduled()).unwrap_or(u32::MAX);
+            let scheduled = u32::try_from(self.schedule.tasks.scheduled()).unwrap_or(u32::MAX);
             let is_long = self.driver.barren >= scheduled.saturating_mul(VAIN_TURNS);
-            return is_long && self.pool.in_use() == 0;
+            return is_long && self.path.pool.in_use() == 0;
         }
-        let is_virtual = matches!(self.clock, Clock::Virtual(_));
-        let may_change = until.is_some() || self.timers.next_at().is_some();
+        let is_virtual = matches!(self.clocks.clock, Clock::Virtual(_));
+        let may_change = until.is_some() || self.schedule.timers.next_at().is_some();
         if !is_virtual || !may_change || self.driver.barren < BARREN_TASKS {
             return false;
         }
@@ -241,7 +194,7 @@ impl Ctx {
 
     /// Deals with stop events; says whether the run is over.
     fn stopped(&mut self) -> Option<Progress> {
-        if self.driver.successor.is_some() {
+        if self.succession.successor.is_some() {
             return Some(Progress::Replaced);
         }
         while self.driver.stops > 0 && !self.driver.halted {
@@ -272,12 +225,12 @@ impl Ctx {
 
     /// Runs the timers that are due.
     fn timers(&mut self) {
-        if self.timers.next_at().is_none() {
+        if self.schedule.timers.next_at().is_none() {
             return;
         }
         let now = self.now();
         for _ in 0..TIMERS_A_ROUND {
-            let Some((owner, token)) = self.timers.due(now) else {
+            let Some((owner, token)) = self.schedule.timers.due(now) else {
                 return;
             };
             self.run_charged(owner, token, true);
@@ -290,14 +243,14 @@ impl Ctx {
 
     /// Waits for what comes next.
     fn idle(&mut self, until: Option<Timestamp>) -> Option<Progress> {
-        if self.driver.successor.is_some() {
+        if self.succession.successor.is_some() {
             return None;
         }
-        if self.core.is_some() {
-            return self.idle_core(until, self.tasks.any_scheduled());
+        if self.clocks.core.is_some() {
+            return self.idle_core(until, self.schedule.tasks.any_scheduled());
         }
-        let next = self.timers.next_at();
-        if let Clock::Virtual(now) = &mut self.clock {
+        let next = self.schedule.timers.next_at();
+        if let Clock::Virtual(now) = &mut self.clocks.clock {
             if let Some(at) = next {
                 if until.is_some_and(|until| at > until) {
                     *now = (*now).max(until?);
@@ -306,18 +259,18 @@ impl Ctx {
                 *now = (*now).max(at);
                 return None;
             }
-            if self.watched.is_empty() && self.driver.signals.is_empty() {
+            if self.world.watched.is_empty() && self.driver.signals.is_empty() {
                 return Some(Progress::Idle);
             }
             if let Some(until) = until {
                 self.look(Some(0));
-                self.clock = Clock::Virtual(self.now().max(until));
-                return (!self.tasks.any_scheduled()).then_some(Progress::Running);
+                self.clocks.clock = Clock::Virtual(self.now().max(until));
+                return (!self.schedule.tasks.any_scheduled()).then_some(Progress::Running);
             }
             self.look(None);
             return None;
         }
-        if next.is_none() && until.is_none() && self.watched.is_empty() {
+        if next.is_none() && until.is_none() && self.world.watched.is_empty() {
             // Only a signal can end this.
             self.look(None);
             return None;
@@ -328,20 +281,20 @@ impl Ctx {
             (a, b) => a.or(b),
         };
         let sleep = wake.map(|at| u64::try_from((at - now).0).unwrap_or(0));
-        self.look(sleep.map(|ns| self.warp.real_ns(ns)));
+        self.look(sleep.map(|ns| self.clocks.warp.real_ns(ns)));
         until
             .filter(|until| self.now() >= *until)
             .map(|_| Progress::Running)
     }
 
     /// The descriptors that elements wait on to read, or to write.
-    pub(super) fn watched_to(&self, write: bool) -> Vec<i32> {
-        let watched = self.watched.iter().filter(|w| w.2 == write);
+    pub(in crate::engine) fn watched_to(&self, write: bool) -> Vec<i32> {
+        let watched = self.world.watched.iter().filter(|w| w.2 == write);
         watched.map(|w| w.0).collect()
     }
 
     /// Looks at descriptors and signals, for up to so many nanoseconds.
-    pub(super) fn look(&mut self, timeout_ns: Option<u64>) {
+    pub(in crate::engine) fn look(&mut self, timeout_ns: Option<u64>) {
         self.charge_look();
         let mut ready = std::mem::take(&mut self.driver.ready);
         ready.clear();
@@ -357,21 +310,24 @@ impl Ctx {
         };
         // Without descriptors too: the host writes out what was printed. An interrupted wait shows in the
         // signals.
-        let _ = self.host.wait(&readable, &writable, timeout_ns, &mut ready);
+        let _ = self
+            .world
+            .host
+            .wait(&readable, &writable, timeout_ns, &mut ready);
         self.awake(bell, &mut ready);
         for descriptor in ready.drain(..) {
-            let of = self.watched.iter().filter(|w| w.0 == descriptor);
+            let of = self.world.watched.iter().filter(|w| w.0 == descriptor);
             let owners: Vec<ElementId> = of.map(|w| w.1).collect();
             for owner in owners {
                 self.with(owner, |element, ctx| element.ready(ctx, descriptor));
-                if self.observed {
+                if self.watch.observed {
                     self.ready_observed(owner);
                 }
                 self.deliver();
             }
         }
         self.driver.ready = ready;
-        for signal in self.host.signals() {
+        for signal in self.world.host.signals() {
             let elsewhere = self.spread_signal(signal);
             let here = self.tell_signal(signal);
             if !here && !elsewhere && (signal == SIGINT || signal == SIGTERM) {
@@ -383,7 +339,7 @@ impl Ctx {
     }
 
     /// Tells the elements that watch a signal; says whether there are any.
-    pub(super) fn tell_signal(&mut self, signal: i32) -> bool {
+    pub(in crate::engine) fn tell_signal(&mut self, signal: i32) -> bool {
         let watchers = self.driver.signals.iter().filter(|(s, _)| *s == signal);
         let watchers: Vec<ElementId> = watchers.map(|(_, element)| *element).collect();
         for element in &watchers {
@@ -399,7 +355,7 @@ impl Ctx {
 mod tests {
     use super::Progress;
     use crate::engine::Ctx;
-    use crate::engine::build::Options;
+    use crate::engine::Options;
     use crate::lang;
     use crate::load::{BuiltIn, load};
     use crate::memory::MemoryHost;

@@ -1,44 +1,14 @@
-//! Handlers: reading and writing elements, and the router as a whole, by name.
+//! Finding, reading and writing handlers.
 
-use super::{Ctx, ElementId};
+use super::{HandlerRef, NotFound, Owner};
 use crate::args::handler_call::HandlerCall;
 use crate::args::numbers::parse_double;
 use crate::element::{Element, Handler};
+use crate::engine::{Ctx, ElementId};
 use crate::graph::processing::Mode;
 use crate::lang::{Port, flatten};
 use std::any::Any;
 use std::fmt::Write;
-
-/// What a handler's name begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// An element.
-    Element(ElementId),
-    /// The router.
-    Router,
-}
-
-/// A handler, found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandlerRef {
-    /// Whose it is.
-    pub owner: Owner,
-    /// What it is called and may do.
-    pub handler: Handler,
-    /// Who asks is outside of this program: a control connection.
-    pub is_outside: bool,
-}
-
-/// Why a handler is not found.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotFound {
-    /// There is no such element.
-    #[error("no element named '{0}'")]
-    Element(String),
-    /// The element has no such handler.
-    #[error("no handler named '{0}'")]
-    Handler(String),
-}
 
 /// The handlers that every element has.
 const STANDARD: &[(&str, &str)] = &[
@@ -69,6 +39,21 @@ const GLOBAL: &[(&str, &str)] = &[
     ("hotconfig", "w"),
 ];
 
+fn lines(words: &[&str]) -> String {
+    words.iter().flat_map(|word| [*word, "\n"]).collect()
+}
+
+fn listing(handlers: &[Handler]) -> String {
+    let public = handlers.iter().filter(|handler| !handler.private);
+    public.fold(String::new(), |text, h| {
+        text + &h.name
+            + "	"
+            + &h.letters()
+            + "
+"
+    })
+}
+
 impl Ctx {
     /// The handlers of an element, or of the router.
     pub fn handlers_of(&self, owner: Owner) -> Vec<Handler> {
@@ -90,16 +75,16 @@ impl Ctx {
         }
         let own = match &self.slots[element] {
             Some(_) if self.elsewhere(element).is_some() => {
-                (self.nodes[element].entry.make)().handlers()
+                (self.config.nodes[element].entry.make)().handlers()
             }
             Some(one) => one.handlers(),
             // It runs: its class tells as much as is known without it.
-            None => (self.nodes[element].entry.make)().handlers(),
+            None => (self.config.nodes[element].entry.make)().handlers(),
         };
         let mut all = table(STANDARD);
-        if self.nodes[element].entry.live {
+        if self.config.nodes[element].entry.live {
             all[2].write = true;
-            all[2].calm = !self.nodes[element].entry.restless;
+            all[2].calm = !self.config.nodes[element].entry.restless;
         }
         let mut more = Vec::new();
         for own in own {
@@ -109,7 +94,7 @@ impl Ctx {
             }
         }
         all.extend(more);
-        if self.tasks.of(element).next().is_some() {
+        if self.schedule.tasks.of(element).next().is_some() {
             let of_tasks = table(OF_TASKS).into_iter();
             let new: Vec<Handler> = of_tasks
                 .filter(|one| all.iter().all(|own| own.name != one.name))
@@ -135,7 +120,9 @@ impl Ctx {
                     .strip_prefix('#')
                     .and_then(|n| n.parse::<usize>().ok());
                 let found = match numbered {
-                    Some(number) => number.checked_sub(1).filter(|n| *n < self.nodes.len()),
+                    Some(number) => number
+                        .checked_sub(1)
+                        .filter(|n| *n < self.config.nodes.len()),
                     None => self.find(element, from),
                 };
                 let found = found.ok_or_else(|| NotFound::Element(element.to_owned()))?;
@@ -234,12 +221,12 @@ impl Ctx {
 
     /// Adds to what handlers say besides their result.
     pub fn remark(&mut self, text: impl Into<String>) {
-        self.remarks.push(text.into());
+        self.calls.remarks.push(text.into());
     }
 
     /// What handlers have said besides their result since this was asked last.
     pub fn take_remarks(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.remarks)
+        std::mem::take(&mut self.calls.remarks)
     }
 
     /// Reads a handler. Emissions of the element wait until whoever runs now returns.
@@ -277,7 +264,7 @@ impl Ctx {
         if self.elsewhere(element).is_some() {
             return self.write_elsewhere(element, of, value);
         }
-        if name == "config" && self.nodes[element].entry.live {
+        if name == "config" && self.config.nodes[element].entry.live {
             return self.reconfigure(element, value);
         }
         if let Some(argument) = of.handler.argument {
@@ -291,7 +278,7 @@ impl Ctx {
         let result = self.with(element, |one, ctx| one.write(ctx, name, value));
         result.unwrap_or_else(|| {
             // It runs now; it is written when it has returned.
-            self.postponed.push((of.clone(), value.to_owned()));
+            self.calls.postponed.push((of.clone(), value.to_owned()));
             Ok(())
         })
     }
@@ -308,7 +295,7 @@ impl Ctx {
             && self.elsewhere(element).is_none()
         {
             // It runs now; it is written when it has returned.
-            self.postponed.push((of, call.argument.clone()));
+            self.calls.postponed.push((of, call.argument.clone()));
             return Ok(());
         }
         self.write_handler(&of, &call.argument)
@@ -322,8 +309,13 @@ impl Ctx {
         call: &HandlerCall,
     ) -> Result<(), String> {
         let (mut result, mine) = (self.call(call), Owner::Element(self.me));
-        while let Some(at) = self.postponed.iter().position(|(of, _)| of.owner == mine) {
-            let (of, value) = self.postponed.remove(at);
+        while let Some(at) = self
+            .calls
+            .postponed
+            .iter()
+            .position(|(of, _)| of.owner == mine)
+        {
+            let (of, value) = self.calls.postponed.remove(at);
             result = result.and(me.write(self, &of.handler.name, &value));
         }
         result
@@ -331,16 +323,17 @@ impl Ctx {
 
     /// Writes what could not be written while its element ran.
     #[cold]
-    pub(super) fn postponed(&mut self) {
-        for (of, value) in std::mem::take(&mut self.postponed) {
+    pub(in crate::engine) fn postponed(&mut self) {
+        for (of, value) in std::mem::take(&mut self.calls.postponed) {
             if !self.step() {
-                self.host
+                self.world
+                    .host
                     .say("handlers wrote one another without end, giving up\n");
-                self.postponed.clear();
+                self.calls.postponed.clear();
                 return;
             }
             if let Err(text) = self.write_handler(&of, &value) {
-                self.host.say(&format!("{text}\n"));
+                self.world.host.say(&format!("{text}\n"));
             }
         }
     }
@@ -360,15 +353,16 @@ impl Ctx {
             return None;
         }
         let first = || {
-            self.tasks
+            self.schedule
+                .tasks
                 .of(element)
                 .next()
-                .map(|task| self.tasks.get(task))
+                .map(|task| self.schedule.tasks.get(task))
         };
         Some(match name {
             "name" => self.name(element).to_owned(),
             "class" => self.class(element).to_owned(),
-            "config" => self.nodes[element].config.clone(),
+            "config" => self.config.nodes[element].config.clone(),
             "ports" => self.ports(element),
             "handlers" => listing(&self.handlers_of(Owner::Element(element))),
             "scheduled" => first()?.scheduled.to_string(),
@@ -384,26 +378,26 @@ impl Ctx {
         name: &str,
         value: &str,
     ) -> Option<Result<(), String>> {
-        let task = self.tasks.of(element).next()?;
+        let task = self.schedule.tasks.of(element).next()?;
         Some(match (name, value.trim()) {
             ("scheduled", "true" | "1" | "yes") => {
-                self.tasks.schedule(task);
+                self.schedule.tasks.schedule(task);
                 Ok(())
             }
             ("scheduled", "false" | "0" | "no") => {
-                self.tasks.unschedule(task);
+                self.schedule.tasks.unschedule(task);
                 Ok(())
             }
             ("scheduled", _) => Err("syntax error".to_owned()),
             ("tickets", text) => match text.parse::<u32>() {
                 Ok(tickets) if tickets > 0 => {
-                    self.tasks.set_tickets(task, tickets);
+                    self.schedule.tasks.set_tickets(task, tickets);
                     Ok(())
                 }
                 _ => Err("syntax error".to_owned()),
             },
             ("home_thread", text)
-                if text.parse::<i32>() == Ok(self.tasks.get(task).home_thread) =>
+                if text.parse::<i32>() == Ok(self.schedule.tasks.get(task).home_thread) =>
             {
                 Ok(())
             }
@@ -416,7 +410,7 @@ impl Ctx {
 
     /// What the handler `ports` prints.
     fn ports(&self, element: ElementId) -> String {
-        let node = &self.nodes[element];
+        let node = &self.config.nodes[element];
         let mut text = String::new();
         let sides = [
             ("input", &node.modes.inputs, &node.modes.free_inputs, true),
@@ -433,7 +427,7 @@ impl Ctx {
             for (port, mode) in modes.iter().enumerate() {
                 let word = if *mode == Mode::Pull { "pull" } else { "push" };
                 let resolved = if free[port] { "~" } else { "" };
-                let (near, wiring) = (Port { element, port }, &self.index.wiring);
+                let (near, wiring) = (Port { element, port }, &self.config.index.wiring);
                 let ends: Vec<String> = if is_input {
                     let from = |far: Port| format!("{} [{}]", self.name(far.element), far.port);
                     wiring.before(near).map(from).collect()
@@ -452,32 +446,39 @@ impl Ctx {
         Ok(match name {
             "version" => "2.1".to_owned(),
             "list" => {
-                let names: Vec<&str> = self.flat.elements.iter().map(|e| e.name.as_str()).collect();
+                let names: Vec<&str> = self
+                    .config
+                    .flat
+                    .elements
+                    .iter()
+                    .map(|e| e.name.as_str())
+                    .collect();
                 format!("{}\n{}", names.len(), lines(&names))
             }
             "classes" => {
                 let all = crate::elements::all();
                 lines(&all.iter().map(|entry| entry.about.name).collect::<Vec<_>>())
             }
-            "config" if self.is_compact() => flatten::router(&self.flat),
-            "config" => self.source.clone(),
-            "flatconfig" => flatten::router(&self.flat),
+            "config" if self.is_compact() => flatten::router(&self.config.flat),
+            "config" => self.config.source.clone(),
+            "flatconfig" => flatten::router(&self.config.flat),
             "packages" => String::new(),
             "requirements" => {
-                let all = self.flat.requirements.iter();
+                let all = self.config.flat.requirements.iter();
                 lines(&all.map(|(_, name)| name.as_str()).collect::<Vec<_>>())
             }
             "handlers" => listing(&self.handlers_of(Owner::Router)),
             "driver" => "userlevel".to_owned(),
             "threads" => self.options.threads.to_string(),
-            "timewarp" => self.warp.factor.to_string(),
+            "timewarp" => self.clocks.warp.factor.to_string(),
             _ => return Err(format!("no read handler '{name}'")),
         })
     }
 
     /// Whether the configuration asked that its own text be forgotten.
     fn is_compact(&self) -> bool {
-        self.flat
+        self.config
+            .flat
             .requirements
             .iter()
             .any(|(kind, name)| kind == "compact_config" || name == "compact_config")
@@ -494,8 +495,8 @@ impl Ctx {
                 if factor <= 0.0 {
                     return Err("timefactor must be > 0".to_owned());
                 }
-                let real = self.host.now();
-                self.warp.change(factor, real);
+                let real = self.world.host.now();
+                self.clocks.warp.change(factor, real);
                 Ok(())
             }
             "stop" => {
@@ -512,21 +513,6 @@ impl Ctx {
             _ => Err(format!("no write handler '{name}'")),
         }
     }
-}
-
-fn lines(words: &[&str]) -> String {
-    words.iter().flat_map(|word| [*word, "\n"]).collect()
-}
-
-fn listing(handlers: &[Handler]) -> String {
-    let public = handlers.iter().filter(|handler| !handler.private);
-    public.fold(String::new(), |text, h| {
-        text + &h.name
-            + "	"
-            + &h.letters()
-            + "
-"
-    })
 }
 
 #[cfg(test)]
