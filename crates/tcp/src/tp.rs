@@ -2,6 +2,7 @@
 //!
 //! Named after the kernel's `tcp_sock *tp`, as its fields are; public as `cc::Tp`.
 
+use crate::stack::Stack;
 use trammel_core::rng::Rng;
 
 /// `snd_ssthresh` before the first loss: no threshold.
@@ -105,6 +106,19 @@ pub struct Tp {
 }
 
 impl Tp {
+    /// A connection of `stack` that has sent nothing. Its initial sequence number is the first that `rng`
+    /// draws below 2³².
+    pub(crate) fn of_stack(stack: &Stack, rng: Rng) -> Tp {
+        let mut tp = Tp::new(stack.initial_window, u32::from(stack.mss), rng);
+        tp.hz = if stack.hz == 0 { 1000 } else { stack.hz };
+        tp.snd_cwnd_clamp = stack.cwnd_clamp;
+        tp.counts_acks = !stack.byte_counting;
+        let iss = tp.rng.below(1 << 32) as u32;
+        tp.snd_una = iss;
+        tp.snd_nxt = iss;
+        tp
+    }
+
     /// A sender in its first window, for tests and for connections to start from.
     pub fn new(initial_cwnd: u32, mss: u32, rng: Rng) -> Tp {
         Tp {

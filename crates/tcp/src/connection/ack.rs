@@ -1,46 +1,17 @@
 //! What an ACK acknowledges: cumulative and selective, round-trip samples, delivery-rate samples.
 
-use super::{Connection, State};
+use super::Connection;
+use super::parts::ack_news::AckNews;
+use super::parts::status::State;
 use crate::cc::{AckFlags, AckSample, CaState, RateSample};
 use crate::scoreboard::mark;
-use crate::segment::{Flags, SackBlock, Segment};
-use crate::seq::{after, before, later};
+use crate::segment::{Flags, Segment};
+use crate::seq::{after, before};
 use crate::stack::AckPolicy;
 use trammel_core::time::Time;
 
 /// Window of the minimum-RTT filter, ms (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW_MS: u64 = 300_000;
-
-/// What one ACK brought, gathered while it is processed.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AckNews {
-    /// `snd_una` before the ACK.
-    pub(super) prior_una: u32,
-    /// It advanced `snd_una`.
-    pub(super) advanced: bool,
-    /// It acknowledged data or the FIN, whether they had been retransmitted or not.
-    pub(super) acked: bool,
-    /// It SACKed something new.
-    pub(super) sacked: bool,
-    /// It (S)ACKed, below `high_seq`, a segment that was never retransmitted (F-RTO).
-    pub(super) original_acked: bool,
-    /// It reported a duplicate.
-    pub(super) dsack: bool,
-    /// The duplicate is that of a tail loss probe.
-    pub(super) dsack_of_probe: bool,
-    /// It acknowledged retransmitted data.
-    pub(super) retransmitted_acked: bool,
-    /// It carried data or changed the window: no duplicate ACK.
-    pub(super) not_duplicate: bool,
-    /// It carried ECN-Echo that counts.
-    pub(super) ece: bool,
-    /// The retransmission timer starts anew.
-    pub(super) set_timer: bool,
-    /// A retransmission was found lost.
-    pub(super) retransmission_lost: bool,
-    /// Segments delivered by it.
-    pub(super) delivered: u32,
-}
 
 impl Connection {
     /// Processes the acknowledgement in a segment of an open connection. False where it cannot be true:
@@ -60,10 +31,10 @@ impl Connection {
             }
             return false;
         }
-        self.rate.acked_sacked = 0;
+        self.rate.sample.acked_sacked = 0;
         if before(ack, una) {
             // Old: its SACK blocks may still tell something.
-            if self.sack_ok && segment.sack_count > 0 && !self.board.is_empty() {
+            if self.handshake.sack && segment.sack_count > 0 && !self.board.is_empty() {
                 self.old_ack(now, segment);
             }
             return true;
@@ -76,13 +47,16 @@ impl Connection {
         let window_changed = self.update_window(segment, ack);
         news.not_duplicate = window_changed || segment.len > 0 || segment.flags.has(Flags::FIN);
         if news.advanced {
-            self.retransmits = 0;
+            self.timers.retransmits = 0;
         }
-        self.unanswered_probes = 0;
+        self.timers.unanswered_probes = 0;
         if self.board.is_empty() {
             // Nothing was outstanding: at most a probe of a closed window is answered.
             self.tp.snd_una = ack;
-            if segment.sack_count > 0 && self.sack_ok && self.take_duplicate(segment, &mut news) {
+            if segment.sack_count > 0
+                && self.handshake.sack
+                && self.take_duplicate(segment, &mut news)
+            {
                 // A reduction may still prove to have been for nothing.
                 self.alert(now, &mut news, false);
             }
@@ -94,8 +68,8 @@ impl Connection {
         let in_flight = self.tp.packets_in_flight();
         let delivered_before = self.tp.delivered;
         let lost_before = self.tp.lost;
-        let highest_before = self.highest_sacked;
-        self.rate = RateSample {
+        let highest_before = self.sack.highest;
+        self.rate.sample = RateSample {
             prior_in_flight: in_flight,
             delivered: -1,
             interval_us: -1,
@@ -106,15 +80,15 @@ impl Connection {
         let echo = self.tp.ecn_ok && segment.flags.has(Flags::ECE);
         news.ece = echo;
         let mut sack_rtt = (-1, -1);
-        if segment.sack_count > 0 && self.sack_ok {
+        if segment.sack_count > 0 && self.handshake.sack {
             sack_rtt = self.take_sack(segment, &mut news);
         }
         self.take_cumulative(ack, &mut news, sack_rtt, highest_before);
-        self.probes = 0;
+        self.timers.probes = 0;
         news.delivered = (self.tp.delivered - delivered_before) as u32;
         if echo {
             self.tp.delivered_ce += u64::from(news.delivered);
-            self.rate.delivered_ce = i64::from(news.delivered);
+            self.rate.sample.delivered_ce = i64::from(news.delivered);
         }
         // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
         let is_predicted = segment.sack_count == 0 && !window_changed && !echo;
@@ -145,7 +119,7 @@ impl Connection {
         self.finish_rate_sample(news.delivered, lost);
         self.control_window(ack, &news, lost);
         if retransmit {
-            self.want_retransmit = true;
+            self.output.retransmission = true;
         }
         true
     }
@@ -156,23 +130,23 @@ impl Connection {
     /// Whether the peer may have sent this acknowledgement.
     #[inline]
     pub(super) fn is_possible_ack(&self, ack: u32) -> bool {
-        let oldest = self.tp.snd_una.wrapping_sub(self.max_window);
+        let oldest = self.tp.snd_una.wrapping_sub(self.peer_window.largest);
         !after(ack, self.tp.snd_nxt) && !before(ack, oldest)
     }
 
     /// RFC 9293 §3.10.7.4: a newer segment's window counts. Returns whether it changed.
     fn update_window(&mut self, segment: &Segment, ack: u32) -> bool {
-        let window = u32::from(segment.window) << self.snd_wscale;
+        let window = u32::from(segment.window) << self.peer_window.scale;
         let newer = after(ack, self.tp.snd_una)
-            || after(segment.seq, self.snd_wl1)
-            || (segment.seq == self.snd_wl1 && window > self.snd_wnd);
+            || after(segment.seq, self.peer_window.updated_by)
+            || (segment.seq == self.peer_window.updated_by && window > self.peer_window.size);
         if !newer {
             return false;
         }
-        self.snd_wl1 = segment.seq;
-        let changed = window != self.snd_wnd;
-        self.snd_wnd = window;
-        self.max_window = self.max_window.max(window);
+        self.peer_window.updated_by = segment.seq;
+        let changed = window != self.peer_window.size;
+        self.peer_window.size = window;
+        self.peer_window.largest = self.peer_window.largest.max(window);
         changed
     }
 
@@ -186,155 +160,8 @@ impl Connection {
         self.take_sack(segment, &mut news);
         news.delivered = (self.tp.delivered - before) as u32;
         if self.alert(now, &mut news, false) {
-            self.want_retransmit = true;
+            self.output.retransmission = true;
         }
-    }
-
-    /// Marks what the SACK blocks cover and did not cover before. Returns the round trips of the first and
-    /// the last segment newly SACKed, µs, negative without.
-    fn take_sack(&mut self, segment: &Segment, news: &mut AckNews) -> (i64, i64) {
-        let mut blocks = segment.sack;
-        let mut count = usize::from(segment.sack_count);
-        if self.take_duplicate(segment, news) {
-            blocks.copy_within(1..count, 0);
-            count -= 1;
-        }
-        let now = self.tp.now_us as u32;
-        let mut first_sent: Option<u32> = None;
-        let mut last_sent = 0;
-        let mut reordered: Option<u32> = None;
-        blocks[..count].sort_unstable_by(|a, b| (a.start.wrapping_sub(b.start) as i32).cmp(&0));
-        for block in &blocks[..count] {
-            if !after(block.end, self.tp.snd_una)
-                || after(block.end, self.tp.snd_nxt)
-                || !before(block.start, block.end)
-            {
-                continue;
-            }
-            // What the previous ACK covered is marked already: only the rest is looked at.
-            let mut start = later(block.start, self.tp.snd_una);
-            while before(start, block.end) {
-                let covered = self.seen[..self.seen_count]
-                    .iter()
-                    .find(|old| !before(start, old.start) && before(start, old.end));
-                if let Some(old) = covered {
-                    start = old.end;
-                    continue;
-                }
-                let end = self.seen[..self.seen_count]
-                    .iter()
-                    .filter(|old| after(old.start, start) && before(old.start, block.end))
-                    .map(|old| old.start)
-                    .reduce(crate::seq::earlier)
-                    .unwrap_or(block.end);
-                for index in self.board.within(start, end) {
-                    self.sack_one(index, news, &mut first_sent, &mut last_sent, &mut reordered);
-                }
-                start = end;
-            }
-        }
-        self.seen = blocks;
-        self.seen_count = count;
-        if let Some(low) = reordered
-            && (self.tp.ca_state != CaState::Loss || self.undo_marker.is_some())
-        {
-            self.note_reordering(low);
-        }
-        match first_sent {
-            Some(first) => (
-                i64::from(now.wrapping_sub(first)),
-                i64::from(now.wrapping_sub(last_sent)),
-            ),
-            None => (-1, -1),
-        }
-    }
-
-    /// One segment newly SACKed.
-    fn sack_one(
-        &mut self,
-        index: u64,
-        news: &mut AckNews,
-        first_sent: &mut Option<u32>,
-        last_sent: &mut u32,
-        reordered: &mut Option<u32>,
-    ) {
-        let sent = *self.board.get(index);
-        if sent.is(mark::SACKED) {
-            return;
-        }
-        let mut marks = sent.marks | mark::SACKED;
-        if sent.is(mark::RETRANS) {
-            if sent.is(mark::LOST) {
-                marks &= !(mark::LOST | mark::RETRANS);
-                self.tp.lost_out -= 1;
-                self.tp.retrans_out -= 1;
-            }
-        } else {
-            if !sent.is(mark::EVER_RETRANS) {
-                if index < self.highest_sacked && reordered.is_none_or(|low| before(sent.seq, low))
-                {
-                    *reordered = Some(sent.seq);
-                }
-                if !after(sent.end, self.high_seq) {
-                    news.original_acked = true;
-                }
-                first_sent.get_or_insert(sent.tx_us);
-                *last_sent = sent.tx_us;
-            }
-            if sent.is(mark::LOST) {
-                marks &= !mark::LOST;
-                self.tp.lost_out -= 1;
-            }
-        }
-        self.board.get_mut(index).marks = marks;
-        news.sacked = true;
-        self.tp.sacked_out += 1;
-        self.tp.delivered += 1;
-        self.rack.delivered(
-            self.tp.now_us as u32,
-            self.tp.min_rtt_us,
-            sent.tx_us,
-            sent.end,
-            sent.is(mark::EVER_RETRANS),
-        );
-        self.sample_delivery(index);
-        self.highest_sacked = self.highest_sacked.max(index + 1);
-    }
-
-    /// RFC 2883 §4: a first block below the ACK, or inside the second, reports a duplicate.
-    fn take_duplicate(&mut self, segment: &Segment, news: &mut AckNews) -> bool {
-        let blocks = segment.sack_blocks();
-        let first = blocks[0];
-        let duplicate = before(first.start, segment.ack)
-            || blocks.get(1).is_some_and(|second| {
-                !before(first.start, second.start) && !after(first.end, second.end)
-            });
-        if !duplicate {
-            return false;
-        }
-        news.dsack = true;
-        if self.tlp_retransmitted && self.tlp_end == Some(first.end) {
-            news.dsack_of_probe = true;
-        }
-        if let Some(marker) = self.undo_marker
-            && self.undo_retrans > 0
-            && !before(first.start, marker)
-        {
-            let span = first.end.wrapping_sub(first.start);
-            self.undo_retrans -= i64::from(span.div_ceil(self.tp.mss).max(1));
-            self.undo_retrans = self.undo_retrans.max(0);
-        }
-        self.widen_reordering_window();
-        for index in self.board.within(first.start, first.end) {
-            let sent = self.board.get_mut(index);
-            if sent.is(mark::RETRANS) {
-                sent.marks &= !mark::RETRANS;
-                self.tp.retrans_out -= 1;
-                // Where it is still held for lost it may go again.
-                self.retransmit_hint = self.retransmit_hint.min(index);
-            }
-        }
-        true
     }
 
     /// Takes what `ack` covers off the board.
@@ -360,7 +187,7 @@ impl Connection {
                 first_sent = Some(self.board.get(first).tx_us);
                 last_sent = newest.tx_us;
                 segments = clean as u32;
-                if !after(self.board.get(first).end, self.high_seq) {
+                if !after(self.board.get(first).end, self.recovery.high_seq) {
                     news.original_acked = true;
                 }
                 self.tp.delivered += clean;
@@ -386,7 +213,7 @@ impl Connection {
                 // The common case: sent once, never in doubt.
                 first_sent.get_or_insert(sent.tx_us);
                 last_sent = sent.tx_us;
-                if !after(sent.end, self.high_seq) {
+                if !after(sent.end, self.recovery.high_seq) {
                     news.original_acked = true;
                 }
                 if self.board.head() < highest_before {
@@ -413,16 +240,16 @@ impl Connection {
             news.acked = true;
             news.set_timer = true;
         }
-        if !self.sack_ok {
+        if !self.handshake.sack {
             self.take_duplicates_back(segments, news);
         }
         let advanced = ack.wrapping_sub(news.prior_una);
         // The FIN takes a number and is no byte.
-        let fin = u32::from(self.fin_sent && advanced > 0 && ack == self.tp.snd_nxt);
+        let fin = u32::from(self.app.fin_sent && advanced > 0 && ack == self.tp.snd_nxt);
         self.tp.bytes_acked += u64::from(advanced - fin);
         if self.board.is_empty() {
-            self.highest_sacked = self.board.head();
-            self.seen_count = 0;
+            self.sack.highest = self.board.head();
+            self.sack.forget();
         }
         let mut rtt = -1_i64;
         let mut newest = -1_i64;
@@ -443,7 +270,7 @@ impl Connection {
         self.take_rtt(rtt, newest, news);
         if segments > 0 {
             if let Some(low) = reordered
-                && self.sack_ok
+                && self.handshake.sack
             {
                 self.note_reordering_below(low, highest_before);
             }
@@ -455,12 +282,12 @@ impl Connection {
                 news.set_timer = true;
             }
         }
-        self.rate.is_ack_delayed = segments == 1 && advanced < self.tp.mss && sack_rtt.0 < 0;
+        self.rate.sample.is_ack_delayed = segments == 1 && advanced < self.tp.mss && sack_rtt.0 < 0;
         let sample = AckSample {
             pkts_acked: segments,
-            rtt_us: self.rate.rtt_us as i32,
+            rtt_us: self.rate.sample.rtt_us as i32,
             // With the pipe full, what was delivered since a segment was sent is what flew with it.
-            in_flight: (self.tp.delivered - self.rate.prior_delivered) as u32,
+            in_flight: (self.tp.delivered - self.rate.sample.prior_delivered) as u32,
         };
         self.cc.pkts_acked(&mut self.tp, &sample);
     }
@@ -483,7 +310,7 @@ impl Connection {
         } else if !sent.is(mark::SACKED) {
             first_sent.get_or_insert(sent.tx_us);
             *last_sent = sent.tx_us;
-            if !after(sent.end, self.high_seq) {
+            if !after(sent.end, self.recovery.high_seq) {
                 news.original_acked = true;
             }
             reordered.get_or_insert(sent.seq);
@@ -500,7 +327,7 @@ impl Connection {
 
     #[inline]
     fn detection_is_rack(&self) -> bool {
-        self.stack.detection == crate::stack::LossDetection::Rack && self.sack_ok
+        self.stack.detection == crate::stack::LossDetection::Rack && self.handshake.sack
     }
 
     fn note_reordering_below(&mut self, low: u32, highest_before: u64) {
@@ -509,8 +336,8 @@ impl Connection {
         } else if highest_before == self.board.head() && highest_before > 0 {
             // All that was SACKed is acknowledged as well; the hole lay below it.
             let metric = self.tp.snd_una.wrapping_sub(low);
-            if metric > self.reordering.saturating_mul(self.tp.mss) {
-                self.reordering = metric.div_ceil(self.tp.mss).min(300);
+            if metric > self.recovery.reordering.saturating_mul(self.tp.mss) {
+                self.recovery.reordering = metric.div_ceil(self.tp.mss).min(300);
             }
             self.rack.reordering_seen = true;
         }
@@ -520,7 +347,7 @@ impl Connection {
     fn take_rtt(&mut self, rtt: i64, newest: i64, news: &AckNews) {
         let mut rtt = rtt;
         let mut newest = newest;
-        if rtt < 0 && self.ts_ok && self.tp.rcv_tsecr != 0 && news.acked {
+        if rtt < 0 && self.handshake.timestamps && self.tp.rcv_tsecr != 0 && news.acked {
             // RFC 7323 §4.1: with timestamps even a retransmission gives a sample.
             let now_ms = (self.tp.now_us / 1000) as u32;
             let ms = now_ms.wrapping_sub(self.tp.rcv_tsecr);
@@ -529,20 +356,21 @@ impl Connection {
                 newest = rtt;
             }
         }
-        self.rate.rtt_us = newest;
+        self.rate.sample.rtt_us = newest;
         if rtt < 0 {
             return;
         }
         let us = newest.max(1) as u64;
         if self.tp.min_rtt_us == u32::MAX {
-            self.min_rtt.reset(self.tp.now_us / 1000, us);
+            self.rtt.min.reset(self.tp.now_us / 1000, us);
         } else {
-            self.min_rtt
+            self.rtt
+                .min
                 .min(MIN_RTT_WINDOW_MS, self.tp.now_us / 1000, us);
         }
-        self.tp.min_rtt_us = self.min_rtt.get() as u32;
+        self.tp.min_rtt_us = self.rtt.min.get() as u32;
         self.sample_rtt(rtt as u32);
-        self.backoff = 0;
+        self.timers.backoff = 0;
     }
 
     /// Feeds the estimator of the timeout, and tells the receiver, whose delayed ACKs follow it.
@@ -552,73 +380,10 @@ impl Connection {
             .learn_path(u64::from(self.tp.srtt_us >> 3), self.rtt.rto_us);
     }
 
-    /// Segment `index` is delivered: it may end the rate sample (draft-ietf-ccwg-bbr, "UpdateRateSample").
-    #[inline]
-    fn sample_delivery(&mut self, index: u64) {
-        let sent = self.board.get_mut(index);
-        if sent.is(mark::SAMPLED) {
-            return;
-        }
-        let newer = self.rate.prior_mstamp_us == 0 || {
-            let age = sent.tx_us.wrapping_sub(self.tp.first_tx_mstamp_us as u32) as i32;
-            age > 0 || (age == 0 && after(sent.end, self.rate.last_end_seq))
-        };
-        let was_sacked = sent.is(mark::SACKED);
-        if was_sacked {
-            sent.marks |= mark::SAMPLED;
-        }
-        if newer {
-            let sent = *sent;
-            let now = self.tp.now_us;
-            // The 32-bit stamps are of the last hour: put the high half back.
-            let widen = |stamp: u32| now - u64::from((now as u32).wrapping_sub(stamp));
-            self.rate.prior_delivered = self.tp.delivered
-                - u64::from((self.tp.delivered as u32).wrapping_sub(sent.delivered));
-            self.rate.prior_mstamp_us = widen(sent.delivered_us);
-            self.rate.is_app_limited = sent.is(mark::APP_LIMITED);
-            self.rate.is_retrans = sent.is(mark::EVER_RETRANS);
-            self.rate.last_end_seq = sent.end;
-            self.rate.interval_us = i64::from(sent.tx_us.wrapping_sub(sent.first_tx_us));
-            self.tp.first_tx_mstamp_us = widen(sent.tx_us);
-        }
-    }
-
-    /// Completes the rate sample.
-    fn finish_rate_sample(&mut self, delivered: u32, lost: u32) {
-        if self.tp.app_limited > 0 && self.tp.delivered > self.tp.app_limited {
-            self.tp.app_limited = 0;
-        }
-        if delivered > 0 {
-            self.tp.delivered_mstamp_us = self.tp.now_us;
-        }
-        let rate = &mut self.rate;
-        rate.acked_sacked = delivered;
-        rate.losses = lost;
-        if rate.prior_mstamp_us == 0 {
-            rate.delivered = -1;
-            rate.interval_us = -1;
-            return;
-        }
-        rate.delivered = (self.tp.delivered - rate.prior_delivered) as i64;
-        rate.snd_interval_us = rate.interval_us;
-        rate.rcv_interval_us = (self.tp.now_us - rate.prior_mstamp_us) as i64;
-        rate.interval_us = rate.snd_interval_us.max(rate.rcv_interval_us);
-        if rate.interval_us < i64::from(self.tp.min_rtt_us) {
-            // Too short to be the time that delivery took.
-            rate.interval_us = -1;
-            return;
-        }
-        let (old_delivered, old_us) = self.delivery_rate;
-        let (new, us) = (rate.delivered as u64, rate.interval_us as u64);
-        if !rate.is_app_limited || new * old_us >= old_delivered * us {
-            self.delivery_rate = (new, us);
-        }
-    }
-
     /// Grows, reduces or leaves the window, as the state demands.
     fn control_window(&mut self, ack: u32, news: &AckNews, lost: u32) {
         if self.owns_window {
-            self.cc.cong_control(&mut self.tp, &self.rate);
+            self.cc.cong_control(&mut self.tp, &self.rate.sample);
             return;
         }
         if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
@@ -626,7 +391,7 @@ impl Connection {
             return;
         }
         // Where reordering is known, SACKs count as progress too.
-        let reorders = self.reordering > self.stack.reordering;
+        let reorders = self.recovery.reordering > self.stack.reordering;
         if news.acked || (reorders && news.sacked) {
             let acked = if !self.stack.byte_counting {
                 1
@@ -643,11 +408,5 @@ impl Connection {
                 self.adopt_reduction();
             }
         }
-    }
-
-    /// Forgets the blocks of the previous ACK.
-    pub(super) fn forget_sack(&mut self) {
-        self.seen = [SackBlock::default(); 4];
-        self.seen_count = 0;
     }
 }

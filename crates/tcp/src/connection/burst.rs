@@ -37,8 +37,8 @@ impl Connection {
 
     /// Whether new data waits for a larger burst. Within a burst that has begun it does not.
     pub(super) fn waits_for_burst(&mut self) -> bool {
-        if self.burst_left > 0 {
-            self.burst_left -= 1;
+        if self.burst.left > 0 {
+            self.burst.left -= 1;
             return false;
         }
         let room = self.tp.snd_cwnd - self.tp.packets_in_flight().min(self.tp.snd_cwnd);
@@ -55,7 +55,7 @@ impl Connection {
             // The next ACK is due later than half a round trip from now.
             || head_age < self.tp.srtt_us >> 4;
         if worth_it {
-            self.burst_left = room.min(goal).saturating_sub(1);
+            self.burst.left = room.min(goal).saturating_sub(1);
         }
         !worth_it
     }

@@ -3,7 +3,8 @@
 //! A small window is recounted after every event, a large one after one event in 64, so that the cost
 //! stays in proportion.
 
-use super::{Connection, State};
+use super::Connection;
+use super::parts::status::State;
 use crate::cc::CaState;
 use crate::scoreboard::mark;
 use crate::seq::before;
@@ -39,13 +40,13 @@ impl Connection {
             assert!(!sent.is(mark::RETRANS) || sent.is(mark::EVER_RETRANS));
             if sent.is(mark::SACKED) {
                 assert!(
-                    index < self.highest_sacked,
+                    index < self.sack.highest,
                     "above the highest SACKed segment"
                 );
             }
             if sent.is(mark::LOST) && !sent.is(mark::RETRANS) {
                 assert!(
-                    self.retransmit_hint <= index,
+                    self.recovery.retransmit_hint <= index,
                     "a lost segment would never be sent again"
                 );
             }
@@ -54,7 +55,7 @@ impl Connection {
         assert_eq!(lost, tp.lost_out, "lost_out");
         assert_eq!(again, tp.retrans_out, "retrans_out");
         // Without SACK sacked_out counts duplicate ACKs.
-        if self.sack_ok {
+        if self.handshake.sack {
             assert_eq!(sacked, tp.sacked_out, "sacked_out");
         }
         if matches!(

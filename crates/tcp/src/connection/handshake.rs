@@ -1,7 +1,10 @@
 //! Opening and closing: the state machine of RFC 9293 §3.10, with RFC 5961's caution about resets.
 
-use super::{Connection, Failure, Reset, State};
-use crate::cc::{CaEvent, CaState};
+use super::Connection;
+use super::parts::output::Reset;
+use super::parts::status::Failure;
+use super::parts::status::State;
+use crate::cc::CaState;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Options, Segment};
 use crate::seq::{after, before};
@@ -13,8 +16,8 @@ impl Connection {
         debug_assert_eq!(self.state, State::Closed);
         self.read_clock(now);
         self.state = State::SynSent;
-        self.want_syn = true;
-        self.want_other = true;
+        self.output.syn = true;
+        self.output.rare = true;
     }
 
     /// The application has written all it has: a FIN follows the last byte.
@@ -24,7 +27,7 @@ impl Connection {
             State::Closed => {}
             _ => {
                 self.app.closed = true;
-                self.want_new = true;
+                self.output.new_data = true;
             }
         }
         self.disarm_if_closed();
@@ -33,12 +36,12 @@ impl Connection {
     /// The application gives up: the peer is told by a reset.
     pub fn abort(&mut self) {
         if self.is_synchronised() || self.state == State::SynReceived {
-            self.want_reset = Some(Reset {
+            self.output.reset = Some(Reset {
                 seq: self.acceptable_seq(),
                 ack: Some(self.receiver.rcv_nxt),
                 is_ours: true,
             });
-            self.want_other = true;
+            self.output.rare = true;
         }
         self.state = State::Closed;
         self.disarm_if_closed();
@@ -46,8 +49,8 @@ impl Connection {
 
     fn disarm_if_closed(&mut self) {
         if self.state == State::Closed {
-            self.disarm();
-            self.pacing_timer = Time::MAX;
+            self.timers.disarm();
+            self.pacing.timer = Time::MAX;
             self.receiver.acknowledged();
         }
     }
@@ -55,27 +58,27 @@ impl Connection {
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
         self.state = State::Closed;
-        self.want_new = false;
-        self.want_retransmit = false;
+        self.output.new_data = false;
+        self.output.retransmission = false;
         self.disarm_if_closed();
     }
 
     /// Our SYN, or our SYN in answer to the peer's.
     pub(super) fn syn(&mut self, now: Time) -> Segment {
         let answer = self.state == State::SynReceived;
-        let wscale = if self.stack.window_scaling && (!answer || self.peer_scales) {
+        let wscale = if self.stack.window_scaling && (!answer || self.handshake.scaling) {
             self.receiver.wscale + 1
         } else {
             0
         };
         let mut segment = Segment {
-            seq: self.iss,
+            seq: self.handshake.iss,
             flags: Flags::SYN,
             mss: self.stack.mss,
             window: self.receiver.advertise_unscaled(),
             options: Options {
-                timestamps: self.stack.timestamps && (!answer || self.ts_ok),
-                sack_permitted: self.stack.sack && (!answer || self.sack_ok),
+                timestamps: self.stack.timestamps && (!answer || self.handshake.timestamps),
+                sack_permitted: self.stack.sack && (!answer || self.handshake.sack),
                 wscale_plus_1: wscale,
             },
             ..Segment::default()
@@ -101,9 +104,9 @@ impl Connection {
             // A switch may drop all else above its threshold.
             segment.ecn = Ecn::Ect0;
         }
-        self.tp.snd_nxt = self.iss.wrapping_add(1);
-        if self.syn_sent_us == 0 {
-            self.syn_sent_us = self.tp.now_us;
+        self.tp.snd_nxt = self.handshake.iss.wrapping_add(1);
+        if self.handshake.syn_sent_us == 0 {
+            self.handshake.syn_sent_us = self.tp.now_us;
         }
         self.arm_syn(now);
         segment
@@ -115,58 +118,59 @@ impl Connection {
         //# A host that receives no reply to an ECN-setup SYN within the normal
         //# SYN retransmission timeout interval MAY resend the SYN and any
         //# subsequent SYN retransmissions with CWR and ECE cleared.
-        let falls_back = self.stack.ecn_fallback && self.retransmits > 0;
+        let falls_back = self.stack.ecn_fallback && self.timers.retransmits > 0;
         (self.stack.ecn || self.cc.needs_ecn()) && !falls_back
     }
 
     /// Our SYN, or our answer to the peer's, leaves once more.
     pub(super) fn send_syn_again(&mut self) {
         self.counters.retransmissions += 1;
-        self.want_syn = true;
-        self.want_other = true;
+        self.output.syn = true;
+        self.output.rare = true;
     }
 
     /// What the peer's SYN offers.
     fn take_syn_options(&mut self, segment: &Segment) {
-        self.ts_ok = self.stack.timestamps && segment.options.timestamps;
-        self.sack_ok = self.stack.sack && segment.options.sack_permitted;
-        self.peer_scales = segment.options.wscale_plus_1 > 0 && self.stack.window_scaling;
-        if self.peer_scales {
-            self.snd_wscale = (segment.options.wscale_plus_1 - 1).min(14);
+        self.handshake.timestamps = self.stack.timestamps && segment.options.timestamps;
+        self.handshake.sack = self.stack.sack && segment.options.sack_permitted;
+        self.handshake.scaling = segment.options.wscale_plus_1 > 0 && self.stack.window_scaling;
+        if self.handshake.scaling {
+            self.peer_window.scale = (segment.options.wscale_plus_1 - 1).min(14);
         } else {
             self.receiver.wscale = 0;
         }
         // RFC 9293 §3.7.1: 536 without the option.
         let offered = if segment.mss == 0 { 536 } else { segment.mss };
         let mss = u32::from(offered.min(self.stack.mss)).max(48);
-        self.tp.mss = mss - if self.ts_ok { 12 } else { 0 };
-        if self.ts_ok {
+        self.tp.mss = mss - if self.handshake.timestamps { 12 } else { 0 };
+        if self.handshake.timestamps {
             self.receiver.ts_recent = segment.ts_val;
         }
         self.receiver
             .start(segment.seq.wrapping_add(1), self.tp.mss);
-        self.snd_wnd = u32::from(segment.window);
-        self.max_window = self.snd_wnd;
-        self.snd_wl1 = segment.seq;
+        self.peer_window.size = u32::from(segment.window);
+        self.peer_window.largest = self.peer_window.size;
+        self.peer_window.updated_by = segment.seq;
     }
 
     /// `segment` acknowledges our SYN.
     fn establish(&mut self, segment: &Segment) {
         self.state = State::Established;
         self.receiver.established(self.tp.now_us);
-        self.tp.snd_una = self.iss.wrapping_add(1);
+        self.tp.snd_una = self.handshake.iss.wrapping_add(1);
         self.tp.snd_nxt = self.tp.snd_una;
-        self.high_seq = self.tp.snd_una;
-        self.cwnd_usage_seq = self.tp.snd_una;
-        self.cwnd_stamp_us = self.tp.now_us;
+        self.recovery.high_seq = self.tp.snd_una;
+        self.usage.round_end = self.tp.snd_una;
+        self.usage.stamp_us = self.tp.now_us;
         // The SYN counts as a delivery, as it does in the kernel.
         self.tp.delivered = 1;
         self.tp.delivered_mstamp_us = self.tp.now_us;
         self.tp.first_tx_mstamp_us = self.tp.now_us;
-        let echo = (self.ts_ok && segment.ts_ecr != 0).then(|| self.sent_at_ms(segment.ts_ecr));
-        let first_ms = (self.syn_sent_us / 1000) as u32;
-        let rtt_us = if self.retransmits == 0 {
-            Some(self.tp.now_us - self.syn_sent_us)
+        let echo = (self.handshake.timestamps && segment.ts_ecr != 0)
+            .then(|| self.sent_at_ms(segment.ts_ecr));
+        let first_ms = (self.handshake.syn_sent_us / 1000) as u32;
+        let rtt_us = if self.timers.retransmits == 0 {
+            Some(self.tp.now_us - self.handshake.syn_sent_us)
         } else {
             // RFC 7323 §4.1: with timestamps even a retransmission gives a sample.
             let now_ms = (self.tp.now_us / 1000) as u32;
@@ -174,27 +178,27 @@ impl Connection {
         };
         if let Some(rtt_us) = rtt_us {
             let rtt_us = rtt_us.clamp(1, u64::from(u32::MAX));
-            self.min_rtt.reset(self.tp.now_us / 1000, rtt_us);
+            self.rtt.min.reset(self.tp.now_us / 1000, rtt_us);
             self.tp.min_rtt_us = rtt_us as u32;
             self.sample_rtt(rtt_us as u32);
         }
-        if self.retransmits > 0 {
+        if self.timers.retransmits > 0 {
             self.rtt.after_lost_syn(&self.stack);
         }
         //= rfc5681 §3.1
         //# if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly transmitted
         //# SYN MUST be one segment consisting of at most SMSS bytes.
         // Where the first one is what is answered, none was lost.
-        if self.retransmits > self.stack.spare_syns && echo != Some(first_ms) {
+        if self.timers.retransmits > self.stack.spare_syns && echo != Some(first_ms) {
             self.tp.snd_cwnd = 1;
         }
-        self.retransmits = 0;
-        self.backoff = 0;
-        self.disarm();
+        self.timers.retransmits = 0;
+        self.timers.backoff = 0;
+        self.timers.disarm();
         self.cc.init(&mut self.tp);
         self.tp.pacing |= self.stack.pacing;
         self.open_send_buffer();
-        self.want_new = true;
+        self.output.new_data = true;
     }
 
     /// A segment that the fast path does not take.
@@ -210,12 +214,12 @@ impl Connection {
     /// RFC 9293 §3.10.7.1: whatever comes where there is no connection is answered by a reset.
     fn refuse(&mut self, segment: &Segment) {
         if let Some((seq, ack)) = segment.refusal() {
-            self.want_reset = Some(Reset {
+            self.output.reset = Some(Reset {
                 seq,
                 ack,
                 is_ours: false,
             });
-            self.want_other = true;
+            self.output.rare = true;
         }
     }
 
@@ -230,14 +234,14 @@ impl Connection {
             self.tp.ecn_ok = asks && ((self.stack.ecn && is_by_rfc) || self.cc.needs_ecn());
             self.take_syn_options(segment);
             self.state = State::SynReceived;
-            self.want_syn = true;
-            self.want_other = true;
+            self.output.syn = true;
+            self.output.rare = true;
         }
     }
 
     fn on_segment_syn_sent(&mut self, now: Time, segment: &Segment) {
         let acks = segment.flags.has(Flags::ACK);
-        if acks && segment.ack != self.iss.wrapping_add(1) {
+        if acks && segment.ack != self.handshake.iss.wrapping_add(1) {
             return self.refuse(segment);
         }
         if segment.flags.has(Flags::RST) {
@@ -255,13 +259,13 @@ impl Connection {
             self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
             self.establish(segment);
             // On its own, as the kernel does it: the application learns of the connection after that.
-            self.extra_ack = Some(self.pure_ack(now));
-            self.want_other = true;
+            self.output.extra_ack = Some(self.pure_ack(now));
+            self.output.rare = true;
         } else {
             // Simultaneous open.
             self.state = State::SynReceived;
-            self.want_syn = true;
-            self.want_other = true;
+            self.output.syn = true;
+            self.output.rare = true;
         }
     }
 
@@ -274,20 +278,20 @@ impl Connection {
             && segment.flags.has(Flags::SYN)
             && segment.seq == next.wrapping_sub(1)
         {
-            if segment.flags.has(Flags::ACK) && segment.ack == self.iss.wrapping_add(1) {
+            if segment.flags.has(Flags::ACK) && segment.ack == self.handshake.iss.wrapping_add(1) {
                 // Simultaneous open (RFC 9293 §3.5, figure 7); the window of a SYN is not scaled.
                 self.establish(segment);
-                self.snd_wnd = u32::from(segment.window);
+                self.peer_window.size = u32::from(segment.window);
             } else {
                 // A repeated SYN is answered as the first one was, and ours may be lost.
-                self.retransmits = self.retransmits.max(1);
+                self.timers.retransmits = self.timers.retransmits.max(1);
                 self.send_syn_again();
             }
             return;
         }
         //= rfc7323 §5.3
         //# If there is a Timestamps option in the arriving segment, SEG.TSval < TS.Recent, […] drop
-        let stale = self.ts_ok
+        let stale = self.handshake.timestamps
             && segment.options.timestamps
             && before(
                 segment.ts_val.wrapping_add(self.stack.paws_window),
@@ -320,22 +324,22 @@ impl Connection {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if self.ts_ok && segment.options.timestamps {
+        if self.handshake.timestamps && segment.options.timestamps {
             self.note_timestamp(segment);
         }
         if self.state == State::SynReceived {
-            if segment.ack != self.iss.wrapping_add(1) {
+            if segment.ack != self.handshake.iss.wrapping_add(1) {
                 return self.refuse(segment);
             }
             self.establish(segment);
-            self.snd_wnd = u32::from(segment.window) << self.snd_wscale;
-            self.snd_wl1 = segment.seq;
+            self.peer_window.size = u32::from(segment.window) << self.peer_window.scale;
+            self.peer_window.updated_by = segment.seq;
         }
         if !self.on_ack(now, segment) {
             return;
         }
         self.note_reduction(segment);
-        self.want_new = true;
+        self.output.new_data = true;
         self.on_fin_acked(now);
         // What lies beyond the window is cut off.
         let mut inside = *segment;
@@ -367,14 +371,14 @@ impl Connection {
     /// The peer's reset is genuine.
     fn on_reset(&mut self) {
         match self.state {
-            State::SynReceived if self.passive => {
+            State::SynReceived if self.handshake.is_passive => {
                 // RFC 9293 §3.10.7.4: back to waiting, as if nothing had come.
                 self.state = State::Listen;
                 self.receiver = Receiver::new(&self.stack);
-                self.tp.snd_nxt = self.iss;
-                self.syn_sent_us = 0;
-                self.retransmits = 0;
-                self.disarm();
+                self.tp.snd_nxt = self.handshake.iss;
+                self.handshake.syn_sent_us = 0;
+                self.timers.retransmits = 0;
+                self.timers.disarm();
             }
             State::SynReceived => self.fail(Failure::Refused),
             State::Closing | State::LastAck | State::TimeWait => {
@@ -384,12 +388,6 @@ impl Connection {
             }
             _ => self.fail(Failure::Reset),
         }
-    }
-
-    /// RFC 5961: an unexpected SYN or RST is answered, and the true peer would reset.
-    pub(super) fn challenge(&mut self) {
-        self.receiver.owed = true;
-        self.receiver.now = true;
     }
 
     pub(super) fn on_fin_sent(&mut self) {
@@ -438,59 +436,11 @@ impl Connection {
         self.receiver.now = true;
     }
 
-    /// The sender says that it has reduced its window (RFC 3168 §6.1.3). It may be so small that the sender waits for each ACK.
-    fn note_reduction(&mut self, segment: &Segment) {
-        if self.tp.ecn_ok && segment.flags.has(Flags::CWR) {
-            self.tp.ecn_demand_cwr = false;
-            self.receiver.now |= segment.len > 0;
-        }
-    }
-
-    /// Congestion marks on a segment that came (RFC 3168 §6.1.3; RFC 8257 §3.2 through the variant).
-    #[inline]
-    pub(super) fn note_congestion_mark(&mut self, now: Time, segment: &Segment) {
-        if !self.tp.ecn_ok {
-            return;
-        }
-        // What has come before says nothing of the path now.
-        let end = segment.seq.wrapping_add(segment.len);
-        if !after(end, self.receiver.rcv_nxt) {
-            return;
-        }
-        let demanded = self.tp.ecn_demand_cwr;
-        match segment.ecn {
-            Ecn::Ce => {
-                self.counters.ce_received += 1;
-                self.cc.cwnd_event(&mut self.tp, CaEvent::EcnIsCe);
-                // A variant that echoes by itself has asked for an ACK where one is needed.
-                if !self.tp.ecn_demand_cwr {
-                    self.receiver.hurry();
-                }
-                self.tp.ecn_demand_cwr = true;
-                self.ecn_seen = true;
-            }
-            Ecn::Ect0 | Ecn::Ect1 => {
-                self.cc.cwnd_event(&mut self.tp, CaEvent::EcnNoCe);
-                self.ecn_seen = true;
-            }
-            // Of a sender whose data is ECN-capable it is a retransmission.
-            Ecn::NotEct if self.ecn_seen => self.receiver.hurry(),
-            Ecn::NotEct => {}
-        }
-        if self.tp.send_ack_now && self.receiver.owed && self.receiver.delayed != Time::MAX {
-            // What came before this segment is acknowledged with the mark that belonged to it.
-            let new = std::mem::replace(&mut self.tp.ecn_demand_cwr, demanded);
-            self.extra_ack = Some(self.pure_ack(now));
-            self.want_other = true;
-            self.tp.ecn_demand_cwr = new;
-        }
-    }
-
     /// A tail loss probe repaired a loss: the window is reduced as for any other.
     pub(super) fn lost_tail(&mut self) {
         if self.tp.ca_state < CaState::Cwr {
             self.begin_cwr_for_probe();
         }
-        self.tlp_end = None;
+        self.probe.end = None;
     }
 }

@@ -1,92 +1,14 @@
 //! Which segments are lost: by time (RACK), by the forward-most SACK (FACK), or by duplicate ACKs.
 
 use super::Connection;
+use super::parts::rack::{Rack, sent_after};
 use crate::cc::CaState;
 use crate::scoreboard::mark;
 use crate::seq::after;
 use crate::stack::{LossDetection, Reduction};
-use std::collections::VecDeque;
 
 /// Slack on the reordering timer, µs: two ticks.
 const TIMER_SLACK_US: u64 = 2_000;
-
-/// State of RACK (RFC 8985 §5).
-#[derive(Debug, Default)]
-pub(super) struct Rack {
-    /// When the most recently sent segment among those delivered was sent, µs modulo 2³².
-    pub(super) sent_us: u32,
-    /// Where it ends.
-    pub(super) end: u32,
-    /// Its round trip, µs.
-    rtt_us: u32,
-    /// A delivery has moved the two above.
-    pub(super) advanced: bool,
-    /// Any delivery has been seen.
-    started: bool,
-    /// Reordering has been seen.
-    pub(super) reordering_seen: bool,
-    /// Multiple of a quarter of the minimum RTT that the reordering window takes.
-    window_steps: u32,
-    /// Recoveries for which a widened window persists.
-    window_persist: u32,
-    /// `snd_nxt` when a DSACK last widened the window.
-    dsack_round: Option<u32>,
-    /// First index that may hold an original transmission not yet SACKed or marked.
-    first_original: u64,
-    /// Retransmissions in the order of sending: index and time.
-    retransmitted: VecDeque<(u64, u32)>,
-}
-
-/// Whether a segment sent at `a` that ends at `a_end` was sent after another.
-#[inline]
-fn sent_after(a: u32, a_end: u32, b: u32, b_end: u32) -> bool {
-    let later = a.wrapping_sub(b) as i32;
-    later > 0 || (later == 0 && after(a_end, b_end))
-}
-
-impl Rack {
-    pub(super) fn new() -> Rack {
-        Rack {
-            window_steps: 1,
-            ..Rack::default()
-        }
-    }
-
-    /// A segment sent at `sent_us` that ends at `end` was delivered.
-    #[inline]
-    pub(super) fn delivered(
-        &mut self,
-        now_us: u32,
-        min_rtt_us: u32,
-        sent_us: u32,
-        end: u32,
-        retransmitted: bool,
-    ) {
-        let rtt_us = now_us.wrapping_sub(sent_us);
-        if retransmitted && rtt_us < min_rtt_us {
-            // More likely the delivery of the original: says nothing of the retransmission.
-            return;
-        }
-        self.advanced = true;
-        self.rtt_us = rtt_us;
-        if !self.started || sent_after(sent_us, end, self.sent_us, self.end) {
-            self.started = true;
-            self.sent_us = sent_us;
-            self.end = end;
-        }
-    }
-
-    /// Segment `index` was retransmitted.
-    pub(super) fn retransmission(&mut self, index: u64, sent_us: u32) {
-        self.retransmitted.push_back((index, sent_us));
-    }
-
-    /// Marks were taken back: every original may be lost again.
-    pub(super) fn rescan(&mut self, head: u64) {
-        self.first_original = head;
-        self.advanced = true;
-    }
-}
 
 impl Connection {
     /// Marks segment `index` lost.
@@ -101,7 +23,7 @@ impl Connection {
                 sent.marks &= !mark::RETRANS;
                 self.tp.retrans_out -= 1;
                 self.tp.lost += 1;
-                self.retransmit_hint = self.retransmit_hint.min(index);
+                self.recovery.retransmit_hint = self.recovery.retransmit_hint.min(index);
             }
             return;
         }
@@ -112,8 +34,8 @@ impl Connection {
         }
         self.tp.lost_out += 1;
         self.tp.lost += 1;
-        self.retransmit_hint = self.retransmit_hint.min(index);
-        if !self.sack_ok {
+        self.recovery.retransmit_hint = self.recovery.retransmit_hint.min(index);
+        if !self.handshake.sack {
             self.tp.sacked_out = self.tp.sacked_out.min(self.most_duplicates());
         }
     }
@@ -121,7 +43,8 @@ impl Connection {
     /// The reordering window, µs (RFC 8985 §6.2, step 4).
     fn reordering_window_us(&self) -> u32 {
         if !self.rack.reordering_seen
-            && (self.tp.ca_state >= CaState::Recovery || self.tp.sacked_out >= self.reordering)
+            && (self.tp.ca_state >= CaState::Recovery
+                || self.tp.sacked_out >= self.recovery.reordering)
         {
             return 0;
         }
@@ -200,7 +123,7 @@ impl Connection {
 
     /// When the youngest original that RACK still waits for was sent; originals from `from` on.
     fn latest_wait(&self, from: u64) -> Option<u32> {
-        let mut index = self.highest_sacked.min(self.board.tail());
+        let mut index = self.sack.highest.min(self.board.tail());
         while index > from {
             index -= 1;
             let sent = self.board.get(index);
@@ -241,7 +164,7 @@ impl Connection {
 
     /// RACK and FACK need SACK; without it duplicate ACKs decide.
     pub(super) fn detection(&self) -> LossDetection {
-        if self.sack_ok {
+        if self.handshake.sack {
             self.stack.detection
         } else {
             LossDetection::DupThresh
@@ -250,7 +173,7 @@ impl Connection {
 
     /// FACK: a retransmission is lost when an original that was sent after it is SACKed.
     fn mark_overtaken_retransmissions(&mut self) {
-        let end = self.highest_sacked.min(self.board.tail());
+        let end = self.sack.highest.min(self.board.tail());
         if end <= self.board.head() {
             return;
         }
@@ -274,12 +197,12 @@ impl Connection {
 
     /// FACK: everything more than the reordering degree below the highest SACK is lost.
     fn mark_below_highest_sack(&mut self) {
-        let forward = (self.highest_sacked.max(self.board.head()) - self.board.head()) as u32;
-        if forward <= self.reordering && self.tp.ca_state < CaState::Recovery {
+        let forward = (self.sack.highest.max(self.board.head()) - self.board.head()) as u32;
+        if forward <= self.recovery.reordering && self.tp.ca_state < CaState::Recovery {
             return;
         }
         let lost = forward
-            .saturating_sub(self.reordering)
+            .saturating_sub(self.recovery.reordering)
             .max(u32::from(self.fast_retransmit()));
         let end = self.board.head() + u64::from(lost);
         let mut index = self.rack.first_original.max(self.board.head());
@@ -303,27 +226,28 @@ impl Connection {
 
     /// RFC 6675 §4, `IsLost`: three segments SACKed above; without SACK the first hole alone (RFC 6582).
     fn mark_by_duplicates(&mut self) {
-        if !self.sack_ok {
+        if !self.handshake.sack {
             let head = self.board.head();
-            if (self.dupacks >= self.reordering || self.tp.ca_state == CaState::Recovery)
+            if (self.recovery.dupacks >= self.recovery.reordering
+                || self.tp.ca_state == CaState::Recovery)
                 && !self.board.get(head).is(mark::LOST | mark::EVER_RETRANS)
             {
                 self.mark_lost(head);
                 //= rfc6582 §3.2
                 //# If this is a partial acknowledgement, […] retransmit the first unacknowledged segment.
-                self.must_resend |= self.stack.reduction == Reduction::Immediate;
+                self.output.first_lost_at_once |= self.stack.reduction == Reduction::Immediate;
             }
             return;
         }
         let mut above = 0;
-        let mut index = self.highest_sacked.min(self.board.tail());
+        let mut index = self.sack.highest.min(self.board.tail());
         let head = self.board.head();
         // From the top down: after the third SACKed segment all that is not SACKed is lost.
-        while index > head && above < self.reordering {
+        while index > head && above < self.recovery.reordering {
             index -= 1;
             above += u32::from(self.board.get(index).is(mark::SACKED));
         }
-        let end = if above >= self.reordering {
+        let end = if above >= self.recovery.reordering {
             index
         } else {
             head
@@ -352,19 +276,19 @@ impl Connection {
 
     /// Reordering was seen: a segment came `metric` sequence numbers late.
     pub(super) fn note_reordering(&mut self, low: u32) {
-        if self.highest_sacked <= self.board.head() {
+        if self.sack.highest <= self.board.head() {
             return;
         }
         let top = self
             .board
-            .get(self.highest_sacked.min(self.board.tail()) - 1)
+            .get(self.sack.highest.min(self.board.tail()) - 1)
             .end;
         if !after(top, low) {
             return;
         }
         let metric = top.wrapping_sub(low);
-        if metric > self.reordering.saturating_mul(self.tp.mss) {
-            self.reordering = metric.div_ceil(self.tp.mss).min(300);
+        if metric > self.recovery.reordering.saturating_mul(self.tp.mss) {
+            self.recovery.reordering = metric.div_ceil(self.tp.mss).min(300);
         }
         self.rack.reordering_seen = true;
     }

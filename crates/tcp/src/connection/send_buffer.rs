@@ -23,33 +23,6 @@ const LEAST_SEGMENTS: u32 = 10;
 /// Segments of a super-segment that has not begun to leave.
 const SUPER_SEGMENTS: u64 = 45;
 
-/// A socket's send buffer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SendBuffer {
-    /// Bytes of memory; [`u64::MAX`] never binds.
-    size: u64,
-    /// What it may grow to.
-    most: u64,
-    /// The application sleeps until there is room.
-    is_full: bool,
-}
-
-impl SendBuffer {
-    pub(super) fn new(stack: &crate::stack::Stack) -> SendBuffer {
-        SendBuffer {
-            size: stack.send_buffer,
-            most: stack.max_send_buffer.max(stack.send_buffer),
-            is_full: false,
-        }
-    }
-
-    /// Whether it may bind.
-    #[inline]
-    pub(super) fn is_limited(&self) -> bool {
-        self.size != u64::MAX
-    }
-}
-
 impl Connection {
     /// Bytes that the socket holds and has not sent; [`u64::MAX`] for a source without end whose buffer has no limit.
     #[inline]
@@ -57,7 +30,7 @@ impl Connection {
         if self.app.written == u64::MAX {
             u64::MAX
         } else {
-            self.app.written - self.sent_bytes
+            self.app.written - self.app.sent
         }
     }
 
@@ -91,7 +64,7 @@ impl Connection {
             return false;
         }
         if self.tp.packets_in_flight() < self.tp.snd_cwnd && self.expand() {
-            self.cwnd_stamp_us = self.tp.now_us;
+            self.usage.stamp_us = self.tp.now_us;
         }
         let memory = self.memory();
         if self.send_buffer.size.saturating_sub(memory) < memory / 2 {
@@ -114,7 +87,7 @@ impl Connection {
             .tp
             .snd_cwnd
             .max(LEAST_SEGMENTS)
-            .max(self.reordering + 1);
+            .max(self.recovery.reordering + 1);
         let wanted = u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * block;
         self.send_buffer.size = buffer.size.max(wanted.min(buffer.most));
         true
@@ -147,7 +120,11 @@ impl Connection {
     fn memory(&self) -> u64 {
         let mss = u64::from(self.tp.mss);
         let queued = self.queued();
-        let sacked = if self.sack_ok { self.tp.sacked_out } else { 0 };
+        let sacked = if self.handshake.sack {
+            self.tp.sacked_out
+        } else {
+            0
+        };
         let on_the_way = u64::from(self.tp.packets_out - sacked);
         let per_sent = if self.stack.offload {
             u64::from(self.burst_goal()).max(1)

@@ -1,26 +1,13 @@
 //! The transmit timer: retransmission, tail loss probe, reordering, persist, TIME-WAIT. One runs at a time.
 
-use super::{Connection, Failure, State};
+use super::Connection;
+use super::parts::ack_news::AckNews;
+use super::parts::status::Failure;
+use super::parts::status::State;
+use super::parts::timers::Pending;
 use crate::cc::CaState;
 use crate::timer::jiffies_after;
 use trammel_core::time::Time;
-
-/// What the transmit timer waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pending {
-    /// Nothing.
-    None,
-    /// An ACK (RFC 6298).
-    Retransmission,
-    /// Reordering to settle (RFC 8985 §6.2).
-    Reordering,
-    /// The time to probe for a tail loss (RFC 8985 §7.2).
-    TailLossProbe,
-    /// The peer's window to open (RFC 9293 §3.8.6.1).
-    Persist,
-    /// Stray segments to die (RFC 9293 §3.6.1).
-    TimeWait,
-}
 
 /// Retransmissions of the same data before giving up (`tcp_retries2`).
 const MAX_RETRANSMITS: u32 = 15;
@@ -34,33 +21,31 @@ const TIME_WAIT: Time = Time::from_secs(60);
 impl Connection {
     /// The retransmission timeout with its back-off, µs.
     pub(super) fn rto_us(&self) -> u64 {
-        let backed_off = self.rtt.rto_us.saturating_mul(1 << self.backoff.min(16));
+        let backed_off = self
+            .rtt
+            .rto_us
+            .saturating_mul(1 << self.timers.backoff.min(16));
         backed_off.min(self.stack.max_rto.as_us())
     }
 
     /// Arms the timer. What is kept is when it would fire on an exact clock; the kernel's clock, which is
     /// never early, is asked only when that instant comes: most timers are set anew long before.
     fn arm(&mut self, now: Time, pending: Pending, delay_us: u64) {
-        self.pending = pending;
-        self.armed_at = now;
-        self.timer = now + Time::from_us(delay_us.min(self.stack.max_rto.as_us()));
-        self.timer_is_exact = self.stack.hz == 0;
+        self.timers.pending = pending;
+        self.timers.armed_at = now;
+        self.timers.due = now + Time::from_us(delay_us.min(self.stack.max_rto.as_us()));
+        self.timers.is_exact = self.stack.hz == 0;
     }
 
     /// The exact instant has come: whether the kernel's clock lets the timer fire now too. If not, it is
     /// set to when it does.
     pub(super) fn ticks_agree(&mut self, now: Time) -> bool {
-        if !self.timer_is_exact {
-            let delay_us = (self.timer - self.armed_at).as_us();
-            self.timer = jiffies_after(self.armed_at, delay_us, self.stack.hz);
-            self.timer_is_exact = true;
+        if !self.timers.is_exact {
+            let delay_us = (self.timers.due - self.timers.armed_at).as_us();
+            self.timers.due = jiffies_after(self.timers.armed_at, delay_us, self.stack.hz);
+            self.timers.is_exact = true;
         }
-        self.timer <= now
-    }
-
-    pub(super) fn disarm(&mut self) {
-        self.pending = Pending::None;
-        self.timer = Time::MAX;
+        self.timers.due <= now
     }
 
     /// After an ACK of something: a tail loss probe where one may be sent, else the retransmission timer.
@@ -74,13 +59,16 @@ impl Connection {
     /// has waited since the head was sent counts.
     pub(super) fn rearm_retransmission(&mut self, now: Time) {
         if self.board.is_empty() {
-            if self.pending != Pending::Persist {
-                self.disarm();
+            if self.timers.pending != Pending::Persist {
+                self.timers.disarm();
             }
             return;
         }
         let mut delay = self.rto_us();
-        if matches!(self.pending, Pending::Reordering | Pending::TailLossProbe) {
+        if matches!(
+            self.timers.pending,
+            Pending::Reordering | Pending::TailLossProbe
+        ) {
             delay = self.until_rto_us().max(1);
         }
         self.arm(now, Pending::Retransmission, delay);
@@ -101,7 +89,7 @@ impl Connection {
     /// Schedules a tail loss probe; false where none may be sent now.
     pub(super) fn schedule_probe(&mut self, now: Time, from_ack: bool) -> bool {
         if !self.stack.tail_loss_probe
-            || !self.sack_ok
+            || !self.handshake.sack
             || self.board.is_empty()
             || !matches!(self.tp.ca_state, CaState::Open | CaState::Cwr)
         {
@@ -134,18 +122,24 @@ impl Connection {
     }
 
     pub(super) fn arm_persist(&mut self, now: Time) {
-        let delay = self.rtt.rto_us.saturating_mul(1 << self.probes.min(16));
+        let delay = self
+            .rtt
+            .rto_us
+            .saturating_mul(1 << self.timers.probes.min(16));
         self.arm(now, Pending::Persist, delay);
     }
 
     pub(super) fn arm_time_wait(&mut self, now: Time) {
-        self.pending = Pending::TimeWait;
-        self.timer = now + TIME_WAIT;
-        self.timer_is_exact = true;
+        self.timers.pending = Pending::TimeWait;
+        self.timers.due = now + TIME_WAIT;
+        self.timers.is_exact = true;
     }
 
     pub(super) fn arm_syn(&mut self, now: Time) {
-        let doublings = self.retransmits.saturating_sub(self.syn_linear_timeouts());
+        let doublings = self
+            .timers
+            .retransmits
+            .saturating_sub(self.syn_linear_timeouts());
         let delay = self.stack.initial_rto.as_us() << doublings.min(16);
         self.arm(now, Pending::Retransmission, delay);
     }
@@ -160,8 +154,8 @@ impl Connection {
 
     /// The transmit timer is due.
     pub(super) fn on_retransmission_timer(&mut self, now: Time) {
-        let pending = self.pending;
-        self.disarm();
+        let pending = self.timers.pending;
+        self.timers.disarm();
         match pending {
             Pending::None => {}
             Pending::TimeWait => self.state = State::Closed,
@@ -170,7 +164,7 @@ impl Connection {
                 self.rack_detect();
                 if prior != self.tp.packets_in_flight() {
                     if self.tp.ca_state != CaState::Recovery {
-                        let mut news = super::ack::AckNews::default();
+                        let mut news = AckNews::default();
                         self.alert(now, &mut news, false);
                         if self.tp.ca_state == CaState::Recovery && !self.owns_window {
                             // The window comes down from the first retransmission on: without it all that
@@ -179,11 +173,11 @@ impl Connection {
                             self.reduce_window(&news, 0);
                         }
                     }
-                    self.want_retransmit = true;
-                    self.want_new = true;
+                    self.output.retransmission = true;
+                    self.output.new_data = true;
                 }
-                if self.pending != Pending::Retransmission && !self.board.is_empty() {
-                    self.pending = Pending::Reordering;
+                if self.timers.pending != Pending::Retransmission && !self.board.is_empty() {
+                    self.timers.pending = Pending::Reordering;
                     self.rearm_retransmission(now);
                 }
             }
@@ -193,14 +187,14 @@ impl Connection {
                     //= rfc9293 §3.8.6.1
                     //# As long as the receiving TCP peer continues to send acknowledgments in response to
                     //# the probe segments, the sending TCP peer MUST allow the connection to stay open
-                    if self.unanswered_probes >= MAX_RETRANSMITS {
+                    if self.timers.unanswered_probes >= MAX_RETRANSMITS {
                         self.fail(Failure::TimedOut);
                         return;
                     }
-                    self.unanswered_probes += 1;
-                    self.probes += 1;
-                    self.force_probe = true;
-                    self.want_other = true;
+                    self.timers.unanswered_probes += 1;
+                    self.timers.probes += 1;
+                    self.output.probe = true;
+                    self.output.rare = true;
                     self.arm_persist(now);
                 }
             }
@@ -211,11 +205,11 @@ impl Connection {
     fn on_timeout(&mut self, now: Time) {
         match self.state {
             State::SynSent | State::SynReceived => {
-                if self.retransmits >= MAX_SYN_RETRANSMITS + self.syn_linear_timeouts() {
+                if self.timers.retransmits >= MAX_SYN_RETRANSMITS + self.syn_linear_timeouts() {
                     self.fail(Failure::TimedOut);
                 } else {
                     self.counters.timeouts += 1;
-                    self.retransmits += 1;
+                    self.timers.retransmits += 1;
                     self.send_syn_again();
                 }
                 return;
@@ -223,44 +217,44 @@ impl Connection {
             _ if self.board.is_empty() => return,
             _ => {}
         }
-        if self.retransmits >= MAX_RETRANSMITS {
+        if self.timers.retransmits >= MAX_RETRANSMITS {
             self.fail(Failure::TimedOut);
             return;
         }
         self.counters.timeouts += 1;
         self.enter_loss();
-        self.retransmits += 1;
-        self.backoff += 1;
-        self.want_retransmit = true;
-        self.must_resend = true;
+        self.timers.retransmits += 1;
+        self.timers.backoff += 1;
+        self.output.retransmission = true;
+        self.output.first_lost_at_once = true;
         self.arm(now, Pending::Retransmission, self.rto_us());
     }
 
     /// A probe: new data where there is some and the window lets it, else the last segment again.
     fn on_probe_timer(&mut self, now: Time) {
-        if self.tlp_end.is_none() && !self.board.is_empty() {
-            self.tlp_retransmitted = false;
-            self.force_probe = true;
-            self.want_other = true;
+        if self.probe.end.is_none() && !self.board.is_empty() {
+            self.probe.is_retransmission = false;
+            self.output.probe = true;
+            self.output.rare = true;
         } else {
             self.rearm_retransmission(now);
         }
     }
 
     /// Judges what an ACK says of the outstanding probe (RFC 8985 §7.4).
-    pub(super) fn answer_tail_loss_probe(&mut self, ack: u32, news: &super::ack::AckNews) {
-        let Some(end) = self.tlp_end else { return };
+    pub(super) fn answer_tail_loss_probe(&mut self, ack: u32, news: &AckNews) {
+        let Some(end) = self.probe.end else { return };
         if crate::seq::before(ack, end) {
             return;
         }
-        if !self.tlp_retransmitted || news.dsack_of_probe {
+        if !self.probe.is_retransmission || news.dsack_of_probe {
             // New data was acknowledged, or original and probe both arrived: nothing was lost.
-            self.tlp_end = None;
+            self.probe.end = None;
         } else if crate::seq::after(ack, end) {
             // The probe repaired a loss that nothing else saw: the window pays for it.
             self.lost_tail();
         } else if !news.advanced && !news.not_duplicate && !news.sacked {
-            self.tlp_end = None;
+            self.probe.end = None;
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What to send next: resets and SYNs, retransmissions, new data, probes, ACKs, in this order.
 
-use super::{Bound, Connection, Reset, State};
+use super::Connection;
+use super::parts::output::Reset;
+use super::parts::status::State;
+use super::parts::timers::Pending;
+use super::parts::usage::Bound;
 use crate::cc::{CaEvent, CaState};
 use crate::scoreboard::{Sent, mark};
 use crate::segment::{Ecn, Flags, Options, Segment};
 use crate::seq::after;
 use trammel_core::time::Time;
 
-/// Segments that leave before pacing begins: the first window goes out as it is.
-const UNPACED_SEGMENTS: u64 = 10;
 /// Bytes of a SACK option without its blocks, padded to a word, and of a block (RFC 2018 §3).
 const SACK_OPTION_BYTES: u32 = 4;
 const SACK_BLOCK_BYTES: u32 = 8;
@@ -25,7 +27,7 @@ impl Connection {
     /// nothing.
     #[inline]
     pub fn wants_to_transmit(&self) -> bool {
-        self.want_new || self.want_retransmit || self.receiver.now || self.want_other
+        self.output.new_data || self.output.retransmission || self.receiver.now || self.output.rare
     }
 
     /// As [`poll_transmit`](Connection::poll_transmit), into a segment of the caller's; false where there
@@ -36,22 +38,22 @@ impl Connection {
             return false;
         }
         self.read_clock(now);
-        if self.want_other && self.transmit_other(now, out) {
+        if self.output.rare && self.transmit_other(now, out) {
             return true;
         }
-        if self.want_retransmit {
+        if self.output.retransmission {
             if self.retransmission(now, out) {
                 return true;
             }
-            self.want_retransmit = false;
+            self.output.retransmission = false;
         }
-        while self.want_new {
+        while self.output.new_data {
             if self.new_data(now, out) {
                 return true;
             }
             (self.app.has_more, self.app.pushes) = (false, false);
             self.end_burst(now);
-            self.want_new = self.send_buffer.is_limited() && self.make_space();
+            self.output.new_data = self.send_buffer.is_limited() && self.make_space();
         }
         if self.receiver.now {
             self.counters.acks_sent += 1;
@@ -64,32 +66,32 @@ impl Connection {
     /// What is seldom sent: resets, SYNs, probes, and the ACK before a change of marking.
     #[cold]
     fn transmit_other(&mut self, now: Time, out: &mut Segment) -> bool {
-        if let Some(reset) = self.want_reset.take() {
+        if let Some(reset) = self.output.reset.take() {
             *out = self.reset(now, reset);
             return true;
         }
-        if self.want_syn {
-            self.want_syn = false;
+        if self.output.syn {
+            self.output.syn = false;
             *out = self.syn(now);
             return true;
         }
         if !self.is_synchronised() {
-            self.want_new = false;
-            self.want_retransmit = false;
+            self.output.new_data = false;
+            self.output.retransmission = false;
             // A connection that is not open yet comes back here until it is.
-            self.want_other = self.state != State::Closed;
+            self.output.rare = self.state != State::Closed;
             self.receiver.now = false;
             return false;
         }
-        if let Some(ack) = self.extra_ack.take() {
+        if let Some(ack) = self.output.extra_ack.take() {
             *out = ack;
             return true;
         }
-        if std::mem::take(&mut self.force_probe) {
+        if std::mem::take(&mut self.output.probe) {
             self.probe(now, out);
             return true;
         }
-        self.want_other = false;
+        self.output.rare = false;
         false
     }
 
@@ -97,7 +99,7 @@ impl Connection {
         let mut segment = Segment::reset(reset.seq, reset.ack);
         //= rfc7323 §5.2
         //# If an <RST> is being generated because of a user abort, […] the Timestamps option SHOULD be included
-        if reset.is_ours && self.ts_ok {
+        if reset.is_ours && self.handshake.timestamps {
             segment.options.timestamps = true;
             segment.ts_val = self.timestamp(now);
             segment.ts_ecr = self.receiver.ts_recent;
@@ -131,7 +133,7 @@ impl Connection {
 
     /// Whether a FIN follows what the socket holds.
     fn wants_fin(&self) -> bool {
-        self.app.closed && !self.fin_sent && self.app.written == self.app.offered
+        self.app.closed && !self.app.fin_sent && self.app.written == self.app.offered
     }
 
     fn may_send_data(&self) -> bool {
@@ -148,7 +150,7 @@ impl Connection {
     /// First sequence number beyond the peer's window.
     #[inline]
     pub(super) fn window_end(&self) -> u32 {
-        self.tp.snd_una.wrapping_add(self.snd_wnd)
+        self.tp.snd_una.wrapping_add(self.peer_window.size)
     }
 
     /// Sequence number of a segment without payload: the next one, or where the peer has taken back window that it
@@ -159,7 +161,7 @@ impl Connection {
         //# a sending TCP peer MUST be robust against window shrinking
         // By less than a unit of the window's scale it was rounded, not taken back (RFC 7323 §2.4).
         let beyond = self.tp.snd_nxt.wrapping_sub(self.window_end()) as i32;
-        if beyond < 1 << self.snd_wscale {
+        if beyond < 1 << self.peer_window.scale {
             self.tp.snd_nxt
         } else {
             self.window_end()
@@ -169,14 +171,14 @@ impl Connection {
     /// SACK blocks that a header with `len` bytes of payload has room for.
     #[inline]
     fn sack_room(&self, len: u32) -> usize {
-        let most = if self.ts_ok { 3 } else { 4 };
+        let most = if self.handshake.timestamps { 3 } else { 4 };
         most.min(self.tp.mss.saturating_sub(len + SACK_OPTION_BYTES) / SACK_BLOCK_BYTES) as usize
     }
 
     /// Payload of a full segment: the MSS, less what SACK blocks take of the header.
     #[inline]
     fn full_payload(&self) -> u32 {
-        if !self.sack_ok || !self.receiver.has_sack() {
+        if !self.handshake.sack || !self.receiver.has_sack() {
             return self.tp.mss;
         }
         //= rfc9293 §3.7.1
@@ -195,7 +197,7 @@ impl Connection {
             return Some(len);
         }
         let room = self.window_room();
-        (room > 0 && room >= self.max_window / 2).then_some(room)
+        (room > 0 && room >= self.peer_window.largest / 2).then_some(room)
     }
 
     /// Bytes that the peer's window has room for.
@@ -205,37 +207,6 @@ impl Connection {
         } else {
             0
         }
-    }
-
-    /// Whether pacing holds the next segment back; if so its timer is set.
-    #[inline]
-    fn is_paced_out(&mut self, now: Time) -> bool {
-        if !self.tp.pacing || self.pacing_until_ns <= now.as_ns() {
-            return false;
-        }
-        self.pacing_timer = Time::from_ns(self.pacing_until_ns);
-        true
-    }
-
-    /// A segment of `bytes` payload leaves: moves the pacing clock. Returns the instant it is stamped with.
-    #[inline]
-    fn pace(&mut self, now: Time, bytes: u32) -> u32 {
-        if !self.tp.pacing {
-            return self.tp.now_us as u32;
-        }
-        let now_ns = now.as_ns();
-        let prior = self.pacing_until_ns;
-        let start = prior.max(now_ns);
-        self.pacing_until_ns = start;
-        let rate = self.pacing_rate();
-        if rate != u64::MAX && rate > 0 && self.counters.data_segments_sent >= UNPACED_SEGMENTS {
-            let mut gap = u64::from(bytes) * 1_000_000_000 / rate;
-            // A late timer is made good, by half of the gap at most.
-            gap -= (gap / 2).min(start - prior);
-            self.pacing_until_ns += gap;
-        }
-        // What leaves ahead of its turn, a probe or after a timeout, is stamped with the time all the same.
-        self.tp.now_us as u32
     }
 
     /// The header that every segment of the open connection carries, with `len` bytes of payload.
@@ -249,7 +220,7 @@ impl Connection {
             window: self.receiver.advertise(),
             ..Segment::default()
         };
-        if self.ts_ok {
+        if self.handshake.timestamps {
             segment.options = Options {
                 timestamps: true,
                 ..Options::default()
@@ -258,7 +229,7 @@ impl Connection {
             segment.ts_ecr = self.receiver.ts_recent;
         }
         let mut acknowledges = true;
-        if self.sack_ok && self.receiver.has_sack() {
+        if self.handshake.sack && self.receiver.has_sack() {
             let room = self.sack_room(len);
             segment.sack_count = self.receiver.sack_blocks(room, &mut segment.sack);
             // What goes again goes as it was cut. Where that leaves no room, an ACK that is due follows.
@@ -312,10 +283,10 @@ impl Connection {
         self.counters.data_segments_sent += u64::from(len > 0);
         if !is_probe {
             self.tp.retrans_out += 1;
-            if self.retrans_stamp_us == 0 {
-                self.retrans_stamp_us = tx_us.max(1);
+            if self.recovery.retrans_stamp_us == 0 {
+                self.recovery.retrans_stamp_us = tx_us.max(1);
             }
-            self.undo_retrans = self.undo_retrans.max(0) + 1;
+            self.recovery.undo.retrans = self.recovery.undo.retrans.max(0) + 1;
         }
         if self.detection() != crate::stack::LossDetection::DupThresh {
             self.rack.retransmission(index, tx_us);
@@ -329,14 +300,14 @@ impl Connection {
     /// The next lost segment, where window and pacing let it go.
     fn retransmission(&mut self, now: Time, out: &mut Segment) -> bool {
         // After a timeout, and where RFC 5681 §3.2 demands it, the first goes whatever is in flight.
-        if !std::mem::take(&mut self.must_resend)
+        if !std::mem::take(&mut self.output.first_lost_at_once)
             && (self.tp.retrans_out >= self.tp.lost_out
                 || self.tp.packets_in_flight() >= self.tp.snd_cwnd
                 || self.is_paced_out(now))
         {
             return false;
         }
-        let mut index = self.retransmit_hint.max(self.board.head());
+        let mut index = self.recovery.retransmit_hint.max(self.board.head());
         while index < self.board.tail() {
             let sent = self.board.get(index);
             if sent.is(mark::LOST) && !sent.is(mark::RETRANS | mark::SACKED) {
@@ -344,37 +315,28 @@ impl Connection {
             }
             index += 1;
         }
-        self.retransmit_hint = index;
+        self.recovery.retransmit_hint = index;
         if index == self.board.tail() {
             return false;
         }
-        self.retransmit_hint += 1;
+        self.recovery.retransmit_hint += 1;
         if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
-            self.prr_out += 1;
+            self.recovery.reduction.prr_out += 1;
         }
         let is_head = index == self.board.head();
         self.resend(now, index, false, out);
-        if is_head && self.pending != super::timeout::Pending::Reordering && !self.timer_is_held() {
+        if is_head && self.timers.pending != Pending::Reordering && !self.timer_is_held() {
             self.rearm_retransmission(now);
         }
         true
-    }
-
-    /// Stamps for the delivery-rate sample when nothing was in flight.
-    #[inline]
-    fn rate_on_send(&mut self) {
-        if self.tp.packets_out == 0 {
-            self.tp.first_tx_mstamp_us = self.tp.now_us;
-            self.tp.delivered_mstamp_us = self.tp.now_us;
-        }
     }
 
     /// The next new segment, where windows, pacing and Nagle's rule let it go.
     #[inline]
     fn new_data(&mut self, now: Time, out: &mut Segment) -> bool {
         if self.tp.packets_in_flight() >= self.tp.snd_cwnd {
-            self.limited_in_burst = true;
-            self.bound = if self.tp.snd_cwnd >= self.tp.snd_cwnd_clamp {
+            self.burst.is_window_limited = true;
+            self.usage.bound = if self.tp.snd_cwnd >= self.tp.snd_cwnd_clamp {
                 Bound::Clamp
             } else {
                 Bound::Window
@@ -388,20 +350,20 @@ impl Connection {
         let wants_fin = self.wants_fin();
         // A super-segment is paced as a whole: what is left of one goes at once.
         if unsent == 0 && !wants_fin {
-            self.bound = if self.application_waits() {
+            self.usage.bound = if self.application_waits() {
                 Bound::SendBuffer
             } else {
                 Bound::Application
             };
             return false;
         }
-        if self.burst_left == 0 && self.is_paced_out(now) {
-            self.bound = Bound::Pacing;
+        if self.burst.left == 0 && self.is_paced_out(now) {
+            self.usage.bound = Bound::Pacing;
             return false;
         }
         let Some(len) = self.sendable(unsent) else {
-            self.bound = Bound::PeerWindow;
-            if self.board.is_empty() && self.pending != super::timeout::Pending::Persist {
+            self.usage.bound = Bound::PeerWindow;
+            if self.board.is_empty() && self.timers.pending != Pending::Persist {
                 self.arm_persist(now);
             }
             return false;
@@ -411,7 +373,7 @@ impl Connection {
             return false;
         }
         if self.stack.offload && self.waits_for_burst() {
-            self.limited_in_burst = true;
+            self.burst.is_window_limited = true;
             return false;
         }
         self.send_new(now, len, fin, out);
@@ -424,7 +386,7 @@ impl Connection {
         let nothing_out = self.board.is_empty();
         if (self.app.is_corked || self.app.has_more) && !self.app.pushes {
             // Not for ever: where no ACK will come, the persist timer sends it.
-            if nothing_out && self.pending != super::timeout::Pending::Persist {
+            if nothing_out && self.timers.pending != Pending::Persist {
                 self.arm_persist(now);
             }
             return true;
@@ -449,7 +411,7 @@ impl Connection {
         };
         if fin {
             marks |= mark::FIN;
-            self.fin_sent = true;
+            self.app.fin_sent = true;
             self.on_fin_sent();
         }
         self.board.push(Sent {
@@ -463,12 +425,12 @@ impl Connection {
         });
         self.tp.packets_out += 1;
         self.tp.snd_nxt = end;
-        self.sent_bytes += u64::from(len);
+        self.app.sent += u64::from(len);
         self.counters.bytes_sent += u64::from(len);
         self.counters.data_segments_sent += u64::from(len > 0);
         self.tp.lsndtime_us = self.tp.now_us;
-        self.sent_in_burst += 1;
-        if nothing_out || self.pending == super::timeout::Pending::TailLossProbe {
+        self.burst.sent += 1;
+        if nothing_out || self.timers.pending == Pending::TailLossProbe {
             self.rearm_retransmission(now);
         }
         self.header(now, seq, len, segment);
@@ -478,8 +440,8 @@ impl Connection {
         // Not a FIN alone.
         if self.tp.ecn_ok && len > 0 {
             segment.ecn = Ecn::Ect0;
-            if self.cwr_pending {
-                self.cwr_pending = false;
+            if self.recovery.reduction.cwr_pending {
+                self.recovery.reduction.cwr_pending = false;
                 segment.flags = segment.flags.with(Flags::CWR);
             }
         }
@@ -488,17 +450,18 @@ impl Connection {
     /// Nothing more can be sent now: what limited the burst, and a probe for its tail.
     #[inline]
     fn end_burst(&mut self, now: Time) {
-        let limited = self.limited_in_burst || self.tp.packets_in_flight() >= self.tp.snd_cwnd;
-        let sent = std::mem::take(&mut self.sent_in_burst);
-        self.limited_in_burst = false;
+        let limited =
+            self.burst.is_window_limited || self.tp.packets_in_flight() >= self.tp.snd_cwnd;
+        let sent = std::mem::take(&mut self.burst.sent);
+        self.burst.is_window_limited = false;
         // What was not sent at once with a super-segment is no part of it.
-        self.burst_left = 0;
+        self.burst.left = 0;
         if sent > 0 || limited {
             self.validate_window(limited);
         }
         if sent > 0 {
             if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {
-                self.prr_out += sent;
+                self.recovery.reduction.prr_out += sent;
             }
             self.schedule_probe(now, false);
         }
@@ -506,69 +469,6 @@ impl Connection {
             let end = self.tp.delivered + u64::from(self.tp.packets_in_flight());
             self.tp.app_limited = end.max(1);
         }
-    }
-
-    /// Remembers whether the window is used in full (RFC 7661 §3), and lets an unused one decay.
-    fn validate_window(&mut self, limited: bool) {
-        let tp = &mut self.tp;
-        if !crate::seq::before(tp.snd_una, self.cwnd_usage_seq)
-            || limited
-            || (!tp.cwnd_limited && tp.packets_out > tp.max_packets_out)
-        {
-            tp.cwnd_limited = limited;
-            tp.max_packets_out = tp.packets_out;
-            self.cwnd_usage_seq = tp.snd_nxt;
-        }
-        if tp.is_cwnd_limited() {
-            self.cwnd_used = 0;
-            self.cwnd_stamp_us = tp.now_us;
-            return;
-        }
-        self.cwnd_used = self.cwnd_used.max(tp.packets_out);
-        if self.stack.slow_start_after_idle
-            && !self.owns_window
-            && self.tp.now_us - self.cwnd_stamp_us >= self.rto_us()
-        {
-            self.decay_unused_window();
-        }
-    }
-
-    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was. Not where the application
-    /// waits for room in the send buffer: it would use more.
-    fn decay_unused_window(&mut self) {
-        if self.tp.ca_state == CaState::Open && !self.application_waits() {
-            let used = self.cwnd_used.max(self.stack.initial_window);
-            if used < self.tp.snd_cwnd {
-                let cwnd = self.tp.snd_cwnd;
-                self.tp.snd_ssthresh = self.tp.snd_ssthresh.max((cwnd >> 1) + (cwnd >> 2));
-                self.tp.snd_cwnd = u32::midpoint(cwnd, used);
-            }
-            self.cwnd_used = 0;
-        }
-        self.cwnd_stamp_us = self.tp.now_us;
-    }
-
-    /// RFC 5681 §4.1: after an idle time the window restarts, halved once for each timeout of it.
-    fn restart_after_idle(&mut self) {
-        if !self.stack.slow_start_after_idle || self.owns_window || self.tp.packets_out > 0 {
-            return;
-        }
-        let mut idle = self.tp.now_us - self.tp.lsndtime_us.min(self.tp.now_us);
-        let rto = self.rto_us();
-        if self.tp.lsndtime_us == 0 || idle <= rto {
-            return;
-        }
-        self.cc.cwnd_event(&mut self.tp, CaEvent::CwndRestart);
-        let cwnd = self.tp.snd_cwnd;
-        let floor = self.stack.initial_window.min(cwnd);
-        self.tp.snd_ssthresh = self.tp.snd_ssthresh.max((cwnd >> 1) + (cwnd >> 2));
-        while idle > rto && self.tp.snd_cwnd > floor {
-            idle -= rto;
-            self.tp.snd_cwnd >>= 1;
-        }
-        self.tp.snd_cwnd = self.tp.snd_cwnd.max(floor);
-        self.cwnd_stamp_us = self.tp.now_us;
-        self.cwnd_used = 0;
     }
 
     /// A probe: for a closed window, or for a lost tail.
@@ -592,25 +492,23 @@ impl Connection {
         let fin = self.wants_fin() && u64::from(len) == unsent;
         if (len > 0 || fin) && self.may_send_data() && !after(end, self.window_end()) {
             self.send_new(now, len, fin, out);
-            self.sent_in_burst = 0;
+            self.burst.sent = 0;
         } else {
-            self.tlp_retransmitted = true;
+            self.probe.is_retransmission = true;
             let last = self.board.tail() - 1;
             self.resend(now, last, true, out);
         }
-        self.tlp_end = Some(self.tp.snd_nxt);
+        self.probe.end = Some(self.tp.snd_nxt);
         self.rearm_retransmission(now);
     }
 
     /// The peer's window may have opened while nothing was outstanding.
     pub(super) fn window_may_have_opened(&mut self) {
         // While it stays closed the probes go on, ever more slowly.
-        if self.pending == super::timeout::Pending::Persist
-            && self.sendable(self.queued()).is_some()
-        {
-            self.disarm();
-            self.probes = 0;
+        if self.timers.pending == Pending::Persist && self.sendable(self.queued()).is_some() {
+            self.timers.disarm();
+            self.timers.probes = 0;
         }
-        self.want_new = true;
+        self.output.new_data = true;
     }
 }

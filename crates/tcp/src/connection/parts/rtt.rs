@@ -8,6 +8,7 @@
 use crate::cc::Tp;
 use crate::seq::after;
 use crate::stack::Stack;
+use crate::windowed::Windowed;
 
 /// The estimator's state beyond what [`Tp`] shows.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Rtt {
     mdev_max_us: u32,
     /// The round trip ends when this is acknowledged.
     round_end: u32,
+    /// The least round-trip time of the last minutes, µs.
+    pub(crate) min: Windowed,
     /// The timeout without back-off, µs.
     pub(crate) rto_us: u64,
 }
@@ -26,6 +29,7 @@ impl Rtt {
     pub(crate) fn new(stack: &Stack) -> Rtt {
         Rtt {
             rttvar_us: 0,
+            min: Windowed::default(),
             mdev_max_us: 0,
             round_end: 0,
             rto_us: stack.initial_rto.as_us(),
