@@ -55,6 +55,7 @@ pub struct Sizes {
 
 /// Why a text is no size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SizesError {
     /// Not a number, nor a mix.
     #[error(

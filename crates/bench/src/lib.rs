@@ -1,4 +1,4 @@
-//! Tests of network devices over one trait, [`trial::Trial`]: what is tested, this crate does not know.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod addresses;
@@ -17,3 +17,11 @@ pub mod testbed;
 pub mod transfer;
 pub mod trial;
 pub mod validity;
+
+pub use procedures::Bench;
+pub use recorded::Recorded;
+pub use search::binary::Binary;
+pub use search::{Found, Verdict};
+pub use testbed::{Testbed, Traffic};
+pub use trial::{Load, Outcome, Trial};
+pub use validity::Validity;

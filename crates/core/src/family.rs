@@ -49,6 +49,7 @@ impl Unknown {
 
 /// Why an entry is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// Another entry answers to its name or to one of its aliases.
     #[error("the {noun} `{name}` is refused: `{taken}` already means `{by}`")]

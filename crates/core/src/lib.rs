@@ -1,7 +1,4 @@
-//! What every part of Trammel stands on: time, units, randomness, typed parameters, families of
-//! plug-ins, labels, event queues, schedules and token buckets.
-//!
-//! Nothing here knows of packets' contents, sockets, files or clocks.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod entry;
@@ -14,3 +11,11 @@ pub mod slots;
 pub mod time;
 pub mod token_bucket;
 pub mod units;
+
+pub use entry::{About, Kind, Param, Params, Value};
+pub use events::EventQueue;
+pub use label::Label;
+pub use rng::Rng;
+pub use time::Time;
+pub use token_bucket::TokenBucket;
+pub use units::{Quantity, Rate, TxTime};

@@ -12,6 +12,7 @@ use crate::units::Rate;
 
 /// Why a schedule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// There is no step or no line.
     #[error("a schedule needs at least one entry")]

@@ -183,6 +183,7 @@ pub struct Quantity {
 
 /// Why a text is no quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UnitError {
     /// The text does not begin with a number.
     #[error("`{0}` does not begin with a number")]

@@ -207,6 +207,7 @@ const SHIPPED: [(&str, &str); 3] = [
 
 /// Why a profile cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProfileError {
     /// It is no TOML.
     #[error("device profile `{name}`: {why}")]

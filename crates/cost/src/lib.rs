@@ -1,11 +1,4 @@
-//! What network functions cost on a machine, without running them.
-//!
-//! A function is a list of *elementary operations* (`eo`), each with its cost as a formula in its parameters.
-//! A machine gives the constants of these formulas and its memory's levels. Together they
-//! give cycles and memory accesses a packet, the rate, what limits it, and where to put functions (`place`).
-//!
-//! Baldi and Sapio, "Network Function Modeling and Performance Estimation", IJECE 8(5), 2018, is the method's
-//! source; what it lacks (caches, overlap, batching, contention) is added and said where it is.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod capacity_profile;
@@ -26,3 +19,10 @@ pub mod machines;
 pub mod place;
 pub mod probes;
 pub mod residency;
+
+pub use capacity_profile::CapacityProfile;
+pub use device_profile::DeviceProfile;
+pub use estimate::{Estimate, Load, estimate};
+pub use expr::Expr;
+pub use function::{Function, Operation};
+pub use machine::Machine;

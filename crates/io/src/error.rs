@@ -4,6 +4,7 @@ use std::io;
 
 /// Why a device, a namespace or a table could not be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// No interface of this name in the namespace of the caller.
     #[error("no network interface `{name}`")]

@@ -1,8 +1,8 @@
-//! The boundary to the kernel: the one crate that speaks to it about packets, namespaces and clocks.
+#![doc = include_str!("../README.md")]
 //!
-//! Devices: [`afpacket`], [`afxdp`], [`tap`], and [`ring`], which the kernel has no part in. [`netns`] makes
-//! the networks that they are tested in; [`netlink`] configures and follows the kernel's tables.
-//! Everything acts in the network namespace of the calling thread: see [`netns::Namespace::run`].
+//! Devices: [`afpacket`], [`afxdp`], [`tap`], and [`ring`], in which the kernel has no part.
+//! [`netns`] makes the networks that they are tested in; [`netlink`] configures and follows the
+//! kernel's tables.
 #![cfg(target_os = "linux")]
 
 pub mod accept;
@@ -43,3 +43,10 @@ mod sys;
 pub mod tap;
 pub mod tcp;
 mod xsk;
+
+pub use afpacket::AfPacket;
+pub use error::{Error, Result};
+pub use netlink::Socket;
+pub use netns::Namespace;
+pub use ring::RingEnd;
+pub use tap::Tap;

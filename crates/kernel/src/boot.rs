@@ -31,6 +31,7 @@ const NOTHING_NS: i64 = 1_000_000;
 
 /// Why a guest came to nothing.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// This machine does not let guests run.
     #[error("the kernel's guests cannot run here: {cause}{}; {}", detail.as_ref().map_or_else(String::new, |line| format!(" (`{line}`)")), cause.mend())]

@@ -4,6 +4,7 @@ use trammel_core::time::Time;
 
 /// Why the model does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// There is no such parameter.
     #[error("`{name}` is no parameter of the model{}", nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]

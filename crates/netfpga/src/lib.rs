@@ -1,6 +1,4 @@
-//! The timing of the NetFPGA 1G reference router as a device in virtual time: modelled, packet by packet.
-//!
-//! Frames go through the stages that the reference design has, each with its cycles of a 125 MHz clock:
+#![doc = include_str!("../README.md")]
 //!
 //! ```text
 //! MAC in ─> rx FIFO ─┐                                          ┌─> output FIFO ─> tx FIFO ─> MAC out
@@ -8,11 +6,6 @@
 //! MAC in ─> rx FIFO ─┘   round robin                one memory, └─> output FIFO ─> DMA ─> software
 //!                                                   writes before reads
 //! ```
-//!
-//! [`router::Router`] takes streams of frames at constant rates and says what became of them: counts, latencies,
-//! where and when frames were lost. [`params::Params`] is the design as numbers, each with its label: seen in
-//! a simulation of the design's own hardware description, documented, or fitted. Registers, tables and control
-//! software are not modelled; no frame has contents.
 #![forbid(unsafe_code)]
 
 mod engine;
@@ -25,3 +18,10 @@ pub mod restart;
 pub mod router;
 pub mod single_frame;
 pub mod stream;
+
+pub use error::Error;
+pub use outcome::{Counts, Fate, Outcome};
+pub use params::{Params, preset};
+pub use recording::Recording;
+pub use router::Router;
+pub use stream::Stream;

@@ -1,10 +1,4 @@
-//! Packets: a pool of them, batches, annotations, and the trait of a device.
-//!
-//! A packet is a slot of a [`pool::Pool`]; who has its [`pool::Handle`] owns it. Handles are neither
-//! copied nor cloned, so a packet is in one place at a time: in a batch, in a queue, in a ring. Packets
-//! share no bytes: a clone is a copy, and every element may write where it stands.
-//!
-//! Unsafe code is confined to `pool`, `packet` and `cpu`.
+#![doc = include_str!("../README.md")]
 
 pub mod anno;
 pub mod batch;
@@ -16,3 +10,12 @@ pub mod packet;
 pub mod parcel;
 pub mod pool;
 pub mod timestamp;
+
+pub use anno::Anno;
+pub use batch::Packets;
+pub use capture::{Frame, Reader};
+pub use device::{Device, DeviceCounters};
+pub use packet::Packet;
+pub use parcel::Parcel;
+pub use pool::{Handle, Pool};
+pub use timestamp::Timestamp;

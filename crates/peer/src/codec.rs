@@ -47,6 +47,7 @@ pub struct Arrival<'a> {
 
 /// Why a packet is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It is no IPv4, or does not carry TCP: nothing is wrong with it.
     #[error("no TCP over IPv4")]

@@ -1,8 +1,4 @@
-//! A host on the wire that speaks TCP with the simulator's stack: `trammel_tcp`'s connections as real packets.
-//!
-//! A connection of `trammel_tcp` neither reads a clock nor knows bytes. Here a [`host::Host`] gives it an
-//! address, a neighbour and packets ([`codec`]), and [`drive::Driver`] a device and the time. So any variant of
-//! the `cc` family talks to any kernel, and what the simulator's stack does is held against a real peer's.
+#![doc = include_str!("../README.md")]
 //!
 //! | module | idea |
 //! | --- | --- |
@@ -20,3 +16,8 @@ pub mod faults;
 pub mod host;
 pub mod neighbours;
 pub mod pattern;
+
+pub use codec::LARGEST_FRAME;
+pub use drive::{Clock, Driver, Turn};
+pub use faults::{Faults, Rates};
+pub use host::{Flow, FlowId, Host, Maker};

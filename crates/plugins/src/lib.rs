@@ -1,10 +1,4 @@
-//! Makes a plug-in folder's `mod` lines and its `ALL` table: adding an item is adding a file.
-//!
-//! A crate with plug-in folders has a `build.rs` of one line:
-//!
-//! ```no_run
-//! trammel_plugins::generate();
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
 //! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export

@@ -1,8 +1,9 @@
-//! Queue disciplines and loss models: pure state machines that simulator and router share.
-//!
-//! Nothing here knows of packets' contents, sockets, files or clocks.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod aqm;
 mod fifo;
 pub mod loss;
+
+pub use aqm::{Discipline, Drop, Item, LinkFacts};
+pub use loss::{LossModel, Trials};

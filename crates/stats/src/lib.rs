@@ -1,6 +1,4 @@
-//! Distributions, arrival processes, histograms, confidence intervals and typed tables.
-//!
-//! Nothing here knows of packets, sockets, files or clocks.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
@@ -9,3 +7,10 @@ pub mod histogram;
 pub mod interval;
 pub mod stats;
 pub mod table;
+
+pub use arrivals::Spans;
+pub use dist::Distribution;
+pub use histogram::Histogram;
+pub use interval::{Method, Support};
+pub use stats::{Interval, Moments};
+pub use table::{Cell, CellType, Column, Table, TableError};

@@ -178,6 +178,7 @@ pub fn format_float(v: f64, digits: usize) -> String {
 
 /// Why a row or a file is refused.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TableError {
     /// A row has more or fewer cells than the table has columns.
     #[error("table `{table}`: a row of {got} cells does not fit {want} columns")]

@@ -1,4 +1,4 @@
-//! Streams of packets: planned, sent, received, logged and decoded.
+#![doc = include_str!("../README.md")]
 //!
 //! ```text
 //! stream ─> plan of departures ─> sender ─ network ─> receiver ─> log of records ─> decoder
@@ -30,3 +30,9 @@ pub mod stamp;
 pub mod stream;
 #[cfg(target_os = "linux")]
 pub mod tester;
+
+pub use decode::{Decoder, Report};
+pub use record::{Protocol, Record};
+pub use sources::laws::Laws;
+pub use sources::sizes::Sizes;
+pub use stream::{Departure, Limits, Source, Stream};

@@ -72,6 +72,7 @@ const NEAR: f64 = 0.9;
 
 /// Why a test has no result.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// There is no way to do it on this testbed.
     #[error(transparent)]

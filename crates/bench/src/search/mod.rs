@@ -22,6 +22,7 @@ use crate::validity::{Broken, Standing, Tried};
 
 /// Why nothing is searched, or the search did not end.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The settings cannot be.
     #[error("{search}: `{name}` is {value}; it must be {must}")]

@@ -145,6 +145,7 @@ pub struct Estimate {
 
 /// Why there is no estimate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The machine lacks a constant.
     #[error("{0}")]

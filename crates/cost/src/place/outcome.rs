@@ -71,6 +71,7 @@ impl Outcome {
 
 /// Why there is no placement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The problem is impossible; every fault.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]

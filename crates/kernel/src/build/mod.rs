@@ -99,6 +99,7 @@ pub trait Watch {
 
 /// Why there is no kernel.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The machine lacks something.
     #[error("{what}; {mend}")]

@@ -21,6 +21,7 @@ pub const RECORD_BYTES_MAX: u32 = 16 << 20;
 
 /// Why a capture cannot be read on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The file cannot be read, or its compression is broken.
     #[error("at byte {offset}: {error}")]

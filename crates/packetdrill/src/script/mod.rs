@@ -40,6 +40,7 @@ pub struct Place {
 
 /// Why a script cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// It is not in the language.
     #[error("{}:{}: {what}", place.line, place.column)]

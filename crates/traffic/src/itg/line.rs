@@ -36,6 +36,7 @@ pub struct Line {
 
 /// Why a record of a log, or one of ours that is to be written, does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A field is not what it should be.
     #[error(

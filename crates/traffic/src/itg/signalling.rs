@@ -40,6 +40,7 @@ pub enum Side {
 
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// No message begins so.
     #[error(

@@ -21,6 +21,7 @@ pub const SETTLING: Duration = Duration::from_millis(100);
 
 /// Why a channel ended before its flows.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The receiver is gone.
     #[error("the receiver closed the channel; ITGRecv does so when it cannot have a flow")]

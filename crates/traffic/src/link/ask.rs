@@ -26,6 +26,7 @@ const PUNCHING: Duration = Duration::from_millis(50);
 
 /// Why there is no test.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// The session.
     #[error("{0}")]

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 /// Why something was not logged.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The file took no more.
     #[error("the log cannot be written: {0}")]

@@ -16,6 +16,7 @@ const ENDING: Duration = Duration::from_secs(30);
 
 /// Why nothing came of an order.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// Nobody answers there.
     #[error("no sender waits for orders at {0}: {1}; start one there: `trammel send --daemon`")]

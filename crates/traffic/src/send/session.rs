@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a session or a flow cannot be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// Nobody answers there.
     #[error("no receiver answers at {0}: {1}; start one there: `trammel recv`")]

@@ -24,6 +24,7 @@ const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Why there is no way.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The receiver's port cannot be sent to.
     #[error("{0} cannot be sent to: {1}")]

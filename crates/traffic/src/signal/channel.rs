@@ -15,6 +15,7 @@ const WRITING: Duration = Duration::from_secs(10);
 
 /// Why there is no message.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Silence {
     /// The other end closed the channel or is gone.
     #[error("the other end closed the connection")]

@@ -31,6 +31,7 @@ pub enum Opener {
 
 /// Why the other end is not talked to.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// It refuses, and why.
     #[error("it refuses: {0}")]

@@ -138,6 +138,7 @@ pub enum Message {
 
 /// What is wrong with bytes that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Wrong {
     /// Its length.
     #[error("a message of {0} bytes, which is more than its kind may have")]

@@ -23,6 +23,7 @@ use trammel_stats::dist::{self, Distribution};
 
 /// Why a source cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// Its numbers contradict one another or are out of range.
     #[error("{0}")]

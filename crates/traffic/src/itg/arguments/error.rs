@@ -4,6 +4,7 @@ use super::MOST_FLOWS;
 
 /// Why a command line was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The line ends where a word is missing.
     #[error("`{flag}` wants {wants}, but the line ends there; write e.g. `{example}`")]
