@@ -188,7 +188,7 @@ def main() -> None:
     wanted = parser.parse_args()
     PROGRAM = wanted.program
     if not PROGRAM.is_file():
-        message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel-lab"
+        message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel"
         raise Failure(message)
     say(f"{'function':<32} {'bytes':>5} {'low':>8} {'estimate':>8} {'high':>8} {'measured':>8} {'error':>8} {'runs':>6} {'pace':>6}")
     chosen = [one for one in FUNCTIONS if not wanted.names or any(part in one[0] for part in wanted.names)]

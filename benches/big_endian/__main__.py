@@ -38,7 +38,7 @@ def build() -> tuple[Path, Path]:
     for tool in (LINKER, EMULATOR):
         if shutil.which(tool) is None:
             raise Failure(f"`{tool}` is missing: apt install qemu-user-static gcc-s390x-linux-gnu libc6-dev-s390x-cross")
-    cargo = ["cargo", "build", "--locked", "-p", "trammel-lab", "--bin", "trammel"]
+    cargo = ["cargo", "build", "--locked", "-p", "trammel", "--bin", "trammel"]
     linker = {f"CARGO_TARGET_{TARGET.upper().replace('-', '_')}_LINKER": LINKER}
     subprocess.run(cargo, cwd=ROOT, check=True)
     done = subprocess.run([*cargo, "--target", TARGET], cwd=ROOT, env={**os.environ, **linker}, check=False)

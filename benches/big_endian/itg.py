@@ -135,7 +135,7 @@ def main() -> None:
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     trammel = str(target / "debug" / "trammel")
     if not Path(trammel).exists():
-        subprocess.run(["cargo", "build", "--locked", "-p", "trammel-lab", "--bin", "trammel"], cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "--locked", "-p", "trammel", "--bin", "trammel"], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as fetched:
         root = fetch(keep.resolve() if keep else Path(fetched))
         theirs = [EMULATOR, "-L", str(root), str(root / "usr/bin")]

@@ -82,7 +82,7 @@ def main() -> None:
     wanted = parser.parse_args()
     PROGRAM = wanted.program
     if not PROGRAM.is_file():
-        message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel-lab"
+        message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel"
         raise Failure(message)
     say(
         f"{'function':<32} {'beside':<32} {'alone':>7} {'then':>7} {'predicted':>9} {'measured':>8} {'quartiles':>13} "

@@ -4,7 +4,7 @@ Each line of `cases.csv` puts an element, and then `Null` in its place, between 
 Valgrind counts both routers at two lengths, so that what is done once drops out; the difference is what
 the element does to a packet of 60 bytes, in batches of 32. From these numbers come the `work(…)` of the
 operations that classes declare (`trammel doc element CLASS` shows them; crates/router/src/estimate.rs says how).
-Build first: `cargo build --release -p trammel-lab`.
+Build first: `cargo build --release -p trammel`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ One flow of CUBIC over 100 Mbit/s, 50 ms and a queue of a bandwidth-delay produc
 virtual time. The boot and the report are told by a run of one second, and taken off from one of
 `--duration`; both are run in turn. The processor time is that of the program and of its guest.
 
-Needs `cargo build --release -p trammel-lab --bins` and `trammel kernel build`.
+Needs `cargo build --release -p trammel --bins` and `trammel kernel build`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> int:
     if args.duration <= SHORT_S or args.repeats < 1:
         parser.error(f"`--duration` is more than {SHORT_S}, `--repeats` at least 1")
     if not PROGRAM.exists():
-        say("error: there is no target/release/trammel: cargo build --release -p trammel-lab --bins")
+        say("error: there is no target/release/trammel: cargo build --release -p trammel --bins")
         return 3
     rounds: list[tuple[float, float, float]] = []
     packets = 0

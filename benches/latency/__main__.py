@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--gap", default="constant", choices=["constant", "exponential", "bursts"], help="how frames come")
     wanted = parser.parse_args()
     if not wanted.program.is_file():
-        message = f"{wanted.program} is not there; build it: cargo build --release -p trammel-lab"
+        message = f"{wanted.program} is not there; build it: cargo build --release -p trammel"
         raise Failure(message)
     say(f"{'function':<22} {'bytes':>5} {'metric':<24} {'simulated':>10} {'measured':>10} {'error':>8} {'spread':>7}")
     all_errors: dict[str, list[float]] = {}

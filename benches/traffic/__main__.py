@@ -298,7 +298,7 @@ def main() -> None:
         if shutil.which(tool) is None:
             raise Failure(f"`{tool}` is missing; install it")
     if not PROGRAM.exists():
-        raise Failure(f"`{PROGRAM.name}` is not built: cargo build --release -p trammel-lab")
+        raise Failure(f"`{PROGRAM.name}` is not built: cargo build --release -p trammel")
     names = []
     for name in words.peers.split(","):
         if name not in SENDERS:

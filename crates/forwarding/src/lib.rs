@@ -1,0 +1,584 @@
+//! A forwarding scenario carried out: predicted, simulated and measured, side by side.
+//!
+//! ```text
+//! points × functions × frame sizes ─┬─ predict   operations × machine
+//!                                   ├─ simulate  the same costs on a virtual clock, and a search over loads
+//!                                   └─ measure   rings in memory, on this machine only and with nothing beside it
+//! ```
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
+#![forbid(unsafe_code)]
+
+mod comparison;
+pub mod for_placement;
+mod live;
+#[cfg(target_os = "linux")]
+pub mod over_veth;
+pub mod placement;
+mod report;
+mod row;
+mod search;
+mod tables;
+mod text;
+
+use live::Live;
+use rayon::prelude::*;
+use row::Row;
+use search::Sought;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use trammel_cost::estimate::{Ports as Links, line_bits};
+use trammel_cost::machine::Machine;
+use trammel_ground::progress::Progress;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use trammel_ground::{Lacks, machine as this_machine};
+use trammel_report::run_folder::{Out, RunFolder, RunInfo};
+use trammel_router::diagnostic;
+use trammel_scenario::ReadError;
+use trammel_scenario::forwarding::{ForwardingFile, Point, Test, Tested};
+use trammel_scenario::model::Engine;
+use trammel_stats::table::write_json;
+use trammel_workbench::bench::Bench as Workbench;
+use trammel_workbench::calibrate::file::HOST;
+use trammel_workbench::device::{Device, Ports};
+use trammel_workbench::estimate::{At, Conditions, Error, Subject};
+use trammel_workbench::machines;
+use trammel_workbench::measure;
+use trammel_workbench::measure::Measured;
+use trammel_workbench::traffic::Traffic;
+
+/// Packets of the run that tells where frames leave.
+const LEAVING: u64 = 4096;
+/// A share of frames below which it is not worth a note that they leave elsewhere.
+const FEW: f64 = 0.001;
+/// Notes and failures that are told on the terminal, at most.
+const MOST_TOLD: usize = 20;
+
+/// What `trammel run` asks for.
+#[derive(Debug)]
+pub struct Job {
+    /// The scenario.
+    pub file: ForwardingFile,
+    /// The engines of the command line; empty for the file's.
+    pub engines: Vec<Engine>,
+    /// The run folder to write.
+    pub out: Option<Out>,
+    /// Threads for prediction and simulation; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Set when the user interrupts: stop and keep what is done.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// What came of one function at one frame size.
+#[derive(Debug)]
+struct Cell {
+    /// The place of its point.
+    point: usize,
+    /// The place of its function.
+    function: usize,
+    frame: u32,
+    /// Frames a second that the links carry; infinite where they do not limit.
+    line: f64,
+    predicted: Option<At>,
+    simulated: Option<Sought>,
+    measured: Option<Measured>,
+    /// What this machine did under loads, where that was asked.
+    live: Option<Live>,
+}
+
+/// What came of everything.
+#[derive(Debug)]
+struct Outcome<'a> {
+    file: &'a ForwardingFile,
+    /// The machine of each point, where there is one.
+    machines: Vec<Option<Machine>>,
+    cells: Vec<Cell>,
+    notes: Vec<String>,
+    failures: Vec<String>,
+    /// What the machine lacks for an engine that was asked for.
+    lacks: Vec<String>,
+    is_interrupted: bool,
+}
+
+impl Cell {
+    fn of<'a>(&self, file: &'a ForwardingFile) -> (&'a Point, &'a Tested) {
+        let point = &file.points[self.point];
+        (point, &point.scenario.functions[self.function])
+    }
+
+    /// Trials by the engines that make them.
+    fn trials(&self) -> [(&'static str, &[Row]); 2] {
+        let simulated = self.simulated.as_ref().map(|sought| &sought.trials[..]);
+        let measured = self.live.as_ref().map(|live| &live.trials[..]);
+        [
+            (Engine::Simulate.name(), simulated.unwrap_or_default()),
+            (Engine::Measure.name(), measured.unwrap_or_default()),
+        ]
+    }
+}
+
+impl Outcome<'_> {
+    fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            _ if self.is_interrupted => INTERRUPTED,
+            _ if !self.failures.is_empty() => FAILED,
+            _ if !self.lacks.is_empty() => LACKS,
+            _ => DONE,
+        }
+    }
+}
+
+/// Does `job`.
+pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+    let (started, clock) = (this_machine::now(), Instant::now());
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
+    let outcome = carry_out(job)?;
+    tell(&outcome, &job.file);
+    let computed_s = clock.elapsed().as_secs_f64();
+    let tables = tables::all(&outcome);
+    if let Some(mut folder) = folder {
+        for table in &tables {
+            folder.write_table(table)?;
+        }
+        let info = info(job, &outcome, started, computed_s);
+        let report = report::report(&outcome, &tables, &info);
+        folder.write_page(&report)?;
+        let path = folder.finish(&info)?;
+        if !report.answer.sentence.is_empty() {
+            say(&report.answer.sentence);
+        }
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    let mut out = trammel_ground::stdout();
+    if job.json {
+        write_json(&tables, &mut out)?;
+    } else if job.out.is_none() {
+        write!(out, "{}", text::all(&outcome))?;
+    }
+    Ok(ExitCode::from(outcome.code()))
+}
+
+/// Notes, failures and what was left out, to the person at the terminal.
+fn tell(outcome: &Outcome<'_>, file: &ForwardingFile) {
+    for note in outcome.notes.iter().take(MOST_TOLD) {
+        say(&format!("note: {note}"));
+    }
+    for lack in &outcome.lacks {
+        say(&format!("error: {lack}"));
+    }
+    for failure in outcome.failures.iter().take(MOST_TOLD) {
+        say(&format!("error: {}, {failure}", file.name));
+    }
+    let more = outcome.notes.len().saturating_sub(MOST_TOLD)
+        + outcome.failures.len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        say(&format!("and {more} more"));
+    }
+    if outcome.is_interrupted {
+        say("interrupted: what was done by then is told; the same command begins anew");
+    }
+}
+
+fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
+    let mut seeds: Vec<u64> = job.file.points.iter().map(|p| p.scenario.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: job.file.name.clone(),
+        scenario_text: job.file.text.clone(),
+        seeds,
+        machine: this_machine::facts(),
+        started,
+        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+        interrupted: outcome.is_interrupted,
+    }
+}
+
+/// Every engine on every cell.
+fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
+    let file = &job.file;
+    let mut outcome = Outcome {
+        file,
+        machines: Vec::new(),
+        cells: cells(file),
+        notes: Vec::new(),
+        failures: Vec::new(),
+        lacks: Vec::new(),
+        is_interrupted: false,
+    };
+    let (engines, is_asked) = match (job.engines.as_slice(), &file.first().engines) {
+        ([], Some(of_file)) => (of_file.clone(), true),
+        ([], None) => (
+            vec![Engine::Predict, Engine::Simulate, Engine::Measure],
+            false,
+        ),
+        (asked, _) => (asked.to_vec(), true),
+    };
+    for point in &file.points {
+        let name = &point.scenario.machine;
+        match machines::find(name) {
+            Ok(machine) => outcome.machines.push(Some(machine)),
+            Err(error) if error.downcast_ref::<Lacks>().is_some() => {
+                outcome.machines.push(None);
+                let needs = [Engine::Predict, Engine::Simulate];
+                let text = format!("{error:#}");
+                if engines.iter().any(|e| needs.contains(e)) && !outcome.lacks.contains(&text) {
+                    outcome.lacks.push(text);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let is_here = |point: &Point| point.scenario.machine.split(':').next() == Some(HOST);
+    if engines.contains(&Engine::Measure) {
+        for point in file.points.iter().filter(|point| !is_here(point)) {
+            let name = &point.scenario.machine;
+            let text = format!(
+                "nothing is measured for `{name}`, which is not this machine; `machine = \"{HOST}\"` measures here"
+            );
+            if !is_asked {
+                outcome.note(text);
+            } else if !outcome.lacks.contains(&text) {
+                outcome.lacks.push(text);
+            }
+        }
+    }
+    // A report without a number would say it less clearly.
+    let models = [Engine::Predict, Engine::Simulate];
+    let is_modelled = engines.iter().any(|engine| models.contains(engine))
+        && outcome.machines.iter().any(Option::is_some);
+    let is_measured = engines.contains(&Engine::Measure) && file.points.iter().any(is_here);
+    if !is_modelled && !is_measured && !outcome.lacks.is_empty() {
+        let all = outcome.lacks.join("; ");
+        let (what, mend) = all
+            .rsplit_once("; ")
+            .unwrap_or((&all, "nothing can be run"));
+        return Err(Lacks::error(what, mend));
+    }
+    about_lists(&mut outcome, &engines);
+    model(job, &engines, &mut outcome)?;
+    if engines.contains(&Engine::Measure) {
+        measure_all(job, &mut outcome, is_here)?;
+    }
+    about_frames(&mut outcome)?;
+    Ok(outcome)
+}
+
+/// Every point, function and frame size.
+fn cells(file: &ForwardingFile) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (point, one) in file.points.iter().enumerate() {
+        let scenario = &one.scenario;
+        for (function, tested) in scenario.functions.iter().enumerate() {
+            for frame in &scenario.sizes {
+                let bits = line_bits(1.0, f64::from(*frame));
+                cells.push(Cell {
+                    point,
+                    function,
+                    frame: *frame,
+                    line: tested.receiving as f64 * scenario.rate / bits,
+                    predicted: None,
+                    simulated: None,
+                    measured: None,
+                    live: None,
+                });
+            }
+        }
+    }
+    cells
+}
+
+fn conditions(tested: &Tested, rate: f64) -> Conditions {
+    Conditions {
+        traffic: tested.traffic.clone(),
+        ports: Links {
+            count: tested.receiving as f64,
+            bits_per_s: rate,
+        },
+        ..Conditions::default()
+    }
+}
+
+/// Predicts and simulates.
+fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+    let does = |engine| engines.contains(&engine);
+    if !does(Engine::Predict) && !does(Engine::Simulate) {
+        return Ok(());
+    }
+    let (file, machines) = (outcome.file, &outcome.machines);
+    // How long the search of a cell takes is known when it has ended.
+    let progress = Progress::new();
+    progress.expect(outcome.cells.len() as u64, 0.0);
+    // A prediction stands also where the simulation fails.
+    let one = |cell: &Cell| -> (Option<At>, Option<Sought>, Option<Error>) {
+        let (point, tested) = cell.of(file);
+        let Some(machine) = &machines[cell.point] else {
+            return (None, None, None);
+        };
+        if job.interrupted.load(Ordering::SeqCst) {
+            return (None, None, None);
+        }
+        let under = conditions(tested, point.scenario.rate);
+        let at = match tested.subject.at(f64::from(cell.frame), machine, &under) {
+            Ok(at) => at,
+            Err(error) => return (None, None, Some(error)),
+        };
+        let simulated = match &tested.subject {
+            Subject::Configuration(bench) if does(Engine::Simulate) => {
+                simulate(cell, bench, (point, tested), machine, &under, &at).map(Some)
+            }
+            _ => Ok(None),
+        };
+        progress.ended(0.0);
+        let at = Some(at).filter(|_| does(Engine::Predict));
+        match simulated {
+            Ok(sought) => (at, sought, None),
+            Err(error) => (at, None, Some(error)),
+        }
+    };
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = job.threads {
+        pool = pool.num_threads(threads);
+    }
+    let pool = pool.build()?;
+    let found: Vec<_> = pool.install(|| outcome.cells.par_iter().map(one).collect());
+    progress.finish();
+    for (at, (predicted, simulated, error)) in found.into_iter().enumerate() {
+        outcome.cells[at].predicted = predicted;
+        outcome.cells[at].simulated = simulated;
+        if let Some(error) = error {
+            fail(outcome, at, error)?;
+        }
+    }
+    outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
+    about_undeclared(outcome);
+    Ok(())
+}
+
+fn simulate(
+    cell: &Cell,
+    bench: &Workbench,
+    (point, tested): (&Point, &Tested),
+    machine: &Machine,
+    under: &Conditions,
+    at: &At,
+) -> Result<Sought, Error> {
+    let scenario = &point.scenario;
+    let ports = Ports {
+        rate: scenario.rate,
+        ring: scenario.ring,
+        pattern: scenario.pattern,
+        seed: scenario.seed,
+    };
+    let traffic = traffic(tested, cell.frame);
+    let mut device = Device::new(bench, machine, &traffic, under, ports)?;
+    let about = at.estimate.cpu_pps();
+    let stamped = device.stamped(machine);
+    search::seek(&mut device, stamped, &scenario.bench, about, cell.line)
+}
+
+fn traffic(tested: &Tested, frame: u32) -> Traffic {
+    Traffic {
+        frame: frame as usize,
+        ..tested.traffic.clone()
+    }
+}
+
+/// Measures, one cell after the other and nothing beside it.
+fn measure_all(
+    job: &Job,
+    outcome: &mut Outcome<'_>,
+    is_here: impl Fn(&Point) -> bool,
+) -> anyhow::Result<()> {
+    let file = outcome.file;
+    let progress = Progress::new();
+    progress.expect(outcome.cells.len() as u64, outcome.cells.len() as f64);
+    for at in 0..outcome.cells.len() {
+        if job.interrupted.load(Ordering::SeqCst) {
+            outcome.is_interrupted = true;
+            break;
+        }
+        let cell = &outcome.cells[at];
+        let (point, tested) = cell.of(file);
+        let Subject::Configuration(bench) = &tested.subject else {
+            progress.skipped(1.0);
+            continue;
+        };
+        if !is_here(point) {
+            progress.skipped(1.0);
+            continue;
+        }
+        match measure::measure(bench, &traffic(tested, cell.frame)) {
+            Ok(measured) => {
+                if measured.pps > cell.line {
+                    outcome.note(
+                        "what is measured above the line is left out of the comparison of throughputs: rings in memory have no link"
+                            .to_owned(),
+                    );
+                }
+                let (scenario, about) = (&point.scenario, measured.pps);
+                outcome.cells[at].measured = Some(measured);
+                if scenario.bench.tests.iter().any(|t| *t != Test::Throughput) {
+                    let traffic = traffic(tested, outcome.cells[at].frame);
+                    let (pattern, ring) = (scenario.pattern, scenario.ring);
+                    let asked = &scenario.bench;
+                    match live::measure(bench, &traffic, pattern, ring, asked, about) {
+                        Ok(live) => outcome.cells[at].live = Some(live),
+                        Err(error) => fail(outcome, at, error)?,
+                    }
+                }
+            }
+            Err(error) => fail(outcome, at, Error::Refused(error))?,
+        }
+        progress.ended(1.0);
+    }
+    progress.finish();
+    Ok(())
+}
+
+/// Keeps that a cell failed; a wrong configuration ends the run, since it is wrong at every size.
+fn fail(outcome: &mut Outcome<'_>, at: usize, error: Error) -> anyhow::Result<()> {
+    let cell = &outcome.cells[at];
+    let (point, tested) = cell.of(outcome.file);
+    let why = match error {
+        Error::Refused(trammel_workbench::bench::Refused::Configuration(said)) => {
+            let text = diagnostic::render(&said);
+            let problems = trammel_scenario::diagnose::Problems {
+                file: tested.name.clone(),
+                text: String::new(),
+                list: Vec::new(),
+                beside: vec![text],
+            };
+            return Err(ReadError::Faults(Box::new(problems)).into());
+        }
+        Error::Refused(trammel_workbench::bench::Refused::Other(text)) | Error::Other(text) => text,
+    };
+    let text = format!(
+        "point `{}`, function `{}`, {} bytes: {why}",
+        point.id, tested.name, cell.frame
+    );
+    outcome.failures.push(text);
+    Ok(())
+}
+
+/// Notes what is not in an estimate.
+fn about_undeclared(outcome: &mut Outcome<'_>) {
+    let mut notes = Vec::new();
+    for cell in &outcome.cells {
+        let (_, tested) = cell.of(outcome.file);
+        let undeclared = cell.predicted.iter().flat_map(|at| &at.undeclared);
+        let each: Vec<String> = undeclared
+            .map(|one| format!("'{} :: {}'", one.name, one.class))
+            .collect();
+        if !each.is_empty() {
+            notes.push(format!(
+                "`{}`: {} declare no operations, so what they cost is neither predicted nor simulated",
+                tested.name,
+                each.join(", ")
+            ));
+        }
+    }
+    for note in notes {
+        outcome.note(note);
+    }
+}
+
+/// Notes that lists of operations are predicted only.
+fn about_lists(outcome: &mut Outcome<'_>, engines: &[Engine]) {
+    let others: Vec<&str> = engines
+        .iter()
+        .filter(|engine| **engine != Engine::Predict)
+        .map(|engine| engine.name())
+        .collect();
+    let functions = outcome.file.points.iter();
+    let functions = functions.flat_map(|point| &point.scenario.functions);
+    let mut lists: Vec<String> = functions
+        .filter(|tested| matches!(tested.subject, Subject::List(_)))
+        .map(|tested| format!("`{}`", tested.name))
+        .collect();
+    lists.sort();
+    lists.dedup();
+    if !lists.is_empty() && !others.is_empty() {
+        outcome.note(format!(
+            "{} {} predicted only: a list of operations cannot run",
+            lists.join(", "),
+            if lists.len() == 1 { "is" } else { "are" }
+        ));
+    }
+}
+
+/// Notes frames that do not leave, or leave elsewhere than the stream says.
+fn about_frames(outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+    let mut notes = Vec::new();
+    let mut last = None;
+    for at in 0..outcome.cells.len() {
+        let cell = &outcome.cells[at];
+        let (_, tested) = cell.of(outcome.file);
+        let Subject::Configuration(bench) = &tested.subject else {
+            continue;
+        };
+        if last.replace((cell.point, cell.function)) == Some((cell.point, cell.function)) {
+            continue;
+        }
+        match leaving(bench, tested, cell.frame) {
+            Ok(found) => notes.extend(found),
+            Err(error) => fail(outcome, at, Error::Refused(error))?,
+        }
+    }
+    for note in notes {
+        outcome.note(note);
+    }
+    Ok(())
+}
+
+fn leaving(
+    bench: &Workbench,
+    tested: &Tested,
+    frame: u32,
+) -> Result<Option<String>, trammel_workbench::bench::Refused> {
+    let ways_out = bench.outlets();
+    if ways_out.is_empty() {
+        return Ok(None);
+    }
+    let (_, tally) = bench.run(&traffic(tested, frame), LEAVING)?;
+    let given = tally.given as f64;
+    let text = |share: f64, what: &str| {
+        format!(
+            "`{}`: {:.1} % of {} frames {what}",
+            tested.name,
+            100.0 * share,
+            tally.given
+        )
+    };
+    let missing = 1.0 - tally.sent as f64 / given;
+    if missing > FEW {
+        return Ok(Some(text(
+            missing,
+            "leave by no device: the function ends them, and what that costs is what is shown",
+        )));
+    }
+    if tested.leaves_by.is_empty() {
+        return Ok(None);
+    }
+    // Rings are counted in the order of the ways in, then those out.
+    let first = bench.inlets().len();
+    let elsewhere = (0..ways_out.len()).filter(|port| !tested.leaves_by.contains(port));
+    let elsewhere: u64 = elsewhere
+        .map(|port| tally.sent_by.get(first + port).copied().unwrap_or(0))
+        .sum();
+    let share = elsewhere as f64 / given;
+    Ok((share > FEW).then(|| text(share, "leave by another port than `to` says")))
+}

@@ -1,0 +1,709 @@
+//! Reads `paper.toml` and notes every fault with its place.
+
+mod plot_reader;
+mod streams_reader;
+mod tested_reader;
+
+use super::expression::Expression;
+use super::spec::{
+    Answer, Curve, Engine, Estimated, Experiment, Figure, Functions, Gather, Names, Spec, TableText,
+};
+use std::cell::RefCell;
+use trammel_core::label::Label;
+use trammel_core::units::nearest;
+use trammel_scenario::diagnose::{Problem, Problems};
+use trammel_scenario::tree::{Entry, Node, Span, Table, Value};
+
+const ROOT: &[&str] = &[
+    "title",
+    "authors",
+    "venue",
+    "claim",
+    "question",
+    "engine",
+    "table",
+    "experiment",
+    "figure",
+    "plot",
+];
+const TABLE: &[&str] = &["name", "title", "text", "source"];
+const EXPERIMENT: &[&str] = &[
+    "id",
+    "scenario",
+    "hypothesis",
+    "engine",
+    "model",
+    "functions",
+    "machine",
+    "frames",
+    "flows",
+    "vary",
+    "cores",
+    "ports",
+    "gbps",
+    "remote",
+    "udp_bytes",
+    "tcp_bytes",
+    "pps",
+    "mbps",
+    "link_mbps",
+    "published",
+    "tests",
+    "ring",
+    "dut",
+    "transfers",
+    "through",
+    "fitted",
+    "judged",
+    "requires",
+    "set",
+    "quick",
+    "full",
+    "kernel",
+    "answer",
+];
+const ANSWER: &[&str] = &[
+    "table",
+    "rows",
+    "columns",
+    "row_names",
+    "column_names",
+    "value",
+    "gather",
+    "with",
+    "judged",
+];
+const FIGURE: &[&str] = &[
+    "id",
+    "title",
+    "text",
+    "experiment",
+    "point",
+    "curve",
+    "predicted",
+];
+
+/// Reads `text`, called `file` in messages.
+pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
+    let problems = RefCell::new(Vec::new());
+    let refuse = |list| Err(Box::new(Problems::new(file, text, list)));
+    let root = match Node::parse(text) {
+        Ok(root) => root,
+        Err(error) => {
+            return refuse(vec![Problem {
+                span: error.span,
+                what: "this is not TOML".to_owned(),
+                why: error.message,
+                help: String::new(),
+            }]);
+        }
+    };
+    let place = "a paper";
+    let reader = Reader::new(&problems, &root, place, ROOT);
+    let spec = Spec {
+        title: reader.text("title"),
+        authors: reader.text_or_none("authors"),
+        venue: reader.text_or_none("venue"),
+        claim: reader.text("claim"),
+        question: reader.text_or_none("question"),
+        engine: match reader.word("engine", &["scenarios", "fidelity"]) {
+            Some(1) => Engine::Fidelity,
+            _ => Engine::Scenarios,
+        },
+        tables: reader
+            .each("table", "`table`", TABLE)
+            .map(|r| table(&r))
+            .collect(),
+        experiments: reader
+            .each("experiment", "`experiment`", EXPERIMENT)
+            .map(|r| experiment(&r))
+            .collect(),
+        figures: reader
+            .each("figure", "`figure`", FIGURE)
+            .map(|r| figure(&r))
+            .collect(),
+        plots: reader
+            .each("plot", "`plot`", plot_reader::PLOT)
+            .map(|r| plot_reader::plot(&r))
+            .collect(),
+    };
+    let of_kernel = reader
+        .each("experiment", "`experiment`", EXPERIMENT)
+        .zip(&spec.experiments)
+        .filter_map(|(r, simulated)| in_kernel(&r, simulated));
+    let of_kernel: Vec<_> = of_kernel.collect();
+    if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {
+        reader.fault(
+            &reader.span,
+            "the paper has no `experiment`",
+            "nothing to run",
+            "",
+        );
+    }
+    for (n, figure) in reader.each("figure", "`figure`", FIGURE).enumerate() {
+        let name = &spec.figures[n].experiment;
+        if !name.is_empty() && spec.experiment(name).is_none() {
+            let names = spec
+                .experiments
+                .iter()
+                .map(|experiment| experiment.id.as_str());
+            figure.unknown("experiment", name, names);
+        }
+    }
+    for plot in reader.each("plot", "`plot`", plot_reader::PLOT) {
+        plot_reader::check(&plot, &spec);
+    }
+    for (n, one) in reader
+        .each("experiment", "`experiment`", EXPERIMENT)
+        .enumerate()
+    {
+        let id = &spec.experiments[n].id;
+        if spec.experiments[..n].iter().any(|other| other.id == *id) {
+            let span = one
+                .entry("id")
+                .map_or(one.span.clone(), |entry| entry.node.span.clone());
+            one.fault(
+                &span,
+                format!("two experiments are called `{id}`"),
+                "the second",
+                "",
+            );
+        }
+    }
+    let mut spec = spec;
+    spec.experiments.extend(of_kernel);
+    let list = problems.into_inner();
+    if list.is_empty() {
+        Ok(spec)
+    } else {
+        refuse(list)
+    }
+}
+
+fn table(r: &Reader<'_>) -> TableText {
+    TableText {
+        name: r.text("name"),
+        title: r.text("title"),
+        text: r.text_or_none("text"),
+        source: r.text_or_none("source"),
+    }
+}
+
+fn experiment(r: &Reader<'_>) -> Experiment {
+    let engine = r.word(
+        "engine",
+        &["simulate", "predict", "estimate", "measure", "model"],
+    );
+    let is_measured = engine == Some(3);
+    let is_of_streams = ["pps", "mbps"].iter().any(|key| r.entry(key).is_some());
+    let is_predicted = engine == Some(1) && !is_of_streams;
+    let is_tested = r.entry("tests").is_some();
+    let is_transferred = r.entry("transfers").is_some();
+    let is_of_devices = is_tested || is_transferred;
+    let is_estimated = matches!(engine, Some(2 | 3)) && !is_of_streams && !is_of_devices;
+    let label = match (engine, r.flag("fitted")) {
+        (_, Some(true)) => Label::Fitted,
+        (Some(3), _) => Label::Measured,
+        (Some(4), _) => Label::Modelled,
+        (Some(1 | 2), _) => Label::Predicted,
+        _ => Label::Simulated,
+    };
+    let model = r.entry("model").map(|_| r.text("model"));
+    if is_predicted && model.is_none() {
+        r.missing("model");
+    }
+    let is_judged = r.flag("judged").unwrap_or(true);
+    Experiment {
+        id: r.text("id"),
+        scenario: if is_estimated || is_of_streams || is_of_devices {
+            String::new()
+        } else {
+            r.text("scenario")
+        },
+        hypothesis: r.text_or_none("hypothesis"),
+        label,
+        requires: r.entry("requires").map(|_| r.text("requires")),
+        model: model.filter(|_| is_predicted),
+        estimate: is_estimated.then(|| estimated(r, is_measured)),
+        streams: is_of_streams.then(|| streams_reader::streams(r, is_measured)),
+        tested: is_tested.then(|| tested_reader::tested(r)),
+        transfers: is_transferred.then(|| tested_reader::transfers(r)),
+        set: r.settings("set"),
+        quick: r.settings("quick"),
+        full: r.settings("full"),
+        needs_full: false,
+        answers: r
+            .each("answer", "`answer`", ANSWER)
+            .filter_map(|one| answer(&one, is_judged))
+            .collect(),
+    }
+}
+
+/// The same experiment in the kernel's own TCP, where `kernel` asks for it: a column beside that no verdict is about.
+fn in_kernel(r: &Reader<'_>, simulated: &Experiment) -> Option<Experiment> {
+    let entry = r.entry("kernel")?;
+    let own = Reader::new(
+        r.problems,
+        &entry.node,
+        "`kernel`",
+        &["set", "quick", "full"],
+    );
+    let together = |one: &[(String, Value)], key| [one.to_vec(), own.settings(key)].concat();
+    let answers = simulated.answers.iter().cloned().map(|answer| Answer {
+        is_judged: false,
+        ..answer
+    });
+    Some(Experiment {
+        id: format!("{}-kernel", simulated.id),
+        label: Label::LinuxVt,
+        set: together(&simulated.set, "set"),
+        quick: own.settings("quick"),
+        full: together(&simulated.full, "full"),
+        needs_full: own.entry("quick").is_none(),
+        answers: answers.collect(),
+        ..simulated.clone()
+    })
+}
+
+fn estimated(r: &Reader<'_>, is_measured: bool) -> Estimated {
+    let number = |key: &str, default: f64| match r.entry(key).map(|entry| &entry.node.value) {
+        Some(Value::Int(n)) => *n as f64,
+        Some(Value::Float(n)) => *n,
+        _ => default,
+    };
+    let numbers = |key: &str, default: f64| match r.entry(key).map(|entry| &entry.node) {
+        Some(node) => {
+            let found = numbers(node);
+            let is_whole = |n: &f64| (1.0..=1e7).contains(n) && n.fract() == 0.0;
+            if found.is_empty() || !found.iter().all(is_whole) {
+                r.wrong(node, key, "a list of whole numbers from 1 to 10 million");
+            }
+            found
+        }
+        None => vec![default],
+    };
+    let files = r.entry("functions").and_then(|entry| {
+        let table = entry.node.as_table()?;
+        let text = |one: &Entry| match one.node.as_text() {
+            Some(text) => text.to_owned(),
+            None => {
+                r.wrong(&one.node, &one.key, "a Click file");
+                String::new()
+            }
+        };
+        let each = table.0.iter().map(|one| (one.key.clone(), text(one)));
+        Some(Functions::Files(each.collect()))
+    });
+    if is_measured && files.is_none() {
+        r.fault(
+            &r.span,
+            "only Click files can be measured",
+            "`functions` is a list of operations",
+            "write `functions = { name = \"file.click\" }`",
+        );
+    }
+    Estimated {
+        functions: files.unwrap_or_else(|| Functions::List(r.text("functions"))),
+        machine: r.text("machine"),
+        is_measured,
+        frames: numbers("frames", 64.0),
+        flows: numbers("flows", 1.0),
+        vary: r.text_or_none("vary"),
+        cores: number("cores", 1.0),
+        ports: number("ports", 1.0),
+        gbps: number("gbps", f64::INFINITY),
+        remote: number("remote", 0.0),
+    }
+}
+
+/// The numbers of a list; nothing where one of them is none.
+fn numbers(node: &Node) -> Vec<f64> {
+    let Value::List(list) = &node.value else {
+        return Vec::new();
+    };
+    let number = |node: &Node| match node.value {
+        Value::Int(n) => Some(n as f64),
+        Value::Float(n) => Some(n),
+        _ => None,
+    };
+    let found: Option<Vec<f64>> = list.iter().map(number).collect();
+    found.unwrap_or_default()
+}
+
+fn answer(r: &Reader<'_>, is_judged: bool) -> Option<Answer> {
+    let table = r.text("table");
+    let (rows, columns) = (
+        r.names("rows", "row_names"),
+        r.names("columns", "column_names"),
+    );
+    let value = match r.entry("value") {
+        Some(entry) => Some(r.expression(&entry.node)?),
+        None => None,
+    };
+    let (rows, columns) = (rows?, columns?);
+    let bring = [&rows, &columns]
+        .into_iter()
+        .filter(|names| matches!(names, Names::Each(_)));
+    let values = bring.count() + usize::from(value.is_some());
+    if values != 1 {
+        let what = "an answer needs one source of values";
+        let help = "give `value`, or a table of expressions as `rows` or as `columns`";
+        r.fault(&r.span, what, format!("this has {values}"), help);
+        return None;
+    }
+    let gather = match r.word("gather", &["mean", "spearman"]) {
+        Some(0) => Gather::Mean,
+        Some(_) => {
+            let entry = r.entry("with").or_else(|| {
+                r.missing("with");
+                None
+            })?;
+            let with = Reader::new(
+                r.problems,
+                &entry.node,
+                "`with`",
+                &["over", "table", "column"],
+            );
+            let (over, table, column) =
+                (with.text("over"), with.text("table"), with.text("column"));
+            Gather::Spearman {
+                over,
+                table,
+                column,
+            }
+        }
+        None => Gather::None,
+    };
+    let is_judged = r.flag("judged").unwrap_or(is_judged);
+    Some(Answer {
+        table,
+        rows,
+        columns,
+        value,
+        gather,
+        is_judged,
+    })
+}
+
+fn figure(r: &Reader<'_>) -> Figure {
+    let curve = match r.word("curve", &["cwnd", "throughput", "share"]) {
+        Some(1) => Curve::Throughput,
+        Some(2) => Curve::Share,
+        _ => Curve::Cwnd,
+    };
+    let point = match r.entry("point").map(|entry| &entry.node.value) {
+        Some(Value::Int(n)) => usize::try_from(*n).unwrap_or(0),
+        _ => 0,
+    };
+    Figure {
+        id: r.text("id"),
+        title: r.text("title"),
+        text: r.text_or_none("text"),
+        experiment: r.text("experiment"),
+        point,
+        curve,
+        predicted: r.entry("predicted").map(|_| r.text("predicted")),
+    }
+}
+
+/// A table of the file with the keys that it may have.
+struct Reader<'a> {
+    problems: &'a RefCell<Vec<Problem>>,
+    table: Option<&'a Table>,
+    span: Span,
+    place: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        problems: &'a RefCell<Vec<Problem>>,
+        node: &'a Node,
+        place: &'static str,
+        keys: &[&str],
+    ) -> Reader<'a> {
+        let reader = Reader {
+            problems,
+            table: node.as_table(),
+            span: node.span.clone(),
+            place,
+        };
+        match reader.table {
+            None => {
+                reader.fault(
+                    &node.span,
+                    format!("{place} must be a table"),
+                    "not a table",
+                    "",
+                );
+            }
+            Some(table) => {
+                for entry in table
+                    .0
+                    .iter()
+                    .filter(|entry| !keys.contains(&entry.key.as_str()))
+                {
+                    let help = match nearest(&entry.key, keys.iter().copied()) {
+                        Some(name) => format!("did you mean `{name}`?"),
+                        None => format!("{place} has `{}`", keys.join("`, `")),
+                    };
+                    let what = format!("{place} has no key `{}`", entry.key);
+                    reader.fault(&entry.span, what, "unknown key", help);
+                }
+            }
+        }
+        reader
+    }
+
+    fn fault(
+        &self,
+        span: &Span,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let problem = Problem {
+            span: span.clone(),
+            what: what.into(),
+            why: why.into(),
+            help: help.into(),
+        };
+        self.problems.borrow_mut().push(problem);
+    }
+
+    fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.table?.get(key)
+    }
+
+    fn missing(&self, key: &str) {
+        self.fault(
+            &self.span,
+            format!("{} needs `{key}`", self.place),
+            "missing key",
+            "",
+        );
+    }
+
+    fn unknown<'b>(&self, key: &str, name: &str, names: impl Iterator<Item = &'b str>) {
+        let span = self
+            .entry(key)
+            .map_or(self.span.clone(), |entry| entry.node.span.clone());
+        let help = nearest(name, names).map(|name| format!("did you mean `{name}`?"));
+        self.fault(
+            &span,
+            format!("there is no `{name}`"),
+            "unknown name",
+            help.unwrap_or_default(),
+        );
+    }
+
+    /// The text of `key`, which must be there.
+    fn text(&self, key: &str) -> String {
+        if self.entry(key).is_none() {
+            self.missing(key);
+        }
+        self.text_or_none(key)
+    }
+
+    fn text_or_none(&self, key: &str) -> String {
+        let Some(entry) = self.entry(key) else {
+            return String::new();
+        };
+        let text = entry.node.as_text();
+        if text.is_none() {
+            self.wrong(&entry.node, key, "a text");
+        }
+        text.unwrap_or_default().trim().to_owned()
+    }
+
+    fn wrong(&self, node: &Node, key: &str, wanted: &str) {
+        self.fault(
+            &node.span,
+            format!("`{key}` must be {wanted}"),
+            node.noun(),
+            "",
+        );
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        let entry = self.entry(key)?;
+        if let Value::Bool(value) = entry.node.value {
+            return Some(value);
+        }
+        self.wrong(&entry.node, key, "true or false");
+        None
+    }
+
+    fn word(&self, key: &str, words: &[&str]) -> Option<usize> {
+        let entry = self.entry(key)?;
+        let text = entry.node.as_text().unwrap_or_default();
+        let found = words.iter().position(|word| *word == text);
+        if found.is_none() {
+            let why = format!("must be one of `{}`", words.join("`, `"));
+            let what = format!("`{key}` cannot be `{}`", entry.node.brief());
+            self.fault(&entry.node.span, what, why, "");
+        }
+        found
+    }
+
+    /// The tables of the list `key`.
+    fn each(
+        &self,
+        key: &'static str,
+        place: &'static str,
+        keys: &'static [&'static str],
+    ) -> impl Iterator<Item = Reader<'a>> {
+        let problems = self.problems;
+        let list: &[Node] = match self.entry(key).map(|entry| &entry.node) {
+            Some(Node {
+                value: Value::List(list),
+                ..
+            }) => list,
+            Some(node) => {
+                self.wrong(node, key, "a list of tables");
+                &[]
+            }
+            None => &[],
+        };
+        list.iter()
+            .map(move |node| Reader::new(problems, node, place, keys))
+    }
+
+    /// The keys and values of the table `key`, as dotted keys of a scenario.
+    fn settings(&self, key: &str) -> Vec<(String, Value)> {
+        let Some(entry) = self.entry(key) else {
+            return Vec::new();
+        };
+        if let Some(table) = entry.node.as_table() {
+            return table
+                .0
+                .iter()
+                .map(|one| (one.key.clone(), one.node.value.clone()))
+                .collect();
+        }
+        self.wrong(&entry.node, key, "a table of keys of the scenario");
+        Vec::new()
+    }
+
+    fn expression(&self, node: &Node) -> Option<Expression> {
+        let Some(text) = node.as_text() else {
+            self.fault(&node.span, "an expression must be a text", node.noun(), "");
+            return None;
+        };
+        let read = Expression::parse(text);
+        read.map_err(|why| self.fault(&node.span, format!("`{text}` cannot be read"), why, ""))
+            .ok()
+    }
+
+    /// Rows or columns: `"name"`, `{ sweep = "key" }` with names beside, or `{ name = "expression" }`.
+    fn names(&self, key: &str, names_key: &str) -> Option<Names> {
+        let Some(entry) = self.entry(key) else {
+            self.missing(key);
+            return None;
+        };
+        if let Some(name) = entry.node.as_text() {
+            return Some(Names::One(name.to_owned()));
+        }
+        let Some(table) = entry.node.as_table() else {
+            self.wrong(
+                &entry.node,
+                key,
+                "a name, `{ sweep = \"key\" }` or names with expressions",
+            );
+            return None;
+        };
+        if let Some(sweep) = table.get("sweep") {
+            let Some(swept) = sweep.node.as_text() else {
+                self.wrong(&sweep.node, "sweep", "a dotted key");
+                return None;
+            };
+            return Some(Names::Swept(swept.to_owned(), self.list(names_key)));
+        }
+        let mut each = Vec::new();
+        for one in &table.0 {
+            each.push((one.key.clone(), self.expression(&one.node)?));
+        }
+        Some(Names::Each(each))
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        let Some(entry) = self.entry(key) else {
+            return Vec::new();
+        };
+        let texts = match &entry.node.value {
+            Value::List(items) => items
+                .iter()
+                .map(|item| item.as_text().map(str::to_owned))
+                .collect(),
+            _ => None,
+        };
+        texts.unwrap_or_else(|| {
+            self.wrong(&entry.node, key, "a list of texts");
+            Vec::new()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "title = 't'\nclaim = 'c'\n";
+
+    #[test]
+    fn an_experiment_is_read_with_its_answers() {
+        let text = format!(
+            "{HEAD}[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nhypothesis = 'SACK'\n\
+             set = {{ 'flow.0.sack' = true }}\nquick = {{ repeat = 2 }}\n\
+             [[experiment.answer]]\ntable = '1'\nrows = {{ reno = 'reno.share' }}\n\
+             columns = {{ sweep = 'path.rtt' }}\ncolumn_names = ['x', 'y']\n"
+        );
+        let spec = Spec::parse("paper.toml", &text).unwrap();
+        let experiment = spec.experiment("a").unwrap();
+        assert!(experiment.answers[0].is_judged && experiment.label == Label::Simulated);
+        assert_eq!(experiment.set[0].0, "flow.0.sack");
+        let answer = &experiment.answers[0];
+        assert!(matches!(&answer.rows, Names::Each(each) if each[0].0 == "reno"));
+        assert!(matches!(&answer.columns, Names::Swept(key, names)
+            if key == "path.rtt" && names == &["x", "y"]));
+    }
+
+    #[test]
+    fn an_experiment_may_be_done_in_the_kernel_too() {
+        let text = format!(
+            "{HEAD}[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nset = {{ repeat = 3 }}\nquick = {{ repeat = 2 }}\n\
+             kernel = {{ set = {{ 'path.overhead' = '14 B' }} }}\n\
+             [[experiment.answer]]\ntable = '1'\nrows = 'r'\ncolumns = 'c'\nvalue = 'reno.share'\n\
+             [[experiment]]\nid = 'b'\nscenario = 'b.toml'\nkernel = {{ quick = {{ repeat = 1 }} }}\n"
+        );
+        let spec = Spec::parse("paper.toml", &text).unwrap();
+        let ids: Vec<&str> = spec.experiments.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "a-kernel", "b-kernel"]);
+        let [a, b] = ["a-kernel", "b-kernel"].map(|id| spec.experiment(id).unwrap());
+        assert_eq!((a.label, a.needs_full), (Label::LinuxVt, true));
+        let keys: Vec<&str> = a.set.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["repeat", "path.overhead"]);
+        assert!(a.quick.is_empty() && !a.answers[0].is_judged);
+        assert!(!b.needs_full && b.quick.len() == 1);
+        let text = text.replace("path.overhead' = '14 B'", "repeat' = 1 }, st = { a = 1");
+        let shown = Spec::parse("paper.toml", &text).unwrap_err().to_string();
+        assert!(shown.contains("`kernel` has no key `st`"), "{shown}");
+    }
+
+    #[test]
+    fn every_fault_is_shown_at_once() {
+        let text = "titel = 't'\n[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nengine = 'predict'\n\
+             [[experiment.answer]]\ntable = '1'\nrows = 'r'\ncolumns = 'c'\nvalue = 'reno.'\n\
+             [[figure]]\nid = 'f'\ntitle = 'f'\nexperiment = 'b'\ncurve = 'cwnds'\n";
+        let shown = Spec::parse("paper.toml", text).unwrap_err().to_string();
+        for part in [
+            "did you mean `title`?",
+            "a paper needs `claim`",
+            "`experiment` needs `model`",
+            "`reno.` needs a metric",
+            "there is no `b`",
+            "`curve` cannot be",
+        ] {
+            assert!(shown.contains(part), "{part}\n{shown}");
+        }
+    }
+}

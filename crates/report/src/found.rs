@@ -1,0 +1,80 @@
+//! The folder of a command without a scenario: tables, files, and a page with all of them.
+
+use crate::provenance::provenance;
+use crate::run_folder::{RunFolder, RunInfo};
+use crate::{Answer, Block, Note, NoteKind, Report, Section, TableView};
+use std::path::PathBuf;
+use trammel_ground::machine;
+use trammel_stats::table::Table;
+
+/// What a command without a scenario has found, for its folder.
+pub struct Found {
+    /// What it is about.
+    pub title: String,
+    /// The question that it answers.
+    pub question: &'static str,
+    /// The answer.
+    pub answer: Answer,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// The charts.
+    pub charts: Vec<Block>,
+    /// The tables, each with its heading.
+    pub tables: Vec<(&'static str, Table)>,
+    /// Other files: name and contents.
+    pub files: Vec<(&'static str, String)>,
+    /// The file that was read, and its text.
+    pub source: (String, String),
+}
+
+/// Writes the folder: tables, files, and a page with all of them. Returns the page's path.
+pub fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathBuf> {
+    for (_, table) in &found.tables {
+        folder.write_table(table)?;
+    }
+    for (name, text) in &found.files {
+        folder.write(name, text.as_bytes())?;
+    }
+    let (scenario, scenario_text) = found.source;
+    let info = RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario,
+        scenario_text,
+        machine: machine::facts(),
+        started: machine::now(),
+        ..RunInfo::default()
+    };
+    let note = |text: String| {
+        // On the terminal the text says itself what it is.
+        let (kind, text) = match text.strip_prefix("note: ") {
+            Some(rest) => (NoteKind::Info, rest.to_owned()),
+            None => (NoteKind::Warning, text),
+        };
+        Block::Note(Note { kind, text })
+    };
+    let table = |(title, table): (&str, Table)| {
+        Block::Table(TableView {
+            title: title.to_owned(),
+            table,
+            is_open: true,
+        })
+    };
+    let notes = found.notes.into_iter().map(note);
+    let tables = found.tables.into_iter().map(table);
+    let subject = vec![("file".to_owned(), info.scenario.clone())];
+    let report = Report {
+        title: found.title,
+        question: found.question.to_owned(),
+        answer: found.answer,
+        sections: vec![Section {
+            heading: "Results".to_owned(),
+            blocks: notes.chain(found.charts).chain(tables).collect(),
+            ..Section::default()
+        }],
+        provenance: provenance(&info, subject),
+        ..Report::default()
+    };
+    folder.write_page(&report)?;
+    Ok(folder.finish(&info)?.join("report.html"))
+}

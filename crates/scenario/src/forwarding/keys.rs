@@ -1,0 +1,169 @@
+//! Every key of a forwarding scenario, in one table: name, kind, default, unit, help.
+
+#![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
+
+use crate::keys::ENGINES;
+use crate::keys_kind::Fallback::*;
+use crate::keys_kind::Kind::*;
+use crate::keys_kind::{Kind, Section, k};
+use trammel_core::units::Dimension as D;
+
+/// The words of `tests`, in the order of the model's.
+pub const TESTS: &[&str] = &["throughput", "latency", "frame-loss", "recovery"];
+/// The words of `distribution`.
+pub const DISTRIBUTIONS: &[&str] = &["constant", "exponential", "bursts"];
+/// The words of `metric`.
+pub const METRICS: &[&str] = &["throughput", "cycles"];
+
+/// The least and the largest frame, bytes with the FCS: Ethernet's, and the largest that samples are made for.
+pub const FRAME: (f64, f64) = (64.0, 9_216.0);
+const SIZES: Kind = Numbers(
+    "a frame size in bytes such as `64`",
+    D::Bytes,
+    FRAME.0,
+    FRAME.1,
+);
+const LOADS: Kind = Numbers(
+    "a share of the maximum such as `50 %`",
+    D::Ratio,
+    0.001,
+    10.0,
+);
+/// Most flows: addresses that differ in 24 bits.
+const MOST_FLOWS: i64 = 1 << 24;
+
+/// The file itself.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static ROOT: Section = Section {
+    name: "",
+    help: "the file: what forwards, what comes in, what is asked",
+    extra: None,
+    keys: &[
+        k("title", Text, Is(""), "", "what the scenario shows, in a line"),
+        k("question", Text, Absent, "", "the question that it answers, for the report"),
+        k("subject", Word(&[super::SUBJECT]), Required, "", "`forwarding`: what a router or network function does on a machine"),
+        k("engines", Words(ENGINES), See("predict and simulate; measure too where the machine is this one"), "", "which engines answer"),
+        k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the order of flows and of the elements' random numbers"),
+        k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and what runs on it where that is one function"),
+        k("function", Tables(&FUNCTION), Absent, "", "one of several functions that are compared"),
+        k("stream", Tables(&STREAM), Required, "", "what comes in"),
+        k("bench", Table(&BENCH), Absent, "", "what the simulated device and, on rings in memory, this machine are asked"),
+        k("published", Tables(&PUBLISHED), Absent, "", "a number that was printed somewhere, to stand beside ours"),
+        k("sweep", Sweep, Absent, "", "dotted keys with the values that they take"),
+    ],
+};
+
+/// `[device]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static DEVICE: Section = Section {
+    name: "device",
+    help: "the machine, its ports, and what runs on it where that is one function",
+    extra: None,
+    keys: &[
+        k("machine", Text, Is("host"), "", "a machine of `trammel list machines`, `NAME:PROFILE`, a file that ends in .toml, or `host`: this one"),
+        k("file", Text, Absent, "", "a Click file, beside this one"),
+        k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
+        k("ports", Whole(1, 1024), See("as many as `from` and `to` name"), "", "its ports"),
+        k("rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s", "rate of each port, both ways; without it links do not limit"),
+        k("ring", Whole(1, 1 << 20), Is("1024"), "", "frames that a port's ring holds, each way where it is simulated"),
+        k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
+        k("vary", Text, Absent, "", "what flows differ in, in place of the stream's"),
+        k("sample", Text, Absent, "", "a capture with the frames that come in by devices"),
+        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+    ],
+};
+
+/// `[[function]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static FUNCTION: Section = Section {
+    name: "function",
+    help: "one of several functions: a Click file (`file`) or lists of operations (`list`)",
+    extra: None,
+    keys: &[
+        k("name", Text, See("the file's or the list's"), "", "its name in tables and figures"),
+        k("file", Text, Absent, "", "a Click file, beside this one"),
+        k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
+        k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
+        k("vary", Text, Absent, "", "what flows differ in, in place of the stream's"),
+        k("sample", Text, Absent, "", "a capture with the frames that come in by devices"),
+        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+    ],
+};
+
+/// `[[stream]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static STREAM: Section = Section {
+    name: "stream",
+    help: "what comes in at one port; all streams have one size and one gap",
+    extra: None,
+    keys: &[
+        k("from", Whole(0, 1023), See("every port"), "", "the port: 0 is the first FromDevice or source of the Click file"),
+        k("to", Whole(0, 1023), Absent, "", "where it is to leave: 0 is the first ToDevice; a note tells of frames that do not"),
+        k("size", SIZES, Required, "bytes", "frame size, its check sequence included; of a list, each"),
+        k("gap", Table(&GAP), Absent, "", "how frames come under a load"),
+        k("flows", Whole(1, MOST_FLOWS), Is("1"), "", "flows that frames belong to"),
+        k("vary", Text, Absent, "", "what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src"),
+        k("locality", WordOr(&["uniform"], &LOCALITY), Is("uniform"), "", "how often which flow comes"),
+        k("sample", Text, Absent, "", "a capture with the frames that come in by this port, in place of the function's"),
+        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+    ],
+};
+
+/// `gap` of a stream.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static GAP: Section = Section {
+    name: "gap",
+    help: "how frames come under a load; `bench` says how many",
+    extra: None,
+    keys: &[
+        k("distribution", Word(DISTRIBUTIONS), Is("constant"), "", "equal gaps, random ones, or bursts at the line's rate"),
+        k("rate", Word(&["line"]), Is("line"), "", "up to what the line carries"),
+        k("burst", Whole(1, 65_536), Is("32"), "", "frames of a burst"),
+    ],
+};
+
+/// `locality` of a stream.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static LOCALITY: Section = Section {
+    name: "locality",
+    help: "how often which flow comes",
+    extra: None,
+    keys: &[
+        k("zipf", Number(0.0, 10.0), Required, "", "the n-th flow comes in proportion to n to the power of minus this"),
+    ],
+};
+
+/// `[bench]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static BENCH: Section = Section {
+    name: "bench",
+    help: "what the simulated device and, on rings in memory, this machine are asked",
+    extra: None,
+    keys: &[
+        k("tests", Words(TESTS), See("throughput"), "", "throughput is always sought: the others are at shares of it; recovery is from 110 % of it"),
+        k("latency_at", LOADS, See("10, 50 and 90 %"), "", "loads of the latency test"),
+        k("loss_at", LOADS, See("90, 100, 110 and 150 %"), "", "loads of the frame-loss test"),
+        k("frames", Whole(1_000, 100_000_000), Is("100000"), "", "frames of a trial"),
+        k("resolution", Number(0.0001, 0.5), Is("0.005"), "", "how narrow the search ends, as a share of the rate"),
+    ],
+};
+
+/// `[[published]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static PUBLISHED: Section = Section {
+    name: "published",
+    help: "a number that was printed somewhere, to stand beside ours",
+    extra: None,
+    keys: &[
+        k("function", Text, Absent, "", "the function's name, where there are several"),
+        k("size", SIZES, Required, "bytes", "frame size"),
+        k("metric", Word(METRICS), Is("throughput"), "", "Mpps or cycles a packet"),
+        k("value", Number(0.0, 1e12), Required, "", "the number, in Mpps or cycles"),
+        k("source", Text, Required, "", "where it was printed"),
+    ],
+};
+
+/// Every table of a forwarding scenario.
+pub static SECTIONS: &[&Section] = &[
+    &ROOT, &DEVICE, &FUNCTION, &STREAM, &GAP, &LOCALITY, &BENCH, &PUBLISHED,
+];

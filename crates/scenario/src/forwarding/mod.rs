@@ -1,0 +1,210 @@
+//! Forwarding scenarios: functions, streams, tests; from text to points, with every fault shown at once.
+//!
+//! ```text
+//! text → tree → sweep edits the tree → parse reads each point → functions on the workbench
+//! ```
+//! Click files are parsed and loaded here once, so that what is wrong with them is told before anything runs.
+
+mod functions;
+pub mod keys;
+mod parse;
+
+use super::diagnose::{Problem, Problems};
+use super::faults::Context;
+use super::model::Engine;
+use super::sweep::{self, Swept};
+use super::{ReadError, tree_of, unreadable};
+use std::cell::RefCell;
+use std::path::Path;
+use trammel_workbench::arrivals::Pattern;
+use trammel_workbench::estimate::Subject;
+use trammel_workbench::traffic::Traffic;
+
+/// The word of `subject`.
+pub const SUBJECT: &str = "forwarding";
+
+/// A function that is tested.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// Its name in tables.
+    pub name: String,
+    /// What is estimated and run.
+    pub subject: Subject,
+    /// The largest of its streams; frame sizes come later.
+    pub traffic: Traffic,
+    /// Ports at which frames come in.
+    pub receiving: usize,
+    /// Where frames of each stream are to leave, as a place among the outlets.
+    pub leaves_by: Vec<usize>,
+}
+
+/// A test of the simulated device, or of this machine on rings in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Test {
+    /// The most that it forwards without loss (RFC 2544 §26.1).
+    Throughput,
+    /// How long frames take at shares of that (§26.2).
+    Latency,
+    /// What it loses at shares of that (§26.3).
+    FrameLoss,
+    /// How long it takes to recover from more than that (§26.5).
+    Recovery,
+}
+
+/// What the device is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bench {
+    /// Which tests.
+    pub tests: Vec<Test>,
+    /// Loads of the latency test, as shares of the throughput.
+    pub latency_at: Vec<f64>,
+    /// Loads of the frame-loss test.
+    pub loss_at: Vec<f64>,
+    /// Frames of a trial.
+    pub frames: u64,
+    /// How narrow the search ends, as a share of the rate.
+    pub resolution: f64,
+}
+
+/// A metric that may be printed somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Packets a second, in Mpps.
+    Throughput,
+    /// Cycles a packet.
+    Cycles,
+}
+
+/// A number that was printed somewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// The function; any where none is named.
+    pub function: Option<String>,
+    /// Frame size, bytes.
+    pub frame: u32,
+    /// What it is.
+    pub metric: Metric,
+    /// The number, in the metric's unit.
+    pub value: f64,
+    /// Where it was printed.
+    pub source: String,
+}
+
+/// A forwarding scenario at one point.
+#[derive(Clone, Debug)]
+pub struct Forwarding {
+    /// What it shows.
+    pub title: String,
+    /// The question, for the report.
+    pub question: Option<String>,
+    /// Which engines, where the file says so.
+    pub engines: Option<Vec<Engine>>,
+    /// The machine's name, as `machines::find` takes it.
+    pub machine: String,
+    /// Bits a second of each port; infinite where links do not limit.
+    pub rate: f64,
+    /// Frames of a port's ring.
+    pub ring: usize,
+    /// What is tested.
+    pub functions: Vec<Tested>,
+    /// Frame sizes, bytes with the FCS.
+    pub sizes: Vec<u32>,
+    /// How frames come under a load.
+    pub pattern: Pattern,
+    /// What it is asked.
+    pub bench: Bench,
+    /// What was printed.
+    pub published: Vec<Published>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A scenario at one point of its sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its name.
+    pub id: String,
+    /// The swept parameters, in the order of the columns.
+    pub swept: Vec<Swept>,
+    /// The scenario there.
+    pub scenario: Forwarding,
+}
+
+/// A forwarding file that was read without a fault.
+#[derive(Clone, Debug)]
+pub struct ForwardingFile {
+    /// Its name, as the user wrote it.
+    pub name: String,
+    /// Its text, for the run folder.
+    pub text: String,
+    /// Its points; one where it sweeps nothing.
+    pub points: Vec<Point>,
+}
+
+impl ForwardingFile {
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<ForwardingFile, ReadError> {
+        ForwardingFile::read_seeded(path, None)
+    }
+
+    /// Reads the file at `path`, with another seed than its own.
+    pub fn read_seeded(path: &Path, seed: Option<u64>) -> Result<ForwardingFile, ReadError> {
+        let name = path.display().to_string();
+        let text =
+            std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
+        let dir = path.parent().unwrap_or(Path::new("."));
+        ForwardingFile::parse(&name, &text, dir, seed)
+    }
+
+    /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        dir: &Path,
+        seed: Option<u64>,
+    ) -> Result<ForwardingFile, ReadError> {
+        let refuse = |list: Vec<Problem>, rendered: Vec<String>| {
+            let mut problems = Problems::new(name, text, list);
+            problems.beside = rendered;
+            ReadError::Faults(Box::new(problems))
+        };
+        let root = tree_of(text).map_err(|fault| refuse(vec![fault], Vec::new()))?;
+        let cx = Context {
+            problems: RefCell::new(Vec::new()),
+            dir,
+            engines: &[],
+            refusals: |_, _| Vec::new(),
+            root: &keys::ROOT,
+        };
+        let rendered = RefCell::new(Vec::new());
+        let points = sweep::expand_with(&cx, &root, |root| {
+            parse::scenario(&cx, root, seed, &rendered)
+        });
+        let list = cx.problems.into_inner();
+        if !list.is_empty() {
+            let mut rendered = rendered.into_inner();
+            rendered.dedup();
+            return Err(refuse(list, rendered));
+        }
+        // Two points of one name are told apart by their number.
+        let numbers: Vec<String> = (0..points.len()).map(|n| format!("{n:08}")).collect();
+        let swept = points.iter().map(|(swept, _)| swept.as_slice());
+        let ids = sweep::ids(swept.zip(numbers.iter().map(String::as_str)));
+        let named = points.into_iter().zip(ids);
+        let point = |((swept, scenario), id)| Point {
+            id,
+            swept,
+            scenario,
+        };
+        Ok(ForwardingFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            points: named.map(point).collect(),
+        })
+    }
+
+    /// The scenario of the first point: for what is the same in all.
+    pub fn first(&self) -> &Forwarding {
+        &self.points[0].scenario
+    }
+}

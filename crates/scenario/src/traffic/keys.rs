@@ -1,0 +1,86 @@
+//! Every key of a traffic scenario, in one table: name, kind, default, unit, help.
+//!
+//! A stream's keys are the words of `trammel send`; the path's are those of a `[[link]]`.
+
+#![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
+
+use crate::keys::{
+    BYTES, CHANGE, ENGINES, INSTANT, JITTER, LOSS, QUEUE, RANDOM, RATE, REORDER, SPAN,
+    with_line_keys,
+};
+use crate::keys_kind::Fallback::*;
+use crate::keys_kind::Kind::*;
+use crate::keys_kind::{Section, k};
+use trammel_core::units::Dimension as D;
+
+/// The words of `protocol`.
+pub const PROTOCOLS: &[&str] = &["udp", "tcp", "icmp"];
+/// The words of `late`.
+pub const LATE: &[&str] = &["burst", "skip", "stretch"];
+
+/// The file itself.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static ROOT: Section = Section {
+    name: "",
+    help: "the file: what is sent, over which path, for how long",
+    extra: None,
+    keys: &[
+        k("title", Text, Is(""), "", "what the scenario shows, in a line"),
+        k("question", Text, Absent, "", "the question that it answers, for the report"),
+        k("subject", Word(&[super::SUBJECT]), Required, "", "`traffic`: what becomes of streams of packets over a path"),
+        k("engines", Words(ENGINES), See("predict and simulate"), "", "which engines answer; `measure` sends real packets and needs the right to make network namespaces"),
+        k("duration", SPAN, Is("10 s"), "s", "when the last stream ends, at the latest"),
+        k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the path's chances, and of the seeds of streams that have none"),
+        k("repeat", Whole(1, 100_000), Is("1"), "", "runs of every point, with seeds `seed`, `seed` + 1, …; a stream that has a seed of its own keeps it"),
+        k("path", Table(&PATH), Required, "", "the one path that all streams share"),
+        k("stream", Tables(&STREAM), Required, "", "a stream of packets, or several alike"),
+        k("sweep", Sweep, Absent, "", "dotted keys with the values that they take"),
+    ],
+};
+
+/// `[path]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static PATH: Section = Section {
+    name: "path",
+    help: "the path from the sender to the receiver, and back",
+    extra: None,
+    keys: &with_line_keys::<5, 14>([
+        k("rate", RATE, See("required without `trace`"), "bit/s", "its rate"),
+        k("delay", INSTANT, Is("0 s"), "s", "its one-way delay"),
+        k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back, which only answers of a round trip take"),
+        k("queue", Table(&QUEUE), See("droptail, 1000 packets"), "", "queue before it; a bdp is its rate by twice its delay"),
+        k("loss", Table(&LOSS), Absent, "", "losses behind it"),
+    ]),
+};
+
+/// `[[stream]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static STREAM: Section = Section {
+    name: "stream",
+    help: "a stream of packets, or several alike: the words of `trammel send`",
+    extra: None,
+    keys: &[
+        k("name", Text, See("`stream-1`, `stream-2`, …"), "", "its name in the results"),
+        k("count", Whole(1, 100_000), Is("1"), "", "streams alike, each with chances of its own; `-1`, `-2`, … are added to the name"),
+        k("protocol", Word(PROTOCOLS), Is("udp"), "", "what carries the packets: `icmp` are echo requests; `tcp` is measured only"),
+        k("rate", Quantity(&[D::PacketRate, D::Ratio], f64::MIN_POSITIVE, 1e9), Absent, "1/s", "packets a second; `gap` is then a shape only"),
+        k("gap", Law(D::Time), See("constant, where there is a `rate`"), "s", "gaps between packets"),
+        k("size", Law(D::Bytes), Is("512 B"), "bytes", "payload of a packet, 16 bytes at least"),
+        k("app", Text, Absent, "", "an application in place of `rate`, `gap` and `size`: `voip:codec=g729.2`"),
+        k("start", INSTANT, Is("0 s"), "s", "when it starts"),
+        k("duration", SPAN, See("the end of the run"), "s", "how long it sends"),
+        k("packets", Whole(1, i64::MAX), Absent, "", "how many packets it sends, at most"),
+        k("bytes", BYTES, Absent, "bytes", "how many bytes of payload it sends, at most"),
+        k("seed", Whole(0, i64::MAX), See("drawn from the file's seed and the name"), "", "seed of its gaps and sizes"),
+        k("round_trip", Bool, Is("false"), "", "each packet is sent back, and the round trip is measured"),
+        k("late", Word(LATE), Is("burst"), "", "what a real sender does where it is late: catches up, leaves packets out, or puts the rest off"),
+        k("ds", Whole(0, 255), Absent, "", "byte of differentiated services"),
+        k("ttl", Whole(1, 255), Absent, "", "time to live or hop limit"),
+    ],
+};
+
+/// Every section once, the file first, in the order of the reference page.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static SECTIONS: &[&Section] = &[
+    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &STREAM, &RANDOM,
+];

@@ -1,0 +1,228 @@
+//! Traffic scenarios: streams over one path; from text to points, with every fault shown at once.
+//!
+//! ```text
+//! text → tree → sweep edits the tree → parse reads each point → streams as `trammel send` has them
+//! ```
+
+pub mod keys;
+mod parse;
+pub mod refusals;
+pub mod words;
+
+use super::diagnose::Problems;
+use super::faults::Context;
+use super::model::Engine;
+use super::path::Line;
+use super::sweep::{self, Swept};
+use super::tree::Node;
+use super::{ReadError, hash, tree_of, unreadable};
+use std::cell::RefCell;
+use std::path::{Path as FilePath, PathBuf};
+use trammel_core::time::Time;
+use trammel_traffic::stream::Stream;
+
+/// The word of `subject`.
+pub const SUBJECT: &str = "traffic";
+
+/// The path of all streams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// How it treats packets.
+    pub line: Line,
+    /// Its one-way delay.
+    pub delay: Time,
+}
+
+impl Path {
+    /// Packets that its queue holds.
+    pub fn queue_packets(&self) -> u32 {
+        self.line.queue_packets(self.delay * 2)
+    }
+}
+
+/// A traffic scenario at one point.
+#[derive(Debug)]
+pub struct Traffic {
+    /// What it shows.
+    pub title: String,
+    /// The question, for the report.
+    pub question: Option<String>,
+    /// Which engines, where the file says so.
+    pub engines: Option<Vec<Engine>>,
+    /// When the last stream ends, at the latest.
+    pub duration: Time,
+    /// The seed.
+    pub seed: u64,
+    /// Runs, with seeds from `seed` on.
+    pub repeat: u32,
+    /// The path.
+    pub path: Path,
+    /// The streams, copies made.
+    pub streams: Vec<Stream>,
+}
+
+impl Traffic {
+    /// The name by which its run is known: a hash of all that decides its numbers.
+    pub fn key(&self) -> String {
+        let Traffic {
+            title: _,
+            question: _,
+            engines: _,
+            repeat: _,
+            duration,
+            seed,
+            path,
+            streams,
+        } = self;
+        hash::digest(&(SUBJECT, duration, seed, path, streams))
+    }
+}
+
+/// A scenario at one point of its sweep.
+#[derive(Debug)]
+pub struct Point {
+    /// Its name.
+    pub id: String,
+    /// The swept parameters, in the order of the columns.
+    pub swept: Vec<Swept>,
+    /// The scenario there, in its first run.
+    pub scenario: Traffic,
+    /// What it is read from: streams are not copied, so each repeat is read anew.
+    tree: Node,
+}
+
+impl Point {
+    /// The seeds of its runs, in their order.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let first = self.scenario.seed;
+        (0..self.scenario.repeat).map(move |repeat| first + u64::from(repeat))
+    }
+}
+
+/// A traffic file that was read without a fault.
+#[derive(Debug)]
+pub struct TrafficFile {
+    /// Its name, as the user wrote it.
+    pub name: String,
+    /// Its text, for the run folder.
+    pub text: String,
+    /// Its points; one where it sweeps nothing.
+    pub points: Vec<Point>,
+    /// What files that it names are relative to.
+    dir: PathBuf,
+    /// The engines that it was read for; none for its own.
+    engines: Vec<Engine>,
+}
+
+impl TrafficFile {
+    /// Reads the file at `path`, with another seed than its own where one is given.
+    pub fn read(path: &FilePath, seed: Option<u64>) -> Result<TrafficFile, ReadError> {
+        TrafficFile::read_for(path, seed, &[])
+    }
+
+    /// As [`TrafficFile::read`], for `engines`, or where none are given, for the file's; what they refuse of it are faults.
+    pub fn read_for(
+        path: &FilePath,
+        seed: Option<u64>,
+        engines: &[Engine],
+    ) -> Result<TrafficFile, ReadError> {
+        let name = path.display().to_string();
+        let text =
+            std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
+        let dir = path.parent().unwrap_or(FilePath::new("."));
+        TrafficFile::parse_for(&name, &text, dir, seed, engines)
+    }
+
+    /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        dir: &FilePath,
+        seed: Option<u64>,
+    ) -> Result<TrafficFile, ReadError> {
+        TrafficFile::parse_for(name, text, dir, seed, &[])
+    }
+
+    /// As [`TrafficFile::parse`], for `engines`.
+    pub fn parse_for(
+        name: &str,
+        text: &str,
+        dir: &FilePath,
+        seed: Option<u64>,
+        engines: &[Engine],
+    ) -> Result<TrafficFile, ReadError> {
+        let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
+        let root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
+        let cx = Context {
+            problems: RefCell::new(Vec::new()),
+            dir,
+            engines,
+            refusals: |_, _| Vec::new(),
+            root: &keys::ROOT,
+        };
+        let points = sweep::expand_with(&cx, &root, |root| {
+            (root.clone(), parse::scenario(&cx, root, seed))
+        });
+        let list = cx.problems.into_inner();
+        if !list.is_empty() {
+            return Err(refuse(list));
+        }
+        // Two points of one name are told apart by their number.
+        let numbers: Vec<String> = (0..points.len()).map(|n| format!("{n:08}")).collect();
+        let swept = points.iter().map(|(swept, _)| swept.as_slice());
+        let ids = sweep::ids(swept.zip(numbers.iter().map(String::as_str)));
+        let named = points.into_iter().zip(ids);
+        let point = |((swept, (tree, scenario)), id)| {
+            // Without a fault there is a scenario.
+            Some(Point {
+                id,
+                swept,
+                scenario: scenario?,
+                tree,
+            })
+        };
+        Ok(TrafficFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            points: named.filter_map(point).collect(),
+            dir: dir.to_owned(),
+            engines: engines.to_vec(),
+        })
+    }
+
+    /// Does `work` with the scenario at `point` in its run with `seed`. A file that the scenario names may have gone since it was
+    /// read.
+    pub fn with_seed<T>(
+        &self,
+        point: &Point,
+        seed: u64,
+        work: impl FnOnce(&Traffic) -> T,
+    ) -> Result<T, ReadError> {
+        if seed == point.scenario.seed {
+            return Ok(work(&point.scenario));
+        }
+        let cx = Context {
+            problems: RefCell::new(Vec::new()),
+            dir: &self.dir,
+            engines: &self.engines,
+            refusals: |_, _| Vec::new(),
+            root: &keys::ROOT,
+        };
+        match parse::scenario(&cx, &point.tree, Some(seed)) {
+            Some(scenario) => Ok(work(&scenario)),
+            None => {
+                let list = cx.problems.into_inner();
+                let problems = Problems::new(&self.name, &self.text, list);
+                Err(ReadError::Faults(Box::new(problems)))
+            }
+        }
+    }
+
+    /// The scenario of the first point: for what is the same in all.
+    pub fn first(&self) -> &Traffic {
+        &self.points[0].scenario
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,465 @@
+//! A traffic scenario carried out: predicted, simulated and measured, side by side.
+//!
+//! ```text
+//! points ─┬─ predict   moments of each stream, the theory of queues for the path
+//!         ├─ simulate  the streams through a path in virtual time ──┐
+//!         └─ measure   real packets through a path in user space ───┴─ one decoder
+//! ```
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not. A point is predicted
+//! once and run once for each seed; what a sweep has kept of an earlier one is not made again.
+
+pub mod account;
+#[cfg(target_os = "linux")]
+mod bed;
+mod charts;
+pub mod compared;
+#[cfg(target_os = "linux")]
+pub mod measure;
+pub mod offered;
+pub mod queueing;
+mod report;
+pub mod runs;
+pub mod simulate;
+pub mod summary;
+pub mod tables;
+mod text;
+mod wire;
+
+use account::Account;
+use offered::Moment;
+use queueing::{Passage, Queueing};
+use rayon::prelude::*;
+use runs::{Run, Shelf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+#[cfg(target_os = "linux")]
+use trammel_ground::Lacks;
+use trammel_ground::machine as this_machine;
+use trammel_ground::progress::Progress;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use trammel_report::provenance::going_on;
+use trammel_report::run_folder::{Out, RunFolder, RunInfo};
+use trammel_scenario::hash;
+use trammel_scenario::model::Engine;
+use trammel_scenario::traffic::{Point, Traffic, TrafficFile};
+use trammel_stats::table::write_json;
+use trammel_transport::kept::KeptRuns;
+
+/// Notes and failures that are told on the terminal, at most.
+const MOST_TOLD: usize = 20;
+
+/// What `trammel run` and `trammel sweep` ask for.
+#[derive(Debug)]
+pub struct Job {
+    /// The scenario.
+    pub file: TrafficFile,
+    /// The engines of the command line; empty for the file's.
+    pub engines: Vec<Engine>,
+    /// The run folder to write.
+    pub out: Option<Out>,
+    /// Threads for prediction and simulation; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Runs that a finished run folder holds are kept.
+    pub is_sweep: bool,
+    /// Set when the user interrupts: stop and keep what is done.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// What theory says.
+#[derive(Debug)]
+pub struct Predicted {
+    /// The moments of each stream.
+    pub moments: Vec<Vec<Moment>>,
+    /// What is said of the path.
+    pub queueing: Queueing,
+    /// What is said of each stream's way over it.
+    pub passages: Vec<Passage>,
+}
+
+/// What the simulated path counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathCounts {
+    /// Bits that came, as a share of what the path carries in the run.
+    pub load: f64,
+    /// Bits that it carried in the run, of those that it could have.
+    pub utilisation: f64,
+    /// The mean time in the queue of those that were sent, without their own time of sending.
+    pub wait_mean_us: Option<f64>,
+    /// The share that the queue dropped.
+    pub dropped: Option<f64>,
+    /// The share of the rest that was lost behind it.
+    pub lost: Option<f64>,
+    /// Most packets in the queue, the one being sent included.
+    pub peak_pkts: u32,
+}
+
+/// What came of the simulation.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Of each stream.
+    pub account: Account,
+    /// Of the path.
+    pub path: PathCounts,
+}
+
+/// What came of one point.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// By theory.
+    pub predicted: Option<Predicted>,
+    /// In virtual time, by repeat.
+    pub simulated: Vec<(u32, Run)>,
+    /// Of real packets, by repeat.
+    pub measured: Vec<(u32, Run)>,
+}
+
+impl Ran {
+    /// The runs by the engines that make them.
+    pub fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
+        [
+            (Engine::Simulate, &self.simulated),
+            (Engine::Measure, &self.measured),
+        ]
+    }
+}
+
+/// What came of everything.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The scenario.
+    pub file: &'a TrafficFile,
+    /// By point.
+    pub ran: Vec<Ran>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+    /// What went wrong.
+    pub failures: Vec<String>,
+    /// What the machine lacks for an engine that was asked for.
+    pub lacks: Vec<String>,
+    /// Whether not everything was done.
+    pub is_interrupted: bool,
+}
+
+impl Outcome<'_> {
+    fn note(&mut self, text: &str) {
+        if !self.notes.iter().any(|note| note == text) {
+            self.notes.push(text.to_owned());
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            _ if self.is_interrupted => INTERRUPTED,
+            _ if !self.failures.is_empty() => FAILED,
+            _ if !self.lacks.is_empty() => LACKS,
+            _ => DONE,
+        }
+    }
+}
+
+/// Does `job`.
+pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+    let (started, clock) = (this_machine::now(), Instant::now());
+    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
+    let kept = folder.as_ref().map(|out| KeptRuns::of(out, job.is_sweep));
+    let shelf = kept.map_or_else(Shelf::default, Shelf::of);
+    going_on(shelf.known());
+    let outcome = carry_out_with(job, &shelf)?;
+    tell(&outcome, folder.is_some());
+    let computed_s = clock.elapsed().as_secs_f64();
+    let tables = tables::all(&outcome);
+    if let Some(mut folder) = folder {
+        if job.is_sweep || outcome.is_interrupted {
+            shelf.finish(&mut folder)?;
+        }
+        for table in &tables {
+            folder.write_table(table)?;
+        }
+        let info = info(job, &outcome, started, computed_s);
+        let report = report::report(&outcome, &tables, &info);
+        folder.write_page(&report)?;
+        let path = folder.finish(&info)?;
+        if !report.answer.sentence.is_empty() {
+            say(&report.answer.sentence);
+        }
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    let mut out = trammel_ground::stdout();
+    if job.json {
+        write_json(&tables, &mut out)?;
+    } else if job.out.is_none() {
+        write!(out, "{}", text::all(&outcome))?;
+    }
+    Ok(ExitCode::from(outcome.code()))
+}
+
+/// Notes, failures and what was left out, to the person at the terminal.
+fn tell(outcome: &Outcome<'_>, is_kept: bool) {
+    let notes = outcome.notes.iter().map(|note| format!("note: {note}"));
+    let lacks = outcome.lacks.iter().map(|lack| format!("error: {lack}"));
+    let name = &outcome.file.name;
+    let failures = outcome
+        .failures
+        .iter()
+        .map(|why| format!("error: {name}, {why}"));
+    let all: Vec<String> = notes.chain(lacks).chain(failures).collect();
+    for text in all.iter().take(MOST_TOLD) {
+        say(text);
+    }
+    if all.len() > MOST_TOLD {
+        say(&format!("and {} more", all.len() - MOST_TOLD));
+    }
+    if outcome.is_interrupted {
+        say(if is_kept {
+            "interrupted: what was done by then is kept; the same command goes on with it"
+        } else {
+            "interrupted: what was done by then follows; with `-o DIR` it is kept"
+        });
+    }
+}
+
+fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
+    let seeds: BTreeSet<u64> = job.file.points.iter().flat_map(Point::seeds).collect();
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: job.file.name.clone(),
+        scenario_text: job.file.text.clone(),
+        seeds: seeds.into_iter().collect(),
+        machine: this_machine::facts(),
+        started,
+        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+        interrupted: outcome.is_interrupted,
+    }
+}
+
+/// Every engine at every point; nothing of it is kept.
+pub fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
+    carry_out_with(job, &Shelf::default())
+}
+
+fn carry_out_with<'a>(job: &'a Job, shelf: &Shelf) -> anyhow::Result<Outcome<'a>> {
+    let file = &job.file;
+    let engines = match (job.engines.as_slice(), &file.first().engines) {
+        ([], Some(of_file)) => of_file.clone(),
+        ([], None) => vec![Engine::Predict, Engine::Simulate],
+        (asked, _) => asked.to_vec(),
+    };
+    let mut outcome = Outcome {
+        file,
+        ran: Vec::new(),
+        notes: Vec::new(),
+        failures: Vec::new(),
+        lacks: Vec::new(),
+        is_interrupted: false,
+    };
+    predict_all(&engines, &mut outcome);
+    if engines.contains(&Engine::Simulate) {
+        simulate_all(job, shelf, &mut outcome)?;
+    }
+    if engines.contains(&Engine::Measure) {
+        measure_all(job, shelf, &mut outcome);
+    }
+    outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
+    Ok(outcome)
+}
+
+/// What theory says of `traffic`.
+pub fn predict(traffic: &Traffic) -> Predicted {
+    let queueing = queueing::path(traffic);
+    let streams = traffic.streams.iter();
+    Predicted {
+        moments: streams.clone().map(offered::moments).collect(),
+        passages: streams
+            .map(|stream| queueing::passage(stream, traffic, &queueing))
+            .collect(),
+        queueing,
+    }
+}
+
+/// What comes of `traffic` in virtual time; an error where `stop` says so before the end.
+pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Simulation> {
+    let run = simulate::simulate(traffic, stop)?;
+    let link = &run.link;
+    let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+    let bits = |bytes: u64| bytes as f64 * 8.0 / run.capacity_bits;
+    let second = 8.0 / traffic.path.line.rate.as_bps() as f64;
+    let own_ns = link.sent_bytes as f64 * second * 1e9;
+    let wait_ns = (link.wait_ns as f64 - own_ns).max(0.0);
+    let path = PathCounts {
+        load: bits(link.arrived_bytes),
+        utilisation: (run.carried_bits / run.capacity_bits).min(1.0),
+        wait_mean_us: (link.sent_pkts > 0).then(|| wait_ns / link.sent_pkts as f64 / 1e3),
+        dropped: share(link.overflow_pkts + link.early_pkts, link.arrived_pkts),
+        lost: share(link.lost_pkts, link.sent_pkts),
+        peak_pkts: link.peak_pkts,
+    };
+    let numbers = (0..traffic.streams.len() as u32).map(|number| {
+        let is_there = run.report.flows.iter().any(|flow| flow.number == number);
+        is_there.then_some(number)
+    });
+    let numbers: Vec<Option<u32>> = if run.report.flows.len() == traffic.streams.len() {
+        (0..traffic.streams.len() as u32).map(Some).collect()
+    } else {
+        numbers.collect()
+    };
+    Ok(Simulation {
+        account: Account::new(run.report, &numbers, &run.sent, run.notes),
+        path,
+    })
+}
+
+/// Predicts every point, of which a prediction has no repeats.
+fn predict_all(engines: &[Engine], outcome: &mut Outcome<'_>) {
+    let points = outcome.file.points.par_iter();
+    let is_asked = engines.contains(&Engine::Predict);
+    let all = points.map(|point| Ran {
+        predicted: is_asked.then(|| predict(&point.scenario)),
+        ..Ran::default()
+    });
+    outcome.ran = all.collect();
+}
+
+/// What came of a run that was to be made.
+enum Made {
+    Run(Box<Run>),
+    Failed(String),
+    LeftOut,
+}
+
+/// Simulates every run that is not known.
+fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+    let file = &job.file;
+    let runs: Vec<(usize, u32, u64)> = file
+        .points
+        .iter()
+        .enumerate()
+        .flat_map(|(at, point)| (0..).zip(point.seeds()).map(move |(n, seed)| (at, n, seed)))
+        .collect();
+    let progress = Progress::new();
+    // What a run costs goes with the time that it simulates.
+    let work = |at: usize| file.points[at].scenario.duration.as_secs_f64();
+    let all = runs.iter().map(|(at, ..)| work(*at)).sum();
+    progress.expect(runs.len() as u64, all);
+    let one = |(at, _, seed): &(usize, u32, u64)| -> Made {
+        let is_known = std::cell::Cell::new(false);
+        if job.interrupted.load(Ordering::SeqCst) {
+            return Made::LeftOut;
+        }
+        let made = file.with_seed(&file.points[*at], *seed, |traffic| {
+            let key = traffic.key();
+            if let Some(run) = shelf.find(&key) {
+                is_known.set(true);
+                return Ok(run);
+            }
+            let stop = || job.interrupted.load(Ordering::SeqCst);
+            let of = simulate(traffic, &stop)?;
+            let run = Run::new(traffic, &of.account, Some(of.path));
+            shelf.put(&key, &run);
+            anyhow::Ok(run)
+        });
+        if is_known.get() {
+            progress.skipped(work(*at));
+        } else {
+            progress.ended(work(*at));
+        }
+        match made.map_err(anyhow::Error::from).and_then(|made| made) {
+            Ok(run) => Made::Run(Box::new(run)),
+            // A run that was told to stop is none that failed.
+            Err(_) if job.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
+            Err(why) => Made::Failed(format!("{why:#}")),
+        }
+    };
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = job.threads {
+        pool = pool.num_threads(threads);
+    }
+    let made: Vec<Made> = pool
+        .build()?
+        .install(|| runs.par_iter().with_max_len(1).map(one).collect());
+    progress.finish();
+    for ((at, repeat, seed), made) in runs.into_iter().zip(made) {
+        match made {
+            Made::Run(run) => {
+                run.notes().for_each(|note| outcome.note(note));
+                outcome.ran[at].simulated.push((repeat, *run));
+            }
+            Made::Failed(why) => {
+                let text = format!("point `{}`, seed {seed}: {why}", file.points[at].id);
+                outcome.failures.push(text);
+            }
+            Made::LeftOut => {}
+        }
+    }
+    Ok(())
+}
+
+/// Measures, run by run: nothing else of ours runs beside it.
+#[cfg(target_os = "linux")]
+fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
+    let file = &job.file;
+    let machine = this_machine::facts();
+    let progress = Progress::new();
+    // Streams end, and receivers wait for what is still on its way.
+    let seconds = |point: &Point| point.scenario.duration.as_secs_f64() + 1.0;
+    for point in &file.points {
+        let runs = point.seeds().count();
+        progress.expect(runs as u64, runs as f64 * seconds(point));
+    }
+    for (at, point) in file.points.iter().enumerate() {
+        for (repeat, seed) in (0..).zip(point.seeds()) {
+            if job.interrupted.load(Ordering::SeqCst) {
+                progress.finish();
+                return;
+            }
+            progress.begin(seconds(point));
+            let made = file.with_seed(point, seed, |traffic| {
+                // What another machine has measured is not what this one would.
+                let key = hash::digest(&(traffic.key(), &machine));
+                if let Some(run) = shelf.find(&key) {
+                    return Ok(run);
+                }
+                let account = measure::measure(traffic, &job.interrupted)?;
+                let run = Run::new(traffic, &account, None);
+                // One that was cut short is told, and made anew by the next sweep.
+                if !job.interrupted.load(Ordering::SeqCst) {
+                    shelf.put(&key, &run);
+                }
+                anyhow::Ok(run)
+            });
+            progress.ended(seconds(point));
+            match made.map_err(anyhow::Error::from).and_then(|made| made) {
+                Ok(run) => {
+                    run.notes().for_each(|note| outcome.note(note));
+                    outcome.ran[at].measured.push((repeat, run));
+                }
+                Err(why) if why.downcast_ref::<Lacks>().is_some() => {
+                    // It is lacking at every point.
+                    outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                    progress.finish();
+                    return;
+                }
+                Err(why) => {
+                    let text = format!(
+                        "point `{}`, seed {seed}, is not measured: {why:#}",
+                        point.id
+                    );
+                    outcome.failures.push(text);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_all(_: &Job, _: &Shelf, outcome: &mut Outcome<'_>) {
+    let text =
+        "nothing is measured: namespaces are of Linux; `--engine predict,simulate` runs here";
+    outcome.lacks.push(text.to_owned());
+}

@@ -1,0 +1,191 @@
+//! One run of the streams by one engine: rows of the streams, counts of the path, and what a sweep keeps of them.
+//!
+//! A run is the same tables whether it was made now or by an earlier sweep, and everything that is told comes from them.
+
+use super::PathCounts;
+use super::account::Account;
+use crate::metrics;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use trammel_report::run_folder::{RunFolder, RunFolderError};
+use trammel_scenario::traffic::Traffic;
+use trammel_stats::table::CellType::{Float, Int, Text};
+use trammel_stats::table::{Cell, CellType, Table};
+use trammel_transport::kept::{Keep, KeptRuns};
+use trammel_transport::trace_of::EntityTrace;
+
+/// What a run knows of a stream before its metrics.
+const STREAM: [(&str, CellType); 4] = [
+    ("stream", Text),
+    ("seed", Int),
+    ("sent_pkts", Int),
+    ("sent_bytes", Int),
+];
+/// What a run knows of the path.
+pub const COUNTS: [(&str, CellType); 6] = [
+    ("load", Float),
+    ("utilisation", Float),
+    ("wait_mean_us", Float),
+    ("dropped", Float),
+    ("lost", Float),
+    ("peak_pkts", Int),
+];
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// A row each stream.
+    pub streams: Table,
+    /// One row; none where nothing counts what the path does.
+    pub path: Table,
+    /// What a reader has to know.
+    notes: Table,
+    /// The distribution of each stream's delay.
+    delays: Table,
+}
+
+/// Streams whose distribution of delay is kept, of one run.
+pub(super) const MOST_CURVES: usize = 8;
+
+/// The columns of a distribution: of the packets of `stream`, `share` took no longer than `delay_us`.
+const DELAYS: [(&str, CellType); 3] = [("stream", Text), ("delay_us", Float), ("share", Float)];
+
+/// The columns of a stream's row.
+pub fn stream_columns() -> impl Iterator<Item = (&'static str, CellType)> {
+    STREAM.into_iter().chain(metrics::metric_columns())
+}
+
+fn empty() -> Run {
+    Run {
+        streams: Table::with("streams", &stream_columns().collect::<Vec<_>>()),
+        path: Table::with("path", &COUNTS),
+        notes: Table::with("notes", &[("note", Text)]),
+        delays: Table::with("delays", &DELAYS),
+    }
+}
+
+fn push(table: &mut Table, cells: impl IntoIterator<Item = Cell>) {
+    let row = cells.into_iter().collect();
+    table.push(row).expect("a cell for each column");
+}
+
+impl Run {
+    /// The run of `traffic` with the account of an engine, and the counts of its path where it has them.
+    pub fn new(traffic: &Traffic, account: &Account, path: Option<PathCounts>) -> Run {
+        let mut run = empty();
+        let pairs = traffic.streams.iter().zip(&account.streams);
+        for (stream, of) in pairs.filter_map(|(stream, of)| Some((stream, of.as_ref()?))) {
+            let about = [
+                Cell::from(stream.name.as_str()),
+                stream.seed.into(),
+                of.sent.packets.into(),
+                of.sent.bytes.into(),
+            ];
+            let cells = about.into_iter().chain(metrics::cells(&of.summary));
+            push(&mut run.streams, cells);
+            // Many thousand streams would have millions of points, which nobody draws.
+            let has_curve = run.streams.len() <= MOST_CURVES;
+            for (ns, share) in of.summary.delay_cdf.iter().filter(|_| has_curve) {
+                let us = *ns as f64 / 1e3;
+                let cells = [stream.name.as_str().into(), us.into(), (*share).into()];
+                push(&mut run.delays, cells);
+            }
+        }
+        if let Some(path) = path {
+            let cells = [
+                path.load.into(),
+                path.utilisation.into(),
+                path.wait_mean_us.into(),
+                path.dropped.into(),
+                path.lost.into(),
+                u64::from(path.peak_pkts).into(),
+            ];
+            push(&mut run.path, cells);
+        }
+        for note in &account.notes {
+            push(&mut run.notes, [Cell::from(note.as_str())]);
+        }
+        run
+    }
+
+    /// The distribution of a stream's delay: microseconds, and the share of packets that took no longer.
+    pub fn delays(&self, stream: &str) -> Vec<(f64, f64)> {
+        let rows = self.delays.rows();
+        let rows = rows.filter(|row| row.text("stream") == stream);
+        rows.filter_map(|row| Some((row.float("delay_us")?, row.float("share")?)))
+            .collect()
+    }
+
+    /// What a reader has to know.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.rows().map(|row| row.text("note"))
+    }
+}
+
+impl Keep for Run {
+    fn tables(&self) -> Vec<&Table> {
+        vec![&self.streams, &self.path, &self.notes, &self.delays]
+    }
+
+    fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, _: Vec<EntityTrace>) -> Option<Run> {
+        let empty = empty();
+        Some(Run {
+            streams: read(&empty.streams)?,
+            path: read(&empty.path)?,
+            notes: read(&empty.notes)?,
+            delays: read(&empty.delays)?,
+        })
+    }
+}
+
+/// The runs that a sweep has kept, and those that it makes; of a plain run nothing is kept.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    kept: Option<KeptRuns>,
+    known: BTreeMap<String, Run>,
+    /// Those of this file.
+    own: Mutex<BTreeMap<String, Run>>,
+}
+
+impl Shelf {
+    /// With the runs that `kept` has.
+    pub(super) fn of(kept: KeptRuns) -> Shelf {
+        Shelf {
+            known: kept.read(),
+            kept: Some(kept),
+            own: Mutex::default(),
+        }
+    }
+
+    /// How many there are of earlier commands.
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
+    }
+
+    fn own(&self) -> MutexGuard<'_, BTreeMap<String, Run>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run `key`, where an earlier sweep has kept it.
+    pub(super) fn find(&self, key: &str) -> Option<Run> {
+        let run = self.known.get(key)?;
+        self.own().insert(key.to_owned(), run.clone());
+        Some(run.clone())
+    }
+
+    /// Keeps a run that is whole.
+    pub(super) fn put(&self, key: &str, run: &Run) {
+        if let Some(kept) = &self.kept {
+            kept.keep(key, run);
+            self.own().insert(key.to_owned(), run.clone());
+        }
+    }
+
+    /// Writes the runs of this file into the run folder.
+    pub(super) fn finish(&self, out: &mut RunFolder) -> Result<(), RunFolderError> {
+        let Some(kept) = &self.kept else {
+            return Ok(());
+        };
+        kept.finish(out, self.own().iter().map(|(key, run)| (key.as_str(), run)))
+    }
+}

@@ -1,0 +1,157 @@
+//! A testbed that is watched: each trial moves the bar and is kept, and none begins once the user has interrupted.
+
+use super::journal::Journal;
+use indicatif::ProgressBar;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_bench::ports::{Flow, Learned, Learning};
+use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
+use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
+use trammel_bench::trial::Failure;
+use trammel_core::label::Label;
+use trammel_core::time::Time;
+use trammel_ground::{progress, say};
+
+/// Whether the user has interrupted.
+pub(super) fn is_set(interrupted: &AtomicBool) -> bool {
+    interrupted.load(Ordering::SeqCst)
+}
+
+/// A testbed with someone who looks on.
+#[derive(Debug)]
+pub(super) struct Watched<'a> {
+    bed: &'a mut dyn Testbed,
+    interrupted: &'a AtomicBool,
+    bar: &'a ProgressBar,
+    journal: &'a mut Option<Journal>,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(
+        bed: &'a mut dyn Testbed,
+        interrupted: &'a AtomicBool,
+        bar: &'a ProgressBar,
+        journal: &'a mut Option<Journal>,
+    ) -> Watched<'a> {
+        Watched {
+            bed,
+            interrupted,
+            bar,
+            journal,
+        }
+    }
+}
+
+impl Testbed for Watched<'_> {
+    fn label(&self) -> Label {
+        self.bed.label()
+    }
+
+    fn device(&self) -> String {
+        self.bed.device()
+    }
+
+    fn line_fps(&self, traffic: &Traffic) -> f64 {
+        self.bed.line_fps(traffic)
+    }
+
+    fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
+        self.bed.ceiling_fps(traffic)
+    }
+
+    fn pauses(&self) -> Time {
+        self.bed.pauses()
+    }
+
+    fn sources(&self, traffic: &Traffic) -> u32 {
+        self.bed.sources(traffic)
+    }
+
+    fn latency_of(&self) -> LatencyOf {
+        self.bed.latency_of()
+    }
+
+    fn repeats_itself(&self) -> bool {
+        self.bed.repeats_itself()
+    }
+
+    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Time> {
+        self.bed.takes(traffic, plan)
+    }
+
+    fn resets(&self) -> Vec<String> {
+        self.bed.resets()
+    }
+
+    fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+        if is_set(self.interrupted) {
+            return Err("interrupted".into());
+        }
+        let device = self.bed.device();
+        if let Some(observed) = self.known(&device, traffic, plan) {
+            progress::step(self.bar);
+            return Ok(observed);
+        }
+        let observed = self.watch(|bed| bed.offer(traffic, plan))?;
+        if let Some(journal) = self.journal {
+            let added = journal.add(&device, traffic, plan, &observed);
+            self.lose_on(added);
+        }
+        Ok(observed)
+    }
+
+    // What is done with several ports, or is no trial, is not kept: a run that goes on makes it again.
+    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+        self.watch(|bed| bed.offer_together(flows))
+    }
+
+    fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
+        self.watch(|bed| bed.learn(traffic, learning))
+    }
+
+    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
+        self.bed.carries_files(carrier)
+    }
+
+    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+        self.watch(|bed| bed.transfer(file))
+    }
+}
+
+impl Watched<'_> {
+    /// Makes a trial, which is none where it was cut short.
+    fn watch<T>(
+        &mut self,
+        trial: impl FnOnce(&mut dyn Testbed) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if is_set(self.interrupted) {
+            return Err("interrupted".into());
+        }
+        let made = trial(self.bed)?;
+        if is_set(self.interrupted) {
+            return Err("interrupted".into());
+        }
+        progress::step(self.bar);
+        Ok(made)
+    }
+
+    /// What came of the trial before an interruption.
+    fn known(&mut self, device: &str, traffic: &Traffic, plan: &Plan) -> Option<Observation> {
+        match self.journal.as_mut()?.answer(device, traffic, plan) {
+            Ok(known) => known,
+            error => {
+                self.lose_on(error.map(|_| ()));
+                None
+            }
+        }
+    }
+
+    /// A disk that is full loses the resume, not the run.
+    fn lose_on(&mut self, done: std::io::Result<()>) {
+        if let Err(why) = done {
+            say(&format!(
+                "warning: trials are not kept from here on, so an interrupted run begins anew: {why}"
+            ));
+            *self.journal = None;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `trammel check`: reads scenario files and shows every fault.
+
+use super::{explain, out};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use trammel_ground::{DONE, USAGE, say};
+#[cfg(target_os = "linux")]
+use trammel_scenario::forwarding;
+#[cfg(target_os = "linux")]
+use trammel_scenario::forwarding::ForwardingFile;
+use trammel_scenario::placement;
+use trammel_scenario::placement::{NoEstimator, PlacementFile};
+use trammel_scenario::sweep::Swept;
+use trammel_scenario::traffic;
+use trammel_scenario::traffic::TrafficFile;
+use trammel_scenario::{File, ReadError, schema};
+use trammel_transport::refusals::reading;
+
+/// Read scenario files and show every fault, without running anything
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel check examples/*.toml\n  trammel check --schema > scenario.schema.json"
+)]
+pub(super) struct Args {
+    /// Scenario files, and router configurations (`.click`)
+    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    files: Vec<PathBuf>,
+    /// Write the JSON Schema of scenario files to standard output
+    #[arg(long, conflicts_with = "files")]
+    schema: bool,
+    /// Write the points of each file to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.schema {
+        return out(&serde_json::to_string_pretty(&schema::schema())?);
+    }
+    let mut code = DONE;
+    let mut points = Vec::new();
+    for path in &args.files {
+        #[cfg(target_os = "linux")]
+        if trammel_workbench::source::is_configuration(path) {
+            if !is_sound(&path.to_string_lossy())? {
+                code = USAGE;
+            }
+            continue;
+        }
+        match File::read_with(path, &reading(&[])) {
+            Ok(file) => {
+                let found = file.points.iter().map(|point| {
+                    let mut row = row(&file.name, &point.id, &point.swept);
+                    row.insert("hash".to_owned(), json!(point.hash));
+                    row
+                });
+                points.extend(faultless(&file.name, found));
+            }
+            Err(ReadError::Elsewhere {
+                subject: placement::SUBJECT,
+                ..
+            }) => match PlacementFile::read(path, &NoEstimator) {
+                Ok(file) => {
+                    let n = file.problem.chains.len();
+                    say(&format!("{}: no fault, {n} chains to place", file.name));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
+            #[cfg(target_os = "linux")]
+            Err(ReadError::Elsewhere {
+                subject: forwarding::SUBJECT,
+                ..
+            }) => match ForwardingFile::read(path) {
+                Ok(file) => {
+                    let found = file.points.iter();
+                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                    points.extend(faultless(&file.name, found));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
+            Err(ReadError::Elsewhere {
+                subject: traffic::SUBJECT,
+                ..
+            }) => match TrafficFile::read(path, None) {
+                Ok(file) => {
+                    let found = file.points.iter();
+                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                    points.extend(faultless(&file.name, found));
+                }
+                Err(error) => {
+                    explain(&error.into());
+                    code = USAGE;
+                }
+            },
+            Err(error) => {
+                explain(&error.into());
+                code = USAGE;
+            }
+        }
+    }
+    if args.json {
+        out(&json!({ "schema": "trammel/1", "points": points }).to_string())?;
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// The swept parameters of a point, by the columns that they have in tables.
+/// What is told of a point.
+type Row = serde_json::Map<String, serde_json::Value>;
+
+/// Says that a file has no fault, and how many points; gives these.
+fn faultless<I: ExactSizeIterator<Item = Row>>(name: &str, points: I) -> I {
+    let n = points.len();
+    let noun = if n == 1 { "point" } else { "points" };
+    say(&format!("{name}: no fault, {n} {noun}"));
+    points
+}
+
+fn row(file: &str, id: &str, swept: &[Swept]) -> Row {
+    let mut row = swept_cells(swept);
+    row.insert("file".to_owned(), json!(file));
+    row.insert("point".to_owned(), json!(id));
+    row
+}
+
+fn swept_cells(swept: &[Swept]) -> Row {
+    let cells = swept.iter().map(|swept| {
+        let value = swept.number.map_or_else(|| json!(swept.text), |n| json!(n));
+        (swept.column.clone(), value)
+    });
+    cells.collect()
+}
+
+/// Shows what is wrong with a configuration of the router; says whether it can run.
+#[cfg(target_os = "linux")]
+fn is_sound(path: &str) -> anyhow::Result<bool> {
+    use trammel_router::load::{self, BuiltIn};
+    use trammel_workbench::names;
+    use trammel_workbench::source::{Files, Source};
+    let source = Source::read(path).map_err(anyhow::Error::msg)?;
+    let files = Files::new(None);
+    let options = trammel_router::lang::Options {
+        loader: &files,
+        classes: Some(&BuiltIn),
+        ..trammel_router::lang::Options::default()
+    };
+    let said = load::check(&source.text, &source.name, &options, names::here());
+    let text = trammel_router::diagnostic::render(&said);
+    if !text.is_empty() {
+        say(text.trim_end_matches('\n'));
+    }
+    if !said.has_errors() {
+        say(&format!("{path}: no fault"));
+    }
+    Ok(!said.has_errors())
+}

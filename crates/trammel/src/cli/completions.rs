@@ -1,0 +1,122 @@
+//! `trammel completions`: completions for a shell.
+
+use super::doc;
+use super::list::{self, Listed};
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap_complete::Shell;
+use std::process::ExitCode;
+use trammel_scenario::schema;
+
+/// Write completions for a shell to standard output
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel completions bash > ~/.local/share/bash-completion/completions/trammel"
+)]
+pub(super) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+/// Arguments that are names, and of which kinds.
+const NAMED: &[(&str, &str, &[Listed])] = &[
+    ("paper", "keys", &[Listed::Papers]),
+    #[cfg(target_os = "linux")]
+    ("list", "name", &[Listed::Elements]),
+    #[cfg(target_os = "linux")]
+    ("bench", "model", &[Listed::Devices]),
+    #[cfg(target_os = "linux")]
+    ("bench", "machine", &[Listed::Machines]),
+    #[cfg(target_os = "linux")]
+    ("bench", "tests", &[Listed::Tests]),
+    #[cfg(target_os = "linux")]
+    ("estimate", "machine", &[Listed::Machines]),
+    #[cfg(target_os = "linux")]
+    ("send", "app", &[Listed::Applications]),
+];
+
+/// The command with every name that an argument may be: for completions, which cannot ask.
+fn with_names() -> clap::Command {
+    let mut command = super::command();
+    let mut add = |subcommand: &'static str, argument: &'static str, names: Vec<String>| {
+        let taken = std::mem::take(&mut command);
+        command = taken.mut_subcommand(subcommand, |subcommand| {
+            subcommand.mut_arg(argument, |argument| {
+                // They live as long as the command, which ends with the process.
+                let names = names.into_iter().map(|name| &*name.leak());
+                argument.value_parser(PossibleValuesParser::new(names))
+            })
+        });
+    };
+    let names = |kinds: &[Listed]| {
+        let rows = kinds.iter().flat_map(|kind| list::rows(*kind));
+        let names = rows.flat_map(|(name, aliases, _)| {
+            let aliases = aliases.into_iter().map(str::to_owned);
+            std::iter::once(name).chain(aliases)
+        });
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    for (subcommand, argument, kinds) in NAMED {
+        add(subcommand, argument, names(kinds));
+    }
+    let kinds = doc::WHOLE.iter().map(|whole| (*whole).to_owned());
+    add("doc", "kind", kinds.chain(Listed::singulars()).collect());
+    let mut all = names(Listed::value_variants());
+    all.extend(schema::SUBJECTS.iter().map(|(name, _)| (*name).to_owned()));
+    add("doc", "name", all);
+    command
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    super::out(script(args.shell).trim_end())
+}
+
+/// The completions of a shell.
+fn script(shell: Shell) -> String {
+    let mut text = Vec::new();
+    let mut command = with_names();
+    clap_complete::generate(shell, &mut command, "trammel", &mut text);
+    let mut text = String::from_utf8(text).expect("completions are text");
+    if shell == Shell::Fish {
+        // The generator for fish leaves out what stands at a place of its own.
+        for subcommand in command.get_subcommands() {
+            for argument in subcommand.get_positionals() {
+                let values = argument.get_possible_values();
+                let names: Vec<_> = values.iter().map(PossibleValue::get_name).collect();
+                if !names.is_empty() {
+                    text += &format!(
+                        "complete -c trammel -n \"__fish_trammel_using_subcommand {}\" -f -a \"{}\"\n",
+                        subcommand.get_name(),
+                        names.join(" ")
+                    );
+                }
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shell_completes_variants_papers_elements_and_devices() {
+        for shell in Shell::value_variants() {
+            let text = script(*shell);
+            let mut names = vec!["cubic", "tekala-2007", "epyc-7532", "fq_codel"];
+            if cfg!(target_os = "linux") {
+                names.extend(["LookupIPRoute", "click-pc-2009"]);
+            }
+            // Elvish and PowerShell complete options and subcommands only.
+            if matches!(shell, Shell::Bash | Shell::Zsh | Shell::Fish) {
+                for name in names {
+                    assert!(text.contains(name), "{shell}: {name}");
+                }
+            }
+        }
+    }
+}

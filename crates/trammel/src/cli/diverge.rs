@@ -1,0 +1,134 @@
+//! `trammel diverge`: where the simulator and the real kernel part.
+
+use super::out;
+use anyhow::bail;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use trammel_core::time::Time;
+use trammel_ground::machine;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, print, say};
+use trammel_report::run_folder::{RunFolder, RunInfo};
+use trammel_scenario::File;
+use trammel_scenario::model::Engine;
+use trammel_transport::diverge::{Wish, compare, save, show};
+use trammel_transport::refusals::reading;
+
+/// Find the first segment that the simulator and the real kernel send differently, and which mechanism it is
+///
+/// Both run the same path and lose the same packets. What a sender sends is compared segment by segment: its data, and when it is sent.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, both captures are written, from a second before they part, and divergence.json.\n\nExit codes:\n  0    alike to the end\n  1    they part\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
+)]
+pub(super) struct Args {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    scenario: PathBuf,
+    /// The point to run, of a scenario with a sweep [default: the first]
+    #[arg(long, value_name = "POINT")]
+    point: Option<String>,
+    /// The flow to look at [default: the first]
+    #[arg(long, value_name = "NAME")]
+    flow: Option<String>,
+    /// What is taken for the same time [default: 1 ms and four packets on the slowest line]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    tolerance: Option<Time>,
+    /// When to stop [default: the scenario's duration]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Time>,
+    /// The seed of both, in place of the file's
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    out: super::folder::Args,
+    /// Write what was found to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    let time = super::durations::parse(text)?;
+    if (0.0..=1e6).contains(&time.as_secs_f64()) {
+        return Ok(time);
+    }
+    Err("it must be from 0 to 1,000,000 s".to_owned())
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let wish = wish(args)?;
+    // A folder that cannot be written is a fault before the work, not after it.
+    let wanted = args.out.wanted();
+    let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
+    let (started, clock) = (machine::now(), Instant::now());
+    let is_interrupted = || interrupted.load(Ordering::SeqCst);
+    let compared = match compare(&wish, &is_interrupted) {
+        Err(_) if is_interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
+        compared => compared?,
+    };
+    if let Some(mut folder) = folder {
+        save(&compared, &mut folder)?;
+        let text = format!("{:#}\n", show::json(&compared));
+        folder.write("divergence.json", text.as_bytes())?;
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: args.scenario.display().to_string(),
+            seeds: vec![wish.seed],
+            machine: machine::facts(),
+            started,
+            wall_s: [("engines".to_owned(), clock.elapsed().as_secs_f64())].into(),
+            ..RunInfo::default()
+        };
+        say(&format!("{}", folder.finish(&info)?.display()));
+    }
+    if args.json {
+        print(&format!("{:#}", show::json(&compared)))?;
+    } else {
+        out(show::text(&compared).trim_end())?;
+    }
+    let code = if compared.parting.is_some() {
+        FAILED
+    } else {
+        DONE
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// What the arguments ask for.
+fn wish(args: &Args) -> anyhow::Result<Wish> {
+    // What the kernel refuses is told of the one point that is run.
+    let file = File::read_with(&args.scenario, &reading(&[Engine::Simulate]))?;
+    let names = |all: &mut dyn Iterator<Item = &str>| {
+        let quoted: Vec<_> = all.map(|name| format!("`{name}`")).collect();
+        quoted.join(", ")
+    };
+    let point = match &args.point {
+        None => file.points.first(),
+        Some(wanted) => file.points.iter().find(|point| point.id == *wanted),
+    };
+    let Some(point) = point else {
+        let all = names(&mut file.points.iter().map(|point| point.id.as_str()));
+        bail!("{}: there is no such point; it has {all}", file.name);
+    };
+    let scenario = &point.scenario;
+    let flow = match &args.flow {
+        None => 0,
+        Some(wanted) => match scenario.flows.iter().position(|flow| flow.name == *wanted) {
+            Some(flow) => flow,
+            None => {
+                let all = names(&mut scenario.flows.iter().map(|flow| flow.name.as_str()));
+                bail!("{}: there is no flow `{wanted}`; it has {all}", file.name);
+            }
+        },
+    };
+    Ok(Wish {
+        scenario: scenario.clone(),
+        flow,
+        tolerance: args.tolerance,
+        until: args.until.filter(|until| *until > Time::ZERO),
+        seed: args.seed.unwrap_or(scenario.seed),
+    })
+}

@@ -1,0 +1,152 @@
+//! `trammel fidelity`: the simulator against the real kernel over paths of all kinds.
+
+use anyhow::{Context, anyhow};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use trammel_ground::{Lacks, machine};
+use trammel_report::provenance::provenance;
+use trammel_report::run_folder::{RunFolder, RunInfo};
+use trammel_stats::table::write_json;
+use trammel_transport::fidelity::matrix;
+use trammel_transport::fidelity::matrix::{Extent, Made, page};
+use trammel_transport::fidelity::terminal::Terminal;
+
+/// Measure how close the simulator is to the real kernel, over paths of all kinds
+///
+/// Scenarios are drawn from a seed over the whole range of rates, round trips, buffers, losses, flows, variants and queues; each is run by the
+/// simulator and by the kernel, which `trammel kernel build` makes. An interrupted run with `-o` goes on where it stopped.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 where a target is missed."
+)]
+pub(super) struct Args {
+    /// 16 cells of three phases: about a minute [default]
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// 400 cells of five phases: up to three hours on two cores
+    #[arg(long)]
+    full: bool,
+    /// The seed of the cells; use one that was not used during development
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Cells to draw, in place of those of --quick or --full
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    cells: Option<u16>,
+    /// A source tree of Linux whose kernel is compared with, in place of the package's
+    #[arg(long, value_name = "TREE")]
+    source: Option<PathBuf>,
+    #[command(flatten)]
+    out: super::folder::Args,
+    /// Threads to use [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let (started, clock) = (machine::now(), Instant::now());
+    let mut extent = if args.full {
+        Extent::FULL
+    } else {
+        Extent::QUICK
+    };
+    if let Some(cells) = args.cells {
+        extent.cells = cells.into();
+    }
+    let source = args.source.as_deref().map(tree).transpose()?;
+    // A folder that cannot be written is a fault before the work, not after it.
+    let wanted = args.out.wanted();
+    let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
+    let watch = Terminal::new(folder.as_ref(), &interrupted);
+    let made = matrix::run(
+        extent,
+        args.seed,
+        source.as_deref(),
+        args.threads.map(usize::from),
+        &watch.known(),
+        &watch,
+    )?;
+    watch.clear();
+    if let Some(what) = &made.outcome.lacks {
+        return Err(anyhow::Error::new(Lacks {
+            what: what.clone(),
+            mend: "without the kernel there is nothing to compare with".to_owned(),
+        }));
+    }
+    if let Some(mut out) = folder {
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: "fidelity".to_owned(),
+            seeds: vec![args.seed],
+            machine: machine::facts(),
+            started,
+            wall_s: [("engines".to_owned(), clock.elapsed().as_secs_f64())].into(),
+            interrupted: made.outcome.is_interrupted,
+            ..RunInfo::default()
+        };
+        for table in made.judged.tables().iter().chain(made.outcome.tables()) {
+            out.write_table(table)?;
+        }
+        for cell in &made.cells {
+            out.write(&format!("cells/{}.toml", cell.name), cell.text.as_bytes())?;
+        }
+        let mut report = page::render(&made, args.seed);
+        let mut subject = vec![("seed of the cells".to_owned(), args.seed.to_string())];
+        subject.extend(made.outcome.facts.clone());
+        report.provenance = provenance(&info, subject);
+        out.write_page(&report)?;
+        let path = out.finish(&info)?;
+        say(&format!("{}", path.join("report.html").display()));
+    }
+    show(args, &made)?;
+    Ok(ExitCode::from(code(&made)))
+}
+
+/// The place of a tree, wherever a cell's file lies.
+fn tree(path: &Path) -> anyhow::Result<String> {
+    let whole = path.canonicalize().map_err(|why| {
+        anyhow!(
+            "`{}`: {why}; `--source` takes the folder of a source tree of Linux",
+            path.display()
+        )
+    })?;
+    let text = whole
+        .to_str()
+        .context("a path that is not UTF-8 cannot stand in a scenario")?;
+    Ok(text.to_owned())
+}
+
+fn show(args: &Args, made: &Made) -> anyhow::Result<()> {
+    let mut out = trammel_ground::stdout();
+    if args.json {
+        write_json(&made.judged.tables(), &mut out)?;
+        return Ok(());
+    }
+    write!(out, "{}", made.judged.of_targets())?;
+    writeln!(out, "{}", page::itself(&made.judged.own))?;
+    Ok(())
+}
+
+fn code(made: &Made) -> u8 {
+    let is_met = made
+        .judged
+        .targets
+        .iter()
+        .all(matrix::judge::Target::is_met);
+    if made.outcome.is_interrupted {
+        INTERRUPTED
+    } else if !made.outcome.failures.is_empty() || !is_met {
+        FAILED
+    } else if made.outcome.lacks.is_some() {
+        LACKS
+    } else {
+        DONE
+    }
+}

@@ -1,0 +1,28 @@
+//! `trammel man`: the manual pages.
+
+use clap_mangen::Man;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write the manual page to standard output, or a page for every command to a folder
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel man | man -l -\n  trammel man --dir /usr/local/share/man/man1"
+)]
+pub(super) struct Args {
+    /// Folder for one page a command
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let command = super::command();
+    if let Some(dir) = &args.dir {
+        std::fs::create_dir_all(dir)?;
+        clap_mangen::generate_to(command, dir)?;
+        return Ok(ExitCode::from(trammel_ground::DONE));
+    }
+    let mut page = Vec::new();
+    Man::new(command).render(&mut page)?;
+    super::out(String::from_utf8(page)?.trim_end())
+}

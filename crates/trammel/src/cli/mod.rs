@@ -1,0 +1,269 @@
+//! The command line: one file a subcommand, and the exit codes that they share.
+//!
+//! Tables go to standard output; everything that is said to a person goes to standard error.
+
+#[cfg(target_os = "linux")]
+mod bench;
+#[cfg(target_os = "linux")]
+mod beside;
+mod calibrate;
+mod check;
+mod citations;
+mod compare;
+mod completions;
+mod decode;
+#[cfg(target_os = "linux")]
+mod diverge;
+mod doc;
+#[cfg(target_os = "linux")]
+mod doc_device;
+mod durations;
+#[cfg(target_os = "linux")]
+mod element;
+#[cfg(target_os = "linux")]
+mod estimate;
+mod estimate_page;
+mod fidelity;
+pub(crate) mod folder;
+#[cfg(target_os = "linux")]
+mod graph;
+mod hint;
+#[cfg(target_os = "linux")]
+mod itg;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
+mod link;
+mod list;
+#[cfg(target_os = "linux")]
+mod log;
+mod man;
+mod options;
+mod packetdrill;
+mod paper;
+mod place;
+#[cfg(target_os = "linux")]
+mod recv;
+#[cfg(target_os = "linux")]
+mod router;
+mod run;
+#[cfg(target_os = "linux")]
+mod send;
+mod sweep;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use trammel_ground::{DONE, LACKS, Lacks, USAGE, Unwritable, say, stdout, tell};
+use trammel_scenario::ReadError;
+
+const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    ran, and a check, threshold or verdict failed
+  2    usage or configuration error
+  3    the machine lacks something; the other engines still run
+  130  interrupted, partial results kept";
+
+/// Predicts, simulates and measures network performance from one description.
+#[derive(Debug, Parser)]
+#[command(name = "trammel", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Sweep(sweep::Args),
+    Paper(paper::Args),
+    Place(place::Args),
+    #[cfg(target_os = "linux")]
+    Bench(Box<bench::Args>),
+    #[cfg(target_os = "linux")]
+    Router(Box<router::Args>),
+    #[cfg(target_os = "linux")]
+    Graph(graph::Args),
+    #[cfg(target_os = "linux")]
+    Estimate(Box<estimate::Args>),
+    #[cfg(target_os = "linux")]
+    Send(Box<send::Args>),
+    #[cfg(target_os = "linux")]
+    Recv(recv::Args),
+    #[cfg(target_os = "linux")]
+    Link(link::Args),
+    #[cfg(target_os = "linux")]
+    Log(log::Args),
+    Decode(decode::Args),
+    Calibrate(calibrate::Args),
+    #[cfg(target_os = "linux")]
+    Kernel(kernel::Args),
+    Fidelity(fidelity::Args),
+    #[cfg(target_os = "linux")]
+    Diverge(diverge::Args),
+    Packetdrill(packetdrill::Args),
+    Check(check::Args),
+    List(list::Args),
+    Doc(doc::Args),
+    Compare(compare::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Reads the arguments of the process, does what they ask and returns the exit code.
+pub fn main() -> ExitCode {
+    // Frames are sent and delayed to the microsecond.
+    #[cfg(target_os = "linux")]
+    trammel_io::clock::wake_on_time();
+    #[cfg(target_os = "linux")]
+    if let Some(name) = called_as() {
+        if name == trammel_transport::host::NAME {
+            return trammel_transport::host::main();
+        }
+        if let Some(program) = crate::click::tools::find(&name) {
+            return program();
+        }
+    }
+    let parsed = match parse() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let outcome = match parsed.command {
+        Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Paper(args) => paper::run(args),
+        Command::Place(args) => place::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Bench(args) => bench::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Router(args) => router::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Graph(args) => graph::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Estimate(args) => estimate::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Send(args) => send::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Recv(args) => recv::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Link(args) => link::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Log(args) => log::run(&args),
+        Command::Decode(args) => decode::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Kernel(args) => kernel::run(&args),
+        Command::Fidelity(args) => fidelity::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Diverge(args) => diverge::run(&args),
+        Command::Packetdrill(args) => packetdrill::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Doc(args) => doc::run(&args),
+        Command::Compare(args) => compare::run(args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    };
+    let code = outcome.unwrap_or_else(|error| explain(&error));
+    // What is still on its way may not arrive.
+    match stdout::finish() {
+        Ok(()) => code,
+        // The reader of our output has what it wanted.
+        Err(why) if why.kind() == io::ErrorKind::BrokenPipe => code,
+        Err(why) => explain(&why.into()),
+    }
+}
+
+/// Reads the arguments; gives the exit code where there is nothing to do.
+fn parse() -> Result<Cli, ExitCode> {
+    let mut command = Cli::command();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(text) = hint::file_without_command(&command, &arguments) {
+        say(&text);
+        return Err(ExitCode::from(USAGE));
+    }
+    let arguments = hint::help_of_router(arguments);
+    let parsed = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|matches| {
+            folder::note(&command, &matches);
+            Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        });
+    parsed.map_err(|error| {
+        let code = if error.use_stderr() { USAGE } else { DONE };
+        let shown = error.print().and_then(|()| stdout().flush());
+        match shown {
+            Err(why) if !error.use_stderr() => explain(&anyhow::Error::new(io::Error::new(
+                why.kind(),
+                Unwritable::from(why),
+            ))),
+            _ => ExitCode::from(code),
+        }
+    })
+}
+
+/// The name that this program was called by.
+#[cfg(target_os = "linux")]
+fn called_as() -> Option<String> {
+    let path = std::env::args_os().next()?;
+    let name = std::path::Path::new(&path).file_name()?;
+    Some(name.to_str()?.to_owned())
+}
+
+/// An address and port to listen on; of a link's own address with its interface.
+#[cfg(target_os = "linux")]
+fn listen_at(text: &str) -> Result<std::net::SocketAddr, String> {
+    let help = "give ADDRESS:PORT or [IPv6]:PORT, of a link's own address with its interface, `[fe80::1%eth0]:PORT`";
+    trammel_io::reach::own(text, None).map_err(|why| format!("{why}; {help}"))
+}
+
+/// Shows `error` and returns its exit code.
+fn explain(error: &anyhow::Error) -> ExitCode {
+    if let Some(io) = error
+        .downcast_ref::<io::Error>()
+        .filter(|io| stdout::is_of_stdout(io))
+    {
+        if io.kind() == io::ErrorKind::BrokenPipe {
+            // The reader of our output has what it wanted.
+            return ExitCode::from(DONE);
+        }
+        say(&format!(
+            "error: standard output cannot be written: {io}; send it elsewhere, or give `-o DIR`"
+        ));
+        return ExitCode::from(USAGE);
+    }
+    let code = match error.downcast_ref::<ReadError>() {
+        Some(ReadError::Faults(problems)) => {
+            tell(&problems.render(is_coloured()));
+            return ExitCode::from(USAGE);
+        }
+        None if error.downcast_ref::<Lacks>().is_some() => LACKS,
+        _ => USAGE,
+    };
+    say(&format!("error: {error:#}"));
+    ExitCode::from(code)
+}
+
+/// Whether messages may have colours: on a terminal, unless `NO_COLOR` is set (no-color.org).
+fn is_coloured() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// Writes `text` and a line end to standard output.
+fn out(text: &str) -> anyhow::Result<ExitCode> {
+    writeln!(trammel_ground::stdout(), "{text}")?;
+    Ok(ExitCode::from(DONE))
+}
+
+/// The whole command, for completions and man pages.
+fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_arguments_are_consistent() {
+        super::command().debug_assert();
+    }
+}

@@ -1,0 +1,87 @@
+//! `trammel paper`: published tables, ours beside theirs.
+
+use anyhow::bail;
+use std::process::ExitCode;
+use trammel_core::time::Time;
+use trammel_papers::experiment::Choice;
+use trammel_papers::library;
+use trammel_papers::reproduce::{Job, run as reproduce};
+use trammel_streams::peers::Peer;
+use trammel_transport::fidelity;
+
+/// Recompute the tables of published papers, next to the originals
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel paper tekala-2007 -o out\n\n`trammel list papers` shows the keys."
+)]
+pub(super) struct Args {
+    /// Keys of the papers; all of them without any
+    #[arg(value_name = "KEY")]
+    keys: Vec<String>,
+    /// Every point and repeat, in place of the two-minute choice
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    out: super::folder::Args,
+    /// With streams that are measured: how long each is sent [default: the paper's choice]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    duration: Option<Time>,
+    /// With streams that are measured: another generator that takes turns with ours, where it is installed
+    #[arg(long, value_name = "PROGRAM", value_enum, value_delimiter = ',')]
+    beside: Vec<Peer>,
+    /// Threads to use [default: one a core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+    /// With `linux-6.12`: write the study to docs/linux-6.12.md
+    #[arg(long)]
+    write_docs: bool,
+}
+
+/// A time of streams.
+fn duration(text: &str) -> Result<Time, String> {
+    let time = super::durations::parse(text)?;
+    if (0.01..=3600.0).contains(&time.as_secs_f64()) {
+        return Ok(time);
+    }
+    Err("it must be from 10 ms to 3600 s".to_owned())
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let interrupted = super::options::interrupted()?;
+    let threads = args.threads.map(usize::from);
+    if args.keys == [fidelity::KEY] {
+        return fidelity::command::execute(&fidelity::command::Job {
+            options: fidelity::Options {
+                folder: library::find(fidelity::KEY)?.dir,
+                full: args.full,
+                threads,
+            },
+            out: args.out.wanted(),
+            document: args.write_docs.then(|| "docs/linux-6.12.md".into()),
+            json: args.json,
+            interrupted,
+        });
+    }
+    if args.write_docs {
+        bail!(
+            "`--write-docs` is for one paper: give `trammel paper {} --write-docs`",
+            fidelity::KEY
+        );
+    }
+    reproduce(&Job {
+        keys: args.keys,
+        choice: Choice {
+            is_full: args.full,
+            threads,
+            seconds: args.duration.map(Time::as_secs_f64),
+            peers: args.beside,
+            ..Choice::default()
+        },
+        out: args.out.wanted(),
+        json: args.json,
+        interrupted,
+    })
+}

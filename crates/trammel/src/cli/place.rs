@@ -1,0 +1,63 @@
+//! `trammel place`: chains of network functions on servers.
+
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use trammel_forwarding::placement::{Format, Job, run as place};
+
+/// Place chains of network functions on servers
+///
+/// Cuts chains that are too large into replicas, puts them on as few servers as it can, says how far from the least
+/// that may be, and simulates every core. A placement is printed only if an independent checker accepts it.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes\n  trammel place examples/placement.toml -o out"
+)]
+pub(super) struct Args {
+    /// Placement file (`subject = "placement"`)
+    #[arg(value_name = "SCENARIO")]
+    scenario: PathBuf,
+    /// How to show the placement
+    #[arg(long, value_enum, default_value = "text", conflicts_with = "json")]
+    format: Shown,
+    #[command(flatten)]
+    out: super::folder::Args,
+    /// Write the tables to standard output as JSON
+    #[arg(long)]
+    json: bool,
+    /// Seed of the simulated cores, in place of the file's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shown {
+    /// Tables for people
+    Text,
+    /// Every table, as with `--json`
+    Json,
+    /// Resources of Kubernetes, in YAML
+    Kubernetes,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let format = match args.format {
+        _ if args.json => Format::Json,
+        Shown::Text => Format::Text,
+        Shown::Json => Format::Json,
+        Shown::Kubernetes => Format::Kubernetes,
+    };
+    #[cfg(target_os = "linux")]
+    let estimator = trammel_forwarding::for_placement::ForPlacement;
+    // The router, whose configurations are estimated, is built for Linux only.
+    #[cfg(not(target_os = "linux"))]
+    let estimator = trammel_scenario::placement::NoEstimator;
+    super::options::end_at_interrupt()?;
+    let job = Job {
+        path: args.scenario.clone(),
+        format,
+        seed: args.seed,
+        out: args.out.wanted(),
+    };
+    place(&job, &estimator)
+}

@@ -1,0 +1,249 @@
+//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a few points, one chosen among them.
+
+use super::axis::value;
+use super::capacity;
+use super::shown::{Setting, settings};
+use super::words::list;
+use crate::points::{Outcome, PointTrace};
+use crate::trace_of::Samples;
+use std::collections::BTreeSet;
+use trammel_core::label::Label;
+use trammel_core::time::Time;
+use trammel_netsim::trace::Sample;
+use trammel_report::figure::{Axis, Figure, GREY, Mark, Scale, Series};
+use trammel_report::{Block, Choice, Section};
+use trammel_scenario::File;
+
+/// Flows of one plot at most.
+const MOST_FLOWS: usize = 8;
+/// Curves of one plot at most, those of several engines together.
+const MOST_CURVES: usize = 24;
+/// Instants of a goodput curve at most.
+const GOODPUT_STEPS: usize = 100;
+
+pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
+    let settings = settings(file);
+    let options = settings.iter().enumerate().map(|(n, setting)| {
+        let blocks = figures(file, outcome, n + 1, setting);
+        (setting.name.clone(), blocks)
+    });
+    let mut options: Vec<(String, Vec<Block>)> = options.collect();
+    options.retain(|(_, blocks)| !blocks.is_empty());
+    let seeds: BTreeSet<u64> = settings
+        .iter()
+        .flat_map(|setting| &setting.points)
+        .map(|at| file.points[*at].scenario.seed)
+        .collect();
+    let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let text = format!(
+        "One run of each point, with seed {}. The plots share their time axis: point at one and read all; drag to zoom.",
+        list(&seeds)
+    );
+    let blocks = match options.len() {
+        0 => return Vec::new(),
+        1 => options.remove(0).1,
+        _ => vec![Block::Choice(Choice {
+            name: "Point".to_owned(),
+            options,
+        })],
+    };
+    let heading = match file.points.len() {
+        1 => "Inside the run",
+        _ => "Inside single runs",
+    };
+    vec![Section {
+        heading: heading.to_owned(),
+        text,
+        blocks,
+    }]
+}
+
+/// A workload or a stream: its name, whose run it is of, and what it had delivered by an instant.
+type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
+
+/// Makes the points of a curve from samples.
+type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
+
+/// The plots of one alternative. Points that differ in names only share them: a curve is then called by its point's name.
+fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> Vec<Block> {
+    let traces = setting.points.iter().flat_map(|at| {
+        let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == 0;
+        outcome.traces.iter().filter(of_point)
+    });
+    let traces: Vec<&PointTrace> = traces.collect();
+    let called = |one: &PointTrace| {
+        let values: Vec<String> = setting
+            .names
+            .iter()
+            .map(|at| value(&file.points[one.at], *at))
+            .collect();
+        if values.is_empty() {
+            let entity = one.trace.entity.trim_end_matches(":delivered");
+            entity.to_owned()
+        } else {
+            values.join(", ")
+        }
+    };
+    let flows: Vec<(String, Label, &[Sample])> = traces
+        .iter()
+        .filter_map(|one| match &one.trace.samples {
+            Samples::Flow(samples) if !samples.is_empty() => {
+                Some((called(one), one.label, samples.as_slice()))
+            }
+            _ => None,
+        })
+        .take(MOST_CURVES)
+        .collect();
+    // A colour is a flow, whichever engine has it.
+    let mut names: Vec<&str> = Vec::new();
+    for (name, ..) in &flows {
+        if !names.contains(&name.as_str()) && names.len() < MOST_FLOWS {
+            names.push(name);
+        }
+    }
+    let flows: Vec<_> = flows
+        .iter()
+        .filter(|(name, ..)| names.contains(&name.as_str()))
+        .collect();
+    // Workloads and streams, by what they deliver.
+    let others: Vec<Delivered<'_>> = traces
+        .iter()
+        .filter(|_| setting.names.is_empty())
+        .filter_map(|one| match &one.trace.samples {
+            Samples::Delivered(all) if all.len() > 1 => {
+                let name = one.trace.entity.trim_end_matches(":delivered");
+                Some((name, one.label, all.as_slice()))
+            }
+            _ => None,
+        })
+        .take(MOST_FLOWS)
+        .collect();
+    let link_rate = setting.points.first().and_then(|at| {
+        let scenario = &file.points[*at].scenario;
+        capacity::curve(scenario)
+    });
+    let mut figures = Vec::new();
+    let group = format!("run-{number}");
+    let figure = |id: &str, title: &str, y: Axis| {
+        let id = format!("{id}-{number}");
+        Figure::new(&id, title, Axis::linear("time", "s"), y).grouped(&group)
+    };
+    let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
+        for (name, label, samples) in flows.iter().copied() {
+            let colour = names.iter().position(|one| *one == name.as_str());
+            let series = Series::new(name.as_str(), mark, points(samples));
+            figure = figure.with(series.labelled(*label).coloured(colour.unwrap_or_default()));
+        }
+        figure
+    };
+    if !flows.is_empty() {
+        let window = |samples: &[Sample]| {
+            samples
+                .iter()
+                .map(|s| (s.time.as_secs_f64(), f64::from(s.cwnd)))
+                .collect()
+        };
+        let y = Axis::linear("cwnd", "packets").from_zero();
+        let windows = each(figure("cwnd", "Congestion window", y), &window, Mark::Step);
+        figures.push(with_peaks(windows).wide());
+        let y = Axis::linear("goodput", "Mbit/s").from_zero();
+        let mut rates = figure("rate", "Goodput", y);
+        rates.series.extend(link_rate.clone());
+        let rates = each(rates, &goodput, Mark::Line);
+        figures.push(with_others(rates, &others, names.len()));
+        let rtt = |samples: &[Sample]| {
+            let known = samples.iter().filter(|s| s.srtt_us > 0);
+            known
+                .map(|s| (s.time.as_secs_f64(), f64::from(s.srtt_us) / 1e3))
+                .collect()
+        };
+        let y = Axis::linear("smoothed round trip", "ms");
+        figures.push(each(figure("rtt", "Round trip", y), &rtt, Mark::Line));
+    }
+    if flows.is_empty() && !others.is_empty() {
+        let y = Axis::linear("goodput", "Mbit/s").from_zero();
+        let mut rates = figure("rate", "Goodput", y);
+        rates.series.extend(link_rate);
+        figures.push(with_others(rates, &others, 0).wide());
+    }
+    let mut queues = figure(
+        "queue",
+        "Queues",
+        Axis::linear("queue", "packets").from_zero(),
+    );
+    for one in &traces {
+        if let Samples::Queue(samples) = &one.trace.samples
+            && samples.iter().any(|(_, packets, _)| *packets > 0)
+            && queues.series.len() < MOST_CURVES
+        {
+            let points = samples
+                .iter()
+                .map(|(time, packets, _)| (time.as_secs_f64(), f64::from(*packets)));
+            let name = called(one);
+            let colour = names.iter().position(|known| *known == name);
+            let mut series = Series::new(name, Mark::Step, points.collect());
+            series.colour = colour;
+            queues = queues.with(series.labelled(one.label));
+        }
+    }
+    if let [only] = &mut queues.series[..] {
+        only.colour = only.colour.or(Some(GREY));
+    }
+    if !queues.series.is_empty() {
+        figures.push(queues);
+    }
+    figures.into_iter().map(Block::Figure).collect()
+}
+
+/// The figure with its y axis by factors, where a peak would press all else to the ground: slow start over a long path.
+fn with_peaks(mut figure: Figure) -> Figure {
+    const FAR: f64 = 20.0;
+    let points = figure.series.iter().flat_map(|one| &one.points);
+    let mut values: Vec<f64> = points.map(|(_, y)| *y).filter(|y| *y > 0.0).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.get(values.len() / 2).copied();
+    if let Some((middle, most)) = middle.zip(values.last())
+        && *most > FAR * middle
+    {
+        figure.y.scale = Scale::Log;
+    }
+    figure
+}
+
+/// The goodput of workloads and streams, in the colours after those of `flows` flows.
+fn with_others(mut figure: Figure, others: &[Delivered<'_>], flows: usize) -> Figure {
+    for (n, (name, label, all)) in others.iter().enumerate() {
+        let stride = all.len().div_ceil(GOODPUT_STEPS).max(1);
+        let picked: Vec<&(Time, u64)> = all.iter().step_by(stride).collect();
+        let pairs = picked.windows(2).filter_map(|pair| {
+            let s = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();
+            let bytes = pair[1].1.checked_sub(pair[0].1)?;
+            (s > 0.0).then(|| (pair[1].0.as_secs_f64(), bytes as f64 * 8e-6 / s))
+        });
+        let series = Series::new(*name, Mark::Line, pairs.collect());
+        figure = figure.with(series.labelled(*label).coloured(flows + n));
+    }
+    figure
+}
+
+/// Payload acknowledged between samples at least a bin apart, as a rate.
+fn goodput(samples: &[Sample]) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let bin = last.time.saturating_sub(first.time) / GOODPUT_STEPS as u64;
+    let mut before = first;
+    let mut points = Vec::new();
+    for sample in &samples[1..] {
+        let passed = sample.time.saturating_sub(before.time);
+        if passed < bin || passed == Time::ZERO {
+            continue;
+        }
+        if let Some(bytes) = sample.bytes_acked.checked_sub(before.bytes_acked) {
+            let rate = bytes as f64 * 8e-6 / passed.as_secs_f64();
+            points.push((sample.time.as_secs_f64(), rate));
+        }
+        before = sample;
+    }
+    points
+}

@@ -1,0 +1,210 @@
+//! Numbers and conditions as a person reads them.
+
+use super::axis::{name, value};
+use super::numbers::Number;
+use trammel_scenario::sweep::Point;
+use trammel_stats::table::format_float;
+
+/// How intervals are made.
+pub(super) const INTERVALS: &str = "Student's, on a log or logit scale where the metric has ends";
+
+/// What kind of number it is, which decides how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A part of a whole.
+    Percent,
+    /// Mbit/s.
+    Rate,
+    /// Microseconds.
+    Micros,
+    /// Seconds.
+    Seconds,
+    /// So many times as much.
+    Times,
+    /// An index.
+    Plain,
+}
+
+impl Kind {
+    /// `value` in `digits` significant digits, with its unit.
+    fn say(self, value: f64, digits: usize) -> String {
+        let in_unit =
+            |scale: f64, unit: &str| format!("{} {unit}", format_float(value * scale, digits));
+        match self {
+            Kind::Percent => percent(value),
+            Kind::Rate if value >= 1e3 => in_unit(1e-3, "Gbit/s"),
+            Kind::Rate if value >= 1.0 || value == 0.0 => in_unit(1.0, "Mbit/s"),
+            Kind::Rate => in_unit(1e3, "kbit/s"),
+            Kind::Micros if value >= 1e6 => in_unit(1e-6, "s"),
+            Kind::Micros if value >= 1e3 => in_unit(1e-3, "ms"),
+            Kind::Micros => in_unit(1.0, "µs"),
+            Kind::Seconds if value >= 1.0 || value == 0.0 => in_unit(1.0, "s"),
+            Kind::Seconds => in_unit(1e3, "ms"),
+            Kind::Times => in_unit(1.0, "times"),
+            Kind::Plain => format_float(value, digits),
+        }
+    }
+
+    /// The mean, with no more digits than its interval leaves.
+    pub(super) fn mean(self, number: Number) -> String {
+        self.say(number.mean, digits(number))
+    }
+
+    /// `62 % (95 % interval 58–66 %)`; the mean alone where there is no interval.
+    pub(super) fn with_interval(self, number: Number) -> String {
+        match number.interval {
+            Some((low, high)) => format!(
+                "{} (95 % interval {})",
+                self.mean(number),
+                self.range(low, high)
+            ),
+            None => self.mean(number),
+        }
+    }
+
+    /// `58–66 %`, or `940 µs to 1.2 ms`.
+    pub(super) fn range(self, low: f64, high: f64) -> String {
+        let digits = if high > 0.0 && low / high > 0.9 { 3 } else { 2 };
+        let (from, to) = (self.say(low, digits), self.say(high, digits));
+        match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+            _ if from == to => from,
+            (Some((bare, unit)), Some((_, other))) if unit == other => format!("{bare}–{to}"),
+            (None, None) => format!("{from}–{to}"),
+            _ => format!("{from} to {to}"),
+        }
+    }
+}
+
+/// Digits of a mean that its interval does not make meaningless: two or three.
+fn digits(number: Number) -> usize {
+    let Some((low, high)) = number.interval else {
+        return 3;
+    };
+    let half = (high - low) / 2.0;
+    let is_close = half > 0.0 && number.mean != 0.0 && (number.mean / half).abs() >= 50.0;
+    if is_close { 3 } else { 2 }
+}
+
+/// A fraction in percent: two digits, more near both ends.
+pub(super) fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    let from_end = percent.min(100.0 - percent).abs();
+    let digits = if from_end < 0.005 {
+        0
+    } else if from_end < 0.1 {
+        2
+    } else {
+        usize::from(from_end < 1.0)
+    };
+    format!("{percent:.digits$} %")
+}
+
+/// A number with three significant digits.
+pub(super) fn three(value: f64) -> String {
+    format_float(value, 3)
+}
+
+/// Microseconds in the unit that fits: `12.3 ms`.
+pub(super) fn micros(us: f64) -> (String, &'static str) {
+    match us {
+        us if us >= 1e6 => (three(us / 1e6), "s"),
+        us if us >= 1e3 => (three(us / 1e3), "ms"),
+        us => (three(us), "µs"),
+    }
+}
+
+/// The value of the swept parameter `at` as a phrase: `with a queue of 0.5 BDP`, `at 10 Mbit/s`, `with vegas`.
+pub(super) fn condition(point: &Point, at: usize) -> String {
+    let said = placed(point, at);
+    let mut parts = point.swept[at].key.split('.');
+    let first = parts.next().unwrap_or_default();
+    let last = point.swept[at].key.rsplit('.').next().unwrap_or_default();
+    match (first, last) {
+        ("path" | "link" | "flow" | "topology", "limit") => {
+            format!("with a queue of {}", said.replace("bdp", "BDP"))
+        }
+        ("flow" | "workload", "variant") | (_, "queue" | "discipline") => format!("with {said}"),
+        ("flow", "count") if said == "1" => "with 1 flow".to_owned(),
+        ("flow", "count") => format!("with {said} flows"),
+        (_, "rate") => format!("at {said}"),
+        (_, "rtt") => format!("at a round trip of {said}"),
+        (_, "delay") => format!("at a delay of {said}"),
+        (_, "probability") => format!("at a loss probability of {said}"),
+        (_, "load") => format!("at a load of {said}"),
+        (_, "received_power") => format!("at a received power of {}", said.replace('-', "−")),
+        (_, "distance") => format!("at a distance of {said}"),
+        (_, "stations") if said == "1" => "with 1 station".to_owned(),
+        (_, "stations") => format!("with {said} stations"),
+        (_, "trace") => format!("over {said}"),
+        _ => format!("with {} {said}", name(point, at).0),
+    }
+}
+
+/// The phrases of the parameters `which`: `at 10 Mbit/s and a round trip of 20 ms`.
+pub(super) fn conditions(point: &Point, which: &[usize]) -> String {
+    let all: Vec<String> = which.iter().map(|at| condition(point, *at)).collect();
+    all.join(", ")
+}
+
+/// The value of a point on the axis `at`, with its unit.
+pub(super) fn placed(point: &Point, at: usize) -> String {
+    let (_, unit) = name(point, at);
+    let text = value(point, at);
+    // What the user wrote mostly has its own unit.
+    if text.parse::<f64>().is_ok() {
+        format!("{text} {unit}").trim().to_owned()
+    } else {
+        text
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_long_as_they_need_to_be() {
+        assert_eq!(percent(0.5), "50 %");
+        assert_eq!(percent(0.9963), "99.6 %");
+        assert_eq!(percent(0.0004), "0.04 %");
+        assert_eq!(percent(1.0), "100 %");
+        assert_eq!(percent(0.999_999), "100 %");
+        assert_eq!(Kind::Rate.say(943.21, 3), "943 Mbit/s");
+        assert_eq!(Kind::Rate.say(0.02, 3), "20 kbit/s");
+        assert_eq!(micros(41_234.0), ("41.2".to_owned(), "ms"));
+    }
+
+    #[test]
+    fn a_mean_has_no_digit_that_its_interval_hides() {
+        let number = |mean: f64, low: f64, high: f64| Number {
+            mean,
+            interval: Some((low, high)),
+            n: 5,
+        };
+        let wide = number(44.63, 31.0, 57.0);
+        assert_eq!(
+            Kind::Rate.with_interval(wide),
+            "45 Mbit/s (95 % interval 31–57 Mbit/s)"
+        );
+        let narrow = number(44.63, 44.5, 44.7);
+        assert_eq!(Kind::Rate.mean(narrow), "44.6 Mbit/s");
+        assert_eq!(Kind::Micros.range(940.0, 1234.0), "940 µs to 1.2 ms");
+    }
+
+    #[test]
+    fn names_are_listed_as_in_a_sentence() {
+        let all = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(list(&all[..1]), "a");
+        assert_eq!(list(&all[..2]), "a and b");
+        assert_eq!(list(&all), "a, b and c");
+    }
+}

@@ -1,0 +1,282 @@
+//! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each parameter comes as often.
+
+use super::Extent;
+use std::path::Path;
+use trammel_core::rng::Rng;
+use trammel_scenario::File;
+use trammel_scenario::model::Scenario;
+
+/// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP, which hangs on a random offset of its peer's clock
+/// (`docs/linux-6.12.md`).
+pub const VARIANTS: [&str; 15] = [
+    "bbr",
+    "bic",
+    "cdg",
+    "cubic",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "nv",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+];
+/// Ranges, each drawn by its logarithm: bit/s, seconds, bandwidth-delay products, probability.
+const RATE: (f64, f64) = (2e6, 1e9);
+const RTT: (f64, f64) = (0.002, 0.6);
+const BUFFER: (f64, f64) = (0.2, 4.0);
+const LOSS: (f64, f64) = (1e-5, 1e-2);
+/// The part of cells in which nothing is lost at random, and that with a drop-tail queue.
+const WITHOUT_LOSS: f64 = 0.5;
+const DROPTAIL: f64 = 0.6;
+/// Packets of the highest upper threshold of a RED whose weight is 2⁻⁹: the kernel counts averages in 32 bits of bytes and their parts.
+const RED_MOST: f64 = 2700.0;
+/// Disciplines of the other queues.
+const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
+/// A queue of fewer packets is none of any link's.
+const LEAST_QUEUE_PKTS: f64 = 8.0;
+/// How long a run is: so many round trips, unless these are more or fewer packets than an [`Extent`] has.
+const ROUND_TRIPS: f64 = 1000.0;
+/// And never fewer than these, nor longer than an hour.
+const LEAST_ROUND_TRIPS: f64 = 60.0;
+const LONGEST_S: f64 = 3600.0;
+/// The part of a run that is its beginning.
+const WARMUP: f64 = 0.25;
+
+/// A cell.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its name.
+    pub name: String,
+    /// What is asked of flows in it.
+    pub regime: Regime,
+    /// Its scenario.
+    pub scenario: Scenario,
+    /// The same as a file, which `trammel run` takes.
+    pub text: String,
+}
+
+/// What flows meet in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Regime {
+    /// One flow and its own queue.
+    Alone,
+    /// One flow, and packets are lost at random.
+    Lossy,
+    /// One flow, and a queue that keeps itself short.
+    Managed,
+    /// Flows of one variant.
+    Alike,
+    /// Flows of several.
+    Mixed,
+}
+
+impl Regime {
+    /// All, in the order of columns.
+    pub const ALL: [Regime; 5] = [
+        Regime::Alone,
+        Regime::Lossy,
+        Regime::Managed,
+        Regime::Alike,
+        Regime::Mixed,
+    ];
+
+    /// The words for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Regime::Alone => "one flow, drop-tail",
+            Regime::Lossy => "one flow, random loss",
+            Regime::Managed => "one flow, managed queue",
+            Regime::Alike => "several, one variant",
+            Regime::Mixed => "several variants",
+        }
+    }
+}
+
+/// Draws the cells of `seed`, to be measured with the kernel of the tree `source`, or the package's.
+pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
+    let strata = |what: &str| latin(extent.cells, seed, what);
+    let (rates, rtts, buffers) = (strata("rate"), strata("rtt"), strata("buffer"));
+    let (losses, queues, counts) = (strata("loss"), strata("queue"), strata("flows"));
+    let firsts = strata("variant");
+    let cell = |at: usize| {
+        let mut others = Rng::new(seed, &format!("fidelity:others:{at}"));
+        let rate = log_of(RATE, rates[at]);
+        let rtt = log_of(RTT, rtts[at]);
+        let packets = rate * rtt / 8.0 / 1500.0;
+        let least = LEAST_QUEUE_PKTS / packets.max(f64::MIN_POSITIVE);
+        let limit = (log_of(BUFFER, buffers[at]).max(least) * packets).floor() as u32;
+        let loss = (losses[at] >= WITHOUT_LOSS)
+            .then(|| log_of(LOSS, (losses[at] - WITHOUT_LOSS) / (1.0 - WITHOUT_LOSS)));
+        let discipline = (queues[at] >= DROPTAIL).then(|| {
+            DISCIPLINES[index(
+                (queues[at] - DROPTAIL) / (1.0 - DROPTAIL),
+                DISCIPLINES.len(),
+            )]
+        });
+        let names = variants(counts[at], firsts[at], &mut others);
+        let is_mixed = names.iter().any(|name| *name != names[0]);
+        let regime = match (names.len(), is_mixed, discipline, loss) {
+            (2.., true, ..) => Regime::Mixed,
+            (2.., false, ..) => Regime::Alike,
+            (_, _, Some(_), _) => Regime::Managed,
+            (_, _, None, Some(_)) => Regime::Lossy,
+            (_, _, None, None) => Regime::Alone,
+        };
+        let (least, most) = extent.packets;
+        let seconds = |packets: u64| packets as f64 * 12_000.0 / rate;
+        let duration = (ROUND_TRIPS * rtt)
+            .clamp(seconds(least), seconds(most))
+            .clamp(LEAST_ROUND_TRIPS * rtt, LONGEST_S);
+        let name = format!("cell-{at:03}");
+        let mut text = format!(
+            "# A cell of `trammel fidelity --seed {seed}`: {words}.\n\
+             duration = \"{duration:.3} s\"\nwarmup = \"{warmup:.3} s\"\nrepeat = {phases}\nseed = {own}\n\n\
+             [path]\nrate = \"{rate:.0} bit/s\"\nrtt = \"{rtt:.3} ms\"\n\
+             # The kernel's token bucket lets two packets go at once: so does the simulator's.\n\
+             burst = \"{burst} B\"\nqueue = {queue}\n",
+            words = regime.words(),
+            warmup = duration * WARMUP,
+            phases = extent.phases,
+            own = seed.wrapping_add(1000 * at as u64) >> 1,
+            rtt = rtt * 1e3,
+            burst = 2 * (1500 + 14),
+            queue = queue(discipline, limit),
+        );
+        if let Some(probability) = loss {
+            text += &format!("loss = {{ model = \"netem\", probability = {probability:.3e} }}\n");
+        }
+        for name in names {
+            text += &format!("\n[[flow]]\nvariant = \"{name}\"\n");
+        }
+        if let Some(tree) = source {
+            text += &format!("\n[measure]\nsource = {tree:?}\n");
+        }
+        let mut file = File::parse(&name, &text, Path::new(".")).expect("what is drawn is sound");
+        Cell {
+            scenario: file.points.remove(0).scenario,
+            name,
+            regime,
+            text,
+        }
+    };
+    (0..extent.cells).map(cell).collect()
+}
+
+/// A value of each of `count` ranges of equal size between 0 and 1, in an order of its own.
+fn latin(count: usize, seed: u64, what: &str) -> Vec<f64> {
+    let mut rng = Rng::new(seed, &format!("fidelity:{what}"));
+    let mut places: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        places.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+    places
+        .into_iter()
+        .map(|place| (place as f64 + rng.unit()) / count as f64)
+        .collect()
+}
+
+fn log_of((low, high): (f64, f64), part: f64) -> f64 {
+    low * (high / low).powf(part)
+}
+
+fn index(part: f64, of: usize) -> usize {
+    ((part * of as f64) as usize).min(of - 1)
+}
+
+/// The variants of a cell's flows: four in ten cells have one flow, three a pair of two variants, the others up to eight of one or of several.
+fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
+    let first = VARIANTS[index(first, VARIANTS.len())];
+    let other = |rng: &mut Rng| {
+        let others: Vec<_> = VARIANTS.iter().filter(|name| **name != first).collect();
+        *others[rng.below(others.len() as u64) as usize]
+    };
+    match (count * 10.0) as u32 {
+        0..4 => vec![first],
+        4..7 => vec![first, other(rng)],
+        7 => vec![first; 2],
+        8 => vec![first; 3 + rng.below(6) as usize],
+        _ => {
+            let count = 3 + rng.below(6);
+            let mut all = vec![first];
+            all.extend((1..count).map(|_| other(rng)));
+            all
+        }
+    }
+}
+
+/// A queue of `discipline`, drop-tail where none is drawn, as a scenario has it.
+fn queue(discipline: Option<&str>, limit: u32) -> String {
+    match discipline {
+        None => format!("{{ discipline = \"droptail\", limit = \"{limit} pkts\" }}"),
+        // The kernel's is not gentle, and has weights that are powers of two.
+        Some("red") => format!(
+            "{{ discipline = \"red\", limit = \"{limit} pkts\", gentle = false, weight = 0.001953125, \
+             min_threshold = {:.0}, max_threshold = {:.0} }}",
+            (f64::from(limit) / 6.0).clamp(2.0, RED_MOST / 3.0).floor(),
+            (f64::from(limit) / 2.0).clamp(5.0, RED_MOST).floor()
+        ),
+        // Those that keep the delay short have a limit of their own; the kernel's PIE is not the RFC's.
+        Some("pie") => "{ discipline = \"pie\", dialect = \"linux\" }".to_owned(),
+        Some(name) => format!("{{ discipline = \"{name}\" }}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_of_every_parameter_comes_once() {
+        let mut all = latin(50, 7, "rate");
+        all.sort_by(f64::total_cmp);
+        for (at, part) in all.iter().enumerate() {
+            assert!((at as f64 / 50.0..(at + 1) as f64 / 50.0).contains(part));
+        }
+    }
+
+    #[test]
+    fn cells_are_sound_and_follow_from_their_seed() {
+        let cells = draw(Extent::FULL, 3, None);
+        assert_eq!(cells.len(), 400);
+        for cell in &cells {
+            assert_eq!(cell.scenario.check(), Ok(()), "{}", cell.name);
+        }
+        for regime in Regime::ALL {
+            assert!(
+                cells.iter().filter(|cell| cell.regime == regime).count() >= 20,
+                "{regime:?}"
+            );
+        }
+        let again = draw(Extent::FULL, 3, None);
+        assert!(
+            cells
+                .iter()
+                .zip(&again)
+                .all(|(one, other)| one.scenario == other.scenario)
+        );
+        assert!(cells[0].scenario != draw(Extent::FULL, 4, None)[0].scenario);
+        // Another kernel measures the same cells.
+        let tree = env!("CARGO_MANIFEST_DIR");
+        let other = draw(Extent::QUICK, 3, Some(tree));
+        let source = |cell: &Cell| cell.scenario.measure.clone()?.source;
+        assert_eq!(source(&other[0]).as_deref(), Some(tree));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_guest_can_express_every_cell() {
+        for cell in draw(Extent::FULL, 5, None) {
+            assert_eq!(
+                crate::measure::refusals(&cell.scenario),
+                Vec::new(),
+                "{}",
+                cell.name
+            );
+        }
+    }
+}

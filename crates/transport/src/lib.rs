@@ -1,0 +1,39 @@
+//! The engines, wired to scenarios: what the commands call once arguments and files are read.
+#![forbid(unsafe_code)]
+
+pub mod answer;
+mod capture;
+pub mod comparison;
+#[cfg(target_os = "linux")]
+pub mod diverge;
+pub mod fidelity;
+#[cfg(target_os = "linux")]
+pub mod guest;
+pub mod harm;
+#[cfg(target_os = "linux")]
+pub mod host;
+#[cfg_attr(not(target_os = "linux"), path = "instrument_elsewhere.rs")]
+pub mod instrument;
+#[cfg(target_os = "linux")]
+pub mod job_of;
+pub mod kept;
+mod limits;
+mod link_row;
+#[cfg(target_os = "linux")]
+pub mod measure;
+pub mod network_of;
+pub mod observe;
+#[cfg(target_os = "linux")]
+mod on_host;
+pub mod pacing;
+mod phases;
+pub mod points;
+pub mod possible;
+pub mod predict;
+pub mod refusals;
+mod rows;
+pub mod run;
+pub mod simulate;
+pub mod summary;
+pub mod trace_of;
+pub mod workloads;

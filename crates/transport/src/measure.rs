@@ -1,0 +1,477 @@
+//! One run of the kernel's own TCP in virtual time: a scenario and a repeat in, the rows of the simulator's tables out.
+//!
+//! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of its samples, each as often as segments were
+//! acknowledged since the sample before; the least is the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
+
+use super::guest;
+use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
+use super::network_of::{BuiltFlow, BuiltLink};
+use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, TrafficSeen, bin};
+use super::rows::{self, Ran, Span};
+use super::simulate::RunTables;
+use super::trace_of::{EntityTrace, Samples};
+use super::workloads;
+use anyhow::bail;
+use std::time::Duration;
+use trammel_core::time::Time;
+use trammel_kernel::boot::{Limits, Machine};
+use trammel_kernel::job::{self, Answer, Counts, QueueCounts, WaySeen};
+use trammel_netsim::flow::FlowResult;
+use trammel_netsim::link::LinkCounters;
+use trammel_netsim::trace::Sample;
+use trammel_netsim::workload::{Completed, Completion};
+use trammel_report::decimate::min_max;
+use trammel_scenario::check::{Fault, told};
+use trammel_scenario::model::{Scenario, Tracing};
+use trammel_stats::histogram::Histogram;
+use trammel_tcp::connection::Counters;
+
+/// Memory of a guest beside what its packets take.
+const MEMORY_MIB: u64 = 512;
+/// Memory for what is captured at a place, until it is answered.
+const CAPTURE_MIB: u64 = 300;
+/// The most that a guest may take.
+const MOST_MEMORY_MIB: u64 = 4096;
+/// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps of it included.
+const PACKET_BYTES: u64 = 6144;
+/// How long a guest may take: beside this, so long for every packet that its links could carry.
+const LEAST_TIME: Duration = Duration::from_secs(300);
+const PACKET_TIME: Duration = Duration::from_micros(200);
+/// The longest round trip that is told apart, us.
+const LONGEST_RTT_US: u64 = 1_000_000_000;
+
+/// What stands against measuring `scenario` in a guest; nothing where it can be.
+pub fn refusals(scenario: &Scenario) -> Vec<Fault> {
+    job_of(scenario, scenario.seed).err().unwrap_or_default()
+}
+
+/// Where the kernel is not quite what `scenario` says; `job` is the scenario's.
+pub fn notes(scenario: &Scenario, job: &ScenarioJob) -> Vec<String> {
+    let laws = scenario.other_laws().into_iter().map(|(name, ours, theirs)| {
+        format!(
+            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different laws: their numbers stand side by side, and no error is computed between them"
+        )
+    });
+    job.notes.iter().cloned().chain(laws).collect()
+}
+
+/// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says so.
+pub fn measure(
+    machine: &Machine,
+    scenario: &Scenario,
+    seed: u64,
+    curves: bool,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<RunTables> {
+    let job = job(scenario, seed)?;
+    let answer = ask(machine, scenario, &job, interrupted)?;
+    tables(scenario, &job, &answer, curves)
+}
+
+/// The job of `scenario`, whose refusals are an error.
+pub(crate) fn job(scenario: &Scenario, seed: u64) -> anyhow::Result<ScenarioJob> {
+    match job_of(scenario, seed) {
+        Ok(job) => Ok(job),
+        Err(faults) => bail!(told(&faults)),
+    }
+}
+
+/// Has a guest of `machine` do the job of `scenario`.
+pub(crate) fn ask(
+    machine: &Machine,
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<Answer> {
+    machine
+        .run(&job.job, &limits(scenario, job, interrupted))
+        .map_err(guest::unable)
+}
+
+/// What a guest may take of memory and time: what its links can hold and carry.
+fn limits<'a>(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    interrupted: &'a (dyn Fn() -> bool + Sync),
+) -> Limits<'a> {
+    let longest = job
+        .flows
+        .iter()
+        .map(|flow| flow.rtt)
+        .max()
+        .unwrap_or_default();
+    let limits = scenario
+        .queue_packets()
+        .into_iter()
+        .map(u64::from)
+        .sum::<u64>();
+    let bits = |link: &JobLink, to: Time| link.link.capacity_bits(Time::ZERO, to);
+    let packets = |to: Time| {
+        job.links
+            .iter()
+            .map(|link| bits(link, to) / 12_000.0)
+            .sum::<f64>()
+    };
+    // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
+    let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
+    let captures = CAPTURE_MIB * job.job.captures.len() as u64;
+    let memory_mib = MEMORY_MIB + captures + ((2 * held * PACKET_BYTES) >> 20);
+    let wire = PACKET_TIME.as_secs_f64() * packets(scenario.duration).min(1e9);
+    Limits {
+        memory_mib: memory_mib.min(MOST_MEMORY_MIB),
+        time: LEAST_TIME + Duration::from_secs_f64(wire),
+        interrupted,
+    }
+}
+
+/// The tables of a run from what was answered.
+pub(super) fn tables(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    answer: &Answer,
+    curves: bool,
+) -> anyhow::Result<RunTables> {
+    for (flow, seen) in job.flows.iter().zip(&answer.flows) {
+        if let Some(why) = &seen.failure {
+            bail!("flow `{}`: {why}", flow.name);
+        }
+    }
+    let span = Span {
+        warmup: scenario.warmup,
+        end: scenario.duration,
+    };
+    let flows = job.flows.iter().zip(&answer.flows);
+    let known: Vec<_> = flows
+        .map(|(flow, seen)| flow_seen(flow, seen, &span))
+        .collect();
+    let way = |at: Option<(usize, usize)>| answer.ways.iter().find(|way| Some(way.at) == at);
+    let links = job
+        .links
+        .iter()
+        .map(|link| link_seen(link, way(Some(link.queue)), way(link.spoil), &span));
+    let mut seen = Seen {
+        flows: Vec::with_capacity(known.len()),
+        links: links.collect(),
+        workloads: Vec::new(),
+        streams: Vec::new(),
+        bin: bin(scenario.duration),
+    };
+    let (mut results, mut rtts) = (Vec::new(), Vec::new());
+    for known in known {
+        seen.flows.push(known.seen);
+        results.push(known.result);
+        rtts.push(known.rtt);
+    }
+    let links: Vec<BuiltLink> = job.links.iter().map(|link| link.link.clone()).collect();
+    let mut run = RunTables::empty();
+    let wants_curves = curves || scenario.trace != Tracing::Off;
+    if wants_curves {
+        run.traces = traces(scenario, job, &seen, answer);
+    }
+    let ran = Ran {
+        flows: &job.flows,
+        links: &links,
+        results,
+        rtts,
+        seen: &seen,
+        counts_events: false,
+    };
+    rows::fill(&mut run, ran, &span);
+    let completed: Vec<_> = job
+        .workloads
+        .iter()
+        .map(|of| completed(of, answer))
+        .collect();
+    let workloads = || job.workloads.iter().map(|of| &of.built).zip(&completed);
+    for (of, job) in workloads().zip(&job.workloads) {
+        let carried = workloads::Carried::of(&through(job, answer), &span);
+        workloads::rows(&mut run.workloads, of, carried, scenario.warmup);
+    }
+    if wants_curves {
+        run.traces
+            .extend(workloads::traces(workloads(), scenario.warmup));
+    }
+    Ok(run)
+}
+
+/// What the flows of a workload got through.
+fn through(workload: &JobWorkload, answer: &Answer) -> TrafficSeen {
+    let mut seen = TrafficSeen::default();
+    for flow in &answer.flows[workload.flows.clone()] {
+        seen.bytes += flow.end.delivered;
+        seen.warm_bytes += flow.warm.as_ref().map_or(0, |warm| warm.delivered);
+        seen.retransmissions += u64::from(flow.end.retransmitted);
+    }
+    seen
+}
+
+/// What a workload has begun until the end, and what of it is complete.
+fn completed(workload: &JobWorkload, answer: &Answer) -> Completed {
+    let mut of = Completed::default();
+    let flows = answer.flows[workload.flows.clone()].iter();
+    for (seen, (start, bytes, ideal)) in flows.zip(&workload.begun) {
+        of.begun.push((*start, *bytes));
+        of.completions
+            .extend(seen.completed_ns.map(|at| Completion {
+                start: *start,
+                time: time(at).saturating_sub(*start),
+                ideal: *ideal,
+                bytes: *bytes,
+            }));
+    }
+    // In the order of completion, as the simulator tells them.
+    of.completions
+        .sort_by_key(|one| (one.start.saturating_add(one.time), one.start));
+    of
+}
+
+/// A flow as the tables want it.
+struct Known {
+    seen: FlowSeen,
+    result: FlowResult,
+    /// Since the warm-up, where there is one.
+    rtt: Histogram,
+}
+
+fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
+    let has_warm = span.warmup > Time::ZERO;
+    let mut seen = FlowSeen::default();
+    let [mut until, mut since] = [0, 1].map(|_| Histogram::of_counts(LONGEST_RTT_US));
+    let bin = bin(span.end);
+    let mut acked = 0;
+    for sample in live(&of.samples, flow.stop) {
+        let at = time(sample.at_ns);
+        let is_late = at > span.warmup;
+        let count = |sums: &mut (u64, u64)| {
+            sums.0 += u64::from(sample.cwnd);
+            sums.1 += 1;
+        };
+        let mut whole = (seen.cwnd.0, seen.cwnd.1);
+        count(&mut whole);
+        seen.cwnd = (whole.0, whole.1, seen.cwnd.2.max(sample.cwnd));
+        if is_late {
+            count(&mut seen.late_cwnd);
+        }
+        let segments = (sample.acked - acked).div_ceil(u64::from(flow.payload_bytes.max(1)));
+        acked = sample.acked;
+        let rtt = if has_warm && !is_late {
+            &mut until
+        } else {
+            &mut since
+        };
+        if sample.srtt_us > 0 {
+            rtt.record_n(sample.srtt_us.into(), segments);
+        }
+        // Bins that end by now have what came until the sample before, or this one where it is at their end.
+        while bin * (seen.delivered.len() as u64 + 1) < at {
+            seen.delivered
+                .push(seen.delivered.last().copied().unwrap_or_default());
+        }
+        if bin * (seen.delivered.len() as u64 + 1) == at {
+            seen.delivered.push(sample.acked);
+        }
+    }
+    if of.end.min_rtt_us > 0 && of.end.min_rtt_us < u32::MAX {
+        if has_warm { &mut until } else { &mut since }.record(of.end.min_rtt_us.into());
+    }
+    let bins = (span.end.as_ps() / bin.as_ps()) as usize;
+    let last = of
+        .end
+        .delivered
+        .max(seen.delivered.last().copied().unwrap_or_default());
+    seen.delivered.resize(bins.max(seen.delivered.len()), last);
+    let completed = of.completed_ns.map(time);
+    let last_data = last_data(&of.samples);
+    let result = |counts: &Counts| FlowResult {
+        last_data,
+        ..result(counts, completed)
+    };
+    seen.warm = has_warm.then(|| {
+        (
+            of.warm.as_ref().map_or_else(FlowResult::default, result),
+            until,
+        )
+    });
+    seen.curve = thinned(live(&of.samples, flow.stop), |one| one.cwnd)
+        .map(sample)
+        .collect();
+    Known {
+        seen,
+        result: result(&of.end),
+        rtt: since,
+    }
+}
+
+/// The samples of a flow that stops at `stop`, until nothing of it is on its way any more.
+fn live(samples: &[job::Sample], stop: Time) -> &[job::Sample] {
+    let is_over = |sample: &job::Sample| time(sample.at_ns) > stop && sample.in_flight == 0;
+    let end = samples
+        .iter()
+        .position(is_over)
+        .map_or(samples.len(), |at| at + 1);
+    &samples[..end]
+}
+
+/// When the last payload was acknowledged, as far as samples tell.
+fn last_data(samples: &[job::Sample]) -> Time {
+    let acked = samples.last().map_or(0, |last| last.acked);
+    let first = samples.iter().find(|sample| sample.acked == acked);
+    first.map_or(Time::ZERO, |sample| time(sample.at_ns))
+}
+
+/// What was counted of a flow, as the simulator counts it.
+fn result(counts: &Counts, completed: Option<Time>) -> FlowResult {
+    // The kernel counts both together; a SYN that is sent again has no bytes.
+    let again = u64::from(counts.retransmitted) * u64::from(counts.mss);
+    let again = again.min(counts.sent_bytes);
+    FlowResult {
+        completed,
+        bytes_delivered: counts.delivered,
+        sender: Counters {
+            data_segments_sent: counts.sent.into(),
+            bytes_sent: counts.sent_bytes - again,
+            bytes_retransmitted: again,
+            retransmissions: counts.retransmitted.into(),
+            timeouts: counts.timeouts.into(),
+            ..Counters::default()
+        },
+        min_rtt_us: counts.min_rtt_us,
+        ..FlowResult::default()
+    }
+}
+
+fn link_seen(
+    link: &JobLink,
+    queue: Option<&WaySeen>,
+    spoil: Option<&WaySeen>,
+    span: &Span,
+) -> LinkSeen {
+    let Some(queue) = queue else {
+        return LinkSeen::default();
+    };
+    let is_late = |sample: &&(i64, u32, u32)| time(sample.0) > span.warmup;
+    let looks = || queue.samples.iter();
+    let mean = |looks: &[u32]| {
+        looks.iter().map(|one| f64::from(*one)).sum::<f64>() / looks.len().max(1) as f64
+    };
+    let peak = looks().map(|sample| sample.1).max().unwrap_or_default();
+    let counters =
+        |until: Time, counts: QueueCounts, lost: QueueCounts, occupancy: f64| LinkCounters {
+            arrived_pkts: counts.sent + counts.drops,
+            arrived_bytes: counts.sent_bytes,
+            sent_pkts: counts.sent,
+            sent_bytes: counts.sent_bytes,
+            overflow_pkts: if link.is_fifo { counts.drops } else { 0 },
+            early_pkts: if link.is_fifo { 0 } else { counts.drops },
+            lost_pkts: lost.drops,
+            marked_pkts: counts.marks,
+            wait_ns: wait_ns(link, until, &counts, occupancy),
+            peak_pkts: peak,
+            busy_ns: 0,
+            delivered_pkts: counts.sent - lost.drops.min(counts.sent),
+        };
+    let all: Vec<u32> = looks().map(|sample| sample.1).collect();
+    let late_looks = looks().filter(is_late).count();
+    let early = &all[..all.len() - late_looks];
+    let lost = |at: fn(&WaySeen) -> QueueCounts| spoil.map(at).unwrap_or_default();
+    let warm_counts = queue.warm.unwrap_or_default();
+    LinkSeen {
+        warm: counters(
+            span.warmup,
+            warm_counts,
+            lost(|way| way.warm.unwrap_or_default()),
+            mean(early),
+        ),
+        now: counters(span.end, queue.end, lost(|way| way.end), mean(&all)),
+        waited: [warm_counts.sent, queue.end.sent],
+        curve: thinned(&queue.samples, |one| one.1)
+            .map(|sample| (time(sample.0), sample.1, sample.2.into()))
+            .collect(),
+        late_looks,
+        queue: all,
+        // A guest's queue is looked at for what waits, not for what it has sent.
+        sent: Vec::new(),
+    }
+}
+
+/// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where the scenario has a wire, they were on it too: the
+/// kernel's bucket lets a packet go at once while it has tokens, so that is added for packets that found nothing before them, which are as many as the
+/// link was idle.
+fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) -> u64 {
+    let bits = link.link.capacity_bits(Time::ZERO, until);
+    let ns = until.as_ps() as f64 / 1e3;
+    if bits <= 0.0 {
+        return 0;
+    }
+    let busy = (counts.sent_bytes as f64 * 8.0 / bits).min(1.0);
+    let on_wire = if link.link.burst_bytes.is_some() {
+        0.0
+    } else {
+        (1.0 - busy) * busy
+    };
+    ((occupancy + on_wire) * ns) as u64
+}
+
+/// What the scenario asks to trace, or short curves of everything.
+fn traces(
+    scenario: &Scenario,
+    job: &ScenarioJob,
+    seen: &Seen,
+    answer: &Answer,
+) -> Vec<EntityTrace> {
+    let links: Vec<BuiltLink> = job.links.iter().map(|link| link.link.clone()).collect();
+    let mut traces = seen.curves(&job.flows, &links);
+    if scenario.trace == Tracing::Off {
+        return traces;
+    }
+    // Looks were taken more often where queues and windows need them; what is told is what was asked for.
+    let is_asked = |at_ns: i64| match scenario.trace {
+        Tracing::Every(interval) => time(at_ns).as_ps().is_multiple_of(interval.as_ps().max(1)),
+        Tracing::Off | Tracing::Ack => true,
+    };
+    let flows = answer.flows.iter().zip(&job.flows);
+    for (trace, (seen, flow)) in traces.iter_mut().zip(flows) {
+        let asked = live(&seen.samples, flow.stop).iter();
+        let asked = asked.filter(|sample| is_asked(sample.at_ns));
+        trace.samples = Samples::Flow(asked.map(sample).collect());
+    }
+    let forward = job.links.iter().filter(|link| link.link.is_forward);
+    for (trace, link) in traces.iter_mut().skip(job.flows.len()).zip(forward) {
+        if let Some(way) = answer.ways.iter().find(|way| way.at == link.queue) {
+            let asked = way.samples.iter().filter(|(at, ..)| is_asked(*at));
+            let samples =
+                asked.map(|(at, packets, bytes)| (time(*at), *packets, u64::from(*bytes)));
+            trace.samples = Samples::Queue(samples.collect());
+        }
+    }
+    traces
+}
+
+/// The lowest and the highest of each span of `all`, for a curve, as the simulator keeps them.
+fn thinned<T>(all: &[T], level: fn(&T) -> u32) -> impl Iterator<Item = &T> {
+    let levels: Vec<f64> = all.iter().map(|one| f64::from(level(one))).collect();
+    let kept = min_max(&levels, 2 * CURVE_SAMPLES as usize);
+    kept.into_iter().map(|at| &all[at])
+}
+
+/// A sample as the simulator's.
+fn sample(of: &job::Sample) -> Sample {
+    Sample {
+        time: time(of.at_ns),
+        cwnd: of.cwnd,
+        ssthresh: of.ssthresh,
+        srtt_us: of.srtt_us,
+        min_rtt_us: 0,
+        in_flight: of.in_flight,
+        state: of.ca_state,
+        retransmissions: of.retransmitted.into(),
+        bytes_acked: of.acked,
+        pacing_bytes_per_s: of.pacing,
+        delivery_bytes_per_s: of.delivery,
+    }
+}
+
+/// An instant of a guest.
+fn time(ns: i64) -> Time {
+    Time::from_ps(ns.max(0).cast_unsigned().saturating_mul(1000))
+}

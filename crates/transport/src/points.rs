@@ -1,0 +1,591 @@
+//! Every point and repeat of a file, by every engine, over the cores: what `run`, papers and tests call.
+//!
+//! Nothing here touches the file system but to find the kernel that measures. Rows come in the order of points and repeats whatever the number
+//! of threads; a run that fails or panics is reported and leaves the others alone; after an interrupt the
+//! runs at hand are finished and the rest is left out.
+
+use super::comparison::{Published, comparison};
+use super::harm;
+use super::instrument::{Instrument, instrument, label};
+use super::limits;
+use super::phases;
+use super::predict::{Prediction, predict};
+use super::simulate::{RunTables, simulate_and_capture};
+use super::summary::summary;
+use super::trace_of::EntityTrace;
+use anyhow::Context;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use trammel_core::label::Label;
+use trammel_ground::Lacks;
+use trammel_scenario::columns;
+use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
+use trammel_scenario::model::{Engine, Scenario, Tracing};
+use trammel_scenario::named;
+use trammel_scenario::path::Trace;
+use trammel_scenario::{File, hash};
+use trammel_stats::table::{Cell, Table};
+
+/// How to run a file.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The engines; those that are not built are left out with a note.
+    pub engines: Vec<Engine>,
+    /// Whether nothing is run where one of them is missing; else the others run.
+    pub needs_all: bool,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Short curves over time are kept of the first repeat of a few points, for a report.
+    pub curves: bool,
+    /// Runs that are done already, by [`run_key`].
+    pub known: BTreeMap<String, RunTables>,
+    /// Published numbers to compare with.
+    pub published: Vec<Published>,
+    /// Where captures go that the file asks for, as `<point>.<link>.pcapng` of the first repeat.
+    pub captures: Option<PathBuf>,
+}
+
+/// Whoever wants to know how a job goes on.
+pub trait Watch: Sync {
+    /// `runs` runs begin; those known already are not among them.
+    fn begin(&self, _runs: usize) {}
+    /// A run is done: its key and its rows.
+    fn done(&self, _key: &str, _run: &RunTables) {}
+    /// The runs that have begun weigh this much, about the seconds that one core takes.
+    fn expect(&self, _work: f64) {}
+    /// One of them, of this weight, is done or has failed.
+    fn ended(&self, _work: f64) {}
+    /// A stream is sent and received.
+    fn sent(&self) {}
+    /// A run has failed.
+    fn failed(&self, _failure: &Failure) {}
+    /// Whether to leave out what has not begun.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unwatched;
+impl Watch for Unwatched {}
+
+/// A run that came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The point's name.
+    pub point: String,
+    /// The seed.
+    pub seed: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// A run that was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The point's place in the file.
+    pub at: usize,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// Which engine made it.
+    pub label: Label,
+    /// Its rows.
+    pub tables: &'a RunTables,
+}
+
+/// Samples over time of one entity in one run.
+#[derive(Clone, Debug)]
+pub struct PointTrace {
+    /// The point's place in the file.
+    pub at: usize,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// Which engine made it.
+    pub label: Label,
+    /// The samples.
+    pub trace: EntityTrace,
+}
+
+/// Everything that came of a file.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One row a flow and run.
+    pub flows: Table,
+    /// One row a link and run.
+    pub links: Table,
+    /// One row a workload, range of sizes and run.
+    pub workloads: Table,
+    /// One row a stream and run.
+    pub streams: Table,
+    /// One row a run.
+    pub groups: Table,
+    /// One row a model, flow and point.
+    pub predictions: Table,
+    /// One row a metric: mean and interval over the repeats.
+    pub summary: Table,
+    /// One row a metric: all engines.
+    pub comparison: Table,
+    /// Samples over time, where they were kept.
+    pub traces: Vec<PointTrace>,
+    /// What a reader must know: models that do not apply, engines left out.
+    pub notes: Vec<String>,
+    /// Runs that came to nothing.
+    pub failures: Vec<Failure>,
+    /// What this build lacks to do all that was asked.
+    pub lacks: Option<String>,
+    /// Whose kernels have measured, and what of them was set.
+    pub facts: Vec<(String, String)>,
+    /// Runs that were to be made, and those that were.
+    pub runs: (usize, usize),
+    /// The keys of all runs of the file.
+    pub keys: BTreeSet<String>,
+    /// Whether runs were left out after an interrupt.
+    pub is_interrupted: bool,
+}
+
+impl Outcome {
+    /// The tables, in the order in which they are written; empty ones are left out.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        let all = [
+            &self.flows,
+            &self.links,
+            &self.workloads,
+            &self.streams,
+            &self.groups,
+            &self.predictions,
+            &self.summary,
+            &self.comparison,
+        ];
+        all.into_iter().filter(|table| !table.is_empty())
+    }
+}
+
+/// The name by which a run is known: a hash of all that decides its numbers, its seed included.
+pub fn run_key(scenario: &Scenario, seed: u64) -> String {
+    hash::of(&Scenario {
+        repeat: 1,
+        seed,
+        solo: false,
+        models: Vec::new(),
+        measure: None,
+        ..scenario.clone()
+    })
+}
+
+/// One run of a file.
+struct Job<'a> {
+    /// The point's place in the file; nothing for a flow alone.
+    at: Option<usize>,
+    /// Which engine makes it.
+    label: Label,
+    /// The point's name.
+    point: &'a str,
+    repeat: u32,
+    scenario: Cow<'a, Scenario>,
+    key: String,
+    curves: bool,
+}
+
+impl Job<'_> {
+    fn seed(&self) -> u64 {
+        self.scenario.seed + u64::from(self.repeat)
+    }
+
+    fn work(&self) -> f64 {
+        work(&self.scenario, self.label)
+    }
+}
+
+/// The seconds that a run takes, about: what the clock says where it goes by the clock, else by the packets that the
+/// narrowest line carries.
+pub fn work(scenario: &Scenario, label: Label) -> f64 {
+    const PACKET_BITS: f64 = 12_000.0;
+    // Of one core; a guest has to boot.
+    const SIMULATED_S: f64 = 1e-6;
+    const IN_A_GUEST_S: f64 = 5e-6;
+    const BOOT_S: f64 = 0.5;
+    let seconds = scenario.duration.as_secs_f64();
+    let rates = named::lines(scenario).into_iter().map(|(_, line)| {
+        let trace = line.trace.as_ref().map(Trace::mean_rate);
+        trace.unwrap_or(line.rate).as_bps() as f64
+    });
+    let packets = seconds * rates.fold(f64::INFINITY, f64::min).min(1e12) / PACKET_BITS;
+    match label {
+        Label::Measured => seconds,
+        Label::LinuxVt => BOOT_S + packets * IN_A_GUEST_S,
+        _ => packets * SIMULATED_S,
+    }
+}
+
+/// What came of a job.
+enum Made {
+    Run(Box<RunTables>),
+    Failed { why: String, lacks: bool },
+    LeftOut,
+}
+
+/// Runs every point of `file`.
+pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyhow::Result<Outcome> {
+    let mut notes = Vec::new();
+    let mut lacks = None;
+    let interrupted = || watch.is_interrupted();
+    let instrument = instrument(file, options, &mut notes, &mut lacks, &interrupted)?;
+    if let Some(what) = lacks.as_ref().filter(|_| options.needs_all) {
+        return Err(Lacks::error(
+            what,
+            "without it there is nothing to compare with",
+        ));
+    }
+    if options.captures.is_none() && file.captures_packets() {
+        notes.push("captures need a folder: give `-o DIR`; `pcap` is left out".to_owned());
+    }
+    let mut all = Vec::new();
+    if options.engines.contains(&Engine::Simulate) {
+        all.extend(jobs(file, options.curves, &|_| Label::Simulated, &run_key));
+    }
+    if let Some(instrument) = &instrument {
+        let key = |scenario: &Scenario, seed| instrument.key(scenario, seed);
+        all.extend(jobs(file, options.curves, &label, &key));
+    }
+    let jobs = all;
+    let made = in_pool(options.threads, || {
+        make(&jobs, options, instrument.as_ref(), watch)
+    })?;
+    notes.extend(instrument.iter().flat_map(Instrument::warnings));
+    let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
+    let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
+    // One that comes while a first guest boots leaves out all that was to be measured.
+    let is_unmeasured =
+        options.engines.contains(&Engine::Measure) && instrument.is_none() && lacks.is_none();
+    let (mut failures, mut done) = (Vec::new(), 0);
+    let mut is_interrupted = is_unmeasured && watch.is_interrupted();
+    for (job, made) in jobs.iter().zip(made) {
+        done += usize::from(matches!(made, Made::Run(_)));
+        match made {
+            Made::Run(run) => match job.at {
+                Some(at) => runs.push((at, job.repeat, job.label, run)),
+                None => {
+                    alone.extend(
+                        harm::goodput_mbps(&run.flows).map(|mbps| (job.key.as_str(), mbps)),
+                    );
+                }
+            },
+            Made::LeftOut => is_interrupted = true,
+            Made::Failed { why, lacks: true } => {
+                if !notes.contains(&why) {
+                    notes.push(why.clone());
+                }
+                lacks = Some(why);
+            }
+            Made::Failed { why, lacks: false } => {
+                failures.push(Failure {
+                    point: job.point.to_owned(),
+                    seed: job.seed(),
+                    why,
+                });
+            }
+        }
+    }
+    for (at, repeat, label, run) in &mut runs {
+        let scenario = &file.points[*at].scenario;
+        let key = |scenario: &Scenario, seed| match (*label, &instrument) {
+            (Label::LinuxVt | Label::Measured, Some(instrument)) => instrument.key(scenario, seed),
+            _ => run_key(scenario, seed),
+        };
+        add_harm(scenario, *repeat, run, &alone, &key);
+    }
+    let predictions = if options.engines.contains(&Engine::Predict) {
+        predictions(file, &mut notes)
+    } else {
+        Vec::new()
+    };
+    let traces = runs.iter().flat_map(|(at, repeat, label, run)| {
+        let (at, repeat, label) = (*at, *repeat, *label);
+        let all = run.traces.iter().cloned();
+        all.map(move |trace| PointTrace {
+            at,
+            repeat,
+            label,
+            trace,
+        })
+    });
+    let traces = traces.collect();
+    let tables: Vec<_> = runs
+        .iter()
+        .map(|(at, repeat, label, run)| Run {
+            at: *at,
+            repeat: *repeat,
+            label: *label,
+            tables: run,
+        })
+        .collect();
+    let predicted = prediction_table(file, &predictions);
+    let summary = summary(file, &tables, &predicted);
+    let comparison = comparison(file, &summary, &predicted, &options.published);
+    let leading = columns::leading_run(&file.points);
+    let swept = columns::swept(&file.points);
+    let gather = |name: &str, columns, pick: fn(&RunTables) -> &Table| {
+        let rows = tables.iter().map(|run| {
+            let point = &file.points[run.at];
+            let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
+            cells.extend(columns::cells_of(&point.swept, &swept));
+            cells.push(Cell::from(run.repeat));
+            cells.push(Cell::from(point.scenario.seed + u64::from(run.repeat)));
+            (cells, pick(run.tables))
+        });
+        columns::gather(name, &leading, columns, rows)
+    };
+    let flows = gather("flows", FLOWS, |run| &run.flows);
+    notes.extend(limits::notes(file, &flows));
+    notes.extend(phases::notes(file, &flows));
+    Ok(Outcome {
+        flows,
+        links: gather("links", LINKS, |run| &run.links),
+        workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
+        streams: gather("streams", STREAMS, |run| &run.streams),
+        groups: gather("groups", GROUPS, |run| &run.groups),
+        predictions: columns::without_empty_columns(&predicted),
+        summary,
+        comparison,
+        traces,
+        notes,
+        failures,
+        lacks,
+        facts: instrument
+            .as_ref()
+            .map_or_else(Vec::new, |instrument| instrument.facts(file)),
+        runs: (jobs.len(), done),
+        keys: jobs.iter().map(|job| job.key.clone()).collect(),
+        is_interrupted,
+    })
+}
+
+/// How a run is named that decides its numbers by a scenario and a seed.
+type KeyOf<'a> = &'a dyn Fn(&Scenario, u64) -> String;
+
+/// The runs of a file by one engine, in the order of points and repeats.
+fn jobs<'a>(
+    file: &'a File,
+    curves: bool,
+    label: &dyn Fn(&Scenario) -> Label,
+    run_key: KeyOf<'_>,
+) -> Vec<Job<'a>> {
+    let shown = if curves {
+        super::answer::shown_points(file)
+    } else {
+        Vec::new()
+    };
+    let mut jobs = Vec::new();
+    let mut alone = BTreeSet::new();
+    for (at, point) in file.points.iter().enumerate() {
+        let scenario = &point.scenario;
+        let label = label(scenario);
+        for repeat in 0..scenario.repeat {
+            let seed = scenario.seed + u64::from(repeat);
+            jobs.push(Job {
+                at: Some(at),
+                label,
+                point: &point.id,
+                repeat,
+                scenario: Cow::Borrowed(scenario),
+                key: run_key(scenario, seed),
+                curves: shown.contains(&at) && repeat == 0,
+            });
+            if !scenario.solo {
+                continue;
+            }
+            for index in 0..scenario.flows.len() {
+                let scenario = harm::alone(scenario, index);
+                let key = run_key(&scenario, seed);
+                if alone.insert(key.clone()) {
+                    let (at, point, curves) = (None, point.id.as_str(), false);
+                    let scenario = Cow::Owned(scenario);
+                    jobs.push(Job {
+                        at,
+                        label,
+                        point,
+                        repeat,
+                        scenario,
+                        key,
+                        curves,
+                    });
+                }
+            }
+        }
+    }
+    jobs
+}
+
+/// Fills in what each flow of a run lost to the others, where it also ran alone.
+fn add_harm(
+    scenario: &Scenario,
+    repeat: u32,
+    run: &mut RunTables,
+    alone: &BTreeMap<&str, f64>,
+    run_key: KeyOf<'_>,
+) {
+    if !scenario.solo {
+        return;
+    }
+    let seed = scenario.seed + u64::from(repeat);
+    let goodput = |index| {
+        let key = run_key(&harm::alone(scenario, index), seed);
+        alone.get(key.as_str()).copied()
+    };
+    let goodputs: Vec<_> = (0..scenario.flows.len()).map(goodput).collect();
+    run.flows = harm::with_harm(&run.flows, &goodputs);
+}
+
+/// Does `work` in a pool of `threads` threads.
+fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build();
+    Ok(pool.context("no threads can be started")?.install(work))
+}
+
+fn make(
+    jobs: &[Job<'_>],
+    options: &RunOptions,
+    instrument: Option<&Instrument>,
+    watch: &dyn Watch,
+) -> Vec<Made> {
+    let is_known = |job: &Job<'_>| {
+        let run = options.known.get(&job.key)?;
+        let has_traces = !run.traces.is_empty() || job.scenario.flows.is_empty();
+        (!job.curves || has_traces).then_some(run)
+    };
+    let to_make = || jobs.iter().filter(|job| is_known(job).is_none());
+    watch.begin(to_make().count());
+    watch.expect(to_make().map(Job::work).sum());
+    let make = |job: &Job<'_>| {
+        if let Some(run) = is_known(job) {
+            let mut run = run.clone();
+            // A report must not depend on what an earlier one has shown.
+            if !job.curves && job.scenario.trace == Tracing::Off {
+                run.traces.clear();
+            }
+            return Made::Run(Box::new(run));
+        }
+        if watch.is_interrupted() {
+            return Made::LeftOut;
+        }
+        // A run shares nothing that a panic could leave half changed.
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            let captures = options.captures.as_deref().filter(|_| job.repeat == 0);
+            let captures = captures.map(|folder| (folder, job.point));
+            let stop = || watch.is_interrupted();
+            match instrument {
+                Some(instrument) if job.label != Label::Simulated => {
+                    instrument.measure(&job.scenario, job.seed(), job.curves, &stop)
+                }
+                _ => {
+                    let (scenario, seed) = (&job.scenario, job.seed());
+                    simulate_and_capture(scenario, seed, job.curves, captures, &stop)
+                }
+            }
+        }));
+        let (why, lacks) = match run {
+            Ok(Ok(run)) => {
+                watch.done(&job.key, &run);
+                watch.ended(job.work());
+                return Made::Run(Box::new(run));
+            }
+            // A guest that was told to stop is none that failed.
+            Ok(Err(_)) if watch.is_interrupted() => return Made::LeftOut,
+            Ok(Err(error)) => (
+                format!("{error:#}"),
+                error.downcast_ref::<Lacks>().is_some(),
+            ),
+            Err(panic) => (
+                format!("a fault of Trammel: {}", words_of(panic.as_ref())),
+                false,
+            ),
+        };
+        if !lacks {
+            let point = job.point.to_owned();
+            watch.failed(&Failure {
+                point,
+                seed: job.seed(),
+                why: why.clone(),
+            });
+        }
+        watch.ended(job.work());
+        Made::Failed { why, lacks }
+    };
+    // What goes by the clock on the wall has the machine for itself, when all else is done.
+    let is_alone = |job: &Job<'_>| job.label == Label::Measured;
+    let made: Vec<Option<Made>> = jobs
+        .par_iter()
+        .with_max_len(1)
+        .map(|job| (!is_alone(job)).then(|| make(job)))
+        .collect();
+    let made = jobs.iter().zip(made);
+    made.map(|(job, made)| made.unwrap_or_else(|| make(job)))
+        .collect()
+}
+
+/// What a panic said.
+fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// What the models say of every point; reasons why one does not apply are noted once.
+fn predictions(file: &File, notes: &mut Vec<String>) -> Vec<(usize, Prediction)> {
+    let mut all = Vec::new();
+    for (at, point) in file.points.iter().enumerate() {
+        let (predictions, refusals) = predict(&point.scenario);
+        all.extend(predictions.into_iter().map(|prediction| (at, prediction)));
+        for refusal in refusals {
+            let note = if file.points.len() == 1 {
+                refusal
+            } else {
+                format!("{refusal} (at `{}`)", point.id)
+            };
+            notes.push(note);
+        }
+    }
+    all
+}
+
+fn prediction_table(file: &File, predictions: &[(usize, Prediction)]) -> Table {
+    let tables: Vec<_> = predictions
+        .iter()
+        .map(|(at, prediction)| (*at, prediction.to_table()))
+        .collect();
+    let swept = columns::swept(&file.points);
+    let rows = tables.iter().map(|(at, table)| {
+        let point = &file.points[*at];
+        let mut cells = vec![Cell::from("predict"), Cell::from(point.id.as_str())];
+        cells.extend(columns::cells_of(&point.swept, &swept));
+        (cells, table)
+    });
+    columns::gather_all(
+        "predictions",
+        &columns::leading(&file.points),
+        PREDICTIONS,
+        rows,
+    )
+}
+
+/// Runs a scenario that was built from Rust.
+pub trait RunScenario {
+    /// Runs all its repeats by its engines. Everything wrong with it is in the error.
+    fn run(self) -> anyhow::Result<Outcome>;
+}
+
+impl RunScenario for Scenario {
+    fn run(self) -> anyhow::Result<Outcome> {
+        let options = RunOptions {
+            engines: self.engines.clone(),
+            ..RunOptions::default()
+        };
+        run_points(&File::of(self)?, &options, &Unwatched)
+    }
+}

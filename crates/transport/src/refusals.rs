@@ -1,0 +1,39 @@
+//! What an engine refuses of a scenario. Files are asked when they are read, so that `trammel check` knows all that `trammel run` would refuse; scenarios
+//! that were built from Rust, when they are run.
+
+use trammel_scenario::Reading;
+use trammel_scenario::check::Fault;
+use trammel_scenario::model::{Engine, Scenario};
+
+/// Reads a file for `engines`, or where none are given, for its own; what they refuse of it is a fault.
+pub fn reading(engines: &[Engine]) -> Reading<'_> {
+    Reading {
+        engines,
+        refusals,
+        ..Reading::default()
+    }
+}
+
+/// What stands against `engines` running `scenario`; nothing where they can.
+pub fn refusals(scenario: &Scenario, engines: &[Engine]) -> Vec<Fault> {
+    if engines.contains(&Engine::Measure) {
+        of_measure(scenario)
+    } else {
+        Vec::new()
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn of_measure(scenario: &Scenario) -> Vec<Fault> {
+    if super::instrument::is_of_host(scenario) {
+        crate::on_host::refusals(scenario)
+    } else {
+        super::measure::refusals(scenario)
+    }
+}
+
+/// Where there is no Linux, nothing is measured, whatever the scenario is.
+#[cfg(not(target_os = "linux"))]
+fn of_measure(_: &Scenario) -> Vec<Fault> {
+    Vec::new()
+}

@@ -1,0 +1,192 @@
+//! One run in virtual time: a scenario and a repeat in, rows of tables out. A pure function.
+//!
+//! The queueing delay is exact, over all packets, without their own time on the wire.
+
+use super::capture;
+use super::network_of::{Built, network_of};
+use super::observe::{Seen, observe};
+use super::rows::{self, Ran, Span};
+use super::trace_of::{EntityTrace, Samples};
+use super::workloads;
+use anyhow::Context;
+use std::path::Path;
+use trammel_netsim::network::Passed;
+use trammel_netsim::trace::{Pace, Sample};
+use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
+use trammel_scenario::model::{Scenario, Tracing};
+use trammel_stats::table::{Cell, Table};
+
+/// The rows of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunTables {
+    /// One row a flow.
+    pub flows: Table,
+    /// One row a link that has a rate.
+    pub links: Table,
+    /// One row a workload and range of sizes.
+    pub workloads: Table,
+    /// One row a stream.
+    pub streams: Table,
+    /// One row.
+    pub groups: Table,
+    /// Samples over time, where they were asked for.
+    pub traces: Vec<EntityTrace>,
+}
+
+impl RunTables {
+    /// Tables without rows.
+    pub(super) fn empty() -> RunTables {
+        RunTables {
+            flows: table("flows", FLOWS),
+            links: table("links", LINKS),
+            workloads: table("workloads", WORKLOADS),
+            streams: table("streams", STREAMS),
+            groups: table("groups", GROUPS),
+            traces: Vec::new(),
+        }
+    }
+}
+
+/// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are kept
+/// for a report.
+pub fn simulate(scenario: &Scenario, seed: u64, curves: bool) -> anyhow::Result<RunTables> {
+    simulate_and_capture(scenario, seed, curves, None, &|| false)
+}
+
+/// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the point's name. It ends early, with an
+/// error, where `stop` says so.
+pub fn simulate_and_capture(
+    scenario: &Scenario,
+    seed: u64,
+    curves: bool,
+    captures: Option<(&Path, &str)>,
+    stop: &dyn Fn() -> bool,
+) -> anyhow::Result<RunTables> {
+    let pace = match scenario.trace {
+        Tracing::Off => Pace::Off,
+        Tracing::Ack => Pace::EveryAck,
+        Tracing::Every(interval) => Pace::Interval(interval),
+    };
+    let mut built = network_of(scenario, seed, pace)?;
+    if let Tracing::Every(interval) = scenario.trace {
+        built.network.trace_queues(interval);
+    }
+    if let Some((folder, point)) = captures {
+        capture::begin(&mut built, &scenario.pcap, folder, point)?;
+    }
+    let (warmup, end) = (scenario.warmup, scenario.duration);
+    let wants_curves = curves || scenario.trace != Tracing::Off;
+    let seen = observe(&mut built, (warmup, end), wants_curves, stop);
+    let seen = seen.context("the run was interrupted")?;
+    built.network.finish_captures()?;
+    debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
+    let mut run = RunTables::empty();
+    let results = (0..built.flows.len()).map(|index| built.network.flow(index).clone());
+    let results = results.collect();
+    let rtts = (0..built.flows.len()).map(|index| built.network.flow_rtt(index).clone());
+    let ran = Ran {
+        flows: &built.flows,
+        links: &built.links,
+        results,
+        rtts: rtts.collect(),
+        seen: &seen,
+        counts_events: true,
+    };
+    rows::fill(&mut run, ran, &Span { warmup, end });
+    let completed = |(index, workload)| (workload, built.network.workload(index).completed());
+    let workloads = || built.workloads.iter().enumerate().map(completed);
+    let span = Span { warmup, end };
+    for (of, seen) in workloads().zip(&seen.workloads) {
+        let carried = workloads::Carried::of(seen, &span);
+        workloads::rows(&mut run.workloads, of, carried, warmup);
+    }
+    for (index, seen) in seen.streams.iter().enumerate() {
+        let stream = built.network.stream(index);
+        let carried = workloads::Carried::of(seen, &span);
+        stream_row(&mut run.streams, stream, scenario, index, carried);
+    }
+    if wants_curves {
+        run.traces = traces(&built, &seen, scenario.trace);
+        let names = built.workloads.iter().map(|one| one.name.as_str());
+        let names = names.chain(built.streams.iter().map(String::as_str));
+        run.traces.extend(seen.traffic(names));
+        run.traces.extend(workloads::traces(workloads(), warmup));
+    }
+    Ok(run)
+}
+
+/// All segments at the sender of flow number `flow` of `scenario`, and its state at each ACK.
+pub fn sender(
+    scenario: &Scenario,
+    seed: u64,
+    flow: usize,
+) -> anyhow::Result<(Vec<Passed>, Vec<Sample>)> {
+    let mut built = network_of(scenario, seed, Pace::EveryAck)?;
+    built.network.watch_sender(flow);
+    built.network.run_until(scenario.duration);
+    let samples = built.network.flow_trace(flow).samples.clone();
+    Ok((built.network.take_passed(), samples))
+}
+
+fn stream_row(
+    table: &mut Table,
+    stream: &trammel_netsim::stream::Stream,
+    scenario: &Scenario,
+    index: usize,
+    carried: workloads::Carried,
+) {
+    let of = &scenario.streams[index];
+    // What was sent until it stopped may come later.
+    let stop = of
+        .stop
+        .unwrap_or(scenario.duration)
+        .max(stream.last_arrival);
+    let active = stop.min(scenario.duration).saturating_sub(of.start);
+    let us = |ps: Option<u64>| ps.map(|ps| ps as f64 / 1e6);
+    let lost = stream.sent_pkts - stream.received_pkts;
+    let seconds = active.as_secs_f64();
+    let row = vec![
+        Cell::from(stream.name()),
+        stream.sent_pkts.into(),
+        stream.received_pkts.into(),
+        lost.into(),
+        (stream.sent_pkts > 0)
+            .then(|| lost as f64 / stream.sent_pkts as f64)
+            .into(),
+        stream.reordered_pkts.into(),
+        (seconds > 0.0)
+            .then(|| stream.received_bytes as f64 * 8e-6 / seconds)
+            .into(),
+        us(stream.delay.min()).into(),
+        stream.delay.mean().map(|ps| ps / 1e6).into(),
+        us(stream.delay.quantile(0.5)).into(),
+        us(stream.delay.quantile(0.95)).into(),
+        us(stream.delay.quantile(0.99)).into(),
+        (stream.received_pkts > 1)
+            .then_some(stream.jitter_ps / 1e6)
+            .into(),
+        carried.late_goodput_mbps.into(),
+    ];
+    table
+        .push(row)
+        .expect("the row has the columns of `STREAMS`");
+}
+
+/// What the scenario asked to trace, or short curves of everything.
+fn traces(built: &Built, seen: &Seen, tracing: Tracing) -> Vec<EntityTrace> {
+    let mut traces = seen.curves(&built.flows, &built.links);
+    if tracing == Tracing::Off {
+        return traces;
+    }
+    let flows = built.flows.len();
+    for (index, trace) in traces.iter_mut().take(flows).enumerate() {
+        trace.samples = Samples::Flow(built.network.flow_trace(index).samples.clone());
+    }
+    let links = built.links.iter().filter(|link| link.is_forward);
+    for (link, trace) in links.zip(traces.iter_mut().skip(flows)) {
+        if let Some(queue) = built.network.queue_trace(link.index) {
+            trace.samples = Samples::Queue(queue.samples.clone());
+        }
+    }
+    traces
+}
