@@ -5,6 +5,7 @@ pub mod addresses;
 #[cfg(test)]
 mod fakes;
 pub mod frames;
+pub mod layer;
 pub mod ports;
 pub mod procedures;
 pub mod recorded;
@@ -18,6 +19,7 @@ pub mod transfer;
 pub mod trial;
 pub mod validity;
 
+pub use layer::Layer;
 pub use procedures::Bench;
 pub use recorded::Recorded;
 pub use search::binary::Binary;

@@ -1,14 +1,13 @@
 //! A testbed whose trials are written down: the table `trials`, one row for each load of each.
 //!
-//! What a testbed does that repeats itself is remembered while the traffic is the same: a test that repeats a trial a
-//! thousand times is told the same a thousand times, and it was made once.
+//! Where a testbed repeats itself, a trial is made once and remembered while the traffic is the same.
+//! Learning has a row in the table of its own test.
 
-use crate::ports::{Flow, Learned, Learning};
-use crate::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
-use crate::transfer::{File, Protocol as Carrier, Transferred};
+use crate::layer::Layer;
+use crate::ports::Flow;
+use crate::testbed::{Observation, Plan, Testbed, Traffic};
+use crate::transfer::{File, Transferred};
 use crate::trial::Failure;
-use trammel_core::label::Label;
-use trammel_core::time::Time;
 use trammel_stats::table::{Cell, CellType, Table};
 
 /// Columns of the table `trials`.
@@ -120,48 +119,16 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Testbed for Recorded<'_> {
-    fn label(&self) -> Label {
-        self.bed.label()
+impl Layer for Recorded<'_> {
+    fn bed(&self) -> &dyn Testbed {
+        self.bed
     }
 
-    fn device(&self) -> String {
-        self.bed.device()
+    fn bed_mut(&mut self) -> &mut dyn Testbed {
+        self.bed
     }
 
-    fn line_fps(&self, traffic: &Traffic) -> f64 {
-        self.bed.line_fps(traffic)
-    }
-
-    fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
-        self.bed.ceiling_fps(traffic)
-    }
-
-    fn pauses(&self) -> Time {
-        self.bed.pauses()
-    }
-
-    fn sources(&self, traffic: &Traffic) -> u32 {
-        self.bed.sources(traffic)
-    }
-
-    fn latency_of(&self) -> LatencyOf {
-        self.bed.latency_of()
-    }
-
-    fn repeats_itself(&self) -> bool {
-        self.bed.repeats_itself()
-    }
-
-    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Time> {
-        self.bed.takes(traffic, plan)
-    }
-
-    fn resets(&self) -> Vec<String> {
-        self.bed.resets()
-    }
-
-    fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+    fn on_offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         self.known
             .retain(|(known, ..)| known == traffic && self.bed.repeats_itself());
         let mut same = self.known.iter().filter(|(_, known, _)| known == plan);
@@ -177,7 +144,7 @@ impl Testbed for Recorded<'_> {
         Ok(observed)
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
         let observed = self.bed.offer_together(flows)?;
         for (flow, of) in flows.iter().zip(&observed) {
             self.note(&flow.traffic, &Plan::of(&[flow.load]), of);
@@ -185,16 +152,7 @@ impl Testbed for Recorded<'_> {
         Ok(observed)
     }
 
-    // Each has a row in its test's own table.
-    fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
-        self.bed.learn(traffic, learning)
-    }
-
-    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
-        self.bed.carries_files(carrier)
-    }
-
-    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+    fn on_transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
         let mut same = self.transferred.iter().filter(|(known, _)| known == file);
         if let Some((_, transferred)) = same.next() {
             return Ok(transferred.clone());

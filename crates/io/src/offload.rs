@@ -8,6 +8,7 @@
 //!
 //! Source: the virtio specification 1.2, §5.1.6; Linux's `segmentation-offloads.rst`.
 
+use trammel_packet::headers::checksum::{Sum, checksum};
 use trammel_packet::packet::SuperPacket;
 
 /// Bytes of the header.
@@ -148,11 +149,7 @@ impl Offload {
         }
         let data_at = self.data_at(packet)?;
         let checksum_at = transport + self.checksum_offset as usize;
-        let sum = fold(pseudo_sum(
-            &packet[network..],
-            transport - network,
-            protocol,
-        ));
+        let sum = pseudo_sum(&packet[network..], transport - network, protocol).fold();
         put(packet, checksum_at, sum);
         let mut header = [0; HEADER_BYTES];
         header[..2].copy_from_slice(&[self.flags, self.kind]);
@@ -248,7 +245,7 @@ impl Offload {
         let (start, offset) = (self.checksum_start as usize, self.checksum_offset as usize);
         if start + offset + 2 <= scratch.len() {
             // The field holds the sum of the pseudo-header.
-            let sum = !fold(sum_of(&scratch[start..]));
+            let sum = checksum(&scratch[start..]);
             let at = start + offset;
             // A UDP checksum of zero means none.
             let sum = if sum == 0 && offset == 6 { 0xffff } else { sum };
@@ -390,7 +387,7 @@ fn finish_ip(packet: &mut [u8], index: usize) {
         let id = big(packet, 4).wrapping_add(index as u16);
         put(packet, 4, id);
         put(packet, 10, 0);
-        let sum = !fold(sum_of(&packet[..(packet[0] & 15) as usize * 4]));
+        let sum = checksum(&packet[..(packet[0] & 15) as usize * 4]);
         put(packet, 10, sum);
     } else {
         put(packet, 4, (len - 40) as u16);
@@ -401,7 +398,7 @@ fn finish_ip(packet: &mut [u8], index: usize) {
 fn put_checksum(packet: &mut [u8], transport: usize, protocol: u8, checksum_at: usize) {
     put(packet, checksum_at, 0);
     let pseudo = pseudo_sum(packet, transport, protocol);
-    let sum = !fold(pseudo + sum_of(&packet[transport..]));
+    let sum = pseudo.bytes(&packet[transport..]).checksum();
     // A UDP checksum of zero means none.
     let sum = if sum == 0 && protocol == UDP {
         0xffff
@@ -412,13 +409,15 @@ fn put_checksum(packet: &mut [u8], transport: usize, protocol: u8, checksum_at: 
 }
 
 /// The sum of the pseudo-header of what begins at `transport` of an IP packet.
-fn pseudo_sum(packet: &[u8], transport: usize, protocol: u8) -> u64 {
+fn pseudo_sum(packet: &[u8], transport: usize, protocol: u8) -> Sum {
     let addresses = if packet[0] >> 4 == 4 {
         &packet[12..20]
     } else {
         &packet[8..40]
     };
-    sum_of(addresses) + u64::from(protocol) + (packet.len() - transport) as u64
+    let upper_bytes = (packet.len() - transport) as u32;
+    let sum = Sum::ZERO.bytes(addresses).u16(u16::from(protocol));
+    sum.u32(upper_bytes)
 }
 
 /// Makes the headers right that a tunnel has put before a packet, which is the `index`-th of a super-packet.
@@ -433,7 +432,7 @@ fn finish_tunnel(packet: &mut [u8], protocol: u8, at: usize, index: usize) {
         }
     } else if protocol == GRE && upper_bytes >= 8 && packet[at] & GRE_CHECKSUM != 0 {
         put(packet, at + 4, 0);
-        let sum = !fold(sum_of(&packet[at..]));
+        let sum = checksum(&packet[at..]);
         put(packet, at + 4, sum);
     }
 }
@@ -458,28 +457,14 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// The sum of 16-bit words, an odd byte padded with zero.
-fn sum_of(bytes: &[u8]) -> u64 {
-    let words = bytes.chunks_exact(2);
-    let odd = words
-        .remainder()
-        .first()
-        .map_or(0, |&byte| u64::from(byte) << 8);
-    words.fold(odd, |sum, word| {
-        sum + u64::from(u16::from_be_bytes([word[0], word[1]]))
-    })
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The sum of a pseudo-header.
+    fn words(addresses: &[u8], protocol: u16, bytes: usize) -> Sum {
+        Sum::ZERO.bytes(addresses).u16(protocol).u32(bytes as u32)
+    }
 
     fn header_of(flags: u8, kind: u8, size: u16, start: u16, offset: u16) -> Offload {
         let mut bytes = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -526,9 +511,9 @@ mod tests {
             .collect();
         assert_eq!(data, frame[40..]);
         for (index, packet) in out.iter().enumerate() {
-            assert_eq!(fold(sum_of(&packet[..20])), 0xffff, "IP checksum");
-            let pseudo = sum_of(&packet[12..20]) + 6 + (packet.len() - 20) as u64;
-            assert_eq!(fold(pseudo + sum_of(&packet[20..])), 0xffff, "TCP checksum");
+            assert_eq!(checksum(&packet[..20]), 0, "IP checksum");
+            let pseudo = words(&packet[12..20], 6, packet.len() - 20);
+            assert_eq!(pseudo.bytes(&packet[20..]).checksum(), 0, "TCP checksum");
             assert_eq!(big(packet, 2) as usize, packet.len());
             assert_eq!(big(packet, 4), 0xffff_u16.wrapping_add(index as u16));
             let sequence = 0xffff_fff0_u32.wrapping_add(10 * index as u32);
@@ -542,12 +527,12 @@ mod tests {
     #[test]
     fn a_checksum_left_to_hardware_is_computed() {
         let mut frame = tcp(5, 0x10);
-        let pseudo = fold(sum_of(&frame[12..20]) + 6 + 25);
+        let pseudo = words(&frame[12..20], 6, 25).fold();
         put(&mut frame, 36, pseudo);
         let (out, counters) = resolve(header_of(1, 0, 0, 20, 16), &frame);
         assert_eq!(counters.checksums, 1);
-        let sum = sum_of(&out[0][12..20]) + 6 + 25 + sum_of(&out[0][20..]);
-        assert_eq!(fold(sum), 0xffff);
+        let pseudo = words(&out[0][12..20], 6, 25);
+        assert_eq!(pseudo.bytes(&out[0][20..]).checksum(), 0);
     }
 
     #[test]
@@ -566,7 +551,7 @@ mod tests {
         let told = Offload::parse(&header);
         assert_eq!((told.segment_bytes, told.checksum_start), (10, 20));
         assert_eq!(told.kind, GSO_TCP4 | GSO_ECN);
-        let pseudo = fold(sum_of(&given[12..20]) + 6 + 45);
+        let pseudo = words(&given[12..20], 6, 45).fold();
         assert_eq!(big(&given, 36), pseudo);
     }
 
@@ -623,9 +608,9 @@ mod tests {
     /// That an IPv4 packet of TCP is right in all its lengths and sums.
     fn is_right(packet: &[u8]) {
         assert_eq!(big(packet, 2) as usize, packet.len());
-        assert_eq!(fold(sum_of(&packet[..20])), 0xffff, "IP checksum");
-        let pseudo = sum_of(&packet[12..20]) + 6 + (packet.len() - 20) as u64;
-        assert_eq!(fold(pseudo + sum_of(&packet[20..])), 0xffff, "TCP checksum");
+        assert_eq!(checksum(&packet[..20]), 0, "IP checksum");
+        let pseudo = words(&packet[12..20], 6, packet.len() - 20);
+        assert_eq!(pseudo.bytes(&packet[20..]).checksum(), 0, "TCP checksum");
     }
 
     #[test]
@@ -649,15 +634,15 @@ mod tests {
             for (index, packet) in out.iter().enumerate() {
                 assert_eq!(big(packet, 2) as usize, packet.len());
                 assert_eq!(big(packet, 4) as usize, index);
-                assert_eq!(fold(sum_of(&packet[..20])), 0xffff, "outer IP checksum");
+                assert_eq!(checksum(&packet[..20]), 0, "outer IP checksum");
                 is_right(&packet[at..]);
                 if protocol == UDP {
                     assert_eq!(big(packet, 24) as usize, packet.len() - 20);
-                    let pseudo = sum_of(&packet[12..20]) + 17 + (packet.len() - 20) as u64;
-                    assert_eq!(fold(pseudo + sum_of(&packet[20..])), 0xffff, "UDP checksum");
+                    let pseudo = words(&packet[12..20], 17, packet.len() - 20);
+                    assert_eq!(pseudo.bytes(&packet[20..]).checksum(), 0, "UDP checksum");
                 }
                 if protocol == GRE {
-                    assert_eq!(fold(sum_of(&packet[20..])), 0xffff, "GRE checksum");
+                    assert_eq!(checksum(&packet[20..]), 0, "GRE checksum");
                 }
                 data.extend_from_slice(&packet[at + 40..]);
             }
@@ -691,8 +676,8 @@ mod tests {
             assert_eq!(packet.len(), 56 + data);
             assert_eq!(big(packet, 4) as usize, packet.len() - 40);
             assert_eq!(big(packet, 52) as usize, 8 + data);
-            let pseudo = sum_of(&packet[8..40]) + 17 + (packet.len() - 48) as u64;
-            assert_eq!(fold(pseudo + sum_of(&packet[48..])), 0xffff, "UDP checksum");
+            let pseudo = words(&packet[8..40], 17, packet.len() - 48);
+            assert_eq!(pseudo.bytes(&packet[48..]).checksum(), 0, "UDP checksum");
         }
     }
 }

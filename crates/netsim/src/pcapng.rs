@@ -10,73 +10,49 @@
 //! acknowledgement after what it acknowledges. What a link dropped before a packet is that packet's drop
 //! count.
 //!
-//! Source: draft-ietf-opsawg-pcapng, §4; RFC 791, 768, 3168.
+//! Source: RFC 791, 768, 3168.
 
 use crate::packet::{Course, Packet};
 use std::io::{self, Write};
 use trammel_core::time::Time;
+use trammel_packet::capture::link::LinkType;
+use trammel_packet::capture::pcapng::Writer;
+use trammel_packet::capture::{Frame, Order, Sink};
+use trammel_packet::headers::checksum::{Sum, checksum, for_udp};
+use trammel_packet::timestamp::Timestamp;
 use trammel_tcp::segment::{Ecn, Segment};
 use trammel_tcp::wire::{LONGEST_HEADER, write_header};
 
-const SECTION_HEADER: u32 = 0x0A0D_0D0A;
-const INTERFACE: u32 = 1;
-const INTERFACE_STATISTICS: u32 = 5;
-const ENHANCED_PACKET: u32 = 6;
-const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 /// The longest header: Ethernet, IPv4 and TCP with 40 bytes of options.
 const SNAP_BYTES: usize = 14 + 20 + LONGEST_HEADER;
-const LINKTYPE_ETHERNET: u16 = 1;
 const ETHERNET_BYTES: usize = 14;
 const IP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A capture that is being written.
+/// A capture that is being written. It keeps its first error until its end.
+#[derive(Debug)]
 pub(crate) struct Capture {
-    out: Box<dyn Write + Send>,
+    out: io::Result<Writer>,
     /// Links of this capture, in the order of their interfaces, and what they had dropped when last seen.
     links: Vec<(usize, u64)>,
     ip_identification: u16,
-    error: Option<io::Error>,
-}
-
-impl std::fmt::Debug for Capture {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Capture")
-            .field("links", &self.links)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Capture {
     /// Begins a capture of `links`, which are given by index and name.
     pub(crate) fn new(links: &[(usize, &str)], out: Box<dyn Write + Send>) -> Capture {
         let mut capture = Capture {
-            out,
+            out: Writer::new(Sink::plain(out), Order::Little),
             links: links.iter().map(|(index, _)| (*index, 0)).collect(),
             ip_identification: 0,
-            error: None,
         };
-        let mut body = Vec::new();
-        body.extend(BYTE_ORDER_MAGIC.to_le_bytes());
-        body.extend(1_u16.to_le_bytes());
-        body.extend(0_u16.to_le_bytes());
-        // The length of the section is not known beforehand.
-        body.extend(u64::MAX.to_le_bytes());
-        option(&mut body, 4, b"Trammel");
-        end_options(&mut body);
-        capture.block(SECTION_HEADER, &body);
         for (_, name) in links {
-            let mut body = Vec::new();
-            body.extend(LINKTYPE_ETHERNET.to_le_bytes());
-            body.extend(0_u16.to_le_bytes());
-            body.extend((SNAP_BYTES as u32).to_le_bytes());
-            option(&mut body, 2, name.as_bytes());
-            // Resolution of times: 10⁻⁹ s.
-            option(&mut body, 9, &[9]);
-            end_options(&mut body);
-            capture.block(INTERFACE, &body);
+            capture.write(|out| {
+                let interface = out.interface(name, LinkType::EN10MB, SNAP_BYTES as u32);
+                interface.map(|_| ())
+            });
         }
         capture
     }
@@ -94,40 +70,24 @@ impl Capture {
         let mut frame = [0; SNAP_BYTES];
         let (stored, length) = headers(packet, self.ip_identification, &mut frame);
         self.ip_identification = self.ip_identification.wrapping_add(1);
-        let mut body = Vec::with_capacity(SNAP_BYTES + 64);
-        body.extend((interface as u32).to_le_bytes());
-        let ns = now.as_ns();
-        body.extend(((ns >> 32) as u32).to_le_bytes());
-        body.extend((ns as u32).to_le_bytes());
-        body.extend((stored as u32).to_le_bytes());
-        body.extend(length.to_le_bytes());
-        body.extend(&frame[..stored]);
-        pad(&mut body);
         let since = dropped - std::mem::replace(&mut self.links[interface].1, dropped);
-        if since > 0 {
-            option(&mut body, 4, &since.to_le_bytes());
-            end_options(&mut body);
-        }
-        self.block(ENHANCED_PACKET, &body);
+        let frame = Frame {
+            timestamp: timestamp(now),
+            interface: interface as u32,
+            link: LinkType::EN10MB,
+            wire_len: length,
+            data: &frame[..stored],
+            comment: "",
+        };
+        self.write(|out| out.write_after_drops(&frame, since));
     }
 
     /// Ends the capture at `now`; `totals` are packets received and dropped of each link.
     pub(crate) fn finish(mut self, now: Time, totals: &[(u64, u64)]) -> io::Result<()> {
-        for (interface, (received, dropped)) in totals.iter().enumerate() {
-            let mut body = Vec::new();
-            body.extend((interface as u32).to_le_bytes());
-            let ns = now.as_ns();
-            body.extend(((ns >> 32) as u32).to_le_bytes());
-            body.extend((ns as u32).to_le_bytes());
-            option(&mut body, 4, &received.to_le_bytes());
-            option(&mut body, 5, &dropped.to_le_bytes());
-            end_options(&mut body);
-            self.block(INTERFACE_STATISTICS, &body);
+        for (interface, (received, dropped)) in (0..).zip(totals) {
+            self.write(|out| out.statistics(interface, timestamp(now), *received, *dropped));
         }
-        match self.error {
-            Some(error) => Err(error),
-            None => self.out.flush(),
-        }
+        self.out?.finish()
     }
 
     /// The links of this capture.
@@ -135,14 +95,18 @@ impl Capture {
         self.links.iter().map(|(link, _)| *link)
     }
 
-    fn block(&mut self, kind: u32, body: &[u8]) {
-        if self.error.is_some() {
-            return;
+    fn write(&mut self, what: impl FnOnce(&mut Writer) -> io::Result<()>) {
+        if let Ok(out) = &mut self.out
+            && let Err(error) = what(out)
+        {
+            self.out = Err(error);
         }
-        let length = (12 + body.len() as u32).to_le_bytes();
-        let parts = [&kind.to_le_bytes()[..], &length, body, &length];
-        self.error = parts.iter().find_map(|part| self.out.write_all(part).err());
     }
+}
+
+/// Virtual time as if the run had started at the start of 1970.
+fn timestamp(at: Time) -> Timestamp {
+    Timestamp(at.as_ns() as i64)
 }
 
 /// Writes the segments of one flow to `out`, each with its time and whether it goes from the client to the server.
@@ -167,21 +131,6 @@ pub fn write_segments(
         (last, count) = (at, count + 1);
     }
     capture.finish(last, &[(count, 0)])
-}
-
-fn pad(body: &mut Vec<u8>) {
-    body.resize(body.len().next_multiple_of(4), 0);
-}
-
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
-    body.extend(code.to_le_bytes());
-    body.extend((value.len() as u16).to_le_bytes());
-    body.extend(value);
-    pad(body);
-}
-
-fn end_options(body: &mut Vec<u8>) {
-    body.extend([0; 4]);
 }
 
 /// Writes the headers of `packet`; returns their length and that of the frame.
@@ -231,7 +180,7 @@ fn headers(packet: &Packet, identification: u16, frame: &mut [u8; SNAP_BYTES]) -
     ip[9] = if is_datagram { UDP } else { TCP };
     ip[12..16].copy_from_slice(&from.to_be_bytes());
     ip[16..20].copy_from_slice(&to.to_be_bytes());
-    let sum = checksum(ip, 0);
+    let sum = checksum(ip);
     ip[10..12].copy_from_slice(&sum.to_be_bytes());
 
     let stored = ETHERNET_BYTES + IP_BYTES + transport;
@@ -240,38 +189,21 @@ fn headers(packet: &Packet, identification: u16, frame: &mut [u8; SNAP_BYTES]) -
     header[2..4].copy_from_slice(&to_port.to_be_bytes());
     let transport_length = transport as u32 + segment.len;
     let protocol = if is_datagram { UDP } else { TCP };
-    let pseudo = (from >> 16)
-        + (from & 0xFFFF)
-        + (to >> 16)
-        + (to & 0xFFFF)
-        + u32::from(protocol)
-        + transport_length;
+    let pseudo = Sum::ZERO
+        .u32(from)
+        .u32(to)
+        .u16(u16::from(protocol))
+        .u32(transport_length);
     if is_datagram {
         header[4..6].copy_from_slice(&(transport_length as u16).to_be_bytes());
-        let sum = match checksum(header, pseudo) {
-            // RFC 768: zero would mean that there is none.
-            0 => 0xFFFF,
-            sum => sum,
-        };
+        let sum = for_udp(pseudo.bytes(header));
         header[6..8].copy_from_slice(&sum.to_be_bytes());
     } else {
         write_header(segment, header);
-        let sum = checksum(header, pseudo);
+        let sum = pseudo.bytes(header).checksum();
         header[16..18].copy_from_slice(&sum.to_be_bytes());
     }
     (stored, ETHERNET_BYTES as u32 + ip_length)
-}
-
-/// The Internet checksum of `bytes`, an even number of them, whose own field is zero, and of `more` words.
-fn checksum(bytes: &[u8], more: u32) -> u16 {
-    let words = bytes
-        .chunks_exact(2)
-        .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
-    let mut sum = words.sum::<u32>() + more;
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -291,13 +223,13 @@ mod tests {
 
     /// Sums all words of the IP header, and of the pseudo header and the transport header, to 0xFFFF.
     fn assert_sums(frame: &[u8]) {
-        assert_eq!(checksum(&frame[14..34], 0), 0);
+        assert_eq!(checksum(&frame[14..34]), 0);
         let length = u32::from(u16::from_be_bytes([frame[16], frame[17]])) - 20;
         let mut pseudo = frame[26..34].to_vec();
         pseudo.extend([0, frame[23]]);
         pseudo.extend((length as u16).to_be_bytes());
         pseudo.extend(&frame[34..]);
-        assert_eq!(checksum(&pseudo, 0), 0);
+        assert_eq!(checksum(&pseudo), 0);
     }
 
     #[test]

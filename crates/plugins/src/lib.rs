@@ -18,6 +18,7 @@ use std::{env, fs};
 ///
 /// # Panics
 /// Outside a build script, or where a source is unreadable.
+#[allow(clippy::print_stdout)] // It is how a build script speaks to cargo.
 pub fn generate() {
     let src = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("src");
     println!("cargo::rerun-if-changed={}", src.display());

@@ -3,12 +3,11 @@
 use super::journal::Journal;
 use indicatif::ProgressBar;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_bench::layer::Layer;
 use trammel_bench::ports::{Flow, Learned, Learning};
-use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
-use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
+use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
+use trammel_bench::transfer::{File, Transferred};
 use trammel_bench::trial::Failure;
-use trammel_core::label::Label;
-use trammel_core::time::Time;
 use trammel_ground::{progress, say};
 
 /// Whether the user has interrupted.
@@ -41,48 +40,16 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Testbed for Watched<'_> {
-    fn label(&self) -> Label {
-        self.bed.label()
+impl Layer for Watched<'_> {
+    fn bed(&self) -> &dyn Testbed {
+        self.bed
     }
 
-    fn device(&self) -> String {
-        self.bed.device()
+    fn bed_mut(&mut self) -> &mut dyn Testbed {
+        self.bed
     }
 
-    fn line_fps(&self, traffic: &Traffic) -> f64 {
-        self.bed.line_fps(traffic)
-    }
-
-    fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
-        self.bed.ceiling_fps(traffic)
-    }
-
-    fn pauses(&self) -> Time {
-        self.bed.pauses()
-    }
-
-    fn sources(&self, traffic: &Traffic) -> u32 {
-        self.bed.sources(traffic)
-    }
-
-    fn latency_of(&self) -> LatencyOf {
-        self.bed.latency_of()
-    }
-
-    fn repeats_itself(&self) -> bool {
-        self.bed.repeats_itself()
-    }
-
-    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Time> {
-        self.bed.takes(traffic, plan)
-    }
-
-    fn resets(&self) -> Vec<String> {
-        self.bed.resets()
-    }
-
-    fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
+    fn on_offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         if is_set(self.interrupted) {
             return Err("interrupted".into());
         }
@@ -100,19 +67,15 @@ impl Testbed for Watched<'_> {
     }
 
     // What is done with several ports, or is no trial, is not kept: a run that goes on makes it again.
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
         self.watch(|bed| bed.offer_together(flows))
     }
 
-    fn learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
+    fn on_learn(&mut self, traffic: &Traffic, learning: &Learning) -> Result<Learned, Failure> {
         self.watch(|bed| bed.learn(traffic, learning))
     }
 
-    fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
-        self.bed.carries_files(carrier)
-    }
-
-    fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
+    fn on_transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
         self.watch(|bed| bed.transfer(file))
     }
 }

@@ -43,7 +43,7 @@ const RULES: &[Rule] = &[
             "trammel-core",
             "trammel-queues",
             "trammel-stats",
-            "trammel-tcp",
+            "trammel-packet", "trammel-tcp",
         ],
         &["statrs", "thiserror"],
     ),

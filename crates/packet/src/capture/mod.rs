@@ -169,6 +169,13 @@ impl Order {
             Order::Big => value.to_be_bytes(),
         }
     }
+
+    fn put_u64(self, value: u64) -> [u8; 8] {
+        match self {
+            Order::Little => value.to_le_bytes(),
+            Order::Big => value.to_be_bytes(),
+        }
+    }
 }
 
 /// Where a capture is written to.

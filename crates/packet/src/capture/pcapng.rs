@@ -16,6 +16,7 @@ use std::io::{self, Write};
 pub(super) const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 const INTERFACE: u32 = 1;
+const INTERFACE_STATISTICS: u32 = 5;
 const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
@@ -26,6 +27,11 @@ const USER_APPLICATION: u16 = 4;
 const INTERFACE_NAME: u16 = 2;
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
+/// Of a packet: how many were dropped between it and the one before.
+const DROP_COUNT: u16 = 4;
+/// Of an interface's statistics.
+const RECEIVED: u16 = 4;
+const DROPPED: u16 = 5;
 
 /// More interfaces than a section of any capture has: a file can't make us remember more.
 const INTERFACES_MAX: usize = 1 << 16;
@@ -300,31 +306,58 @@ impl Writer {
     /// # Panics
     /// Where the interface was not added.
     pub fn write(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        self.write_after_drops(frame, 0)
+    }
+
+    /// As [`write`](Self::write), with the number of packets that its interface dropped since the
+    /// frame before, where there were any.
+    ///
+    /// # Panics
+    /// Where the interface was not added.
+    pub fn write_after_drops(&mut self, frame: &Frame<'_>, dropped: u64) -> io::Result<()> {
         assert!(
             frame.interface < self.interfaces,
             "interface {} was not added",
             frame.interface
         );
-        let ns = frame.timestamp.0.max(0) as u64;
         let wire_len = frame.wire_len.max(frame.data.len() as u32);
-        for word in [
-            frame.interface,
-            (ns >> 32) as u32,
-            ns as u32,
-            frame.data.len() as u32,
-            wire_len,
-        ] {
-            self.u32(word);
-        }
+        self.u32(frame.interface);
+        self.time(frame.timestamp);
+        self.u32(frame.data.len() as u32);
+        self.u32(wire_len);
         self.body.extend(frame.data);
         self.pad();
         if !frame.comment.is_empty() {
             for line in frame.comment.split('\n') {
                 self.option(COMMENT, line.as_bytes());
             }
+        }
+        if dropped > 0 {
+            let dropped = self.order.put_u64(dropped);
+            self.option(DROP_COUNT, &dropped);
+        }
+        if dropped > 0 || !frame.comment.is_empty() {
             self.u32(0);
         }
         self.block(ENHANCED_PACKET)
+    }
+
+    /// Writes what `interface` had received and dropped at an instant, from the start of the file.
+    pub fn statistics(
+        &mut self,
+        interface: u32,
+        at: Timestamp,
+        received: u64,
+        dropped: u64,
+    ) -> io::Result<()> {
+        self.u32(interface);
+        self.time(at);
+        for (code, count) in [(RECEIVED, received), (DROPPED, dropped)] {
+            let count = self.order.put_u64(count);
+            self.option(code, &count);
+        }
+        self.u32(0);
+        self.block(INTERFACE_STATISTICS)
     }
 
     /// Writes what is held back, so that a reader sees it.
@@ -343,6 +376,12 @@ impl Writer {
 
     fn u32(&mut self, value: u32) {
         self.body.extend(self.order.put_u32(value));
+    }
+
+    fn time(&mut self, at: Timestamp) {
+        let ns = at.0.max(0) as u64;
+        self.u32((ns >> 32) as u32);
+        self.u32(ns as u32);
     }
 
     fn pad(&mut self) {
