@@ -1,17 +1,48 @@
-//! What comes with the program as data: the folders of papers, and those of the user beside them.
+//! The papers and examples that come with the program, and the papers of the user beside them.
+//!
+//! In a checkout they are the folders `papers` and `examples` of the source. A program that was
+//! installed elsewhere has them within itself and writes them, once, to
+//! `$XDG_DATA_HOME/trammel/library-<hash>`, or the same in `~/.local/share`.
 #![forbid(unsafe_code)]
+
+mod unpack;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The folders of all papers, by key: those that come with the program, and those in `papers` of the current folder.
-/// A folder of the user hides no paper of the program's; its path names it.
+/// The files that come with the program: name from the root of the source, and contents.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// The folders of all papers, by key: those that come with the program, and those in `papers` of
+/// the current folder. A folder of the user hides no paper of the program's; its path names it.
 pub fn folders() -> BTreeMap<String, PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers");
-    folders_in([&source, Path::new("papers")])
+    let shipped = root().map(|root| root.join("papers"));
+    folders_in(
+        shipped
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("papers")]),
+    )
 }
 
-fn folders_in(libraries: [&Path; 2]) -> BTreeMap<String, PathBuf> {
+/// Where the file `name` that comes with the program lies, such as `examples/first.toml`.
+pub fn file(name: &str) -> Option<PathBuf> {
+    let (name, _) = FILES.iter().find(|(known, _)| *known == name)?;
+    Some(root()?.join(name))
+}
+
+/// The folder that has `examples` and `papers`.
+fn root() -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = [source.join("../.."), source.to_owned()];
+    let is_whole = |place: &PathBuf| FILES.iter().all(|(name, _)| place.join(name).is_file());
+    places
+        .into_iter()
+        .find(is_whole)
+        .or_else(|| unpack::unpacked(FILES, &unpack::data_folder()?).ok())
+}
+
+fn folders_in<'a>(libraries: impl IntoIterator<Item = &'a Path>) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for library in libraries {
         for folder in std::fs::read_dir(library).into_iter().flatten().flatten() {
@@ -41,7 +72,14 @@ mod tests {
         let own = paper("program", "one");
         let (_, other) = (paper("user", "one"), paper("user", "two"));
         let [program, user] = ["program", "user"].map(|name| parent.path().join(name));
-        let found = folders_in([&program, &user]);
+        let found = folders_in([program.as_path(), user.as_path()]);
         assert_eq!((&found["one"], &found["two"]), (&own, &other));
+    }
+
+    #[test]
+    fn an_example_is_a_file_and_an_unknown_name_is_none() {
+        let path = file("examples/first.toml").expect("it comes with the program");
+        assert!(path.is_file());
+        assert_eq!(file("examples/../Cargo.toml"), None);
     }
 }

@@ -182,7 +182,7 @@ fn parse() -> Result<Cli, ExitCode> {
         say(&text);
         return Err(ExitCode::from(USAGE));
     }
-    let arguments = hint::help_of_router(arguments);
+    let arguments = hint::shipped_files(hint::help_of_router(arguments));
     let parsed = command
         .try_get_matches_from_mut(arguments)
         .and_then(|matches| {
