@@ -18,17 +18,13 @@ pub const TEST_FPS: Param = Param::int(
     100_000_000,
     "1000",
     "frames/s",
-    "how fast addresses are asked for: no faster than it forwards",
+    "rate of frames to the addresses, not above the forwarding rate",
 );
 
 /// The age of an address.
 //= rfc2889 §5.7.3
 //# The aging time of the DUT/SUT MUST be known.
-pub const AGE: Param = Param::time(
-    "age",
-    "300 s",
-    "for how long the device keeps an address of which it hears nothing",
-);
+pub const AGE: Param = Param::time("age", "300 s", "how long the device keeps a silent address");
 
 /// The columns of both tests.
 //= rfc2889 §5.7.5
@@ -96,7 +92,7 @@ fn check(of: &Learning) -> Result<(), Error> {
     }
     let seconds = |fps: f64| of.addresses as f64 / fps;
     Err(Error::Setting(format!(
-        "{} addresses take {:.0} s to be taught and {:.0} s to be asked for, and the first would be forgotten after `age`, {}; teach them faster, or fewer, or let the device keep them longer",
+        "{} addresses take {:.0} s to teach and {:.0} s to check, and the first would be forgotten after `age`, {}; teach them faster, or fewer, or let the device keep them longer",
         of.addresses,
         seconds(of.learning_fps),
         seconds(of.test_fps),

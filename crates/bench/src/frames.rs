@@ -59,7 +59,7 @@ pub struct Sizes {
 pub enum SizesError {
     /// Not a number, nor a mix.
     #[error(
-        "`{0}` is no frame size; give bytes from {LEAST} to {MOST}, or a mix: `imix`, `imix:aaafg`, `imix:AAB/A=78/B=1518`"
+        "`{0}` is not a frame size; give bytes from {LEAST} to {MOST}, or a mix: `imix`, `imix:aaafg`, `imix:AAB/A=78/B=1518`"
     )]
     Unknown(String),
     /// A size out of range.

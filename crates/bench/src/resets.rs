@@ -120,7 +120,7 @@ pub fn tabulate(
 ) -> Result<Table, Error> {
     let kinds = bench.bed().resets();
     if kinds.is_empty() {
-        return Err(Unable("this testbed has no way to reset the device".to_owned()).into());
+        return Err(Unable("this testbed cannot reset the device".to_owned()).into());
     }
     //= rfc2544 §26.6
     //# First determine the throughput for the DUT for the minimum frame size on the media used in the testing.

@@ -24,7 +24,7 @@ pub const CIR: Param = Param {
     kind: Kind::Rate,
     default: "100 Mbit/s",
     unit: "bit/s",
-    help: "the committed information rate of each service: what it always gets",
+    help: "the committed information rate of each service",
 };
 
 /// The excess information rate.
@@ -33,28 +33,17 @@ pub const EIR: Param = Param {
     kind: Kind::Rate,
     default: "0 bit/s",
     unit: "bit/s",
-    help: "the excess information rate of each service: what it gets beyond that, without a promise",
+    help: "the excess information rate of each service, without guarantee",
 };
 
 /// The most frames that may be lost.
-pub const FLR: Param = Param::float(
-    "flr",
-    0.0,
-    1.0,
-    "0.0001",
-    "",
-    "the frame loss ratio that is accepted",
-);
+pub const FLR: Param = Param::float("flr", 0.0, 1.0, "0.0001", "", "accepted frame loss ratio");
 
 /// The longest delay.
-pub const FTD: Param = Param::time(
-    "ftd",
-    "10 ms",
-    "the mean frame transfer delay that is accepted",
-);
+pub const FTD: Param = Param::time("ftd", "10 ms", "accepted mean frame transfer delay");
 
 /// The largest variation.
-pub const FDV: Param = Param::time("fdv", "3 ms", "the frame delay variation that is accepted");
+pub const FDV: Param = Param::time("fdv", "3 ms", "accepted frame delay variation");
 
 /// The columns of what was measured, and the verdict.
 pub const COLUMNS: [(&str, CellType); 7] = [

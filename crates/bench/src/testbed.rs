@@ -373,16 +373,13 @@ pub trait Testbed: std::fmt::Debug {
     /// Teaches the device addresses and then asks for them (RFC 2889 §5.7). It begins with all earlier ones forgotten: the
     /// testbed sees to that, or waits for their age.
     fn learn(&mut self, _traffic: &Traffic, _learning: &Learning) -> Result<Learned, Failure> {
-        Err(Unable(
-            "this testbed has no third port, on which flooded frames would be seen".to_owned(),
-        )
-        .into())
+        Err(Unable("this testbed has no third port to observe flooded frames".to_owned()).into())
     }
 
     /// Whether files go through the device by `carrier`; the error is why not.
     fn carries_files(&self, _carrier: &Carrier) -> Result<(), Unable> {
         Err(Unable(
-            "this testbed has no hosts that files could go between".to_owned(),
+            "this testbed has no hosts for file transfers".to_owned(),
         ))
     }
 

@@ -99,7 +99,7 @@ pub const REPEATS: Param = Param::int(
     100_000,
     "10",
     "",
-    "how often the file is transferred, and as often without the device",
+    "number of transfers through the device, and as many without it",
 );
 
 /// The columns of each test's table.
@@ -128,8 +128,7 @@ pub fn tabulate(
     let bytes = params.bytes("bytes");
     if bytes == 0 {
         return Err(Error::Setting(
-            "`bytes` is 0: a file of nothing is as fast as you like; give 1 byte at least"
-                .to_owned(),
+            "`bytes` is 0: give at least 1 byte".to_owned(),
         ));
     }
     bench.of(entry, &[frames()], |bench, traffic, table| {

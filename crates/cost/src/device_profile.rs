@@ -66,7 +66,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "bus_bps",
-        "bit/s, of the bus each way; none where left out",
+        "bit/s of the bus in each direction; without it, no limit",
         (1.0, 1e15),
         Some(NONE),
         true,
@@ -75,14 +75,14 @@ pub const KEYS: &[Key] = &[
     key("transmit_ring", "frames", (1.0, MOST_FRAMES), None, true),
     key(
         "batch",
-        "frames that the driver gives at a time, at most",
+        "most frames that the driver delivers at a time",
         (1.0, MOST_FRAMES),
         Some(NONE),
         true,
     ),
     key(
         "interrupt_us",
-        "us from a frame to its notice; polled where left out",
+        "us from a frame to its notice; without it, polled",
         (0.0, 1e6),
         Some(NONE),
         false,
@@ -159,14 +159,14 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "graph_packet",
-        "cycles a frame of a whole router whose elements' costs are not known",
+        "cycles per frame of a whole router, if its elements' costs are not known",
         (0.0, MOST),
         Some(0.0),
         false,
     ),
     key(
         "restart_ms",
-        "ms for which a restarted router does not forward; not known where left out",
+        "ms for which a restarted router does not forward; without it, not known",
         (0.0, 1e9),
         Some(NONE),
         false,

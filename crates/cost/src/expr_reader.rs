@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn sum(&mut self) -> Result<Expr, String> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return Err(format!("more than {DEPTH} brackets stand in one another"));
+            return Err(format!("more than {DEPTH} nested brackets"));
         }
         let mut sum = self.product()?;
         loop {
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                 match self.factor()?.number() {
                     Some(by) if by != 0.0 => product = product * (1.0 / by),
                     _ => {
-                        return Err("it is divided by something that is no number but 0".to_owned());
+                        return Err("it divides by a constant 0".to_owned());
                     }
                 }
             } else {

@@ -159,7 +159,7 @@ pub fn read(text: &str, profile: &str) -> Result<Vec<Function>, Vec<String>> {
         .map_err(|error| vec![at(text, error.span().map(|s| s.start), error.message())])?;
     let Some(tables) = document.get("function").and_then(Item::as_array_of_tables) else {
         return Err(vec![
-            "no function is there; begin one with [[function]]".to_owned(),
+            "there is no function; begin one with [[function]]".to_owned(),
         ]);
     };
     let (mut functions, mut faults) = (Vec::new(), Vec::new());
@@ -262,7 +262,7 @@ mod tests {
         );
         assert_eq!(
             read("", "").unwrap_err(),
-            ["no function is there; begin one with [[function]]"]
+            ["there is no function; begin one with [[function]]"]
         );
     }
 }

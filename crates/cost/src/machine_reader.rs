@@ -135,7 +135,7 @@ pub fn read(id: &str, text: &str, profile: Option<&str>) -> Result<Machine, Faul
         })?;
         chain.push(table);
         if chain.len() > DEPTH {
-            return Err(whole(&format!("`{name}` is like itself in the end")));
+            return Err(whole(&format!("`{name}` refers to itself")));
         }
         next = table.get("like").and_then(Item::as_str);
     }
@@ -183,7 +183,10 @@ impl File<'_> {
                     machine.origin = Label::of_key(word, &ORIGINS).ok_or_else(|| {
                         let known = ORIGINS.map(Label::key);
                         let known = known.join(", ");
-                        self.at(item, format!("`{word}` is no origin; there are {known}"))
+                        self.at(
+                            item,
+                            format!("`{word}` is not an origin; there are {known}"),
+                        )
                     })?;
                 }
                 "source" => self.word(item, key)?.clone_into(&mut machine.source),
@@ -392,7 +395,7 @@ fn check(machine: &Machine) -> Result<(), String> {
     let profile = &machine.profile;
     if machine.clock_hz <= 0.0 {
         return Err(format!(
-            "profile `{profile}`: a clock of 0 MHz never does anything; give `clock_mhz`"
+            "profile `{profile}`: a clock of 0 MHz; give `clock_mhz`"
         ));
     }
     if machine.cores == 0 || machine.sockets == 0 || machine.cores < machine.sockets {
@@ -488,7 +491,7 @@ factor.Counter = { ratio = 1.5, spread = 0.1 }
             (
                 "clock_mhz = 1000",
                 "clock_mhz = 0",
-                "m.toml: profile `a`: a clock of 0 MHz never does anything; give `clock_mhz`",
+                "m.toml: profile `a`: a clock of 0 MHz; give `clock_mhz`",
             ),
             (
                 "kib = 512",

@@ -414,7 +414,7 @@ fn what_cannot_be_carried_is_told_in_one_line() {
             Protocol::Udp,
             frames(By::Xdp),
             "10.0.0.1:9",
-            "`lo` is no interface of Ethernet",
+            "`lo` is not an Ethernet interface",
         ),
         (
             Protocol::Udp,

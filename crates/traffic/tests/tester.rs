@@ -473,7 +473,7 @@ fn frames_in_bursts_all_come_and_last_as_long() {
         &AtomicBool::new(false),
     );
     let refused = refused.expect_err("live frames have even gaps").to_string();
-    assert!(refused.contains("even distances"), "{refused}");
+    assert!(refused.contains("even gaps"), "{refused}");
 }
 
 #[test]

@@ -393,7 +393,7 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
         said.contains("closed the channel before its flows had ended"),
         "{said}"
     );
-    assert!(said.contains("no message of D-ITG"), "{said}");
+    assert!(said.contains("begins no message that a D-ITG"), "{said}");
 }
 
 /// `localhost` has an address of each version of IP on most machines, of which the receiver listens on one.

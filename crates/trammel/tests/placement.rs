@@ -291,7 +291,7 @@ fn too_few_servers_are_proved_and_a_chain_too_large_is_named_with_what_it_lacks(
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
     assert!(
-        said.contains("2 servers cannot do: at least 4 are needed (link in all)"),
+        said.contains("2 servers are not enough: at least 4 are needed (link in all)"),
         "{said}"
     );
 

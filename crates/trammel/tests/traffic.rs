@@ -435,7 +435,7 @@ fn who_does_not_hold_the_key_sends_nothing() {
     let receiver = Receiver::start(here, &["--key", "right", "--flows", "1"]);
     for (key, said) in [
         (None, "--key"),
-        (Some("wrong"), "does not hold the key"),
+        (Some("wrong"), "could not prove that it holds the key"),
         (Some("short"), "16 bytes"),
     ] {
         let mut words = vec!["--rate", "1000", "--packets", "5"];

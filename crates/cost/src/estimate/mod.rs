@@ -151,7 +151,7 @@ pub enum Error {
     #[error("{0}")]
     Missing(#[from] Missing),
     /// A name in a formula stands for nothing.
-    #[error("`{name}` in {operation} stands for no number; give it as --what-if \"{name}=…\"")]
+    #[error("`{name}` in {operation} has no value; give it as --what-if \"{name}=…\"")]
     Open {
         /// The name.
         name: String,

@@ -73,7 +73,7 @@ pub fn faults(problem: &Problem) -> Vec<Fault> {
         all.push(Fault::new(
             "server",
             format!("{servers} servers are too many"),
-            format!("the search takes {MOST_SERVERS} at most"),
+            format!("the limit is {MOST_SERVERS}"),
             "divide them among several files",
         ));
     }

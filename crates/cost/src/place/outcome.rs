@@ -77,7 +77,7 @@ pub enum Refusal {
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Faults(Vec<Fault>),
     /// It is proved that the servers do not suffice.
-    #[error("{offered} servers cannot do: at least {needed} are needed ({by}); add {} or ask for less", needed - offered)]
+    #[error("{offered} servers are not enough: at least {needed} are needed ({by}); add {} or lower the demand", needed - offered)]
     TooFew {
         /// Servers that there are.
         offered: usize,
@@ -88,8 +88,7 @@ pub enum Refusal {
     },
     /// No placement was found, which proves nothing.
     #[error(
-        "no placement on {offered} servers was found: chain `{chain}` finds no room for {replicas}; \
-         at least {bound} servers are needed, more may be: add one, or let chains be split further"
+        "no placement on {offered} servers was found: chain `{chain}` has no room for {replicas}; at least {bound} servers are needed, perhaps more: add one, or allow more splits"
     )]
     NotFound {
         /// Servers that there are.
@@ -102,6 +101,6 @@ pub enum Refusal {
         bound: usize,
     },
     /// The checker refuses the placement that was found: a fault of the program.
-    #[error("the placement found is not sound, which is a fault of this program; please report it: {}", .0.join("; "))]
+    #[error("internal error: the placement is not valid; please report it: {}", .0.join("; "))]
     Unsound(Vec<String>),
 }

@@ -126,8 +126,8 @@ fn refuse(problem: &Problem, index: usize) -> Fault {
     let divides = !matches!(resource, Resource::Memory | Resource::Llc);
     let help = match (divides, most) {
         (false, _) => format!("give a server more {}", resource.name()),
-        (true, 1) => "let it be split by `split = true`, or ask for less".to_owned(),
-        (true, _) => "raise `max_replicas`, or ask for less".to_owned(),
+        (true, 1) => "allow it to be split (`split = true`), or lower the demand".to_owned(),
+        (true, _) => "raise `max_replicas`, or lower the demand".to_owned(),
     };
     Fault::new(
         place,

@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "droptail",
         aliases: &["drop-tail", "fifo", "pfifo"],
-        summary: "first in, first out; what does not fit is dropped",
+        summary: "first in, first out; packets that do not fit are dropped",
         references: &["RFC 7567 §2"],
         params: &[],
     },

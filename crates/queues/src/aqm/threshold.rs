@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "threshold",
         aliases: &["step", "dctcp"],
-        summary: "marks packets that find more than K waiting, as DCTCP wants it",
+        summary: "marks packets that find more than K waiting, as DCTCP requires",
         references: &["Alizadeh et al., SIGCOMM 2010, §3.1", "RFC 8257 §3.1"],
         params: &[
             Param {

@@ -22,7 +22,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "data-mining",
         aliases: &[],
-        summary: "many tiny and a few huge flows of a cluster for data mining",
+        summary: "many tiny and a few huge flows of a data-mining cluster",
         references: &[
             "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, figure 2",
         ],

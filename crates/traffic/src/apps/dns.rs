@@ -35,7 +35,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "dns",
         aliases: &[],
-        summary: "messages of name look-ups",
+        summary: "name look-up messages",
         references: &[D_ITG],
         params: &[Param {
             name: "per-second",

@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "http",
         aliases: &["web"],
-        summary: "pages with embedded objects, and time to read them",
+        summary: "pages with embedded objects, and reading times",
         references: &[
             "NGMN, Radio Access Performance Evaluation Methodology, 2008, annex A.2.1",
             "IEEE 802.16m-08/004r5, Evaluation Methodology Document, 2009",
@@ -58,7 +58,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Float(1e-3, 1e3),
                 default: "1",
                 unit: "",
-                help: "what all sizes are multiplied by",
+                help: "factor for all sizes",
             },
             RATE,
             SEGMENT,

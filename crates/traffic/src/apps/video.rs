@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Time,
                 default: "4 s",
                 unit: "",
-                help: "how long a segment plays, above 0",
+                help: "duration of a segment, above 0",
             },
             Param::int(
                 "buffer",
@@ -53,7 +53,7 @@ pub static ENTRY: Entry = Entry {
                 1000,
                 "4",
                 "",
-                "how many segments are sent at once at the start",
+                "segments sent at once at the start",
             ),
             Param::int(
                 "stay",
@@ -61,7 +61,7 @@ pub static ENTRY: Entry = Entry {
                 1_000_000,
                 "10",
                 "",
-                "for how many segments a quality stays, on average",
+                "mean number of segments of one quality",
             ),
             RATE,
             SEGMENT,

@@ -52,7 +52,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Choice(&["g711.1", "g711.2", "g723.1", "g729.2", "g729.3"]),
                 default: "g711.1",
                 unit: "",
-                help: "the codec, and how many of its frames a packet has",
+                help: "the codec, and its frames per packet",
             },
             Param {
                 name: "header",
@@ -66,7 +66,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Bool,
                 default: "false",
                 unit: "",
-                help: "whether nothing is sent while the speaker is silent",
+                help: "whether to suppress packets during silences",
             },
             Param {
                 name: "talk",

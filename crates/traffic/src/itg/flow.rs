@@ -116,7 +116,7 @@ fn spans(law: Law, numbers: &[f64], unit: Unit) -> Result<Spans, Error> {
         // Exact for rates that are no whole number of nanoseconds; a law of whole milliseconds has to be scaled.
         Law::Constant | Law::Poisson if mean_ms > 0.0 => {
             let of_ms = distribution(law, &[mean_ms], Unit::Milliseconds)?;
-            let wrong = || Error::Invalid(format!("gaps of {mean_ms} ms cannot be had"));
+            let wrong = || Error::Invalid(format!("gaps of {mean_ms} ms are not possible"));
             Spans::at_rate(of_ms, 1e3 / mean_ms).ok_or_else(wrong)
         }
         _ => {

@@ -40,7 +40,7 @@ pub struct Line {
 pub enum Error {
     /// A field is not what it should be.
     #[error(
-        "record {record}: {field} is `{found}`, not {wants}; the log is damaged or not of D-ITG 2.8.1"
+        "record {record}: {field} is `{found}`, not {wants}; the log is damaged or not from D-ITG 2.8.1"
     )]
     Field {
         /// Which record, from 1.
@@ -53,7 +53,7 @@ pub enum Error {
         wants: &'static str,
     },
     /// The log ends within a record.
-    #[error("record {record}: the log ends after {bytes} of its {whole} bytes; it was cut off")]
+    #[error("record {record}: the log ends after {bytes} of its {whole} bytes; it is truncated")]
     Cut {
         /// Which record, from 1.
         record: u64,

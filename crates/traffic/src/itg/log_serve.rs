@@ -113,7 +113,7 @@ impl LogServer {
                 listener.set_nonblocking(true).map_err(told)?;
                 ending.answer(listener.local_addr().map_err(told)?.port())?;
                 let Some(stream) = came(&listener, peer, &mut ending, stop) else {
-                    return Err(format!("no records of its log `{file}` came"));
+                    return Err(format!("no records of its log `{file}` arrived"));
                 };
                 taken.of_stream(stream, &log, (&mut ending, stop))
             }
@@ -172,7 +172,7 @@ fn asked(control: &mut TcpStream, stop: &AtomicBool) -> Result<Option<[u8; REQUE
         }
         match control.read(&mut bytes[have..]) {
             Ok(0) if have == 0 => return Ok(None),
-            Ok(0) => return Err("left before it had asked for a log".to_owned()),
+            Ok(0) => return Err("disconnected before it asked for a log".to_owned()),
             Ok(count) => have += count,
             Err(why) if is_later(&why) => {}
             Err(why) => return Err(why.to_string()),

@@ -205,7 +205,7 @@ impl<'scope> Channel<'scope> {
     fn folder(&self, name: &LogName) -> Result<&'scope Path, String> {
         self.shared.settings.wished.as_deref().ok_or_else(|| {
             format!(
-                "wishes for a log `{}`, which is not written: no folder is given for such logs",
+                "requests a log `{}`, which is not written: no folder is given for such logs",
                 String::from_utf8_lossy(name.as_bytes()).escape_debug()
             )
         })
@@ -221,7 +221,7 @@ impl<'scope> Channel<'scope> {
         let server = SocketAddr::new(server, log_protocol::PORT);
         let log = BinaryLog::at_server(&[server], protocol, name, BATCH);
         log.map(Arc::new).map_err(|why| {
-            format!("wishes for a log, but the log server {server} does not take it: {why}")
+            format!("requests a log, but the log server {server} does not accept it: {why}")
         })
     }
 
@@ -231,7 +231,7 @@ impl<'scope> Channel<'scope> {
         let log = BinaryLog::begin_new(folder, &file, &self.shared.settings.quota);
         log.map(Arc::new).map_err(|why| {
             format!(
-                "wishes for a log, but `{}` cannot be written: {why}",
+                "requests a log, but `{}` cannot be written: {why}",
                 folder.join(file).display()
             )
         })
@@ -244,20 +244,17 @@ impl<'scope> Channel<'scope> {
         run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
     ) -> Result<u16, String> {
         if open.serial.is_some() {
-            return Err("no serial line is signalled on (`-rk`)".to_owned());
+            return Err("serial lines are not supported (`-rk`)".to_owned());
         }
         let (from, protocol) = (self.from(), open.protocol);
         if !matches!(protocol, Protocol::Udp | Protocol::Tcp | Protocol::Icmp) {
             return Err(format!(
-                "no flows of D-ITG over {protocol:?} are taken; use UDP, TCP or ICMP"
+                "D-ITG flows over {protocol:?} are not supported; use UDP, TCP or ICMP"
             ));
         }
         let is_icmp = protocol == Protocol::Icmp;
         if is_icmp && open.meter == Meter::RoundTrip {
-            return Err(
-                "D-ITG sends nothing over ICMP whose round trip could be measured (`-m rttm`)"
-                    .to_owned(),
-            );
+            return Err("D-ITG has no round trips over ICMP (`-m rttm`)".to_owned());
         }
         // ICMP has no ports: there is one of it, and the sender hears the number that it asked for.
         let number = if is_icmp { 0 } else { open.port };
@@ -268,7 +265,7 @@ impl<'scope> Channel<'scope> {
         }
         if !port.reads().has_room(from, open.flow, open.metadata) {
             return Err(format!(
-                "port {} has a flow of {from} already that its packets could not be told from; use another `-rp`",
+                "port {} already has a flow from {from}, whose packets would be indistinguishable; use another `-rp`",
                 address.port()
             ));
         }
@@ -285,7 +282,7 @@ impl<'scope> Channel<'scope> {
                 Metadata::Full => format!("D-ITG flow {}", open.flow),
             },
         });
-        let number = number.ok_or("all numbers of flows are taken")?;
+        let number = number.ok_or("all flow numbers are in use")?;
         let logs = [self.shared.settings.log.clone(), self.wished.clone()];
         let known = Known {
             number,

@@ -44,7 +44,7 @@ pub enum Side {
 pub enum Error {
     /// No message begins so.
     #[error(
-        "byte {0:#04x} begins no message of D-ITG 2.8.1 that its {1:?} sends; the peer is another version or no D-ITG"
+        "byte {0:#04x} begins no message that a D-ITG 2.8.1 {1:?} sends; the peer has another version or is not D-ITG"
     )]
     Unknown(u8, Side),
     /// A field has a value that it cannot have.
@@ -114,7 +114,7 @@ impl LogName {
         let file = file.filter(|file| !file.contains(char::is_control) && !file.starts_with('.'));
         file.map(str::to_owned).ok_or_else(|| {
             format!(
-                "wishes for a log `{}`, which is no name",
+                "requests a log `{}`, which is not a name",
                 name.escape_debug()
             )
         })

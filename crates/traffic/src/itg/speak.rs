@@ -24,13 +24,13 @@ pub const SETTLING: Duration = Duration::from_millis(100);
 #[non_exhaustive]
 pub enum Error {
     /// The receiver is gone.
-    #[error("the receiver closed the channel; ITGRecv does so when it cannot have a flow")]
+    #[error("the receiver closed the channel; ITGRecv does so when it cannot accept a flow")]
     Gone,
     /// It does not answer.
     #[error("the receiver has not answered for {} s", .0.as_secs_f64())]
     Late(Duration),
     /// It says what is no message that may come now.
-    #[error("the receiver is no ITGRecv of D-ITG 2.8.1: {0}")]
+    #[error("the receiver is not ITGRecv of D-ITG 2.8.1: {0}")]
     Wrong(#[from] signalling::Error),
     /// The system.
     #[error("{0}")]

@@ -169,7 +169,7 @@ mod tests {
             read(&FOUR.replace("16:44:24.392391", "16:64:24.392391"), 7).expect_err("64 minutes");
         assert_eq!(
             error.to_string(),
-            "record 7: rxTime> is `16:64:24.392391`, not a time such as 16:44:24.392343; the log is damaged or not of D-ITG 2.8.1"
+            "record 7: rxTime> is `16:64:24.392391`, not a time such as 16:44:24.392343; the log is damaged or not from D-ITG 2.8.1"
         );
     }
 

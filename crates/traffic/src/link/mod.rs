@@ -152,7 +152,7 @@ impl Wish {
         }
         if self.bytes > 0 && self.direction == Direction::Both {
             return Some(
-                "a number of bytes is of one way, since the two would end at different times; test them one after the other"
+                "`--bytes` is for one direction, since two would end at different times; test them one after the other"
                     .to_owned(),
             );
         }
@@ -162,7 +162,7 @@ impl Wish {
             ));
         }
         if is_udp && self.rate_bps == 0 {
-            return Some("UDP is sent at a rate: give one above 0".to_owned());
+            return Some("UDP needs a rate: give one above 0".to_owned());
         }
         None
     }

@@ -111,7 +111,7 @@ pub(crate) fn serve(
     }
     if tests.is_busy.swap(true, Ordering::SeqCst) {
         let why =
-            "another test runs here, and two would measure each other; try again when it is over";
+            "another test is running, and two would disturb each other; try again when it is over";
         return Ok(Served::Refused(why.to_owned()));
     }
     let busy = Busy(tests);
@@ -193,7 +193,7 @@ fn connected(tests: &Tests, stop: &AtomicBool) -> Result<Vec<Carrier>, String> {
             return Ok(connections.into_iter().map(Carrier::Tcp).collect());
         }
         if begun.elapsed() > ATTACHING || stop.load(Ordering::Relaxed) {
-            return Err("not all connections have come".to_owned());
+            return Err("not all connections were opened".to_owned());
         }
         std::thread::sleep(LOOK);
     }
@@ -227,7 +227,7 @@ fn punched(
             }
             if begun.elapsed() > ATTACHING || stop.load(Ordering::Relaxed) {
                 return Err(
-                    "no datagrams came to the test's ports of UDP; does a firewall here let them through?"
+                    "no datagrams arrived at the test's UDP ports; does a firewall block them?"
                         .to_owned(),
                 );
             }

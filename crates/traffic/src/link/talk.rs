@@ -217,7 +217,7 @@ impl<'a> Talk<'a> {
                     self.fault = Some(format!("the other end refuses: {why}"));
                 }
                 Ok(_) => {
-                    self.fault = Some("the other end says what is not to be said now".to_owned());
+                    self.fault = Some("the other end sent an unexpected message".to_owned());
                 }
                 Err(Silence::Late(_)) => {
                     let patience = self.wish.interval + PATIENCE;

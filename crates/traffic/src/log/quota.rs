@@ -50,7 +50,7 @@ impl Quota {
             io::Error::new(
                 ErrorKind::QuotaExceeded,
                 format!(
-                    "all logs kept here may have {} bytes together; `--quota` there gives them more",
+                    "the logs of this server may have {} bytes together; its `--quota` changes that",
                     self.most
                 ),
             )
@@ -77,7 +77,7 @@ impl Quota {
             }
         }
         Err(io::Error::other(format!(
-            "{MOST_ALIKE} files of that name are kept already"
+            "{MOST_ALIKE} files of that name exist already"
         )))
     }
 }

@@ -70,14 +70,12 @@ impl Write for Remote {
         };
         match blocks.try_send(block.to_vec()) {
             Ok(()) => Ok(block.len()),
-            Err(TrySendError::Full(_)) => {
-                Err(io::Error::other("the log server takes it too slowly"))
-            }
+            Err(TrySendError::Full(_)) => Err(io::Error::other("the log server is too slow")),
             Err(TrySendError::Disconnected(_)) => {
                 let why = self.finish().err();
                 let why = why.map_or_else(|| "it hung up".to_owned(), |why| why.to_string());
                 Err(io::Error::other(format!(
-                    "the log server takes no more: {why}"
+                    "the log server accepts no more: {why}"
                 )))
             }
         }

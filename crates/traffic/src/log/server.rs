@@ -114,7 +114,7 @@ fn serve(
                 };
             }
             Ok(_) => Err(
-                "this is a log server: `trammel recv` takes flows, `trammel send --daemon` orders"
+                "this is a log server: `trammel recv` receives flows, `trammel send --daemon` takes orders"
                     .to_owned(),
             ),
             Err(Silence::Gone) if log.is_none() => return None,
@@ -146,7 +146,7 @@ fn take(
     reader.by_ref().for_each(drop);
     match reader.ending() {
         Some(Ending::Whole) => {}
-        Some(ending) => return Err(format!("that is no block of a log: {ending}")),
+        Some(ending) => return Err(format!("that is not a block of a log: {ending}")),
         None => return Err("that is no block of a log".to_owned()),
     }
     let into = match (log.as_mut(), first) {

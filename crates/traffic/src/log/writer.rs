@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// An earlier write failed: behind what it may have left nobody would read.
     #[error(
-        "the log is broken since a write failed; begin another, or cut it to its good length and append"
+        "the log is broken since a write failed; begin another, or truncate it to its good length and append"
     )]
     Broken,
 }

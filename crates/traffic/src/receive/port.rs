@@ -60,7 +60,9 @@ impl Port {
             }
             other => {
                 let why = carried(other).err().map(|why| why.to_string());
-                return Err(why.unwrap_or_else(|| format!("no flows of {other:?} are taken")));
+                return Err(
+                    why.unwrap_or_else(|| format!("flows over {other:?} are not supported"))
+                );
             }
         };
         let opened = opened.map_err(|why| format!("port {}: {why}", address.port()))?;

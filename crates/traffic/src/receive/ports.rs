@@ -169,7 +169,9 @@ impl<R: Reads + 'static> Ports<R> {
             Err((_, why)) => {
                 // Its end looks at all that are open.
                 drop(all);
-                Err(format!("the system makes no thread for a port: {why}"))
+                Err(format!(
+                    "the system cannot create a thread for a port: {why}"
+                ))
             }
         }
     }

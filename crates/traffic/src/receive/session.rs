@@ -251,7 +251,7 @@ fn fetch<'scope>(
             if let Err(((), why)) = place.spawn(scope, (), fetch) {
                 let _ = shared.hub().close(number, (0, 0), None);
                 return Err(format!(
-                    "the system makes no thread for a connection: {why}"
+                    "the system cannot create a thread for a connection: {why}"
                 ));
             }
             Ok((
@@ -264,7 +264,7 @@ fn fetch<'scope>(
             ))
         }
         other => Err(format!(
-            "a receiver that came takes no flows of {other:?}; send by UDP or TCP"
+            "a connecting receiver does not support {other:?}; send by UDP or TCP"
         )),
     }
 }
@@ -332,7 +332,7 @@ fn number(
             to,
             name,
         });
-    opened.ok_or_else(|| "all numbers of flows are taken".to_owned())
+    opened.ok_or_else(|| "all flow numbers are in use".to_owned())
 }
 
 /// Waits until what was sent has come, a connection that it comes on was read to its end, or nothing has come for a while since

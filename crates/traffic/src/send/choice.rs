@@ -153,7 +153,7 @@ pub fn choose(streams: &[&Stream], asked: Asked, processors: usize) -> Vec<Chose
             format!("a thread holds {held:.0} packets/s, and {wanted:.0} are wanted")
         }
         None if needed > threads as f64 => format!(
-            "{wanted:.0} packets/s are more than {} of {held:.0} hold; there are {sharing} flows and {processors} processors, of which one stays free",
+            "{wanted:.0} packets/s are more than {} of {held:.0} sustain; there are {sharing} flows and {processors} processors, of which one stays free",
             match threads {
                 1 => "one thread".to_owned(),
                 more => format!("{more} threads"),
@@ -173,7 +173,7 @@ pub fn choose(streams: &[&Stream], asked: Asked, processors: usize) -> Vec<Chose
                     "{:.0} % of its packets are due together and alike, and {wanted:.0} packets/s are more than a thread hands over one by one",
                     100.0 * load.together
                 ),
-                (Protocol::Udp, Some(_), _) => format!("it was asked for; {of_threads}"),
+                (Protocol::Udp, Some(_), _) => format!("requested; {of_threads}"),
                 (Protocol::Tcp, ..) => "a connection waits for its other end".to_owned(),
                 _ => of_threads.clone(),
             },

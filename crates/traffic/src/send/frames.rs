@@ -99,7 +99,7 @@ impl Frames {
         if most < STAMP_BYTES {
             let mtu = hop.link.mtu;
             return Err(Error::Invalid(format!(
-                "`{name}` takes packets of {mtu} bytes only: no stamp fits"
+                "`{name}` has an MTU of {mtu} bytes: too small for a timestamp"
             )));
         }
         let headers = Headers {
@@ -186,7 +186,7 @@ fn macs(hop: &FirstHop, to_mac: Option<[u8; 6]>) -> Result<([u8; 6], [u8; 6])> {
     let name = &hop.link.name;
     let Some(from_mac) = hop.link.mac.filter(|mac| *mac != [0; 6]) else {
         return Err(Error::Invalid(format!(
-            "`{name}` is no interface of Ethernet: send by calls, or by another interface"
+            "`{name}` is not an Ethernet interface: send by calls, or by another interface"
         )));
     };
     let to_mac = to_mac.or(hop.mac).ok_or_else(|| {

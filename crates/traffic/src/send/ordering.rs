@@ -28,7 +28,7 @@ pub enum Error {
     #[error("the sender: {0}")]
     Greeting(#[from] greet::Error),
     /// It tells too much.
-    #[error("the sender tells more than {MOST_TEXT_BYTES} bytes")]
+    #[error("the sender reports more than {MOST_TEXT_BYTES} bytes")]
     Endless,
 }
 

@@ -133,7 +133,7 @@ impl<W: Worker> Mine<'_, W> {
                     self.daemon.flows.fetch_sub(count, Ordering::Relaxed);
                     let said = match &done {
                         Ok(end) => end.clone(),
-                        Err(why) => format!("the client is lost, its flows are ended: {why}"),
+                        Err(why) => format!("the client is lost, its flows are stopped: {why}"),
                     };
                     tell(said);
                     return done.map(drop);
@@ -151,7 +151,7 @@ impl<W: Worker> Mine<'_, W> {
         let (most, all) = (self.daemon.limits.flows, &self.daemon.flows);
         if all.fetch_add(1, Ordering::Relaxed) >= most {
             all.fetch_sub(1, Ordering::Relaxed);
-            return Err(format!("it sends {most} flows at once, and no more"));
+            return Err(format!("it sends at most {most} flows at a time"));
         }
         let understood = worker.understand(words, self.flows.len());
         match understood {
@@ -189,7 +189,7 @@ fn work(
                 let came = Came {
                     text: String::new(),
                     code: 3,
-                    note: format!("the system makes no thread to send on: {why}"),
+                    note: format!("the system cannot create a sending thread: {why}"),
                 };
                 return (came, None, Ok(()));
             }
@@ -198,7 +198,7 @@ fn work(
         let (mut end, mut client) = (None, Ok(()));
         while !running.is_finished() {
             if started.elapsed() > most {
-                end = end.or(Some("the longest time that it sends was over"));
+                end = end.or(Some("its longest sending time was over"));
             } else if stop.load(Ordering::Relaxed) {
                 end = end.or(Some("the sender was interrupted"));
             }
@@ -210,7 +210,7 @@ fn work(
                     Err(Silence::Late(_) | Silence::Stopped) => {}
                     Ok(Message::Over) => end = Some("the client ended it"),
                     Ok(_) => {
-                        end = Some("the client said what it was not to say now");
+                        end = Some("the client sent an unexpected message");
                     }
                     Err(why) => {
                         (end, client) = (Some("the client is gone"), Err(why));

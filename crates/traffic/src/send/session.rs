@@ -26,7 +26,7 @@ pub enum Error {
     Refused(String),
     /// It cannot prove that it holds the key.
     #[error(
-        "the receiver does not hold the key; start it with the same `--key FILE`, or send without one"
+        "the receiver could not prove that it holds the key; start it with the same `--key FILE`, or send without one"
     )]
     Stranger,
     /// Its protocol's version is another.
@@ -35,10 +35,10 @@ pub enum Error {
     )]
     Version(u16),
     /// It answers with what was not asked.
-    #[error("the receiver answers with a message that was not asked for")]
+    #[error("the receiver answers with an unexpected message")]
     OutOfTurn,
     /// The receiver was to make the way of a flow, and has not.
-    #[error("the receiver did not come to the flow's port within {} s; does a firewall here let it through?", .0.as_secs())]
+    #[error("the receiver did not connect to the flow's port within {} s; does a firewall block it?", .0.as_secs())]
     NotComing(Duration),
     /// The way that it made cannot be gone.
     #[error("{0}")]

@@ -84,7 +84,7 @@ fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Sess
     match greet::ask(&mut channel, key, Opener::Them, stop) {
         Ok(()) => Ok(Session::of(channel)),
         Err(greet::Error::Stranger) => {
-            let why = "this sender sends only to who holds its key; give `--key FILE`";
+            let why = "this sender requires its key; give `--key FILE`";
             channel.say(&Message::Refused(why.to_owned()))?;
             Err(Error::Stranger)
         }
@@ -122,7 +122,8 @@ impl Way {
                 Ok((number, way.map_err(Error::Way)?))
             }
             _ => Err(Error::Refused(
-                "a receiver that came is sent datagrams of UDP or messages of TCP, by calls; leave out `--by` and `-T`".to_owned(),
+                "a connecting receiver gets UDP or TCP by calls; leave out `--by` and `-T`"
+                    .to_owned(),
             )),
         }
     }

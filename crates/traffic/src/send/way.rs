@@ -30,13 +30,13 @@ pub enum Error {
     #[error("{0} cannot be sent to: {1}")]
     Unreachable(SocketAddr, io::Error),
     /// No socket as the stream wants it can be had.
-    #[error("no socket for the stream can be had: {0}")]
+    #[error("no socket for the stream: {0}")]
     Socket(io::Error),
     /// The machine lacks what it takes.
     #[error(transparent)]
     Lacks(#[from] trammel_io::error::Error),
     /// Nothing carries it.
-    #[error("Trammel does not carry {0:?} yet; send by UDP, TCP or ICMP")]
+    #[error("{0:?} is not supported yet; send by UDP, TCP or ICMP")]
     Protocol(Protocol),
 }
 

@@ -21,7 +21,7 @@ pub enum Silence {
     #[error("the other end closed the connection")]
     Gone,
     /// It said nothing for too long.
-    #[error("the other end said nothing for {} s", .0.as_secs())]
+    #[error("the other end was silent for {} s", .0.as_secs())]
     Late(Duration),
     /// The user wants to stop.
     #[error("interrupted")]
@@ -30,7 +30,7 @@ pub enum Silence {
     #[error("the other end refuses: {0}")]
     Refused(String),
     /// It said something that is none of the protocol's messages.
-    #[error("the other end speaks another language: {0}")]
+    #[error("the other end does not speak this protocol: {0}")]
     Wrong(#[from] Wrong),
     /// The system.
     #[error("{0}")]

@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// What tells in a greeting that its end holds a key.
 const HOLDS_KEY: [u8; PROOF_BYTES] = [0; PROOF_BYTES];
 /// Why an end that holds a key serves no stranger.
-const WANTS_KEY: &str = "it serves only who holds its key; give `--key FILE`";
+const WANTS_KEY: &str = "it requires its key; give `--key FILE`";
 
 /// Which end opened the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,9 @@ pub enum Error {
     #[error("it refuses: {0}")]
     Refused(String),
     /// It cannot prove that it holds the key.
-    #[error("it does not hold the key; start it with the same `--key FILE`, or leave `--key` out")]
+    #[error(
+        "the peer could not prove that it holds the key; start it with the same `--key FILE`, or leave `--key` out"
+    )]
     Stranger,
     /// Its protocol's version is another.
     #[error(
@@ -45,7 +47,7 @@ pub enum Error {
     )]
     Version(u16),
     /// It answers with what was not asked.
-    #[error("it answers with a message that was not asked for")]
+    #[error("it answers with an unexpected message")]
     OutOfTurn,
     /// The channel.
     #[error("signalling: {0}")]

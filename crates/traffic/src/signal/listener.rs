@@ -116,7 +116,7 @@ impl Listener {
                 };
                 let refused = place.spawn(scope, stream, move |stream| each(stream, from));
                 if let Err((stream, why)) = refused {
-                    let why = format!("the system makes no more threads: {why}");
+                    let why = format!("the system cannot create more threads: {why}");
                     full(heard(stream), from, why);
                 }
             }

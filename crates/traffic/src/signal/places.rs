@@ -83,7 +83,7 @@ impl Places {
         let of_peer = taken.of.entry(peer).or_default();
         if *of_peer >= self.most_of_peer {
             return Err(format!(
-                "{} of {peer} are served already",
+                "{} of {peer} are in use already",
                 self.most_of_peer
             ));
         }

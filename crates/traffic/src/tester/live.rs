@@ -29,7 +29,7 @@ pub(crate) fn check(traffic: &Traffic) -> Result<()> {
         return Ok(());
     }
     Err(Error::Invalid(
-        "live frames are of one stream and one size, at even distances and with nothing beside them; take AF_XDP"
+        "live frames have one stream, one size and even gaps, without modifiers; use AF_XDP"
             .to_owned(),
     ))
 }

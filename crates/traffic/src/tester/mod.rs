@@ -179,7 +179,7 @@ impl Tester {
         let are_live = ports.each_ref().map(|port| port.way == Way::Live);
         if are_live[0] != are_live[1] {
             return Err(Error::Invalid(format!(
-                "ports `{}` and `{}`: live frames are counted by a program: both ports have to be live, or none",
+                "ports `{}` and `{}`: a program counts live frames, so both ports must be live, or none",
                 ports[0].interface, ports[1].interface
             )));
         }
@@ -331,7 +331,7 @@ impl Tester {
                 + usize::from(FCS_BYTES);
             if usize::from(traffic.longest()) > most {
                 return Err(Error::Invalid(format!(
-                    "frames of {} bytes: from `{}` go {most} at most, the check sequence included; set the MTU, or take another way",
+                    "frames of {} bytes: from `{}` go {most} at most, the check sequence included; set the MTU, or use another `--by`",
                     traffic.longest(),
                     end.name()
                 )));

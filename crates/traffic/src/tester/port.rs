@@ -128,7 +128,7 @@ impl Port {
     /// Who the tester is there.
     pub(crate) fn host(&self, link: &Link) -> Result<Host> {
         let own = link.mac.filter(|mac| *mac != [0; 6]).ok_or_else(|| {
-            Error::Invalid(format!("`{}` is no interface of Ethernet", self.interface))
+            Error::Invalid(format!("`{}` is not an Ethernet interface", self.interface))
         })?;
         let mac = self.mac.unwrap_or(match self.way {
             Way::AfXdp => own,

@@ -41,17 +41,15 @@ fn choose(
     let are_heard = if ways == [Way::AfPacket; 2] {
         Ok(())
     } else {
-        Err(
-            "frames that go by AF_XDP or live pass by where they would be timed: take `--by af-packet`",
-        )
+        Err("frames by AF_XDP or live bypass the timestamps: use `--by af-packet`")
     };
     let hardware = || match times {
         _ if are_heard.is_err() => are_heard,
         [from, _] if !from.hardware_sends => {
-            Err("the first interface does not tell when frames leave")
+            Err("the first interface does not timestamp departures")
         }
         [_, to] if !to.hardware_hears => {
-            Err("the second interface does not tell when every frame comes")
+            Err("the second interface does not timestamp every arrival")
         }
         [from, to] if from.clock.is_none() || from.clock != to.clock => {
             Err("the interfaces do not share a clock")
@@ -63,7 +61,7 @@ fn choose(
         TimedBy::Auto => Ok(hardware().is_ok().then_some(By::Hardware)),
         TimedBy::Hardware => hardware().map(|()| Some(By::Hardware)),
         TimedBy::Driver if !times[0].driver_sends => {
-            Err("the first interface's driver does not tell when it takes frames")
+            Err("the first interface's driver does not timestamp departures")
         }
         TimedBy::Driver => are_heard.map(|()| Some(By::Driver)),
     }
@@ -78,7 +76,7 @@ pub(crate) fn open(ports: &[Port; 2], wish: TimedBy) -> Result<Option<[Stamper; 
     let ways = ports.each_ref().map(|port| port.way);
     let by = choose(wish, ways, times).map_err(|why| {
         Error::Invalid(format!(
-            "`{}` and `{}`: {why}; the tester itself can time them",
+            "`{}` and `{}`: {why}; use `--timed-by tester`",
             ports[0].interface, ports[1].interface
         ))
     })?;

@@ -1,4 +1,4 @@
-//! A file by FTP through the device.
+//! A file transfer by FTP through the device.
 //!
 //! # What it does
 //! A real server and a real client stand in the tester's place, with the kernel's TCP at both ends. The time is the client's
@@ -17,7 +17,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "ftp-transfer",
         aliases: &[],
-        summary: "how fast a file is by FTP, a real server and a real client at both ends",
+        summary: "transfer time of a file by FTP, between a real server and a real client",
         references: &[
             "Linguaglossa et al., Click against NetFPGA, §5.7",
             "RFC 959",
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn nothing_is_no_file_and_a_bed_without_hosts_says_so() {
         let said = refused(&ENTRY, &[("bytes", "0 B")], &mut Hosts::default());
-        assert!(said.contains("give 1 byte at least"), "{said}");
+        assert!(said.contains("give at least 1 byte"), "{said}");
         let said = refused(&ENTRY, &[], &mut Wire);
         assert!(said.contains("no hosts"), "{said}");
     }

@@ -1,4 +1,4 @@
-//! A file by HTTP through the device.
+//! A file transfer by HTTP through the device.
 //!
 //! # What it does
 //! As the test `ftp-transfer`, with a server and a client of HTTP.
@@ -16,7 +16,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "http-transfer",
         aliases: &[],
-        summary: "how fast a file is by HTTP, a real server and a real client at both ends",
+        summary: "transfer time of a file by HTTP, between a real server and a real client",
         references: &[
             "Linguaglossa et al., Click against NetFPGA, §5.7",
             "RFC 9112",

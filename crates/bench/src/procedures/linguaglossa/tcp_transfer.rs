@@ -1,4 +1,4 @@
-//! A file over simulated TCP through the device.
+//! A file transfer over simulated TCP through the device.
 //!
 //! # What it does
 //! Two hosts in virtual time, with the preset `linux-6` and the congestion control `variant`; every segment and every ACK goes
@@ -17,7 +17,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "tcp-transfer",
         aliases: &[],
-        summary: "how fast a file is over simulated TCP",
+        summary: "transfer time of a file over simulated TCP",
         references: &[
             "Linguaglossa et al., Click against NetFPGA, §5.7",
             "RFC 9293",
@@ -39,7 +39,7 @@ pub static ENTRY: Entry = Entry {
             Param::time(
                 "rtt",
                 "0.1 ms",
-                "the round trip that the lines have besides the device",
+                "the round trip of the links without the device",
             ),
         ],
     },

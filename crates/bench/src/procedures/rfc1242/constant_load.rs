@@ -1,4 +1,4 @@
-//! Constant load: whether a device is steady at loads that it bears.
+//! Constant load: steadiness of a device at loads below its throughput.
 //!
 //! # What it does
 //! Frames of one size at even gaps, at several shares of the throughput. A load is *steady* where every frame came once, in
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "constant-load",
         aliases: &[],
-        summary: "whether a device is steady at loads that it bears",
+        summary: "steadiness of a device at loads below its throughput",
         references: &[
             "RFC 1242 §3.4",
             "Linguaglossa et al., Click against NetFPGA, §5.1",

@@ -1,4 +1,4 @@
-//! Overload behaviour: what a device forwards of loads beyond its throughput.
+//! Overload behaviour: forwarding rate at loads above the throughput.
 //!
 //! # What it does
 //! Loads in even steps from the throughput to the rate of the line. A device that keeps its throughput under any load has a
@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "overload",
         aliases: &[],
-        summary: "what a device forwards of loads beyond its throughput",
+        summary: "forwarding rate at loads above the throughput",
         references: &[
             "RFC 1242 §3.12",
             "Linguaglossa et al., Click against NetFPGA, §5.4",

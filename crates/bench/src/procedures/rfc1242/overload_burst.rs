@@ -1,4 +1,4 @@
-//! Overload by a burst: how much of a burst comes out while it is sent, how much after it, and how much never.
+//! Overload by a burst: shares forwarded while it is sent, after it, and never.
 //!
 //! # What it does
 //! A burst with the least gap, again and again, each from rest. What comes after the last frame had been sent was kept in a
@@ -20,7 +20,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "overload-burst",
         aliases: &[],
-        summary: "how much of a burst comes out while it is sent, how much after it, and how much never",
+        summary: "shares of a burst that are forwarded while it is sent, after it, and never",
         references: &[
             "Linguaglossa et al., Click against NetFPGA, §5.4",
             "RFC 1242 §3.12",

@@ -1,4 +1,4 @@
-//! Restart behaviour: the distribution of the time for which a device does not forward after a restart, over many.
+//! Restart behaviour: distribution of the outage after a restart, over many restarts.
 //!
 //! # What it does
 //! As the test `reset`, at half of the throughput and far oftener, as the paper does: its mean is the paper's figure, and
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "restart",
         aliases: &[],
-        summary: "how the time varies for which a device does not forward after a restart",
+        summary: "variation of the outage after a restart",
         references: &[
             "RFC 1242 §3.14",
             "Linguaglossa et al., Click against NetFPGA, §5.5",
@@ -34,7 +34,7 @@ pub static ENTRY: Entry = Entry {
                 "the load, as a share of the throughput",
             ),
             Param::time("before", "1 s", "how long it forwards before the restart"),
-            Param::time("watch", "10 s", "the longest restart that can be told"),
+            Param::time("watch", "10 s", "the longest restart that can be observed"),
             // "Table 1 shows the average time (in milliseconds) of the restart behavior over 1000 runs" (the paper).
             Param::int(
                 "repeats",

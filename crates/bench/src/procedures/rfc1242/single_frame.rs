@@ -21,7 +21,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "single-frame",
         aliases: &[],
-        summary: "whether a frame that comes alone is forwarded, and how much longer it takes than one of many",
+        summary: "latency of a frame on an idle device, compared with a steady stream",
         references: &[
             "RFC 1242 §3.16",
             "Linguaglossa et al., Click against NetFPGA, §5.6",
@@ -42,7 +42,7 @@ pub static ENTRY: Entry = Entry {
                 1.0,
                 "0.5",
                 "",
-                "the stream that it is compared with, as a share of the throughput",
+                "load of the stream for comparison, as a share of the throughput",
             ),
             Param::time("steady_duration", "10 s", "how long that stream is"),
         ],

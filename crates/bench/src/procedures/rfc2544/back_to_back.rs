@@ -1,4 +1,4 @@
-//! Back-to-back frames: the longest burst with the least gap of which no frame is lost, and the buffer that it implies.
+//! Back-to-back frames: the longest burst at minimum gap without loss, and the buffer that it implies.
 //!
 //! # What it does
 //! Only where the throughput is below what the media carry is there a burst that overflows a buffer: other sizes have a row
@@ -30,12 +30,12 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "back-to-back",
         aliases: &[],
-        summary: "the longest burst with the least gap of which no frame is lost, and the buffer that it implies",
+        summary: "the longest burst at minimum gap without loss, and the buffer that it implies",
         references: &["RFC 9004", "RFC 2544 §26.4", "RFC 1242 §3.1"],
         params: &[
             //= rfc9004 §6.2
             //# The upper search limit for the time to send each burst MUST be configurable to values as high as 30 seconds
-            Param::time("longest", "2 s", "the longest burst that is tried"),
+            Param::time("longest", "2 s", "the longest burst to try"),
             //= rfc9004 §6.2
             //# The tester usually imposes a (configurable) minimum step size for burst length, and the step size MUST be
             //# reported with the results
@@ -45,7 +45,7 @@ pub static ENTRY: Entry = Entry {
                 1_000_000,
                 "1",
                 "frames",
-                "how exactly a burst's length is found",
+                "precision of the burst length",
             ),
             Param::int(
                 "verifications",
@@ -53,7 +53,7 @@ pub static ENTRY: Entry = Entry {
                 10,
                 "2",
                 "",
-                "how often a burst that lost is tried again",
+                "how often to repeat a lossy burst",
             ),
             //= rfc2544 §26.4
             //# The trial length MUST be at least 2 seconds and SHOULD be repeated at least 50 times with the average of the

@@ -1,4 +1,4 @@
-//! Frame loss rate: the share of frames that is lost at every load from the line's rate down.
+//! Frame loss rate: loss ratio at every load from line rate down.
 //!
 //! # What it does
 //! One trial at the rate of the line, then one at each step below it, until two in succession lose nothing. The report's
@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "frame-loss",
         aliases: &[],
-        summary: "the share of frames that is lost at every load from the line's rate down",
+        summary: "loss ratio at every load from line rate down",
         references: &["RFC 2544 §26.3", "RFC 1242 §3.6"],
         params: &[
             //= rfc2544 §26.3
@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry {
                 0.1,
                 "0.1",
                 "",
-                "from one load to the next, as a share of what the media carry",
+                "step between loads, as a share of line rate",
             ),
             //= rfc2544 §24
             //# The duration of the test portion of each trial SHOULD be at least 60 seconds.

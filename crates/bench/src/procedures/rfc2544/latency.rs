@@ -1,4 +1,4 @@
-//! Latency: how long a frame takes through the device at its throughput.
+//! Latency of frames at the throughput.
 //!
 //! # What it does
 //! A stream at the throughput rate; one frame is tagged when half of it has been sent, and its latency is the trial's value.
@@ -25,7 +25,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "latency",
         aliases: &[],
-        summary: "how long a frame takes through the device at its throughput",
+        summary: "latency of frames at the throughput",
         references: &["RFC 2544 §26.2", "RFC 1242 §3.8"],
         params: &[
             //= rfc2544 §26.2
@@ -33,7 +33,7 @@ pub static ENTRY: Entry = Entry {
             Param::time("duration", "120 s", "how long the stream is"),
             //= rfc2544 §26.2
             //# An identifying tag SHOULD be included in one frame after 60 seconds
-            Param::time("tag_after", "60 s", "after what time a frame is tagged"),
+            Param::time("tag_after", "60 s", "time before a frame is tagged"),
             //= rfc2544 §26.2
             //# The test MUST be repeated at least 20 times with the reported value being the average of the recorded values.
             Param::int("repeats", 1, 10_000, "20", "", "how often the test is made"),

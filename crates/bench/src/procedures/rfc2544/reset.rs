@@ -1,4 +1,4 @@
-//! Reset: for how long a device does not forward after a reset, for each kind of reset that the testbed can cause.
+//! Reset: outage after a reset, for each kind of reset that the testbed can cause.
 //!
 //! # What it does
 //! A stream of the smallest frames at the throughput rate; 15 s on, a reset. Its length is told by the frames that were lost
@@ -20,24 +20,17 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "reset",
         aliases: &[],
-        summary: "for how long a device does not forward after a reset",
+        summary: "outage after a reset",
         references: &["RFC 6201", "RFC 2544 §26.6"],
         params: &[
             //= rfc6201 §4.1.1.1
             //# ensure that the DUT is able to forward the traffic for at least 15 seconds before any test activities are
             //# performed.
             Param::time("before", "15 s", "how long it forwards before the reset"),
-            Param::time("watch", "180 s", "the longest reset that can be told"),
+            Param::time("watch", "180 s", "the longest reset that can be observed"),
             //= rfc6201 §1.4
             //# It is RECOMMENDED to perform multiple trials and report average results.
-            Param::int(
-                "repeats",
-                1,
-                10_000,
-                "5",
-                "",
-                "how often each reset is caused",
-            ),
+            Param::int("repeats", 1, 10_000, "5", "", "repetitions of each reset"),
         ],
     },
     quick: &[("before", "1 s"), ("watch", "30 s"), ("repeats", "1")],
@@ -87,7 +80,7 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let lost: Moments = over.iter().map(|one| one.lost as f64).collect();
         let by_loss: Moments = each(|one| one.by_loss_ms).into_iter().collect();
         let result = match over.len() {
-            0 => "it does not forward again while it is watched",
+            0 => "it does not forward again while it is observed",
             //= rfc6201 §3
             //# In this case, only "no loss" is reported.
             _ if all.iter().all(|one| one.lost == 0) => "no loss",
@@ -170,7 +163,7 @@ mod tests {
             result(Time::ZERO, &["hardware-lc"]),
             of("no loss", Some(0.0), 0)
         );
-        let never = of("it does not forward again while it is watched", None, 2);
+        let never = of("it does not forward again while it is observed", None, 2);
         assert_eq!(result(Time::from_secs(60), &["hardware-lc"]), never);
         let given = [("before", "0.5 s"), ("watch", "20 s"), ("repeats", "1")];
         let mut power = device(Time::from_secs(17), &["power"]);
@@ -178,6 +171,6 @@ mod tests {
         let time = table.rows().next().unwrap().float("reset_time_ms").unwrap();
         assert!((time - 2000.0).abs() < 1.0, "{time}");
         let said = refused(&ENTRY, &[], &mut device(Time::ZERO, &[]));
-        assert_eq!(said, "this testbed has no way to reset the device");
+        assert_eq!(said, "this testbed cannot reset the device");
     }
 }

@@ -1,4 +1,4 @@
-//! System recovery: how long a device goes on losing frames after an overload has ended.
+//! System recovery: time until losses end after an overload.
 //!
 //! # What it does
 //! A stream above the throughput, then, without a pause, half of that. The recovery time is from the fall of the load to the
@@ -20,7 +20,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "system-recovery",
         aliases: &["recovery"],
-        summary: "how long a device goes on losing frames after an overload has ended",
+        summary: "time until losses end after an overload",
         references: &["RFC 2544 §26.5"],
         params: &[
             //= rfc2544 §26.5
@@ -38,7 +38,7 @@ pub static ENTRY: Entry = Entry {
             Param::time(
                 "watch",
                 "30 s",
-                "how long it is watched under half of that load",
+                "how long to observe it at half of that load",
             ),
             //= rfc2544 §26.5
             //# The test SHOULD be repeated a number of times and the average of the recorded values being reported.
@@ -86,7 +86,7 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let ending = |observed: &Observation| match observed.last_lost {
             _ if observed.outcome.lost() == 0 => Ok(Ending::Lossless),
             None => Err(Unable(
-                "this testbed does not tell when frames were lost".to_owned(),
+                "this testbed does not report when frames were lost".to_owned(),
             )),
             Some(at) if at >= limit => Ok(Ending::Unrecovered),
             Some(at) => Ok(Ending::After(ms(at.saturating_sub(overloaded)))),

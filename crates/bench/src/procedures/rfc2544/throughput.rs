@@ -1,4 +1,4 @@
-//! Throughput: the fastest rate at which no frame is lost.
+//! Throughput: the highest rate without frame loss.
 //!
 //! # What it does
 //! A search finds the interval between a rate that passed and one that did not; the rate that is reported passed a
@@ -23,7 +23,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "throughput",
         aliases: &[],
-        summary: "the fastest rate at which no frame is lost",
+        summary: "the highest rate without frame loss",
         references: &["RFC 2544 §26.1", "RFC 1242 §3.17"],
         params: &[
             Param {
@@ -31,21 +31,21 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Float(0.0, 0.5),
                 default: "0",
                 unit: "",
-                help: "the share of frames that may be lost; RFC 2544 allows none",
+                help: "accepted loss ratio; RFC 2544 allows none",
             },
             Param {
                 name: "width",
                 kind: Kind::Float(1e-6, 0.5),
                 default: "0.005",
                 unit: "",
-                help: "the width of the interval that is found, as a share of its upper end",
+                help: "width of the final interval, as a share of its upper end",
             },
             Param {
                 name: "duration",
                 kind: Kind::Time,
                 default: "10 s",
                 unit: "s",
-                help: "how long the trials of the search are",
+                help: "duration of the search's trials",
             },
             //= rfc2544 §24
             //# The duration of the test portion of each trial SHOULD be at least 60 seconds.
@@ -54,14 +54,14 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Time,
                 default: "60 s",
                 unit: "s",
-                help: "how long the trial is that decides",
+                help: "duration of the deciding trial",
             },
             Param {
                 name: "least",
                 kind: Kind::Float(1e-9, 1.0),
                 default: "0.001",
                 unit: "",
-                help: "the least load that is tried, as a share of what the media carry",
+                help: "the lowest load to try, as a share of line rate",
             },
             Param {
                 name: "search",
@@ -76,7 +76,7 @@ pub static ENTRY: Entry = Entry {
                 1.0,
                 "0.01",
                 "",
-                "by how much an incremental search raises the load, as a share of what the media carry",
+                "step of an incremental search, as a share of line rate",
             ),
             Param::float(
                 "tolerance",
@@ -84,7 +84,7 @@ pub static ENTRY: Entry = Entry {
                 0.5,
                 "0.001",
                 "",
-                "by what share a trial may fall short of its load or outlast its duration",
+                "accepted shortfall of load and excess of duration of a trial, as a share",
             ),
             Param::int(
                 "repeats",
@@ -92,7 +92,7 @@ pub static ENTRY: Entry = Entry {
                 100,
                 "2",
                 "",
-                "how often a trial that fell short is repeated",
+                "repetitions of a trial that fell short",
             ),
             Param::int(
                 "doubts",
@@ -100,7 +100,7 @@ pub static ENTRY: Entry = Entry {
                 100,
                 "5",
                 "",
-                "how often a trial is repeated that lost no more frames than the tester sent too close together",
+                "repetitions of a trial that lost no more frames than the tester sent too close together",
             ),
             Param::int(
                 "verifications",
@@ -108,7 +108,7 @@ pub static ENTRY: Entry = Entry {
                 10,
                 "1",
                 "",
-                "how often a trial that lost is made again, of a device that is not in virtual time: its load loses where each did (ETSI GS NFV-TST 009)",
+                "repetitions of a lossy trial, unless in virtual time: its load is lossy if all lost (ETSI GS NFV-TST 009)",
             ),
             Param::int(
                 "searches",
@@ -116,19 +116,19 @@ pub static ENTRY: Entry = Entry {
                 100,
                 "3",
                 "",
-                "how often the search is made, of a device that is not in virtual time",
+                "number of searches, unless in virtual time",
             ),
             Param {
                 name: "mismatch",
                 kind: Kind::Choice(MISMATCHES),
                 default: "invalid",
                 unit: "",
-                help: "what it is taken for after that: a limit of the tester, or loss (RFC 9971 §4.9.1)",
+                help: "what it counts as after that: a limit of the tester, or loss (RFC 9971 §4.9.1)",
             },
             Param::time(
                 "ramp_up",
                 "0 s",
-                "for how long the most load is offered before the first trial, which counts for nothing",
+                "how long to offer the highest load before the first trial, without counting",
             ),
         ],
     },

@@ -1,4 +1,4 @@
-//! Address caching capacity: how many addresses a switch keeps without flooding.
+//! Address caching capacity: number of addresses that a switch keeps without flooding.
 //!
 //! # What it does
 //! N addresses are taught on one port and then asked for from another; a third port hears what is flooded. A binary search
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "address-caching",
         aliases: &[],
-        summary: "how many addresses a switch keeps without flooding",
+        summary: "number of addresses that a switch keeps without flooding",
         references: &["RFC 2889 §5.7", "RFC 2285 §3.8.1"],
         params: &[
             Param::int(
@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry {
                 16_777_216,
                 "16384",
                 "",
-                "the most addresses that are tried",
+                "the largest number of addresses to try",
             ),
             //= rfc2889 §5.7.2
             //# The rate at which address learning frames are offered may have to be adjusted to be as low as 50 frames per
@@ -39,7 +39,7 @@ pub static ENTRY: Entry = Entry {
                 100_000_000,
                 "1000",
                 "frames/s",
-                "how fast addresses are taught",
+                "rate of teaching addresses",
             ),
             TEST_FPS,
             AGE,
@@ -95,12 +95,12 @@ mod tests {
         let said = refused(&ENTRY, &given, &mut Switch::default());
         assert_eq!(
             said,
-            "20000 addresses take 20 s to be taught and 20 s to be asked for, and the first would be forgotten after `age`, 10 s; teach them faster, or fewer, or let the device keep them longer"
+            "20000 addresses take 20 s to teach and 20 s to check, and the first would be forgotten after `age`, 10 s; teach them faster, or fewer, or let the device keep them longer"
         );
         let said = refused(&ENTRY, &[], &mut Wire);
         assert_eq!(
             said,
-            "this testbed has no third port, on which flooded frames would be seen"
+            "this testbed has no third port to observe flooded frames"
         );
     }
 }

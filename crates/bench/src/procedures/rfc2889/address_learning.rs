@@ -1,4 +1,4 @@
-//! Address learning rate: how fast a switch learns addresses without flooding.
+//! Address learning rate: rate at which a switch learns addresses without flooding.
 //!
 //! # What it does
 //! A number of addresses that it can keep is taught at a rate and then asked for from another port, while a third hears what
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "address-learning",
         aliases: &[],
-        summary: "how fast a switch learns addresses without flooding",
+        summary: "rate at which a switch learns addresses without flooding",
         references: &["RFC 2889 §5.8", "RFC 2285 §3.8.2"],
         params: &[
             //= rfc2889 §5.8.3
@@ -31,7 +31,7 @@ pub static ENTRY: Entry = Entry {
                 16_777_216,
                 "1024",
                 "",
-                "how many addresses are taught: those that it keeps",
+                "number of addresses to teach; the device must keep them",
             ),
             //= rfc2889 §5.7.2
             //# as low as 50 frames per second or even less
@@ -41,7 +41,7 @@ pub static ENTRY: Entry = Entry {
                 100_000_000,
                 "50",
                 "frames/s",
-                "the slowest rate that is tried",
+                "the lowest rate to try",
             ),
             Param::float(
                 "width",
@@ -49,7 +49,7 @@ pub static ENTRY: Entry = Entry {
                 0.5,
                 "0.01",
                 "",
-                "how exactly the rate is found, as a share of the line's",
+                "precision of the rate, as a share of line rate",
             ),
             TEST_FPS,
             AGE,

@@ -24,7 +24,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "congestion-control",
         aliases: &[],
-        summary: "whether a congested port of a switch costs another port frames, and whether senders are kept back",
+        summary: "head-of-line blocking and back-pressure at a congested port of a switch",
         references: &["RFC 2889 §5.5", "RFC 2285 §3.7"],
         params: &[
             //= rfc2889 §5.5.2

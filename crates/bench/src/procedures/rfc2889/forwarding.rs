@@ -1,4 +1,4 @@
-//! Forwarding rates: what a device forwards at the maximum offered load, and the most that it forwards at any load.
+//! Forwarding rates: at the maximum offered load, and the highest at any load.
 //!
 //! # What it does
 //! Loads in steps from the throughput to the rate of the line. The forwarding rate of the last is FRMOL, the highest of all
@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "forwarding",
         aliases: &["frmol", "mfr"],
-        summary: "what a device forwards at the maximum offered load, and the most that it forwards at any load",
+        summary: "forwarding rate at the maximum offered load, and the highest at any load",
         references: &["RFC 2889 §5.6", "RFC 2889 §5.1.4", "RFC 2285 §3.6"],
         params: &[
             //= rfc2889 §5.6.2
@@ -29,7 +29,7 @@ pub static ENTRY: Entry = Entry {
                 1.0,
                 "0.02",
                 "",
-                "from one load to the next, as a share of the line's rate",
+                "step between loads, as a share of line rate",
             ),
             //= rfc2889 §5.6.2
             //# The recommended Trial Duration is 30 seconds. Trial duration SHOULD be adjustable between 1 and 300 seconds.

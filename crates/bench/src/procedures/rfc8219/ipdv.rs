@@ -1,4 +1,4 @@
-//! Inter-packet delay variation: how the delays of frames differ that were sent one after the other, over many streams.
+//! Inter-packet delay variation: differences between delays of successive frames, over many streams.
 //!
 //! # What it does
 //! Streams at the throughput rate, of which least, median and most of the differences are taken. Of each of the three the
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "ipdv",
         aliases: &[],
-        summary: "inter-packet delay variation: how the delays of frames differ that were sent one after the other",
+        summary: "inter-packet delay variation: differences between delays of successive frames",
         references: &["RFC 8219 §7.3.2", "RFC 5481", "RFC 3393"],
         params: &[
             //= rfc8219 §7.3.2
@@ -48,7 +48,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let ends = |observed: &Observation| match &observed.variation {
             Some(variation) => Ok([0.0, 0.5, 1.0].map(|fraction| at(variation, fraction))),
             None => Err(Unable(
-                "this testbed does not measure how delays differ from frame to frame".to_owned(),
+                "this testbed does not measure differences between delays of successive frames"
+                    .to_owned(),
             )),
         };
         let values = bench.repeat(params.int("repeats"), traffic, &plan, ends)?;
@@ -114,7 +115,7 @@ mod tests {
         let said = refused(&ENTRY, &[("duration", "0.5 s")], &mut device);
         assert_eq!(
             said,
-            "this testbed does not measure how delays differ from frame to frame"
+            "this testbed does not measure differences between delays of successive frames"
         );
     }
 

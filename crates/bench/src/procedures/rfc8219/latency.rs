@@ -28,7 +28,7 @@ pub static ENTRY: Entry = Entry {
             Param::time("duration", "120 s", "how long a stream is"),
             //= rfc8219 §7.2
             //# Identifying tags SHOULD be included in at least 500 frames after 60 seconds.
-            Param::time("tag_after", "60 s", "after what time frames are tagged"),
+            Param::time("tag_after", "60 s", "time before frames are tagged"),
             Param::int(
                 "tags",
                 1,

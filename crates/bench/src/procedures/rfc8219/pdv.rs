@@ -1,4 +1,4 @@
-//! Packet delay variation: how far the 99.9th percentile of a stream's delays lies above the least, over many streams.
+//! Packet delay variation: the 99.9th percentile of delays above the minimum, over many streams.
 //!
 //! # What it does
 //! Streams at the throughput rate, of which every frame's delay is measured. Reported is the median of the repetitions, with
@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "pdv",
         aliases: &[],
-        summary: "packet delay variation: the 99.9th percentile of a stream's delays above the least",
+        summary: "packet delay variation: the 99.9th percentile of delays above the minimum",
         references: &["RFC 8219 §7.3.1", "RFC 5481"],
         params: &[
             //= rfc8219 §7.3.1

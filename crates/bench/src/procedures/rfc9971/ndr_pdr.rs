@@ -1,4 +1,4 @@
-//! NDR and PDR: the rates at which at most given shares of the frames are lost, all in one search.
+//! NDR and PDR: the rates with at most given loss ratios, in one search.
 //!
 //! # What it does
 //! One MLRsearch whose goals differ in their loss ratio. Of each goal, the Relevant Lower Bound and the Relevant Upper
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "ndr-pdr",
         aliases: &["mlrsearch"],
-        summary: "the rates at which at most given shares of the frames are lost, all in one search",
+        summary: "the rates with at most given loss ratios, in one search",
         references: &["RFC 9971", "ETSI GS NFV-TST 009 §12"],
         params: &[
             Param {
@@ -27,7 +27,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Floats,
                 default: "0, 0.005",
                 unit: "",
-                help: "the goals: the share of frames that a trial may lose in each",
+                help: "the goals: accepted loss ratio of each",
             },
             Param::float(
                 "exceed_ratio",
@@ -40,21 +40,21 @@ pub static ENTRY: Entry = Entry {
             Param::time(
                 "final_duration",
                 "60 s",
-                "how long a trial at a lower bound is",
+                "duration of a trial at a lower bound",
             ),
             Param::time(
                 "duration_sum",
                 "60 s",
                 "how long a load's trials together are at most needed",
             ),
-            Param::time("initial_duration", "1 s", "how long the first trials are"),
+            Param::time("initial_duration", "1 s", "duration of the first trials"),
             Param::float(
                 "width",
                 1e-6,
                 0.5,
                 "0.005",
                 "",
-                "how far apart the bounds may be, as a share of the upper",
+                "largest distance of the bounds, as a share of the upper",
             ),
         ],
     },

@@ -1,4 +1,4 @@
-//! Service configuration test: whether each service gets its rates, within its criteria, and no more than them.
+//! Service configuration test: whether each service gets its rates and not more.
 //!
 //! # What it does
 //! Each kind of traffic is a service, and is tried alone. Its committed rate is offered in steps, at each of which rate, loss,
@@ -19,7 +19,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "service-configuration",
         aliases: &["y1564-configuration"],
-        summary: "whether each service gets its rates, within its criteria, and no more than them",
+        summary: "whether each service gets its rates within its criteria, and not more",
         references: &["ITU-T Y.1564 (from secondary sources)"],
         params: &[
             CIR,
@@ -40,7 +40,7 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Bool,
                 default: "true",
                 unit: "",
-                help: "whether more than the service allows must be held down",
+                help: "whether traffic above the service's rates must be policed",
             },
         ],
     },

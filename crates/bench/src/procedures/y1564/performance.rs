@@ -1,4 +1,4 @@
-//! Service performance test: whether all services get their committed rates at once, for long, within their criteria.
+//! Service performance test: all services at their committed rates, over a long time.
 //!
 //! # What it does
 //! Each kind of traffic is a service; all are offered at their committed rates together, for 15 minutes, 2 hours or a day.
@@ -18,7 +18,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "service-performance",
         aliases: &["y1564-performance"],
-        summary: "whether all services get their committed rates at once, for long, within their criteria",
+        summary: "whether all services get their committed rates at once, over a long time, within their criteria",
         references: &["ITU-T Y.1564 (from secondary sources)"],
         params: &[
             CIR,

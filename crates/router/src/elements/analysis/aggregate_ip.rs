@@ -1,4 +1,4 @@
-//! Makes a field of the IP packet its aggregate.
+//! Sets the aggregate to a field of the IP packet.
 //!
 //! # What it does
 //! The annotation AGGREGATE becomes the field that is described, by its name (`ip src/8`, `tcp dport`) or by its
@@ -30,7 +30,7 @@ use trammel_packet::packet::Packet;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AggregateIP",
-    "makes a field of the IP packet its aggregate",
+    "sets the aggregate to a field of the IP packet",
     || Box::<AggregateIp>::default(),
 )
 .ports("1/1-2", "a/ah")

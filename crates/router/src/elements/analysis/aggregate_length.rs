@@ -1,4 +1,4 @@
-//! Makes the length of a packet its aggregate.
+//! Sets the aggregate to the length of the packet.
 //!
 //! # What it does
 //! The annotation AGGREGATE becomes the packet's length with what was not captured of it; with `IP` from
@@ -24,7 +24,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AggregateLength",
-    "makes the length of a packet its aggregate",
+    "sets the aggregate to the length of the packet",
     || Box::<AggregateLength>::default(),
 )
 .ports("1/1-2", "a/ah")

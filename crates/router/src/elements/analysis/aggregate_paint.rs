@@ -1,4 +1,4 @@
-//! Makes the paint of a packet its aggregate.
+//! Sets the aggregate to the paint of the packet.
 //!
 //! # What it does
 //! The annotation AGGREGATE becomes the lowest `BITS` bits of PAINT; with `INCREMENTAL` they are appended to
@@ -24,7 +24,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AggregatePaint",
-    "makes the paint of a packet its aggregate",
+    "sets the aggregate to the paint of the packet",
     || Box::<AggregatePaint>::default(),
 )
 .params(&[

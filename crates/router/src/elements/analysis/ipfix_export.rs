@@ -1,4 +1,4 @@
-//! Tells a collector of the flows that pass, in IPFIX or NetFlow version 9.
+//! Exports flows to an IPFIX collector, in IPFIX or NetFlow version 9.
 //!
 //! # What it does
 //! IPv4 and IPv6 packets with marked headers are counted by flow and leave by output 0. A flow that had no packet
@@ -38,11 +38,9 @@ use trammel_packet::headers::ipv6::{self, Ipv6};
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "IPFIXExport",
-    "tells a collector of the flows that pass",
-    || Box::<IpfixExport>::default(),
-)
+pub static ENTRY: Entry = Entry::new("IPFIXExport", "exports flows to an IPFIX collector", || {
+    Box::<IpfixExport>::default()
+})
 .ports("1/2", "a/ah")
 .flow("x/xy")
 .references(&["RFC 7011", "RFC 3954"])

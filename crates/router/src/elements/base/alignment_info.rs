@@ -1,4 +1,4 @@
-//! Tells how the packets of elements are aligned.
+//! Declares the alignment of elements' packets.
 //!
 //! # What it does
 //! It is written by `click-align` for machines that cannot read across words; it is checked and not needed
@@ -21,7 +21,7 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("AlignmentInfo", "tells how packets are aligned", || {
+pub static ENTRY: Entry = Entry::new("AlignmentInfo", "declares the alignment of packets", || {
     Box::<AlignmentInfo>::default()
 })
 .ports("0/0", "a/a")

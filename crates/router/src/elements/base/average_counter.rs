@@ -1,4 +1,4 @@
-//! Counts packets and tells their average rate.
+//! Counts packets and measures their average rate.
 //!
 //! # What it does
 //! The rate is over the time from the first packet to the last; the first `IGNORE` seconds do not count.
@@ -21,7 +21,7 @@ use crate::script::format::real;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("AverageCounter", "tells the average rate", || {
+pub static ENTRY: Entry = Entry::new("AverageCounter", "measures the average rate", || {
     Box::<AverageCounter>::default()
 })
 .aliases(&["AverageCounterMP", "AverageCounterIMP"])

@@ -1,4 +1,4 @@
-//! Leads packets round other elements.
+//! Bypasses other elements.
 //!
 //! # What it does
 //! While it is active, packets of input 0 leave by output 1, and what comes back by input 1 leaves by
@@ -22,28 +22,26 @@ use std::any::Any;
 use trammel_packet::batch::{Batch, Packets};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Bypass", "leads packets round others", || {
-    Box::<Bypass>::default()
-})
-.ports("1-2/1-2", "a/a")
-.flow("xy/[xy]x")
-.params(&[
-    Param {
-        name: "ACTIVE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether packets are led round",
-    },
-    Param {
-        name: "INLINE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "accepted; it is always in line here",
-    },
-])
-.ops("work(10 * calls)");
+pub static ENTRY: Entry = Entry::new("Bypass", "bypasses elements", || Box::<Bypass>::default())
+    .ports("1-2/1-2", "a/a")
+    .flow("xy/[xy]x")
+    .params(&[
+        Param {
+            name: "ACTIVE",
+            need: Need::Positional,
+            kind: Kind::Bool,
+            default: "false",
+            help: "whether packets are led round",
+        },
+        Param {
+            name: "INLINE",
+            need: Need::Keyword,
+            kind: Kind::Bool,
+            default: "false",
+            help: "accepted; it is always in line here",
+        },
+    ])
+    .ops("work(10 * calls)");
 
 #[derive(Debug, Default)]
 struct Bypass {

@@ -1,4 +1,4 @@
-//! Takes what a configuration says to Clicky, the graphical program that draws it.
+//! Accepts styles for Clicky, the graphical program that draws configurations.
 //!
 //! # What it does
 //! Nothing: its arguments are styles of drawings.
@@ -13,7 +13,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ClickyInfo", "takes styles of drawings", || {
+pub static ENTRY: Entry = Entry::new("ClickyInfo", "accepts styles for drawings", || {
     Box::<ClickyInfo>::default()
 })
 .ports("0/0", "a/a")

@@ -1,4 +1,4 @@
-//! Sends packets by the sum of some of their bytes.
+//! Chooses the output by a hash of some bytes.
 //!
 //! # What it does
 //! Packets whose `LENGTH` bytes from `OFFSET` are the same leave by the same output; those too short for it
@@ -24,9 +24,11 @@ use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::Pool;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("HashSwitch", "sends packets by a hash of bytes", || {
-    Box::<HashSwitch>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "HashSwitch",
+    "chooses the output by a hash of bytes",
+    || Box::<HashSwitch>::default(),
+)
 .ports("1/1-", "h/h")
 .params(&[
     Param {

@@ -18,7 +18,7 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Hub", "sends packets to all others", || {
+pub static ENTRY: Entry = Entry::new("Hub", "sends packets to all other ports", || {
     Box::<Hub>::default()
 })
 .ports("-/=", "h/h")

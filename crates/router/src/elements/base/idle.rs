@@ -1,4 +1,4 @@
-//! Gives and takes nothing.
+//! Neither sends nor accepts packets.
 //!
 //! # What it does
 //! Never pushes a packet, never has one to pull, and ends every packet that reaches it.
@@ -17,11 +17,13 @@ use crate::reason::Reason;
 use trammel_packet::batch::{Batch, Packets};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Idle", "gives and takes nothing", || Box::<Idle>::default())
-    .aliases(&["SimpleIdle"])
-    .ports("-/-", "a/a")
-    .flow("x/y")
-    .ops("work(10)");
+pub static ENTRY: Entry = Entry::new("Idle", "neither sends nor accepts packets", || {
+    Box::<Idle>::default()
+})
+.aliases(&["SimpleIdle"])
+.ports("-/-", "a/a")
+.flow("x/y")
+.ops("work(10)");
 
 #[derive(Debug, Default)]
 struct Idle {

@@ -1,4 +1,4 @@
-//! Makes packets as fast as the router runs.
+//! Generates packets as fast as the router runs.
 //!
 //! # What it does
 //! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when asked.
@@ -26,7 +26,7 @@ use crate::graph::processing::Mode;
 use trammel_packet::batch::{CAPACITY, Packets};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("InfiniteSource", "makes packets without end", || {
+pub static ENTRY: Entry = Entry::new("InfiniteSource", "generates packets without end", || {
     Box::<InfiniteSource>::default()
 })
 .ports("0/1", "a/a")

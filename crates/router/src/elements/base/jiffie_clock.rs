@@ -1,4 +1,4 @@
-//! Takes the place of a clock by kernel ticks.
+//! Stands for Click's clock by kernel ticks.
 //!
 //! # What it does
 //! Nothing: elements read the machine's clock once a batch, which costs no call into the kernel.
@@ -13,7 +13,7 @@ use crate::element::Element;
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("JiffieClock", "takes the place of a clock", || {
+pub static ENTRY: Entry = Entry::new("JiffieClock", "stands for Click's clocks", || {
     Box::<JiffieClock>::default()
 })
 .aliases(&["TSCClock"])

@@ -1,4 +1,4 @@
-//! Says something when it is configured.
+//! Prints a message when configured.
 //!
 //! # What it does
 //! A message, a warning, or an error, which keeps the router from running.
@@ -15,7 +15,7 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Message", "says something when configured", || {
+pub static ENTRY: Entry = Entry::new("Message", "prints a message when configured", || {
     Box::<Message>::default()
 })
 .ports("0/0", "a/a")

@@ -20,7 +20,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("PaintSwitch", "sends packets by their colour", || {
+pub static ENTRY: Entry = Entry::new("PaintSwitch", "chooses the output by colour", || {
     Box::<PaintSwitch>::default()
 })
 .ports("1/-", "h/h")

@@ -23,7 +23,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets by chance", || {
+pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets at random", || {
     Box::<RandomSample>::default()
 })
 .ports("1/1-2", "a/ah")

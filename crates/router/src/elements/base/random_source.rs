@@ -1,4 +1,4 @@
-//! Makes packets of random bytes as fast as it may.
+//! Generates packets of random bytes as fast as it may.
 //!
 //! # What it does
 //! Each packet has the time it was made at. It waits while a queue behind it is full.
@@ -27,7 +27,7 @@ use crate::graph::processing::Mode;
 use trammel_packet::batch::{CAPACITY, Packets};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RandomSource", "makes packets of random bytes", || {
+pub static ENTRY: Entry = Entry::new("RandomSource", "generates packets of random bytes", || {
     Box::<RandomSource>::default()
 })
 .ports("0/1", "a/a")

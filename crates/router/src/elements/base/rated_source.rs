@@ -1,4 +1,4 @@
-//! Makes packets at a rate.
+//! Generates packets at a rate.
 //!
 //! # What it does
 //! A bucket of tokens fills at the rate, so the average holds however late the task runs. At a push output
@@ -26,7 +26,7 @@ use trammel_packet::batch::{CAPACITY, Packets};
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RatedSource", "makes packets at a rate", || {
+pub static ENTRY: Entry = Entry::new("RatedSource", "generates packets at a rate", || {
     Box::<RatedSource>::default()
 })
 .ports("0/1", "a/a")

@@ -1,4 +1,4 @@
-//! Gives elements their shares of the processor.
+//! Sets the elements' shares of the processor.
 //!
 //! # What it does
 //! Each argument is the name of an element or compound and a factor; 1 is the usual share. Factors of a
@@ -21,9 +21,11 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ScheduleInfo", "gives elements their shares", || {
-    Box::<ScheduleInfo>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "ScheduleInfo",
+    "sets the scheduling shares of elements",
+    || Box::<ScheduleInfo>::default(),
+)
 .ports("0/0", "a/a")
 .phase(PHASE_INFO)
 .params(&[Param {

@@ -1,4 +1,4 @@
-//! Pulls from one input for good.
+//! Pulls from one fixed input.
 //!
 //! # What it does
 //! As `PullSwitch`, but the input cannot be changed.
@@ -20,7 +20,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one input for good", || {
+pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one fixed input", || {
     Box::<StaticPullSwitch>::default()
 })
 .ports("-/1", "l/l")

@@ -1,4 +1,4 @@
-//! Sends packets to one output for good.
+//! Sends packets to one fixed output.
 //!
 //! # What it does
 //! As `Switch`, but the output cannot be changed, so that tools may remove what never runs.
@@ -20,11 +20,9 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "StaticSwitch",
-    "sends packets to one output for good",
-    || Box::<StaticSwitch>::default(),
-)
+pub static ENTRY: Entry = Entry::new("StaticSwitch", "sends packets to one fixed output", || {
+    Box::<StaticSwitch>::default()
+})
 .ports("1/-", "h/h")
 .params(&[Param {
     name: "OUTPUT",

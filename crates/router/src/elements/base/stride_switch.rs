@@ -24,9 +24,11 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("StrideSwitch", "sends packets by outputs' shares", || {
-    Box::<StrideSwitch>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "StrideSwitch",
+    "distributes packets by the outputs' shares",
+    || Box::<StrideSwitch>::default(),
+)
 .ports("1/1-", "h/h")
 .references(&["Waldspurger and Weihl 1995, Stride Scheduling"])
 .params(PARAMS)

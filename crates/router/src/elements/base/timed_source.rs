@@ -1,4 +1,4 @@
-//! Makes a packet at each interval.
+//! Generates a packet at each interval.
 //!
 //! # What it does
 //! Intervals follow one another without drift. After `LIMIT` packets it is silent and, with `STOP`, stops
@@ -23,7 +23,7 @@ use crate::engine::timer::TimerId;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("TimedSource", "makes packets at intervals", || {
+pub static ENTRY: Entry = Entry::new("TimedSource", "generates packets at intervals", || {
     Box::<TimedSource>::default()
 })
 .ports("0/1", "h/h")

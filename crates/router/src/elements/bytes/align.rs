@@ -19,26 +19,24 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Align", "moves data to an aligned place", || {
-    Box::<Align>::default()
-})
-.params(&[
-    Param {
-        name: "MODULUS",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "2, 4 or 8",
-    },
-    Param {
-        name: "OFFSET",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "the remainder",
-    },
-])
-.ops("work(80)");
+pub static ENTRY: Entry = Entry::new("Align", "aligns packet data", || Box::<Align>::default())
+    .params(&[
+        Param {
+            name: "MODULUS",
+            need: Need::Mandatory,
+            kind: UINT,
+            default: "",
+            help: "2, 4 or 8",
+        },
+        Param {
+            name: "OFFSET",
+            need: Need::Mandatory,
+            kind: INT,
+            default: "",
+            help: "the remainder",
+        },
+    ])
+    .ops("work(80)");
 
 #[derive(Debug, Default)]
 struct Align {

@@ -1,4 +1,4 @@
-//! Checks the checksum that SetCRC32 appended, and takes it off.
+//! Checks and removes the checksum that SetCRC32 appended.
 //!
 //! # What it does
 //! Packets in which it is wrong, or that are too short for one, are told of and dropped.
@@ -17,7 +17,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("CheckCRC32", "checks and takes off a CRC-32", || {
+pub static ENTRY: Entry = Entry::new("CheckCRC32", "checks and removes a CRC-32", || {
     Box::new(CheckCrc32)
 })
 .ops("work(7.5 * frame + 30)");

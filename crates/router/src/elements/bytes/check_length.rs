@@ -18,9 +18,11 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("CheckLength", "refuses long packets", || {
-    Box::<CheckLength>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "CheckLength",
+    "separates packets longer than a limit",
+    || Box::<CheckLength>::default(),
+)
 .ports("1/1-2", "a/ah")
 .params(&[Param {
     name: "LENGTH",

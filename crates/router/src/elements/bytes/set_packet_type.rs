@@ -1,4 +1,4 @@
-//! Sets how packets came: to this host, to all, to others.
+//! Sets the packet type: to this host, to all, to others.
 //!
 //! # Example
 //! ```click
@@ -16,7 +16,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::packet::PacketType;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("SetPacketType", "sets how packets came", || {
+pub static ENTRY: Entry = Entry::new("SetPacketType", "sets the packet type", || {
     Box::<SetPacketType>::default()
 })
 .params(&[Param {

@@ -14,7 +14,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "StripToNetworkHeader",
-    "strips what stands before the network header",
+    "strips everything before the network header",
     || Box::<StripToNetworkHeader>::default(),
 )
 .ops("work(20)");

@@ -1,4 +1,4 @@
-//! Cuts packets to a length.
+//! Truncates packets.
 //!
 //! # What it does
 //! What is cut off is added to the annotation `EXTRA_LENGTH`, which Pad and the dumps know, unless the keyword
@@ -25,7 +25,7 @@ use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Truncate", "cuts packets to a length", || {
+pub static ENTRY: Entry = Entry::new("Truncate", "truncates packets", || {
     Box::<Truncate>::default()
 })
 .live()

@@ -1,4 +1,4 @@
-//! Gives packets bytes at the front, those that were stripped.
+//! Restores stripped bytes at the front of packets.
 //!
 //! # Example
 //! ```click
@@ -17,7 +17,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Unstrip", "gives stripped bytes back", || {
+pub static ENTRY: Entry = Entry::new("Unstrip", "restores stripped bytes", || {
     Box::<Unstrip>::default()
 })
 .params(&[Param {

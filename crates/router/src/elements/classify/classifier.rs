@@ -1,4 +1,4 @@
-//! Sends packets by the bytes that they contain.
+//! Classifies packets by the bytes that they contain.
 //!
 //! # What it does
 //! Each argument is the pattern of one output: clauses `offset/value` or `offset/value%mask` in
@@ -27,7 +27,7 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Classifier", "sends packets by their bytes", || {
+pub static ENTRY: Entry = Entry::new("Classifier", "classifies packets by their bytes", || {
     Box::<Classifier>::default()
 })
 .ports("1/-", "h/h")

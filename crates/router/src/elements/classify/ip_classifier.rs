@@ -1,4 +1,4 @@
-//! Sends IPv4 packets by filters.
+//! Classifies IPv4 packets by filters.
 //!
 //! # What it does
 //! Each argument is the filter of one output, in the words of tcpdump: `tcp dst port www`,
@@ -31,7 +31,7 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IPClassifier", "sends IPv4 packets by filters", || {
+pub static ENTRY: Entry = Entry::new("IPClassifier", "classifies IPv4 packets by filters", || {
     Box::<IpClassifier>::default()
 })
 .ports("1/-", "h/h")

@@ -1,4 +1,4 @@
-//! Lets IPv4 packets pass by rules, or drops them.
+//! Filters IPv4 packets by rules.
 //!
 //! # What it does
 //! Each argument is an action, `allow`, `deny`, `drop` or an output, and a filter such as those of
@@ -58,7 +58,7 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IPFilter", "lets IPv4 packets pass by rules", || {
+pub static ENTRY: Entry = Entry::new("IPFilter", "filters IPv4 packets by rules", || {
     Box::<IpFilter>::default()
 })
 .ports("1/-", "h/h")

@@ -1,4 +1,4 @@
-//! Gives what the router prints on standard error to programs outside, by a TCP or UNIX socket.
+//! Sends the router's messages to external programs, by a TCP or UNIX socket.
 //!
 //! # What it does
 //! Whoever connects gets the line `Click::ChatterSocket/1.0` and from then on all that elements say, such as `Print`.
@@ -30,7 +30,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ChatterSocket",
-    "gives what is said to programs outside",
+    "sends messages to external programs",
     || Box::<ChatterSocket>::default(),
 )
 .ports("0/0", "a/a")

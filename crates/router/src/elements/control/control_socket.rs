@@ -1,4 +1,4 @@
-//! Lets programs outside read and write handlers, by a TCP or UNIX socket.
+//! Lets external programs read and write handlers, by a TCP or UNIX socket.
 //!
 //! # What it does
 //! Speaks Click's ControlSocket protocol, version 1.3. It listens on this machine's own address only, unless
@@ -35,7 +35,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ControlSocket",
-    "lets programs outside read and write handlers",
+    "lets external programs read and write handlers",
     || Box::<ControlSocket>::default(),
 )
 .ports("0/0", "a/a")

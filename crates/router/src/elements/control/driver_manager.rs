@@ -1,4 +1,4 @@
-//! Says what happens when the driver stops.
+//! Controls what happens when the driver stops.
 //!
 //! # What it does
 //! A `Script` of type `DRIVER`: each stop event lets it pass one `pause` (or `wait_stop`), and when it comes to
@@ -24,7 +24,7 @@ use crate::script::machine::element::PARAMS;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "DriverManager",
-    "says what happens when the driver stops",
+    "controls what happens when the driver stops",
     || Box::<Script>::default(),
 )
 .ports("-/-", "ah/ah")

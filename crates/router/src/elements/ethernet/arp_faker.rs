@@ -1,4 +1,4 @@
-//! Tells a host, again and again, that an IP address has an Ethernet address.
+//! Repeats ARP replies for an IP address to a host.
 //!
 //! # What it does
 //! A second after the start, and every ten seconds from then on, an answer of ARP to `DSTIP` at `DSTETH`
@@ -34,7 +34,7 @@ const fn param(name: &'static str, kind: Kind, help: &'static str) -> Param {
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ARPFaker",
-    "tells a host again and again where an address is",
+    "repeats ARP replies for an address to a host",
     || Box::<ArpFaker>::default(),
 )
 .ports("0/1", "h/h")

@@ -1,4 +1,4 @@
-//! Prints packets of ARP.
+//! Prints ARP packets.
 //!
 //! # What it does
 //! A line for each packet whose network header is marked, as `tcpdump` shows ARP; every packet passes.
@@ -26,7 +26,7 @@ use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ARPPrint", "prints packets of ARP", || {
+pub static ENTRY: Entry = Entry::new("ARPPrint", "prints ARP packets", || {
     Box::<ArpPrint>::default()
 })
 .references(&["RFC 826", "RFC 903", "RFC 2390"])

@@ -1,4 +1,4 @@
-//! Answers questions of ARP for the addresses that it is told.
+//! Answers ARP requests for given addresses.
 //!
 //! # What it does
 //! A question for an address of one of its prefixes becomes the answer, with the Ethernet address of the
@@ -34,7 +34,7 @@ use trammel_packet::packet::{Packet, PacketType};
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ARPResponder", "answers questions of ARP", || {
+pub static ENTRY: Entry = Entry::new("ARPResponder", "answers ARP requests", || {
     Box::<ArpResponder>::default()
 })
 .ports("1/1-2", "a/ah")

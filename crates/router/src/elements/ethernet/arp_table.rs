@@ -1,4 +1,4 @@
-//! Keeps which Ethernet addresses IP addresses have, for several `ARPQuerier`s.
+//! Maps IP addresses to Ethernet addresses, for several `ARPQuerier`s.
 //!
 //! # What it does
 //! It has no ports. Queriers that name it by `TABLE` look addresses up here, and leave packets here that wait
@@ -25,7 +25,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ARPTable",
-    "keeps which Ethernet addresses IP addresses have",
+    "maps IP addresses to Ethernet addresses",
     || Box::<ArpTable>::default(),
 )
 .ports("0/0", "a/a")

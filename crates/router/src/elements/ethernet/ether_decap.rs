@@ -1,4 +1,4 @@
-//! Takes the Ethernet header off.
+//! Removes the Ethernet header.
 //!
 //! # What it does
 //! The header stays noted as the packet's MAC header, so that elements such as `ARPQuerier` or `EtherMirror` behind it
@@ -17,7 +17,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("EtherDecap", "takes the Ethernet header off", || {
+pub static ENTRY: Entry = Entry::new("EtherDecap", "removes the Ethernet header", || {
     Box::<EtherDecap>::default()
 })
 .references(&["IEEE 802.3"])

@@ -1,4 +1,4 @@
-//! Puts an Ethernet header before packets.
+//! Adds an Ethernet header.
 //!
 //! # Handlers
 //! - `etht`: the Ethernet type
@@ -22,11 +22,9 @@ use trammel_packet::headers::U16;
 use trammel_packet::headers::ether::Ether;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "EtherEncap",
-    "puts an Ethernet header before packets",
-    || Box::<EtherEncap>::default(),
-)
+pub static ENTRY: Entry = Entry::new("EtherEncap", "adds an Ethernet header", || {
+    Box::<EtherEncap>::default()
+})
 .references(&["RFC 894"])
 .live()
 .params(&[

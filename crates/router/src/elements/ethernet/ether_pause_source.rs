@@ -1,4 +1,4 @@
-//! Makes Ethernet's pause frames.
+//! Generates Ethernet pause frames.
 //!
 //! # What it does
 //! A frame every `INTERVAL` at a push output, or whenever one is asked for at a pull output, tells the neighbour to be silent
@@ -30,7 +30,7 @@ use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("EtherPauseSource", "makes pause frames", || {
+pub static ENTRY: Entry = Entry::new("EtherPauseSource", "generates pause frames", || {
     Box::<EtherPauseSource>::default()
 })
 .ports("0/1", "a/a")

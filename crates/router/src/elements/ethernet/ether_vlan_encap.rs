@@ -1,4 +1,4 @@
-//! Puts an Ethernet header with a VLAN tag before packets.
+//! Adds an Ethernet header with a VLAN tag.
 //!
 //! # Example
 //! ```click
@@ -24,7 +24,7 @@ use trammel_packet::headers::vlan::Vlan;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "EtherVLANEncap",
-    "puts an Ethernet header with a VLAN tag before packets",
+    "adds an Ethernet header with a VLAN tag",
     || Box::<EtherVlanEncap>::default(),
 )
 .aliases(&["EtherVlanEncap"])

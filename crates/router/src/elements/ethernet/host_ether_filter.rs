@@ -1,4 +1,4 @@
-//! Lets through the frames that a host's network card would.
+//! Passes the frames that a host's network card would accept.
 //!
 //! # What it does
 //! Each frame is marked as for this host, for all, for a group or for another host. Those for others, and on request those
@@ -26,7 +26,7 @@ use trammel_packet::packet::PacketType;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "HostEtherFilter",
-    "lets through the frames that a host's network card would",
+    "passes the frames that a host's network card would accept",
     || Box::<HostEtherFilter>::default(),
 )
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Takes a VLAN tag out of Ethernet frames.
+//! Removes a VLAN tag from Ethernet frames.
 //!
 //! # What it does
 //! The outermost tag goes, if it is one of `ETHERTYPE`, and is noted; frames without pass as they are and 0 is noted.
@@ -21,7 +21,7 @@ use trammel_packet::headers::ether::Ether;
 use trammel_packet::headers::vlan::Vlan;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("VLANDecap", "takes a VLAN tag out of frames", || {
+pub static ENTRY: Entry = Entry::new("VLANDecap", "removes a VLAN tag", || {
     Box::<VlanDecap>::default()
 })
 .references(&["IEEE 802.1Q", "IEEE 802.1ad"])

@@ -1,4 +1,4 @@
-//! Puts a VLAN tag into Ethernet frames.
+//! Adds a VLAN tag to Ethernet frames.
 //!
 //! # What it does
 //! The tag stands between the addresses and what was the frame's type. A second `VLANEncap` makes the frame
@@ -25,7 +25,7 @@ use trammel_packet::headers::ether::Ether;
 use trammel_packet::headers::vlan::Vlan;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("VLANEncap", "puts a VLAN tag into frames", || {
+pub static ENTRY: Entry = Entry::new("VLANEncap", "adds a VLAN tag", || {
     Box::<VlanEncap>::default()
 })
 .references(&["IEEE 802.1Q", "IEEE 802.1ad"])

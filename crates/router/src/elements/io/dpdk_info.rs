@@ -1,4 +1,4 @@
-//! Takes what configurations say of DPDK's memory.
+//! Accepts DPDK's memory parameters.
 //!
 //! # What it does
 //! Nothing: there is no DPDK here, whose buffers it would size. Packets have one pool, which grows.
@@ -16,7 +16,7 @@ use crate::elements::Entry;
 use crate::engine::setup::Setup;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("DPDKInfo", "takes DPDK's parameters", || {
+pub static ENTRY: Entry = Entry::new("DPDKInfo", "accepts DPDK's parameters", || {
     Box::<DpdkInfo>::default()
 })
 .ports("0/0", "a/a")

@@ -1,4 +1,4 @@
-//! Keeps a table of routes, and those of neighbours, as the kernel's are.
+//! Copies the kernel's routes and neighbours to a table.
 //!
 //! # What it does
 //! Follows the kernel's main table of routes by netlink, and writes what changes to the element `TABLE`: a route by the n-th
@@ -45,7 +45,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FollowKernelRoutes",
-    "keeps a table as the kernel's routes are",
+    "copies the kernel's routes to a table",
     || Box::<FollowKernelRoutes>::default(),
 )
 .ports("0/0", "a/a")

@@ -21,7 +21,7 @@ use crate::engine::setup::Setup;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FromDPDKDevice",
-    "receives frames from an interface, in DPDK's words",
+    "receives frames from an interface, with DPDK's arguments",
     || Adapter::of(&from_device::ENTRY, translate),
 )
 .ports("0/1-2", "h/h")

@@ -20,9 +20,11 @@ use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("FromHost", "Ethernet frames from the kernel", || {
-    Box::new(FromHost(KernelInterface::new(kernel_interface::Kind::Tap)))
-})
+pub static ENTRY: Entry = Entry::new(
+    "FromHost",
+    "receives Ethernet frames from the kernel",
+    || Box::new(FromHost(KernelInterface::new(kernel_interface::Kind::Tap))),
+)
 .ports("0/1", "h/h")
 .params(&[
     param("DEVNAME", Need::Mandatory, Kind::Text, "", "the interface"),

@@ -13,7 +13,7 @@ use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("FromSocket", "packets from a socket", || {
+pub static ENTRY: Entry = Entry::new("FromSocket", "receives packets from a socket", || {
     Box::new(SocketElement::new(configure))
 })
 .ports("0/1", "h/h")

@@ -27,7 +27,7 @@ use trammel_packet::batch::Batch;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "KernelTap",
-    "Ethernet frames from and to the kernel",
+    "exchanges Ethernet frames with the kernel",
     || Box::new(KernelTap(KernelInterface::new(Kind::Tap))),
 )
 .ports("0-1/1-2", "a/h")

@@ -25,7 +25,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("KernelTun", "IP packets from and to the kernel", || {
+pub static ENTRY: Entry = Entry::new("KernelTun", "exchanges IP packets with the kernel", || {
     Box::new(KernelTun(KernelInterface::new(Kind::Tun)))
 })
 .ports("0-1/1-2", "a/h")

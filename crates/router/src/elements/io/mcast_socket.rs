@@ -21,9 +21,11 @@ use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("McastSocket", "packets by multicast UDP", || {
-    Box::new(SocketElement::new(configure))
-})
+pub static ENTRY: Entry = Entry::new(
+    "McastSocket",
+    "sends and receives packets by multicast UDP",
+    || Box::new(SocketElement::new(configure)),
+)
 .ports("0-1/0-1", "a/h")
 .flow("x/y")
 .params(&[

@@ -21,9 +21,11 @@ use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RawSocket", "IP packets by raw sockets", || {
-    Box::new(SocketElement::new(configure))
-})
+pub static ENTRY: Entry = Entry::new(
+    "RawSocket",
+    "sends and receives IP packets by raw sockets",
+    || Box::new(SocketElement::new(configure)),
+)
 .ports("0-1/0-1", "l/h")
 .flow("x/y")
 .params(&[

@@ -26,9 +26,11 @@ use crate::engine::setup::Setup;
 use crate::host::SocketRequest;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Socket", "packets by TCP, UDP and UNIX sockets", || {
-    Box::new(SocketElement::new(configure))
-})
+pub static ENTRY: Entry = Entry::new(
+    "Socket",
+    "sends and receives packets by TCP, UDP and UNIX sockets",
+    || Box::new(SocketElement::new(configure)),
+)
 .ports("0-1/0-1", "a/h")
 .flow("x/y")
 .params(PARAMS)

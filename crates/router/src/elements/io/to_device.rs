@@ -1,4 +1,4 @@
-//! Sends frames out of a network interface.
+//! Sends frames to a network interface.
 //!
 //! # What it does
 //! Pulls frames, or takes what is pushed, and sends them out of `DEVNAME` by `METHOD` (see `FromDevice`; without
@@ -35,7 +35,7 @@ use trammel_packet::batch::{Batch, CAPACITY};
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames out of an interface", || {
+pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames to an interface", || {
     Box::<ToDevice>::default()
 })
 .ports("1/0-2", "a/h")

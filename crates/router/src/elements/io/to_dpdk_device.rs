@@ -1,4 +1,4 @@
-//! Sends frames out of an interface that another router had as a DPDK port.
+//! Sends frames to an interface that another router had as a DPDK port.
 //!
 //! # What it does
 //! As `ToDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK here. A `PORT` that
@@ -20,7 +20,7 @@ use crate::engine::setup::Setup;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ToDPDKDevice",
-    "sends frames out of an interface, in DPDK's words",
+    "sends frames to an interface, with DPDK's arguments",
     || Adapter::of(&to_device::ENTRY, translate),
 )
 .ports("1/0-2", "a/h")

@@ -25,7 +25,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ToHost", "Ethernet frames to the kernel", || {
+pub static ENTRY: Entry = Entry::new("ToHost", "sends Ethernet frames to the kernel", || {
     Box::new(ToHost(KernelInterface::new(kernel_interface::Kind::Tap)))
 })
 .ports("1/0", "h/h")

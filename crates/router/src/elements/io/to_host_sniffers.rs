@@ -22,7 +22,7 @@ use trammel_packet::batch::Batch;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ToHostSniffers",
-    "ends packets that were for the kernel's sniffers",
+    "discards packets for the kernel's sniffers",
     || Box::<ToHostSniffers>::default(),
 )
 .ports("1/0", "h/h")

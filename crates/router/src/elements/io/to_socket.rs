@@ -13,7 +13,7 @@ use crate::elements::Entry;
 use crate::elements::io::socket::{PARAMS, configure};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ToSocket", "packets to a socket", || {
+pub static ENTRY: Entry = Entry::new("ToSocket", "sends packets to a socket", || {
     Box::new(SocketElement::new(configure))
 })
 .ports("1/0", "l/l")

@@ -16,7 +16,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "CheckIPHeader2",
-    "checks IPv4 headers but their checksums",
+    "checks IPv4 headers without checksums",
     || Box::new(CheckIpHeader(IpCheck::new(false))),
 )
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Looks routes up in a table of all prefixes of 24 bits.
+//! Looks up routes in a table of all prefixes of 24 bits.
 //!
 //! # What it does
 //! As RadixIPLookup, with one access to memory for most addresses, and 64 MB of it.
@@ -14,7 +14,7 @@ use crate::lookup::direct::Direct;
 use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks routes up in a large table", || {
+pub static ENTRY: Entry = Entry::new("DirectIPLookup", "looks up routes in a large table", || {
     let style = Style {
         tells: false,
         flushes: true,

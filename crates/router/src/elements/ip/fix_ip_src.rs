@@ -25,7 +25,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FixIPSrc",
-    "gives packets of this router its address",
+    "sets the source address of this router's packets",
     || Box::<FixIpSrc>::default(),
 )
 .references(&["RFC 1812, §4.3.2.4"])

@@ -20,7 +20,7 @@ use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "makes packets ICMP messages", || {
+pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "adds ICMP and IP headers", || {
     Box::<IcmpIpEncap>::default()
 })
 .references(&["RFC 792"])

@@ -20,7 +20,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::icmp::kind;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes packets echo requests", || {
+pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes echo requests of packets", || {
     Box::<IcmpPingEncap>::default()
 })
 .references(&["RFC 792"])

@@ -1,4 +1,4 @@
-//! Sends echo requests, and tells of the replies.
+//! Sends echo requests and reports the replies.
 //!
 //! # What it does
 //! A request leaves at each `INTERVAL`, or whenever one is pulled. Replies to them may come back to an input:
@@ -42,7 +42,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ICMPPingSource",
-    "sends echo requests and tells of the replies",
+    "sends echo requests and reports the replies",
     || Box::<IcmpPingSource>::default(),
 )
 .aliases(&["ICMPSendPings"])

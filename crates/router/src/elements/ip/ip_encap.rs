@@ -1,4 +1,4 @@
-//! Puts an IPv4 header before packets.
+//! Adds an IPv4 header.
 //!
 //! # What it does
 //! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
@@ -29,77 +29,75 @@ use trammel_packet::headers::checksum::{self, Sum};
 use trammel_packet::headers::ipv4::{self, Ipv4, ecn};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IPEncap", "puts an IP header before packets", || {
-    Box::<IpEncap>::default()
-})
-.references(&["RFC 791", "RFC 2003"])
-.live()
-.params(&[
-    Param {
-        name: "PROTO",
-        need: Need::Mandatory,
-        kind: Kind::Protocol,
-        default: "",
-        help: "what the packet carries",
-    },
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "the destination, or `DST_ANNO`",
-    },
-    Param {
-        name: "TOS",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "the type of service",
-    },
-    Param {
-        name: "TTL",
-        need: Need::Keyword,
-        kind: U8,
-        default: "250",
-        help: "the time to live",
-    },
-    Param {
-        name: "DSCP",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "the DSCP",
-    },
-    Param {
-        name: "ECT",
-        need: Need::Keyword,
-        kind: Kind::Keyword,
-        default: "",
-        help: "whether the transport understands ECN; or `2`",
-    },
-    Param {
-        name: "CE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether congestion is told",
-    },
-    Param {
-        name: "DF",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether fragments are forbidden",
-    },
-])
-.ops("inc_checksum(4); deparse(20); work(50)");
+pub static ENTRY: Entry = Entry::new("IPEncap", "adds an IP header", || Box::<IpEncap>::default())
+    .references(&["RFC 791", "RFC 2003"])
+    .live()
+    .params(&[
+        Param {
+            name: "PROTO",
+            need: Need::Mandatory,
+            kind: Kind::Protocol,
+            default: "",
+            help: "what the packet carries",
+        },
+        Param {
+            name: "SRC",
+            need: Need::Mandatory,
+            kind: Kind::Ip,
+            default: "",
+            help: "the source",
+        },
+        Param {
+            name: "DST",
+            need: Need::Mandatory,
+            kind: Kind::Raw,
+            default: "",
+            help: "the destination, or `DST_ANNO`",
+        },
+        Param {
+            name: "TOS",
+            need: Need::Keyword,
+            kind: INT,
+            default: "-1",
+            help: "the type of service",
+        },
+        Param {
+            name: "TTL",
+            need: Need::Keyword,
+            kind: U8,
+            default: "250",
+            help: "the time to live",
+        },
+        Param {
+            name: "DSCP",
+            need: Need::Keyword,
+            kind: INT,
+            default: "-1",
+            help: "the DSCP",
+        },
+        Param {
+            name: "ECT",
+            need: Need::Keyword,
+            kind: Kind::Keyword,
+            default: "",
+            help: "whether the transport understands ECN; or `2`",
+        },
+        Param {
+            name: "CE",
+            need: Need::Keyword,
+            kind: Kind::Bool,
+            default: "false",
+            help: "whether congestion is told",
+        },
+        Param {
+            name: "DF",
+            need: Need::Keyword,
+            kind: Kind::Bool,
+            default: "false",
+            help: "whether fragments are forbidden",
+        },
+    ])
+    .ops("inc_checksum(4); deparse(20); work(50)");
 
 #[derive(Debug, Default)]
 struct IpEncap {

@@ -1,4 +1,4 @@
-//! Takes part in the options of IPv4 headers that routers take part in: record route and timestamp.
+//! Processes the options of IPv4 headers for routers: record route and timestamp.
 //!
 //! # What it does
 //! A packet whose options are wrong leaves by output 1 with the place of what is wrong as an annotation, for
@@ -26,7 +26,7 @@ use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IPGWOptions", "takes part in options of IP headers", || {
+pub static ENTRY: Entry = Entry::new("IPGWOptions", "processes options of IP headers", || {
     Box::<IpGwOptions>::default()
 })
 .ports("1/1-2", "a/ah")

@@ -22,7 +22,7 @@ use trammel_packet::headers::ether::Ether;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "IPInputCombo",
-    "does the usual work of an IP router on arrival",
+    "combines the usual input steps of an IP router",
     || Box::<IpInputCombo>::default(),
 )
 .references(&["RFC 1812, §5.2"])

@@ -29,7 +29,7 @@ use trammel_packet::batch::Batch;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "IPOutputCombo",
-    "does the usual work of an IP router before it sends",
+    "combines the usual output steps of an IP router",
     || Box::<IpOutputCombo>::default(),
 )
 .ports("1/5", "h/h")

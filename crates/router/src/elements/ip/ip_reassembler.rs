@@ -1,4 +1,4 @@
-//! Puts fragments of IPv4 packets together.
+//! Reassembles fragments of IPv4 packets.
 //!
 //! # What it does
 //! Whole packets pass. Fragments are kept until their packet is whole, which then leaves with the front of its
@@ -34,7 +34,7 @@ use trammel_packet::headers::ipv4::{Ipv4, MF, OFFSET_MASK, set_checksum};
 use trammel_packet::pool::Handle;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IPReassembler", "puts fragments together", || {
+pub static ENTRY: Entry = Entry::new("IPReassembler", "reassembles fragments", || {
     Box::<IpReassembler>::default()
 })
 .ports("1/1-2", "a/ah")

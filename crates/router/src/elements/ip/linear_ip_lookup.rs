@@ -1,4 +1,4 @@
-//! Looks routes up in a list.
+//! Looks up routes in a list.
 //!
 //! # What it does
 //! As RadixIPLookup, for few routes; the table is printed in the order in which routes came.
@@ -14,7 +14,7 @@ use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::linear::Linear;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks routes up in a list", || {
+pub static ENTRY: Entry = Entry::new("LinearIPLookup", "looks up routes in a list", || {
     let style = Style {
         tells: true,
         flushes: false,

@@ -1,4 +1,4 @@
-//! Looks routes up in a compressed trie.
+//! Looks up routes in a compressed trie.
 //!
 //! # What it does
 //! A packet's destination annotation is looked up; the longest prefix decides. Where its route has a
@@ -16,7 +16,7 @@ use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::radix::Radix;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RadixIPLookup", "looks routes up in a trie", || {
+pub static ENTRY: Entry = Entry::new("RadixIPLookup", "looks up routes in a trie", || {
     let style = Style {
         tells: true,
         flushes: true,

@@ -1,4 +1,4 @@
-//! Looks routes up in a compact table.
+//! Looks up routes in a compact table.
 //!
 //! # What it does
 //! As RadixIPLookup, whose table is compact and made for lookups.
@@ -16,7 +16,7 @@ use crate::lookup::radix::Radix;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "RangeIPLookup",
-    "looks routes up in a compact table",
+    "looks up routes in a compact table",
     || {
         let style = Style {
             tells: false,

@@ -1,4 +1,4 @@
-//! Looks routes up in a table that does not change.
+//! Looks up routes in a fixed table.
 //!
 //! # What it does
 //! As RadixIPLookup, but handlers change nothing.
@@ -14,7 +14,7 @@ use crate::lookup::ip_lookup::{IpLookup, OPS, PARAMS, PORTS, Style};
 use crate::lookup::radix::Radix;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("StaticIPLookup", "looks routes up in a fixed table", || {
+pub static ENTRY: Entry = Entry::new("StaticIPLookup", "looks up routes in a fixed table", || {
     let style = Style {
         tells: true,
         flushes: false,

@@ -1,4 +1,4 @@
-//! Cuts what IP packets carry to a length.
+//! Truncates the payload of IP packets.
 //!
 //! # What it does
 //! Of what TCP, UDP or ICMP carry, at most `LENGTH` bytes stay; with `TRANSPORT false`, of what IP carries. Packets
@@ -28,7 +28,7 @@ use trammel_packet::packet::Packet;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "TruncateIPPayload",
-    "cuts what IP packets carry to a length",
+    "truncates the payload of IP packets",
     || Box::<TruncateIpPayload>::default(),
 )
 .params(&[

@@ -1,4 +1,4 @@
-//! Gives packets their IP header back after it was stripped.
+//! Restores a stripped IP header.
 //!
 //! # Example
 //! ```click
@@ -11,7 +11,7 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("UnstripIPHeader", "gives a stripped IP header back", || {
+pub static ENTRY: Entry = Entry::new("UnstripIPHeader", "restores a stripped IP header", || {
     Box::<UnstripIpHeader>::default()
 })
 .ops("work(35)");

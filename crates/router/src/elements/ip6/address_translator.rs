@@ -1,4 +1,4 @@
-//! Gives packets of IPv6 other addresses and ports, and their answers the first ones again.
+//! Translates addresses and ports of IPv6 packets, and back for their answers.
 //!
 //! # What it does
 //! Packets at input 0 go outwards: their source is an inner address, which becomes a mapped one, and they leave by
@@ -56,7 +56,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AddressTranslator",
-    "gives IPv6 packets other addresses and ports",
+    "translates addresses and ports of IPv6 packets",
     || Box::<AddressTranslator>::default(),
 )
 .references(&["RFC 6146, §3.5", "RFC 4787"])

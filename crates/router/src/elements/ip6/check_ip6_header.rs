@@ -1,4 +1,4 @@
-//! Lets only sound IPv6 packets through, and marks their headers.
+//! Checks IPv6 headers, and marks their headers.
 //!
 //! # Example
 //! ```click
@@ -23,11 +23,9 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "CheckIP6Header",
-    "lets only sound IPv6 packets through",
-    || Box::<CheckIp6Header>::default(),
-)
+pub static ENTRY: Entry = Entry::new("CheckIP6Header", "checks IPv6 headers", || {
+    Box::<CheckIp6Header>::default()
+})
 .ports("1/1-2", "a/ah")
 .references(&["RFC 8200"])
 .params(&[

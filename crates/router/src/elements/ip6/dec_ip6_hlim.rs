@@ -1,4 +1,4 @@
-//! Counts the hop limit down; packets whose hops are over leave output 1 or end.
+//! Decrements the hop limit; expired packets leave by output 1 or are dropped.
 //!
 //! # Example
 //! ```click
@@ -18,7 +18,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("DecIP6HLIM", "counts the hop limit down", || {
+pub static ENTRY: Entry = Entry::new("DecIP6HLIM", "decrements the hop limit", || {
     Box::<DecIp6Hlim>::default()
 })
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Notes an IPv6 address of the packet as where it is to be sent.
+//! Copies an IPv6 address from the packet to the destination annotation.
 //!
 //! # Example
 //! ```click
@@ -23,7 +23,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "GetIP6Address",
-    "notes an address of the packet as its destination",
+    "copies an address from the packet to the destination annotation",
     || Box::<GetIp6Address>::default(),
 )
 .references(&["RFC 8200"])

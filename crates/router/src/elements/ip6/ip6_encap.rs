@@ -1,4 +1,4 @@
-//! Puts an IPv6 header before packets.
+//! Adds an IPv6 header.
 //!
 //! # What it does
 //! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation.
@@ -26,7 +26,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("IP6Encap", "puts an IPv6 header before packets", || {
+pub static ENTRY: Entry = Entry::new("IP6Encap", "adds an IPv6 header", || {
     Box::<Ip6Encap>::default()
 })
 .references(&["RFC 8200"])

@@ -1,4 +1,4 @@
-//! Sends IPv6 packets on by the longest prefix of their destination annotation.
+//! Routes IPv6 packets by the longest prefix of their destination annotation.
 //!
 //! # Example
 //! ```click
@@ -33,7 +33,7 @@ use trammel_packet::pool::Pool;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "LookupIP6Route",
-    "sends IPv6 packets on by the longest prefix",
+    "routes IPv6 packets by the longest prefix",
     || Box::<LookupIp6Route>::default(),
 )
 .ports("1/-", "h/h")

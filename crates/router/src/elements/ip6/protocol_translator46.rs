@@ -1,4 +1,4 @@
-//! Makes IPv6 packets of IPv4 packets.
+//! Translates IPv4 packets to IPv6.
 //!
 //! # What it does
 //! Headers, ICMP messages and checksums become those of IPv6; an address gets `PREFIX` before it. Packets that have no
@@ -27,7 +27,7 @@ use trammel_packet::packet::Packet;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ProtocolTranslator46",
-    "makes IPv6 packets of IPv4 packets",
+    "translates IPv4 packets to IPv6",
     || Box::<ProtocolTranslator46>::default(),
 )
 .references(&["RFC 7915, §4", "RFC 6052"])

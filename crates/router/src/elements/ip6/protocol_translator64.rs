@@ -1,4 +1,4 @@
-//! Makes IPv4 packets of IPv6 packets.
+//! Translates IPv6 packets to IPv4.
 //!
 //! # What it does
 //! Headers, ICMP messages and checksums become those of IPv4; an address becomes its last 32 bits, whatever its prefix
@@ -26,7 +26,7 @@ use trammel_packet::packet::Packet;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ProtocolTranslator64",
-    "makes IPv4 packets of IPv6 packets",
+    "translates IPv6 packets to IPv4",
     || Box::<ProtocolTranslator64>::default(),
 )
 .references(&["RFC 7915, §5", "RFC 6146"])

@@ -1,4 +1,4 @@
-//! Puts UDP and IPv6 headers before packets.
+//! Adds UDP and IPv6 headers.
 //!
 //! # What it does
 //! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation. UDP's checksum is
@@ -30,11 +30,9 @@ use trammel_packet::headers::udp::Udp;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "UDPIP6Encap",
-    "puts UDP and IPv6 headers before packets",
-    || Box::<UdpIp6Encap>::default(),
-)
+pub static ENTRY: Entry = Entry::new("UDPIP6Encap", "adds UDP and IPv6 headers", || {
+    Box::<UdpIp6Encap>::default()
+})
 .references(&["RFC 768", "RFC 8200"])
 .params(&[
     Param {

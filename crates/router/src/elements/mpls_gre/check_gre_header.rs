@@ -1,4 +1,4 @@
-//! Lets only sound GRE packets through.
+//! Checks GRE headers.
 //!
 //! # What it does
 //! A packet that is too short, of another version, with reserved flags or a wrong checksum leaves output 1 or ends. What follows
@@ -23,11 +23,9 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "CheckGREHeader",
-    "lets only sound GRE packets through",
-    || Box::<CheckGreHeader>::default(),
-)
+pub static ENTRY: Entry = Entry::new("CheckGREHeader", "checks GRE headers", || {
+    Box::<CheckGreHeader>::default()
+})
 .ports("1/1-2", "a/ah")
 .references(&["RFC 2784", "RFC 2890"])
 .params(&[Param {

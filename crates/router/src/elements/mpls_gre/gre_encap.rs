@@ -1,4 +1,4 @@
-//! Puts a GRE header before packets.
+//! Adds a GRE header.
 //!
 //! # What it does
 //! `KEY` is a number or `ANNO`, for that of each packet's annotation `KEY_ANNO`. The checksum covers header and payload.
@@ -28,7 +28,7 @@ use trammel_packet::headers::gre::{CHECKSUM, KEY, SEQUENCE};
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("GREEncap", "puts a GRE header before packets", || {
+pub static ENTRY: Entry = Entry::new("GREEncap", "adds a GRE header", || {
     Box::<GreEncap>::default()
 })
 .references(&["RFC 2784", "RFC 2890"])

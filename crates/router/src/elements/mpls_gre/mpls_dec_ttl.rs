@@ -1,4 +1,4 @@
-//! Counts the time to live of the uppermost MPLS entry down.
+//! Decrements the time to live of the top MPLS entry.
 //!
 //! # What it does
 //! A packet whose time is over leaves output 1, or ends, as it was.
@@ -19,7 +19,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::mpls::Mpls;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("MPLSDecTTL", "counts the time to live of MPLS down", || {
+pub static ENTRY: Entry = Entry::new("MPLSDecTTL", "decrements the MPLS time to live", || {
     Box::new(MplsDecTtl)
 })
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Sends packets on by their MPLS label, and may replace it.
+//! Switches packets by their MPLS label, and may replace it.
 //!
 //! # What it does
 //! A route is `LABEL [NEWLABEL] OUTPUT`. The uppermost entry's label is looked up in an exact table; a packet without a
@@ -26,7 +26,7 @@ use trammel_packet::batch::Batch;
 use trammel_packet::headers::mpls::Mpls;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("MPLSLookup", "sends packets on by their MPLS label", || {
+pub static ENTRY: Entry = Entry::new("MPLSLookup", "switches packets by their MPLS label", || {
     Box::<MplsLookup>::default()
 })
 .ports("1/-", "h/h")

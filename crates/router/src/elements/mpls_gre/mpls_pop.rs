@@ -1,4 +1,4 @@
-//! Removes the uppermost entry of the MPLS label stack.
+//! Removes the top entry of the MPLS label stack.
 //!
 //! # What it does
 //! Where the entry was the last, packets leave output 0, otherwise output 1 if there is one and output 0 if not. In the
@@ -25,7 +25,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::mpls::Mpls;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("MPLSPop", "removes the uppermost MPLS entry", || {
+pub static ENTRY: Entry = Entry::new("MPLSPop", "removes the top MPLS entry", || {
     Box::<MplsPop>::default()
 })
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Puts an entry of the MPLS label stack before packets.
+//! Adds an entry to the MPLS label stack.
 //!
 //! # What it does
 //! The data begin with an MPLS entry where `BOTTOM` is false, and with an IPv4 or IPv6 header otherwise. Where `TTL` is not
@@ -24,7 +24,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::mpls::Mpls;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("MPLSPush", "puts an MPLS entry before packets", || {
+pub static ENTRY: Entry = Entry::new("MPLSPush", "adds an MPLS entry", || {
     Box::<MplsPush>::default()
 })
 .references(&["RFC 3032", "RFC 3443"])

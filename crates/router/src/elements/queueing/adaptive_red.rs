@@ -20,11 +20,9 @@ use super::shared::early_drop::{EarlyDrop, PARAMS_ADAPTIVE};
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "AdaptiveRED",
-    "RED that sets its probability itself",
-    || EarlyDrop::element(true),
-)
+pub static ENTRY: Entry = Entry::new("AdaptiveRED", "RED that adapts its probability", || {
+    EarlyDrop::element(true)
+})
 .ports("1/1-2", "a/ah")
 .references(&["Floyd, Gummadi and Shenker 2001, Adaptive RED"])
 .params(PARAMS_ADAPTIVE)

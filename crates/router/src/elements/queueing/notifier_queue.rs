@@ -1,4 +1,4 @@
-//! Stores packets, and tells readers when it is empty.
+//! Stores packets, and notifies readers when it is empty.
 //!
 //! # What it does
 //! As `SimpleQueue`, but readers sleep while it is empty.
@@ -14,7 +14,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "NotifierQueue",
-    "stores packets and tells readers when it is empty",
+    "stores packets and notifies readers when it is empty",
     || {
         Queue::element(Variant {
             refuses: Refuses::New,

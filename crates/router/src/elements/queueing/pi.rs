@@ -49,7 +49,7 @@ const fn weight(name: &'static str, help: &'static str) -> Param {
 }
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("PI", "drops so that a queue keeps its length", || {
+pub static ENTRY: Entry = Entry::new("PI", "drops to hold the queue at a length (PI)", || {
     Box::<Pi>::default()
 })
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Stores packets, and tells readers when it is empty and writers when it is full.
+//! Stores packets, and notifies readers when it is empty and writers when it is full.
 //!
 //! # What it does
 //! As `NotifierQueue`; writers that ask, such as `InfiniteSource`, sleep while it is full.
@@ -15,7 +15,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "Queue",
-    "stores packets; readers and writers are told when to sleep",
+    "stores packets and notifies readers and writers",
     || {
         Queue::element(Variant {
             refuses: Refuses::New,

@@ -1,4 +1,4 @@
-//! Stores packets, and tells readers at once when it is empty.
+//! Stores packets, and notifies readers at once when it is empty.
 //!
 //! # What it does
 //! As `Queue`, but readers are told with the last packet rather than after some pulls in vain.
@@ -14,7 +14,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "QuickNoteQueue",
-    "stores packets and tells at once that it is empty",
+    "stores packets and notifies at once when it is empty",
     || {
         Queue::element(Variant {
             refuses: Refuses::New,

@@ -1,4 +1,4 @@
-//! Stores packets of any number of writers and readers.
+//! Stores packets for any number of writers and readers.
 //!
 //! # What it does
 //! As `Queue`: here no two elements of a router run at a time, so every queue bears any number of both.
@@ -15,7 +15,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ThreadSafeQueue",
-    "stores packets of any number of writers and readers",
+    "stores packets for any number of writers and readers",
     || {
         Queue::element(Variant {
             refuses: Refuses::New,

@@ -1,4 +1,4 @@
-//! Sends a stream out by its rate in bytes a second.
+//! Chooses the output by the stream's rate in bytes per second.
 //!
 //! # What it does
 //! The rate is an exponentially weighted moving average. Below the first rate of the arguments packets leave
@@ -20,7 +20,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "BandwidthMeter",
-    "sends packets out by the stream's bandwidth",
+    "chooses the output by the stream's bandwidth",
     || Meter::element(Unit::Bytes),
 )
 .ports("1/2-", "h/h")

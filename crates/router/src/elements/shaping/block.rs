@@ -1,4 +1,4 @@
-//! Sends packets whose annotated rate is too high elsewhere.
+//! Diverts packets whose annotated rate is too high.
 //!
 //! # What it does
 //! A packet with more in the annotation FWD_RATE than `THRESH` leaves by output 1, any other by output 0. A
@@ -23,7 +23,7 @@ use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Block", "sends packets of a high rate elsewhere", || {
+pub static ENTRY: Entry = Entry::new("Block", "diverts packets of flows with a high rate", || {
     Box::<Block>::default()
 })
 .ports("1/2", "h/h")

@@ -1,4 +1,4 @@
-//! Pulls some packets an interval and pushes them, eight unless told otherwise.
+//! Pulls some packets per interval and pushes them, eight unless told otherwise.
 //!
 //! # What it does
 //! As `TimedUnqueue`.

@@ -1,4 +1,4 @@
-//! Sends packets of flows that are busy one way by output 1.
+//! Sends packets of flows with traffic mostly in one direction to output 1.
 //!
 //! # What it does
 //! By the annotations FWD_RATE and REV_RATE, as `IPRateMonitor` sets them: where either is above `THRESH` and
@@ -22,9 +22,11 @@ use trammel_packet::anno;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("CompareBlock", "tells flows that are busy one way", || {
-    Box::<CompareBlock>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "CompareBlock",
+    "separates flows with traffic mostly in one direction",
+    || Box::<CompareBlock>::default(),
+)
 .ports("1/2", "h/h")
 .params(&[
     number("FWD_WEIGHT", "weight of the forward rate"),

@@ -1,4 +1,4 @@
-//! Loses packets as a model of a path does.
+//! Drops packets by a loss model.
 //!
 //! # What it does
 //! `MODEL` is one of the loss models that simulated links have, and the other arguments are its parameters:
@@ -30,7 +30,7 @@ use trammel_packet::timestamp::Timestamp;
 use trammel_queues::loss;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("LossModel", "loses packets as a path does", || {
+pub static ENTRY: Entry = Entry::new("LossModel", "drops packets like a lossy path", || {
     Box::<Lossy>::default()
 })
 .ports("1/1-2", "a/ah")

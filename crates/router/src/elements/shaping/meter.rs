@@ -1,4 +1,4 @@
-//! Sends a stream out by its rate in packets a second.
+//! Chooses the output by the stream's rate in packets per second.
 //!
 //! # What it does
 //! The rate is an exponentially weighted moving average. Below the first rate of the arguments packets leave
@@ -18,7 +18,7 @@ use super::shared::rate_bucket::Unit;
 use crate::elements::Entry;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Meter", "sends packets out by the stream's rate", || {
+pub static ENTRY: Entry = Entry::new("Meter", "chooses the output by the stream's rate", || {
     Meter::element(Unit::Packets)
 })
 .ports("1/2-", "h/h")

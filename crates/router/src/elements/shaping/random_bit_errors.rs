@@ -1,4 +1,4 @@
-//! Changes bits of packets by chance.
+//! Flips bits of packets at random.
 //!
 //! # What it does
 //! Each bit is changed with probability `P`: flipped, set or cleared as `KIND` says.
@@ -27,7 +27,7 @@ use trammel_queues::loss::Trials;
 const BITS: u8 = 28;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RandomBitErrors", "changes bits by chance", || {
+pub static ENTRY: Entry = Entry::new("RandomBitErrors", "flips bits at random", || {
     Box::new(RandomBitErrors {
         probability: 0,
         kind: Change::Flip,

@@ -25,7 +25,7 @@ use trammel_packet::batch::{Batch, Packets};
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "Suppressor",
-    "passes packets but at ports switched off",
+    "passes packets except at disabled ports",
     || Box::<Suppressor>::default(),
 )
 .ports("-/=", "a/a")

@@ -1,4 +1,4 @@
-//! Pulls some packets an interval and pushes them.
+//! Pulls some packets per interval and pushes them.
 //!
 //! # What it does
 //! Each interval a burst of one packet, or of `BURST`, leaves. While everything upstream is empty it sleeps;
@@ -16,7 +16,7 @@ use crate::elements::Entry;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "TimedUnqueue",
-    "pulls some packets an interval and pushes them",
+    "pulls some packets per interval and pushes them",
     || TimedUnqueue::element(),
 )
 .ports("1/1", "l/h")

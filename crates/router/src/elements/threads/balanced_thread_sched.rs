@@ -1,4 +1,4 @@
-//! Spreads over the threads what has no thread of its own.
+//! Distributes elements without a thread over the threads.
 //!
 //! # What it does
 //! Parts of the configuration that queues divide, and that no `StaticThreadSched` names, go to the thread
@@ -39,7 +39,7 @@ const PARAMS: &[Param] = &[
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "BalancedThreadSched",
-    "spreads over the threads what has no thread of its own",
+    "distributes elements without a thread over the threads",
     || Box::new(BalancedThreadSched),
 )
 .ports("0/0", "a/a")

@@ -1,4 +1,4 @@
-//! Says which threads run which elements.
+//! Assigns elements to threads.
 //!
 //! # What it does
 //! Each argument is an element, or a compound for all elements in it, and a thread from 0 on; -1 keeps an
@@ -31,11 +31,9 @@ const PARAMS: &[Param] = &[Param {
 }];
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "StaticThreadSched",
-    "says which threads run which elements",
-    || Box::new(StaticThreadSched),
-)
+pub static ENTRY: Entry = Entry::new("StaticThreadSched", "assigns elements to threads", || {
+    Box::new(StaticThreadSched)
+})
 .ports("0/0", "a/a")
 .params(PARAMS);
 

@@ -1,4 +1,4 @@
-//! Keeps the packets of its inputs and sends them again and again.
+//! Stores the packets of its inputs and replays them repeatedly.
 //!
 //! # What it does
 //! First it pulls all packets that its inputs give, up to `LIMIT`, until they give none. Then it pushes them, those of
@@ -31,7 +31,7 @@ use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("ReplayUnqueue", "sends packets again and again", || {
+pub static ENTRY: Entry = Entry::new("ReplayUnqueue", "replays packets repeatedly", || {
     Box::<ReplayUnqueue>::default()
 })
 .aliases(&["MultiReplayUnqueue"])

@@ -1,4 +1,4 @@
-//! Lets packets pass whose timestamps lie in a range.
+//! Passes packets with timestamps in a range.
 //!
 //! # What it does
 //! Packets from `START` up to `END` pass; others leave by output 1, or end here. Either bound may count from
@@ -27,7 +27,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "TimeFilter",
-    "lets packets of a range of times pass",
+    "passes packets with timestamps in a range",
     || Box::<TimeFilter>::default(),
 )
 .ports("1/1-2", "a/ah")

@@ -1,4 +1,4 @@
-//! Puts UDP and IPv4 headers before packets, with ports that move on.
+//! Adds UDP and IPv4 headers, with changing ports.
 //!
 //! # What it does
 //! As UDPIPEncap; after each `INTERVAL` packets both ports are one greater.
@@ -22,7 +22,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "DynamicUDPIPEncap",
-    "puts UDP and IP headers with moving ports before packets",
+    "adds UDP and IP headers with changing ports",
     || Box::<DynamicUdpIpEncap>::default(),
 )
 .references(&["RFC 768", "RFC 791"])

@@ -1,4 +1,4 @@
-//! Gives frames of many TCP flows at a rate.
+//! Generates frames of many TCP flows at a rate.
 //!
 //! # What it does
 //! Each of `FLOWS` flows gives a SYN, data with PSH and ACK, and after `FLOWSIZE` frames a FIN; then it gets
@@ -28,7 +28,7 @@ use trammel_packet::headers::tcp::{Tcp, flag};
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FastTCPFlows",
-    "gives frames of many TCP flows at a rate",
+    "generates frames of many TCP flows at a rate",
     || Box::<FastTcpFlows>::default(),
 )
 .ports("0/1", "l/l")

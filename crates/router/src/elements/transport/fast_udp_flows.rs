@@ -1,4 +1,4 @@
-//! Gives frames of many UDP flows at a rate.
+//! Generates frames of many UDP flows at a rate.
 //!
 //! # What it does
 //! `FLOWS` frames with the headers of Ethernet, IPv4 and UDP are made once, with ports at random. Who pulls
@@ -27,7 +27,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FastUDPFlows",
-    "gives frames of many UDP flows at a rate",
+    "generates frames of many UDP flows at a rate",
     || Box::<FastUdpFlows>::default(),
 )
 .ports("0/1", "l/l")

@@ -1,4 +1,4 @@
-//! Gives frames of one UDP flow at a rate.
+//! Generates frames of one UDP flow at a rate.
 //!
 //! # What it does
 //! A frame with the headers of Ethernet, IPv4 and UDP is made once and given to whoever pulls, `RATE` times a
@@ -25,7 +25,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FastUDPSource",
-    "gives frames of one UDP flow at a rate",
+    "generates frames of one UDP flow at a rate",
     || Box::<FastUdpSource>::default(),
 )
 .ports("0/1", "l/l")

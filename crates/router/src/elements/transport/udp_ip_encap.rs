@@ -1,4 +1,4 @@
-//! Puts UDP and IPv4 headers before packets.
+//! Adds UDP and IPv4 headers.
 //!
 //! # What it does
 //! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
@@ -24,11 +24,9 @@ use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "UDPIPEncap",
-    "puts UDP and IP headers before packets",
-    || Box::<UdpIpEncap>::default(),
-)
+pub static ENTRY: Entry = Entry::new("UDPIPEncap", "adds UDP and IP headers", || {
+    Box::<UdpIpEncap>::default()
+})
 .references(&["RFC 768", "RFC 791"])
 .live()
 .params(&[

@@ -1,4 +1,4 @@
-//! Has an access point take this 802.11 station up.
+//! Associates this 802.11 station with an access point.
 //!
 //! # What it does
 //! Its handler sends an association request. A response that says it is well makes the station associated, one that ends the
@@ -31,7 +31,7 @@ use trammel_packet::batch::Batch;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AssociationRequester",
-    "has an access point take this station up",
+    "associates this station with an access point",
     || Box::<AssociationRequester>::default(),
 )
 .ports("1/1", "h/h")

@@ -1,4 +1,4 @@
-//! Takes 802.11 stations up at an access point.
+//! Associates 802.11 stations with an access point.
 //!
 //! # What it does
 //! An association request of this network's name, or of none, is answered by a response that says it is well and gives the station a number.
@@ -22,7 +22,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("AssociationResponder", "takes 802.11 stations up", || {
+pub static ENTRY: Entry = Entry::new("AssociationResponder", "associates 802.11 stations", || {
     Box::<AssociationResponder>::default()
 })
 .ports("1/1", "h/h")

@@ -1,4 +1,4 @@
-//! Holds the rates that 802.11 stations can receive.
+//! Holds the rates of 802.11 stations.
 //!
 //! # What it does
 //! It has no ports. Elements that name it by `RT` look rates up here, and note those that stations tell. An argument is
@@ -32,7 +32,7 @@ use std::fmt::Write;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "AvailableRates",
-    "holds the rates that 802.11 stations can receive",
+    "holds the rates of 802.11 stations",
     || Box::<AvailableRates>::default(),
 )
 .ports("0/0", "a/a")

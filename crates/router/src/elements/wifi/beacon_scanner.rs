@@ -1,4 +1,4 @@
-//! Holds which 802.11 networks were heard.
+//! Lists the 802.11 networks heard.
 //!
 //! # What it does
 //! Beacons and answers to probes pass, and what they tell is kept. Other frames are dropped.
@@ -29,11 +29,9 @@ use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "BeaconScanner",
-    "holds which 802.11 networks were heard",
-    || Box::<BeaconScanner>::default(),
-)
+pub static ENTRY: Entry = Entry::new("BeaconScanner", "lists the 802.11 networks heard", || {
+    Box::<BeaconScanner>::default()
+})
 .references(&["IEEE 802.11-2020, §9.3.3.2"])
 .params(&[
     named(

@@ -1,4 +1,4 @@
-//! Tells of an 802.11 network: sends beacons, and answers those that ask.
+//! Sends 802.11 beacons, and answers probe requests.
 //!
 //! # What it does
 //! A beacon leaves each `INTERVAL` of the `WirelessInfo`. A probe request that comes in, of this network's name or of none, is
@@ -24,7 +24,7 @@ use trammel_packet::batch::Batch;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("BeaconSource", "tells of an 802.11 network", || {
+pub static ENTRY: Entry = Entry::new("BeaconSource", "sends 802.11 beacons", || {
     Box::<BeaconSource>::default()
 })
 .ports("1/1", "h/h")

@@ -1,4 +1,4 @@
-//! Tells how many beacons of one's access point are heard.
+//! Counts the beacons of the station's access point.
 //!
 //! # What it does
 //! Beacons and answers to probes of the access point that the `WirelessInfo` knows pass and are counted; all else is
@@ -32,7 +32,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "BeaconTracker",
-    "tells how many beacons of an access point are heard",
+    "counts the beacons of an access point",
     || Box::<BeaconTracker>::default(),
 )
 .references(&["IEEE 802.11-2020, §9.3.3.2"])

@@ -1,4 +1,4 @@
-//! Takes off what a driver tells of an 802.11 frame.
+//! Removes a driver's transmission information from 802.11 frames.
 //!
 //! # What it does
 //! The header of 24 bytes, where one is there, becomes an annotation: signal, noise, rate, and whether the frame was sent or
@@ -19,7 +19,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ExtraDecap",
-    "takes what a driver tells off a frame",
+    "removes a driver's transmission information from a frame",
     || Box::<ExtraDecap>::default(),
 )
 .references(&["IEEE 802.11-2020"])

@@ -1,4 +1,4 @@
-//! Puts what the annotations tell of an 802.11 frame before it.
+//! Adds a driver's transmission information, from the annotations, to 802.11 frames.
 //!
 //! # What it does
 //! The header of 24 bytes tells the driver at which rate, with what power and how often the frame is to be sent.
@@ -18,7 +18,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ExtraEncap",
-    "puts what a driver is told before a frame",
+    "adds a driver's transmission information to a frame",
     || Box::<ExtraEncap>::default(),
 )
 .references(&["IEEE 802.11-2020"])

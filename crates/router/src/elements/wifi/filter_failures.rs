@@ -1,4 +1,4 @@
-//! Keeps back 802.11 frames that nobody acknowledged.
+//! Removes 802.11 frames without an acknowledgement.
 //!
 //! # What it does
 //! A driver gives sent frames back and tells in a header, or an annotation, how it went. Those that failed leave by
@@ -22,7 +22,7 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "FilterFailures",
-    "keeps back frames that nobody acknowledged",
+    "removes frames without an acknowledgement",
     || Box::<FilterFailures>::default(),
 )
 .references(&["IEEE 802.11-2020"])

@@ -1,4 +1,4 @@
-//! Keeps back the frames that were received with errors.
+//! Removes frames received with errors.
 //!
 //! # What it does
 //! A driver tells by an annotation that a frame's check sequence was wrong. Such frames leave by output 1, or are
@@ -18,7 +18,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("FilterPhyErr", "keeps back frames with errors", || {
+pub static ENTRY: Entry = Entry::new("FilterPhyErr", "removes frames with errors", || {
     Box::<FilterPhyErr>::default()
 })
 .references(&["IEEE 802.11-2020"])

@@ -1,4 +1,4 @@
-//! Keeps back the frames that this station sent itself.
+//! Removes the station's own frames.
 //!
 //! # What it does
 //! A driver gives sent frames back with an annotation that tells how it went. They leave by output 1, or are dropped;
@@ -17,7 +17,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("FilterTX", "keeps back frames sent by oneself", || {
+pub static ENTRY: Entry = Entry::new("FilterTX", "removes the station's own frames", || {
     Box::<FilterTx>::default()
 })
 .references(&["IEEE 802.11-2020"])

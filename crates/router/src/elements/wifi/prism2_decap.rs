@@ -1,4 +1,4 @@
-//! Takes the header of Prism II monitors off 802.11 frames.
+//! Removes a Prism II header from 802.11 frames.
 //!
 //! # What it does
 //! Signal, noise, rate and whether the frame was sent become annotations. Other frames pass as they are.
@@ -16,7 +16,7 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("Prism2Decap", "takes a Prism II header off", || {
+pub static ENTRY: Entry = Entry::new("Prism2Decap", "removes a Prism II header", || {
     Box::<Prism2Decap>::default()
 })
 .references(&["linux-wlan-ng, p80211msg_lnxind_wlansniffrm"])

@@ -1,4 +1,4 @@
-//! Puts the header of Prism II monitors before 802.11 frames.
+//! Adds a Prism II header to 802.11 frames.
 //!
 //! # What it does
 //! The header of 144 bytes tells the signal and the rate that the annotations have, and that the frame was sent.
@@ -16,11 +16,9 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "Prism2Encap",
-    "puts a Prism II header before frames",
-    || Box::<Prism2Encap>::default(),
-)
+pub static ENTRY: Entry = Entry::new("Prism2Encap", "adds a Prism II header", || {
+    Box::<Prism2Encap>::default()
+})
 .references(&["linux-wlan-ng, p80211msg_lnxind_wlansniffrm"])
 .params(&[Param {
     name: "DEBUG",

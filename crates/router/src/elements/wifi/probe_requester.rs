@@ -1,4 +1,4 @@
-//! Asks which 802.11 networks are there.
+//! Probes for 802.11 networks.
 //!
 //! # What it does
 //! Its handler sends a probe request of the network's name, of any where the `WirelessInfo` has none.
@@ -25,11 +25,9 @@ use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "ProbeRequester",
-    "asks which 802.11 networks are there",
-    || Box::<ProbeRequester>::default(),
-)
+pub static ENTRY: Entry = Entry::new("ProbeRequester", "probes for 802.11 networks", || {
+    Box::<ProbeRequester>::default()
+})
 .ports("0/1", "h/h")
 .references(&["IEEE 802.11-2020, §11.1.4"])
 .params(&[

@@ -1,4 +1,4 @@
-//! Answers those that ask for an 802.11 network.
+//! Answers 802.11 probe requests.
 //!
 //! # What it does
 //! A probe request of this network's name, or of none, is answered. Other frames end here.
@@ -30,11 +30,9 @@ use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "ProbeResponder",
-    "answers those that ask for an 802.11 network",
-    || Box::<ProbeResponder>::default(),
-)
+pub static ENTRY: Entry = Entry::new("ProbeResponder", "answers 802.11 probe requests", || {
+    Box::<ProbeResponder>::default()
+})
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §11.1.4"])
 .params(&[

@@ -1,4 +1,4 @@
-//! Chooses at which rate 802.11 frames are sent, by trying others now and then.
+//! Chooses the transmission rate of 802.11 frames, and probes others from time to time.
 //!
 //! # What it does
 //! Frames to send pass from input 0, and get the rate at which a frame to their destination takes least time on average,
@@ -42,7 +42,7 @@ use trammel_packet::timestamp::Timestamp;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "ProbeTXRate",
-    "chooses at which rate frames are sent",
+    "chooses the transmission rate of frames",
     || Box::<ProbeTxRate>::default(),
 )
 .ports("2/0-2", "ah/a")

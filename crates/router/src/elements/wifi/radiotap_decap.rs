@@ -1,4 +1,4 @@
-//! Takes the radiotap header off 802.11 frames.
+//! Removes the radiotap header from 802.11 frames.
 //!
 //! # What it does
 //! Rate, signal, noise, errors and what became of a sent frame turn into annotations, and a checksum at the end goes.
@@ -18,7 +18,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("RadiotapDecap", "takes a radiotap header off", || {
+pub static ENTRY: Entry = Entry::new("RadiotapDecap", "removes a radiotap header", || {
     Box::<RadiotapDecap>::default()
 })
 .references(&["radiotap.org"])

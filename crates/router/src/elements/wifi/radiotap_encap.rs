@@ -1,4 +1,4 @@
-//! Puts a radiotap header before 802.11 frames.
+//! Adds a radiotap header to 802.11 frames.
 //!
 //! # What it does
 //! Rate, power, how often a frame is tried and whether it is acknowledged come from the annotations that `SetTXRate` and
@@ -17,11 +17,9 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "RadiotapEncap",
-    "puts a radiotap header before frames",
-    || Box::<RadiotapEncap>::default(),
-)
+pub static ENTRY: Entry = Entry::new("RadiotapEncap", "adds a radiotap header", || {
+    Box::<RadiotapEncap>::default()
+})
 .references(&["radiotap.org"])
 .params(&[Param {
     name: "DEBUG",

@@ -1,4 +1,4 @@
-//! Says that nobody acknowledges an 802.11 frame.
+//! Marks 802.11 frames as not acknowledged.
 //!
 //! # What it does
 //! The annotation that `RadiotapEncap` or `ExtraEncap` put in front of the frame tells the driver to send it once.
@@ -15,7 +15,7 @@ use crate::engine::Ctx;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("SetNoAck", "says that nobody acknowledges frames", || {
+pub static ENTRY: Entry = Entry::new("SetNoAck", "marks frames as not acknowledged", || {
     Box::<SetNoAck>::default()
 })
 .references(&["IEEE 802.11-2020"])

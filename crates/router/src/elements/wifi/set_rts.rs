@@ -1,4 +1,4 @@
-//! Says whether the medium is asked for before an 802.11 frame is sent.
+//! Controls RTS/CTS before an 802.11 frame.
 //!
 //! # What it does
 //! The annotation that `ExtraEncap` puts in front of the frame tells the driver whether RTS and CTS go before it.
@@ -22,11 +22,9 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new(
-    "SetRTS",
-    "says whether the medium is asked for first",
-    || Box::<SetRts>::default(),
-)
+pub static ENTRY: Entry = Entry::new("SetRTS", "controls RTS/CTS of frames", || {
+    Box::<SetRts>::default()
+})
 .references(&["IEEE 802.11-2020"])
 .params(&[Param {
     name: "RTS",

@@ -1,4 +1,4 @@
-//! Says with what power an 802.11 frame is to be sent.
+//! Sets the transmission power of 802.11 frames.
 //!
 //! # What it does
 //! The power, from 0 to 63, becomes an annotation, which `ExtraEncap` or `RadiotapEncap` put in front of the frame for the
@@ -24,9 +24,11 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("SetTXPower", "says with what power frames are sent", || {
-    Box::<SetTxPower>::default()
-})
+pub static ENTRY: Entry = Entry::new(
+    "SetTXPower",
+    "sets the transmission power of frames",
+    || Box::<SetTxPower>::default(),
+)
 .references(&["IEEE 802.11-2020"])
 .params(&[Param {
     name: "POWER",

@@ -1,4 +1,4 @@
-//! Says at which rate an 802.11 frame is to be sent.
+//! Sets the transmission rate of 802.11 frames.
 //!
 //! # What it does
 //! The rate, in units of 500 kbit/s, and how often the frame is tried become an annotation, which `ExtraEncap` or
@@ -24,7 +24,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("SetTXRate", "says at which rate frames are sent", || {
+pub static ENTRY: Entry = Entry::new("SetTXRate", "sets the transmission rate of frames", || {
     Box::<SetTxRate>::default()
 })
 .references(&["IEEE 802.11-2020"])

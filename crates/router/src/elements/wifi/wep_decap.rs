@@ -1,4 +1,4 @@
-//! Decrypts 802.11 frames of WEP.
+//! Decrypts WEP frames.
 //!
 //! # What it does
 //! Frames that are not encrypted, or with a key of another number, pass as they are; so do those whose checksum is
@@ -25,7 +25,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("WepDecap", "decrypts 802.11 frames of WEP", || {
+pub static ENTRY: Entry = Entry::new("WepDecap", "decrypts WEP frames", || {
     Box::<WepDecap>::default()
 })
 .references(&["IEEE 802.11-2020, §12.3.2"])

@@ -1,4 +1,4 @@
-//! Encrypts 802.11 frames with WEP.
+//! Encrypts frames with WEP.
 //!
 //! # What it does
 //! Data and the frames of authentication are encrypted where it is active; others pass as they are. WEP protects nobody:
@@ -24,7 +24,7 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("WepEncap", "encrypts 802.11 frames with WEP", || {
+pub static ENTRY: Entry = Entry::new("WepEncap", "encrypts frames with WEP", || {
     Box::<WepEncap>::default()
 })
 .references(&["IEEE 802.11-2020, §12.3.2"])

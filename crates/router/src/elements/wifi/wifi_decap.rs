@@ -1,4 +1,4 @@
-//! Makes Ethernet frames of 802.11 data frames.
+//! Converts 802.11 data frames to Ethernet.
 //!
 //! # What it does
 //! The 802.11 and LLC headers go, and with `ETHER` an Ethernet header comes in their place. Frames too short for it,
@@ -23,7 +23,7 @@ use trammel_packet::headers::ether::Ether;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("WifiDecap", "makes Ethernet frames of 802.11 ones", || {
+pub static ENTRY: Entry = Entry::new("WifiDecap", "converts 802.11 frames to Ethernet", || {
     Box::<WifiDecap>::default()
 })
 .references(&["IEEE 802.11-2020, §9.3.2", "IEEE 802.2"])

@@ -1,4 +1,4 @@
-//! Keeps back 802.11 frames that came before.
+//! Removes duplicate 802.11 frames.
 //!
 //! # What it does
 //! A frame that its sender marks as sent again, with the number of the last one of that sender (and, of fragments, of
@@ -26,7 +26,7 @@ use std::fmt::Write;
 use trammel_packet::batch::Packets;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("WifiDupeFilter", "keeps back repeated frames", || {
+pub static ENTRY: Entry = Entry::new("WifiDupeFilter", "removes duplicate frames", || {
     Box::<WifiDupeFilter>::default()
 })
 .references(&["IEEE 802.11-2020, §10.3.2.14"])

@@ -1,4 +1,4 @@
-//! Makes 802.11 data frames of Ethernet frames.
+//! Converts Ethernet frames to 802.11 data frames.
 //!
 //! # What it does
 //! The Ethernet header goes, and an 802.11 header and that of LLC come in its place. Frames shorter than an Ethernet
@@ -30,7 +30,7 @@ use trammel_packet::headers::ether::Ether;
 use trammel_packet::packet::Packet;
 
 /// The class.
-pub static ENTRY: Entry = Entry::new("WifiEncap", "makes 802.11 frames of Ethernet ones", || {
+pub static ENTRY: Entry = Entry::new("WifiEncap", "converts Ethernet frames to 802.11", || {
     Box::<WifiEncap>::default()
 })
 .references(&["IEEE 802.11-2020, §9.3.2", "IEEE 802.2"])

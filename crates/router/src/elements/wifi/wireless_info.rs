@@ -27,7 +27,7 @@ use crate::engine::setup::Setup;
 /// The class.
 pub static ENTRY: Entry = Entry::new(
     "WirelessInfo",
-    "holds what is known of an 802.11 network",
+    "holds the parameters of an 802.11 network",
     || Box::<WirelessInfo>::default(),
 )
 .ports("0/0", "a/a")

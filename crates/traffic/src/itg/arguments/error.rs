@@ -7,7 +7,7 @@ use super::MOST_FLOWS;
 #[non_exhaustive]
 pub enum Error {
     /// The line ends where a word is missing.
-    #[error("`{flag}` wants {wants}, but the line ends there; write e.g. `{example}`")]
+    #[error("`{flag}` requires {wants}, but the line ends there; write e.g. `{example}`")]
     Missing {
         /// The flag.
         flag: &'static str,
@@ -17,7 +17,7 @@ pub enum Error {
         example: &'static str,
     },
     /// A word is not what the flag wants.
-    #[error("`{word}` after `{flag}` will not do: it wants {wants}; write e.g. `{example}`")]
+    #[error("`{word}` after `{flag}` is not valid: it requires {wants}; write e.g. `{example}`")]
     Unfit {
         /// The flag.
         flag: &'static str,
@@ -30,12 +30,12 @@ pub enum Error {
     },
     /// No flag is so called.
     #[error(
-        "`{0}` is no option of ITGSend; options look like `-C 1000`, applications like `VoIP`; see the manual, §3.2.3"
+        "`{0}` is not an option of ITGSend; options look like `-C 1000`, applications like `VoIP`; see the manual, §3.2.3"
     )]
     Unknown(String),
     /// No flag of the receiver is so called.
     #[error(
-        "`{0}` is no option of ITGRecv; it has `-a`, `-Sp`, `-l`, `-L`, `-q`, `-i`, `-Si`, `-H`, `-n`, `-P`; see the manual, §3.2.4"
+        "`{0}` is not an option of ITGRecv; it has `-a`, `-Sp`, `-l`, `-L`, `-q`, `-i`, `-Si`, `-H`, `-n`, `-P`; see the manual, §3.2.4"
     )]
     UnknownToReceiver(String),
     /// Something follows what must be the last.

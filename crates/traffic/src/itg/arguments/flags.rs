@@ -108,7 +108,7 @@ pub(super) static FLAGS: &[Flag] = &[
         let path = r.word()?.to_owned();
         r.set_gap(Values::File { path, unit: Unit::Milliseconds }); Ok(())
     }),
-    row(Part::Law, "-B", "two laws of milliseconds, on and off", "-B C 500 E 200", |r| r.bursts()),
+    row(Part::Law, "-B", "two distributions in milliseconds, on and off", "-B C 500 E 200", |r| r.bursts()),
 
     row(Part::Law, "-c", SIZE, "-c 512", |r| r.size()),
     row(Part::Law, "-u", "the smallest and the largest size in bytes", "-u 500 1000", |r| r.size()),

@@ -104,7 +104,7 @@ fn the_receiver_understands_its_flags() {
         (Some(9001), Some("/tmp/ITGRecv.log"))
     );
     let error = serve(&["-rp", "9"]).expect_err("of the sender").to_string();
-    assert!(error.contains("no option of ITGRecv"), "{error}");
+    assert!(error.contains("not an option of ITGRecv"), "{error}");
 }
 
 #[test]
@@ -174,11 +174,11 @@ fn differences_from_the_original_are_told() {
 fn messages_name_the_word_and_the_remedy() {
     assert_eq!(
         error("-C"),
-        "`-C` wants packets per second, above 0, but the line ends there; write e.g. `-C 1000`"
+        "`-C` requires packets per second, above 0, but the line ends there; write e.g. `-C 1000`"
     );
     assert_eq!(
         error("-C abc"),
-        "`abc` after `-C` will not do: it wants packets per second, above 0; write e.g. `-C 1000`"
+        "`abc` after `-C` is not valid: it requires packets per second, above 0; write e.g. `-C 1000`"
     );
     for line in [
         "-C 0",
