@@ -40,9 +40,9 @@ pub enum Protocol {
 /// What is mixed into the test frames, in place of one of them (RFC 2544 §11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modifier {
-    /// Each hundredth frame goes to the broadcast address (§11.1).
+    /// Every hundredth frame goes to the broadcast address (§11.1).
     Broadcast,
-    /// The first frame of each second asks the device something (§11.2).
+    /// The first frame of each second is a management request (§11.2).
     Management,
     /// A routing update is the first frame, and comes again at its protocol's interval (§11.3).
     RoutingUpdates,
@@ -76,7 +76,7 @@ pub struct Traffic {
     pub burst: u32,
     /// What is mixed in.
     pub modifier: Option<Modifier>,
-    /// The seed of what is drawn.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 

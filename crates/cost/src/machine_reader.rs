@@ -511,7 +511,7 @@ factor.Counter = { ratio = 1.5, spread = 0.1 }
             (
                 "origin = \"measured\"",
                 "origin = \"guessed\"",
-                "m.toml:5: `guessed` is no origin; there are published, fitted, data-sheet, measured",
+                "m.toml:5: `guessed` is not an origin; there are published, fitted, data-sheet, measured",
             ),
             (
                 "eo.parse = { word = 5 }",
@@ -526,7 +526,7 @@ factor.Counter = { ratio = 1.5, spread = 0.1 }
             (
                 "clock_mhz = 1000",
                 "clock_mhz = 1000\nlike = \"a\"",
-                "m.toml: `a` is like itself in the end",
+                "m.toml: `a` refers to itself",
             ),
             (
                 "[profile.a]",

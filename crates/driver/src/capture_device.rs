@@ -63,7 +63,7 @@ fn reader(name: &str) -> Result<Reader, Refusal> {
         is_lack: true,
     })?;
     Reader::new(BufReader::new(file)).map_err(|why| Refusal {
-        text: format!("`{name}` is no capture: {why}"),
+        text: format!("`{name}` is not a capture: {why}"),
         mend: Some(format!("file {name}")),
         is_lack: false,
     })

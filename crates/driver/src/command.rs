@@ -48,16 +48,16 @@ pub struct Options {
     /// give `--key`; `PORT+` takes the next free one
     #[arg(short = 'p', long, value_name = "PORT")]
     pub port: Vec<String>,
-    /// Listen for control connections on a UNIX socket, for this user alone
+    /// Listen for control connections on a UNIX socket, for this user only
     #[arg(short = 'u', long, value_name = "FILE")]
     pub unix_socket: Vec<String>,
     /// Speak the control protocol on this descriptor
     #[arg(long, value_name = "FD")]
     pub socket: Vec<String>,
-    /// Serve only control connections that prove to hold the key in FILE
+    /// Serve only control connections that authenticate with the key in FILE
     #[arg(long, value_name = "FILE")]
     pub key: Option<String>,
-    /// Let control connections name files in DIR; without it they name none
+    /// Let control connections name files in DIR; without it they cannot name files
     #[arg(long, value_name = "DIR")]
     pub control_folder: Option<String>,
     /// Provide the handler `hotconfig`, which replaces the configuration
@@ -84,25 +84,25 @@ pub struct Options {
     /// Run in virtual time, from T
     #[arg(long, value_name = "T", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub simtime: Option<String>,
-    /// Where libraries are looked for
+    /// Where to search libraries
     #[arg(short = 'C', long, value_name = "PATH")]
     pub clickpath: Option<String>,
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
-    /// Follow the first N packets and print where each went and why it ended
+    /// Trace the first N packets and print the path of each and why it ended
     #[arg(long, value_name = "N", default_value = "0")]
     pub trace: u16,
-    /// Write the followed packets to a pcapng FILE, each with its way as a comment
+    /// Write the traced packets to a pcapng FILE, each with its path as a comment
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub trace_file: Option<std::path::PathBuf>,
-    /// Print what was counted at each element after the run
+    /// Print the counters of each element after the run
     #[arg(long)]
     pub statistics: bool,
     /// Print it as JSON on standard output instead
     #[arg(long)]
     pub statistics_json: bool,
-    /// Write what was counted at each element to FILE after the run, for `trammel estimate --refine`
+    /// Write the counters of each element to FILE after the run, for `trammel estimate --refine`
     #[arg(long, value_name = "FILE", conflicts_with = "quit")]
     pub counters: Option<std::path::PathBuf>,
     /// Show the counters on the terminal while it runs
@@ -161,7 +161,9 @@ impl Options {
     fn read_again(&self) -> Result<Source, String> {
         match (&self.expression, self.variables().0) {
             (None, Some(file)) if file != "-" => Source::read(file),
-            _ => Err("the configuration is from no file that could be read again".to_owned()),
+            _ => Err(
+                "the configuration did not come from a file, so it cannot be reloaded".to_owned(),
+            ),
         }
     }
 

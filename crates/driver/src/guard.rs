@@ -29,13 +29,11 @@ pub fn is_guarded(listen: SocketAddr, proof: Proof<'_>, no_key: bool) -> anyhow:
     }
     let what_to_do = match proof {
         Proof::Key(Some(_)) => return Ok(()),
-        Proof::Key(None) => "give `--key FILE`, or `--no-key` to serve everybody",
-        Proof::OfItg => {
-            "D-ITG knows no keys: give `--no-key` to serve everybody, or listen on 127.0.0.1"
-        }
+        Proof::Key(None) => "this requires `--key FILE` or an explicit `--no-key`",
+        Proof::OfItg => "D-ITG has no keys: give an explicit `--no-key`, or listen on 127.0.0.1",
     };
     Err(anyhow!(
-        "{listen} can be reached by others, who need no key: {what_to_do}"
+        "other hosts can reach {listen} without a key: {what_to_do}"
     ))
 }
 
@@ -56,6 +54,6 @@ pub fn key(path: &Path) -> anyhow::Result<Key> {
     let read = file.take(MOST_KEY_BYTES).read_to_end(&mut bytes);
     read.map_err(unread)?;
     Key::new(&bytes).with_context(|| {
-        format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes, which can be guessed; make one: `(umask 077; head -c 24 /dev/urandom | base64 > {name})`")
+        format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes and can be guessed; make one: `(umask 077; head -c 24 /dev/urandom | base64 > {name})`")
     })
 }

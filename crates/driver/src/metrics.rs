@@ -33,7 +33,7 @@ impl Metrics {
             Err(_) => address.parse().map_err(|_| {
                 io::Error::new(
                     ErrorKind::InvalidInput,
-                    "an address and a port are wanted, such as 127.0.0.1:9100",
+                    "give an address and a port, such as 127.0.0.1:9100",
                 )
             })?,
         };

@@ -254,14 +254,14 @@ pub fn prometheus(ctx: &Ctx) -> String {
     families.add("gauge", what, of(&|element| ctx.home(element) as u64));
     let what = (
         "trammel_router_packets_total",
-        "Packets that came to an element, each once; of an element without inputs, those it made.",
+        "Packets that reached an element; for an element without inputs, packets that it generated.",
     );
     families.add("counter", what, of(&|element| handled(ctx, element).0));
     let what = ("trammel_router_bytes_total", "The bytes of these packets.");
     families.add("counter", what, of(&|element| handled(ctx, element).1));
     let what = (
         "trammel_router_batches_total",
-        "Calls that brought or fetched packets.",
+        "Calls that pushed or pulled packets.",
     );
     families.add(
         "counter",
@@ -275,7 +275,7 @@ pub fn prometheus(ctx: &Ctx) -> String {
     families.add("counter", what, of(&|element| ctx.counters(element).cycles));
     let what = (
         "trammel_router_ended_total",
-        "Packets that went no further than an element, by the reason; those with the reason `consumed` were to end there.",
+        "Packets that ended at an element, by reason; `consumed` is not a loss.",
     );
     let rows = (0..ctx.elements()).flat_map(|element| {
         let with = move |(why, count)| (format!("{},reason=\"{why}\"", label(element)), count);
@@ -289,7 +289,7 @@ pub fn prometheus(ctx: &Ctx) -> String {
     families.add("gauge", what, some(&|element| ctx.stored(element)));
     let what = (
         "trammel_router_queue_room",
-        "Packets that an element can store besides those.",
+        "Free places for packets in an element.",
     );
     families.add("gauge", what, some(&|element| ctx.room(element)));
     let what = ("trammel_router_pool_packets", "Packet buffers in use.");
@@ -301,10 +301,10 @@ pub fn prometheus(ctx: &Ctx) -> String {
     let interfaces = ctx.open_devices();
     type Counter = fn(&DeviceCounters) -> u64;
     let counters: [(&str, &str, Counter); 4] = [
-        ("received", "Frames that came by an interface.", |c| {
+        ("received", "Frames received by an interface.", |c| {
             c.received
         }),
-        ("sent", "Frames that left by an interface.", |c| c.sent),
+        ("sent", "Frames sent by an interface.", |c| c.sent),
         (
             "receive_drops",
             "Frames that an interface lost before they were read.",
@@ -312,7 +312,7 @@ pub fn prometheus(ctx: &Ctx) -> String {
         ),
         (
             "send_errors",
-            "Frames that an interface took and could not send.",
+            "Frames that an interface accepted and could not send.",
             |c| c.send_errors,
         ),
     ];

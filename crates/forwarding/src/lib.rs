@@ -186,7 +186,7 @@ fn tell(outcome: &Outcome<'_>, file: &ForwardingFile) {
         say(&format!("and {more} more"));
     }
     if outcome.is_interrupted {
-        say("interrupted: what was done by then is told; the same command begins anew");
+        say("interrupted: partial results are shown; the same command begins anew");
     }
 }
 
@@ -425,7 +425,7 @@ fn measure_all(
             Ok(measured) => {
                 if measured.pps > cell.line {
                     outcome.note(
-                        "what is measured above the line is left out of the comparison of throughputs: rings in memory have no link"
+                        "throughputs measured above line rate are left out of the comparison: rings in memory have no link"
                             .to_owned(),
                     );
                 }
@@ -567,7 +567,7 @@ fn leaving(
     if missing > FEW {
         return Ok(Some(text(
             missing,
-            "leave by no device: the function ends them, and what that costs is what is shown",
+            "leave by no device: the function drops them, and the numbers show that cost",
         )));
     }
     if tested.leaves_by.is_empty() {

@@ -158,8 +158,7 @@ fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) 
         blocks.push(Block::Dots(dots(parts)));
     }
     blocks.push(Block::Comparison(side_by_side(outcome, compared)));
-    let text = "Rates are those at which nothing is lost. `predict` is a sum over operations with the interval that it is good for, \
-                `simulate` the same costs on a virtual clock with rings and links, `measure` the function itself on rings in memory.";
+    let text = "Rates are zero-loss throughputs. `predict` is a sum over operations with its uncertainty, `simulate` the same costs on a virtual clock with rings and links, `measure` the function itself on rings in memory.";
     Section {
         heading: "Throughput".to_owned(),
         text: text.to_owned(),
@@ -336,9 +335,7 @@ fn trials(tables: &[Table]) -> Option<Section> {
     Some(Section {
         heading: "Latency, loss and recovery".to_owned(),
         text: "At shares of the throughput that each engine found for itself. Simulated latency is from the last bit in to the first bit out; \
-               measured on rings in memory it is from the instant a frame was due to that at which the ring behind had taken its batch, with no device and no \
-               interrupt, as the median of several windows. Recovery is from the instant at which 110 % become half of that: until the last loss, and until \
-               a frame takes no longer than twice the median at the lower load."
+               measured on rings in memory it is from the instant a frame was due to the instant at which the output ring has its batch, without device and interrupt, as the median of several windows. Recovery begins when the load drops from 110 % to 55 %. It is the time until the last loss, and until a frame takes at most twice the median at the lower load."
             .to_owned(),
         blocks: vec![Block::Table(TableView {
             title: "At shares of the throughput".to_owned(),
@@ -389,7 +386,7 @@ fn shares(parts: &[Part<'_>]) -> Option<Section> {
     }
     (!blocks.is_empty()).then(|| Section {
         heading: "What costs what".to_owned(),
-        text: "Cycles a packet by element, as predicted, the dearest first.".to_owned(),
+        text: "Predicted cycles per packet by element, the most expensive first.".to_owned(),
         blocks,
     })
 }

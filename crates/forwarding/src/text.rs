@@ -146,14 +146,11 @@ fn rates(outcome: &Outcome<'_>, rows: &[&Compared]) -> String {
 fn trials(cells: &[Cell]) -> String {
     let mut text = String::new();
     for (test, title) in [
-        (
-            Test::Latency,
-            "latency in us, half of the frames / 99 % of them",
-        ),
+        (Test::Latency, "latency in us, median / 99th percentile"),
         (Test::FrameLoss, "share of frames lost"),
         (
             Test::Recovery,
-            "recovery in us, until the last loss / until frames take no longer than usual",
+            "recovery in us, until the last loss / until latency is normal",
         ),
     ] {
         let mut has_heading = false;

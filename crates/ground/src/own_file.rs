@@ -26,7 +26,7 @@ fn is_of_user(_: &fs::Metadata) -> bool {
 
 fn of_others(path: &Path) -> io::Error {
     let why = format!(
-        "`{}` is a link, or somebody else's; remove it, or choose another folder",
+        "`{}` is a link or belongs to another user; remove it, or choose another folder",
         path.display()
     );
     io::Error::new(ErrorKind::PermissionDenied, why)

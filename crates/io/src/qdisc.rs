@@ -106,7 +106,7 @@ pub struct Netem {
     pub limit: u32,
     /// What is lost.
     pub loss: Loss,
-    /// The seed of what is drawn.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 

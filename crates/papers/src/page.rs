@@ -57,14 +57,14 @@ pub fn page(
     if !spec.plots.is_empty() {
         let drawn = spec.plots.iter().map(|plot| plots::draw(paper, done, plot));
         sections.push(Section {
-            heading: "The paper's figures, drawn again".to_owned(),
+            heading: "The paper's figures, redrawn".to_owned(),
             text: String::new(),
             blocks: drawn.map(plotted).collect(),
         });
     }
     sections.push(experiments(paper, done));
     let question = match spec.question.as_str() {
-        "" => format!("Do the numbers of {} come out again?", spec.authors),
+        "" => format!("Are the numbers of {} reproduced?", spec.authors),
         question => question.to_owned(),
     };
     // Our own measurements are not published ones.
@@ -77,7 +77,7 @@ pub fn page(
     let sentence = match count.changed {
         0 => format!("O{}.", &line[1..]),
         n => format!(
-            "{n} numbers came out otherwise than recorded: something has changed. O{}.",
+            "{n} numbers differ from their recorded verdict. O{}.",
             &line[1..]
         ),
     };
@@ -202,8 +202,7 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
     let mut blocks: Vec<Block> = Vec::new();
     let note = |kind, text: String| Block::Note(Note { kind, text });
     if !facts.is_full {
-        let text = "This is the two-minute choice: fewer repeats and, where the list of experiments says so, \
-                    shorter runs than the paper's. `--full` runs everything.";
+        let text = "This is the two-minute selection: fewer repeats and, where the list of experiments says so, shorter runs than the paper's. `--full` runs everything.";
         blocks.push(note(NoteKind::Info, text.to_owned()));
     }
     blocks.extend(
@@ -553,9 +552,7 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
     let title = "Experiments".to_owned();
     Section {
         heading: "What was run".to_owned(),
-        text: "Where the paper leaves something open, an experiment names what it assumes. Verdicts are about the \
-               judged ones; the others stand beside them to show what the assumption does. A *fitted* experiment \
-               has a constant that was chosen so that the result matches."
+        text: "Where the paper leaves something open, an experiment names its assumption. Verdicts are about the judged experiments; the others show the effect of an assumption. A *fitted* experiment has a constant that was chosen so that the result matches."
             .replace('*', ""),
         blocks: vec![Block::Table(TableView { title, table, is_open: true })],
     }

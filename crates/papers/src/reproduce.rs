@@ -101,9 +101,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     let mut experiments = papers.iter().flat_map(|paper| &paper.spec.experiments);
     let is_measured = |one: &Experiment| one.streams.as_ref().is_some_and(|it| it.is_measured);
     if is_of_streams && !experiments.any(is_measured) {
-        bail!(
-            "`--duration` and `--beside` are of streams that are measured; none of these papers has any"
-        );
+        bail!("`--duration` and `--beside` are for measured streams; none of these papers has any");
     }
     let mut codes = Vec::new();
     let mut tables = Vec::new();
@@ -193,11 +191,11 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     if reproduced.is_interrupted {
         let (done, all) = (reproduced.done.len(), paper.spec.experiments.len());
         let kept = match out {
-            Some(_) => " and kept; the same command goes on with the runs that are done",
+            Some(_) => " and kept; the same command resumes",
             None => "",
         };
         say(&format!(
-            "interrupted: `{}` has begun {done} of {all} experiments; what they came to is shown{kept}",
+            "interrupted: `{}` began {done} of {all} experiments; their results are shown{kept}",
             paper.key
         ));
     }

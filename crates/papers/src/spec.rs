@@ -102,7 +102,7 @@ pub struct Estimated {
     pub machine: String,
     /// Whether they are run on this machine, on rings in memory, and timed.
     pub is_measured: bool,
-    /// Bytes of frames, their FCS included.
+    /// Frame sizes in bytes, with FCS.
     pub frames: Vec<f64>,
     /// Flows, each number of them tried.
     pub flows: Vec<f64>,
@@ -114,7 +114,7 @@ pub struct Estimated {
     pub ports: f64,
     /// Gigabits a second of each port; infinite where links do not limit.
     pub gbps: f64,
-    /// The share of packets that come by the other socket.
+    /// The share of packets that arrive at the other socket.
     pub remote: f64,
 }
 
@@ -126,7 +126,7 @@ pub struct Tested {
     pub device: Device,
     /// Names of tests.
     pub tests: Vec<String>,
-    /// Bytes of frames, their FCS included.
+    /// Frame sizes in bytes, with FCS.
     pub frames: Vec<f64>,
     /// Gigabits a second of each port, where the device does not say.
     pub gbps: f64,

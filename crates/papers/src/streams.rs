@@ -176,7 +176,7 @@ fn push(table: &mut Table, about: &About, achieved: Option<&Achieved>) {
 #[cfg(not(target_os = "linux"))]
 fn measure(_: &Streams, _: &Choice, _: &dyn Watch, found: &mut Found) {
     found.lacks = true;
-    let note = "No stream was sent: that is done on Linux only; run it there.";
+    let note = "No stream was sent: this requires Linux.";
     found.notes.push(note.to_owned());
 }
 

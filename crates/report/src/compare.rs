@@ -268,7 +268,7 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
     let comparisons = engines.iter().map(|engine| {
         // Numbers whose label nobody knows are not shown under another's.
         let Some(label) = Label::of_engine(engine) else {
-            let text = format!("`{engine}` is no engine; its rows are not compared.");
+            let text = format!("`{engine}` is not an engine; its rows are not compared.");
             return warning(text);
         };
         let of_engine = rows.iter().filter(|(key, _)| key[0] == *engine);
@@ -315,7 +315,7 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
         answer: answer(&sides, &all, bound),
         highlights: Vec::new(),
         sections: vec![Section {
-            heading: "Runs side by side".to_owned(),
+            heading: "Runs compared".to_owned(),
             text: String::new(),
             blocks,
         }],
@@ -486,7 +486,7 @@ fn answer(sides: &[Side], all: &[Difference], bound: f64) -> Answer {
     let bound = format_float(bound * 100.0, 4);
     Answer {
         number: format!("{near} of {all}"),
-        sentence: format!("{near} of {all} metrics lie within {bound} % of those of {reference}."),
+        sentence: format!("{near} of {all} metrics are within {bound} % of those of {reference}."),
         label: None,
     }
 }
@@ -497,7 +497,7 @@ fn warnings(runs: &[Run]) -> impl Iterator<Item = Block> {
         .any(|pair| pair[0].info.scenario_text != pair[1].info.scenario_text);
     let differs = differs.then(|| "The runs are of different scenarios.".to_owned());
     let partial = runs.iter().filter(|run| run.info.interrupted);
-    let partial = partial.map(|run| format!("`{}` was interrupted: it holds a part.", run.name));
+    let partial = partial.map(|run| format!("`{}` was interrupted and is partial.", run.name));
     let missing = runs.iter().filter(|run| run.summary.is_none());
     let missing = missing.map(|run| format!("`{}` has no table `summary`.", run.name));
     let texts = differs.into_iter().chain(partial).chain(missing);

@@ -251,7 +251,7 @@ fn figure(out: &mut String, figure: &Figure, limit: usize) {
     let static_limit = svg::POINTS.min(limit / 2);
     let thinned = if figure.longest() > limit {
         let points = super::ticks::group_thousands(&figure.longest().to_string());
-        format!("Thinned from {points} points a series; peaks and dips are kept.")
+        format!("Thinned from {points} points per series; peaks and dips are kept.")
     } else {
         String::new()
     };

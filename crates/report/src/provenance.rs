@@ -6,7 +6,7 @@ use crate::run_folder::RunInfo;
 /// Says that `runs` runs of an earlier command are not made again.
 pub fn going_on(runs: usize) {
     if runs > 0 {
-        trammel_ground::say(&format!("going on with {runs} runs that are done"));
+        trammel_ground::say(&format!("resuming with {runs} finished runs"));
     }
 }
 

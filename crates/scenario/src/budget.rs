@@ -107,7 +107,7 @@ fn flows(scenario: &Scenario, all: &mut Vec<Fault>) {
     let count = scenario.flows.len();
     if count > MOST_FLOWS {
         let what = format!("the scenario has {} flows", about(count as f64));
-        let help = "take fewer, or a `[[workload]]` of flows that come and go";
+        let help = "use fewer, or a `[[workload]]` of flows that start and end";
         all.push(refused("flow".to_owned(), what, MOST_FLOWS as f64, help));
     }
     let end = scenario.duration.as_secs_f64();

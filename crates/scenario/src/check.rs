@@ -160,7 +160,7 @@ fn times(scenario: &Scenario, all: &mut Faults) {
 
 /// Laws of chance that are possible but not where they stand.
 fn laws(scenario: &Scenario, all: &mut Faults) {
-    let why = "as good as every draw is 0, so that time would not go on";
+    let why = "almost every draw is 0, so that time would not advance";
     for (n, stream) in scenario.streams.iter().enumerate() {
         if stream.gap.stands_still() {
             let what = format!("the gap of `{}` is never above 0", stream.name);
@@ -183,9 +183,9 @@ fn laws(scenario: &Scenario, all: &mut Faults) {
                         .mean()
                         .is_none_or(|mean| !mean.is_finite() || mean <= 0.0) =>
             {
-                let what = "sizes without a mean make no load";
+                let what = "sizes without a mean do not define a load";
                 let why = "flows a second are the load over the mean size";
-                let help = "give `arrivals` in place of `load` or `rate`, or bound the sizes";
+                let help = "give `arrivals` instead of `load` or `rate`, or bound the sizes";
                 all.add(format!("workload.{n}.size"), what, why, help);
             }
             _ => {}
@@ -295,7 +295,7 @@ fn on_path(scenario: &Scenario, path: &Path, all: &mut Faults) {
     for (place, from, to) in ends(scenario) {
         for (key, host) in [("from", from), ("to", to)] {
             if host.is_some() {
-                let what = format!("`{key}` means nothing on a path");
+                let what = format!("`{key}` has no meaning on a path");
                 let why = "all flows share one path";
                 let help = format!("remove `{key}`, or describe `[topology]` or `[[link]]`");
                 all.add(format!("{place}.{key}"), what, why, help);
@@ -348,7 +348,7 @@ fn on_graph(scenario: &Scenario, graph: &Graph, all: &mut Faults) {
             let why = "the links on its route give its round trip";
             all.add(
                 format!("flow.{n}.rtt"),
-                "`rtt` means nothing in a network",
+                "`rtt` has no meaning in a network",
                 why,
                 "remove it",
             );

@@ -97,7 +97,7 @@ pub struct Flow {
     pub timestamps: Option<bool>,
     /// Small segments wait while data is unacknowledged; without it, as the stack does.
     pub nagle: Option<bool>,
-    /// Segments are paced; without it, where the variant asks for it.
+    /// Segments are paced; without it, if the variant requires it.
     pub pacing: Option<bool>,
     /// Segmentation offload.
     pub offload: bool,

@@ -56,31 +56,31 @@ const PROBABILITY: Kind = Quantity(&[D::Ratio], 0.0, 1.0);
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static ROOT: Section = Section {
     name: "",
-    help: "the file: what is asked, for how long, how often",
+    help: "the file: the question, the duration, the repeats",
     extra: None,
     keys: &[
-        k("title", Text, Is(""), "", "what the scenario shows, in a line"),
+        k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("answer", Word(GOALS), See("by the shape of the file"), "", "what the question asks for, so that the report's first sentence answers it"),
+        k("answer", Word(GOALS), See("by the shape of the file"), "", "the kind of answer that the report's first sentence gives"),
         k("subject", Word(SUBJECTS), Is("transport"), "", "what is studied"),
         k("engines", Words(ENGINES), See("predict and simulate; measure too with `[measure]`"), "", "which engines answer"),
         k("duration", SPAN, Is("30 s"), "s", "length of a run"),
         k("warmup", INSTANT, Is("0 s"), "s", "metrics are also computed from this instant on"),
         k("repeat", Whole(1, 100_000), Is("1"), "", "runs of every point, with seeds `seed`, `seed` + 1, …"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "first seed of the random streams"),
-        k("solo", Bool, Is("false"), "", "each flow also runs alone: what the others cost it is its harm"),
-        k("trace", WordOrTime(&["off", "ack"]), Is("off"), "", "what is traced of every flow: nothing, every ACK, or samples at an interval"),
+        k("solo", Bool, Is("false"), "", "each flow also runs alone; its harm is the goodput that it loses to the others"),
+        k("trace", WordOrTime(&["off", "ack"]), Is("off"), "", "what to trace of every flow: nothing, every ACK, or samples at an interval"),
         k("pcap", BoolOrNames, Is("false"), "", "links whose packets are captured; `true` for all"),
-        k("path", Table(&PATH), Absent, "", "the one path that all flows share"),
+        k("path", Table(&PATH), Absent, "", "the path that all flows share"),
         k("topology", Table(&TOPOLOGY), Absent, "", "a preset network made of `[path]`s"),
         k("host", Tables(&HOST), Absent, "", "a host or router of an explicit network"),
         k("link", Tables(&LINK), Absent, "", "a link of an explicit network"),
         k("flow", Tables(&FLOW), Absent, "", "a TCP flow, or several alike"),
         k("workload", Tables(&WORKLOAD), Absent, "", "TCP flows that come and go"),
         k("stream", Tables(&STREAM), Absent, "", "a stream of datagrams"),
-        k("sweep", Sweep, Absent, "", "dotted keys and the lists of values that they take, in all combinations"),
-        k("matrix", Table(&MATRIX), Absent, "", "every pair of a list of variants, for the first two flows"),
-        k("predict", Table(&PREDICT), Absent, "", "what the analytic models are asked"),
+        k("sweep", Sweep, Absent, "", "dotted keys with lists of values; all combinations run"),
+        k("matrix", Table(&MATRIX), Absent, "", "every pair from a list of variants, for the first two flows"),
+        k("predict", Table(&PREDICT), Absent, "", "the analytic models to use"),
         k("measure", Table(&MEASURE), Absent, "", "how real stacks are measured"),
     ],
 };
@@ -92,10 +92,10 @@ pub static PATH: Section = Section {
     help: "one bottleneck between all senders and all receivers",
     extra: None,
     keys: &with_line_keys::<8, 17>([
-        k("preset", Text, Absent, "", "a named path whose keys apply where they are not given here"),
+        k("preset", Text, Absent, "", "a named path; its keys apply unless given here"),
         k("rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s", "rate of the bottleneck"),
         k("rtt", SPAN, See("required without `preset`"), "s", "unloaded round trip of the whole path"),
-        k("access", Table(&ACCESS), Absent, "", "a link of its own for every sender and receiver"),
+        k("access", Table(&ACCESS), Absent, "", "a separate access link for every sender and receiver"),
         k("wifi", Table(&WIFI), Absent, "", "the bottleneck is an 802.11 cell; `rate` defaults to its fastest mode"),
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
         k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before the bottleneck"),
@@ -106,15 +106,15 @@ pub static PATH: Section = Section {
 /// The keys that every link has, be it the bottleneck of `[path]` or a `[[link]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
 const LINE_KEYS: [Key; 9] = [
-    k("processing", INSTANT, See("nothing, and `1 us` before a queue of one or two packets"), "s", "how late packets leave the queue at most, drawn evenly: what processing and timers add. It keeps flows from running in step to the picosecond (phase effects); a packet's time counts at most"),
+    k("processing", INSTANT, See("none; `1 us` before a queue of one or two packets"), "s", "the largest delay with which packets leave the queue, drawn uniformly: the effect of processing and timers. It keeps flows from running in step to the picosecond (phase effects); at most the time of one packet counts"),
     k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
     k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
     k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
     k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes the link counts beside each IP packet"),
-    k("burst", BYTES, Absent, "bytes", "depth of a token bucket in each direction, as of Linux's tbf; without it, packets take their time on the wire"),
+    k("burst", BYTES, Absent, "bytes", "depth of a token bucket in each direction, as in Linux's tbf; without it, packets are serialised as on a wire"),
     k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
-    k("schedule_period", SPAN, Absent, "s", "the schedule starts anew after this time"),
-    k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, in place of a rate"),
+    k("schedule_period", SPAN, Absent, "s", "the schedule repeats after this time"),
+    k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, instead of a rate"),
 ];
 
 /// The keys `own` of a section, then [`LINE_KEYS`].
@@ -155,8 +155,8 @@ pub static WIFI: Section = Section {
     extra: None,
     keys: &[
         k("standard", Word(WIFI_STANDARDS), Is("802.11g"), "", "the physical layer"),
-        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at each receiver, which sets the rate and the losses of frames and of their ACKs"),
-        k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss law"),
+        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at each receiver, which determines the rate and the losses of frames and ACKs"),
+        k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss model"),
         k("stations", Whole(1, 250), Is("1"), "", "stations that contend for the channel"),
     ],
 };
@@ -165,12 +165,12 @@ pub static WIFI: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static QUEUE: Section = Section {
     name: "queue",
-    help: "a queue, its law and its limit; further keys are the discipline's parameters",
+    help: "a queue: its discipline and limit; further keys are the discipline's parameters",
     extra: Some(Family::Discipline),
     keys: &[
         k("discipline", Plugin(Family::Discipline), Is("droptail"), "", "the queue's law"),
-        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "", "packets, bytes or bandwidth-delay products that it holds; a bare number is packets"),
-        k("ecn", Bool, See("the discipline's"), "", "the discipline marks ECN-capable packets in place of dropping them"),
+        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "", "capacity in packets, bytes or bandwidth-delay products; a bare number is packets"),
+        k("ecn", Bool, See("the discipline's"), "", "the discipline marks ECN-capable packets instead of dropping them"),
     ],
 };
 
@@ -272,7 +272,7 @@ pub static FLOW: Section = Section {
         k("count", Whole(1, 10_000), Is("1"), "", "flows alike"),
         k("start", INSTANT, See("drawn from the seed within the first round trip or second, whichever is longer"), "s", "when it starts"),
         k("stop", SPAN, See("the end of the run"), "s", "when it stops to send"),
-        k("duration", SPAN, Absent, "s", "in place of `stop`: how long it sends"),
+        k("duration", SPAN, Absent, "s", "instead of `stop`: how long it sends"),
         k("bytes", BYTES, See("no end"), "bytes", "what it has to send"),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
@@ -280,18 +280,18 @@ pub static FLOW: Section = Section {
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
         k("sack", Bool, Is("true"), "", "selective acknowledgements"),
         k("ecn", Bool, See("whether the variant needs it"), "", "negotiates ECN"),
-        k("buffers", Word(BUFFERS), Is("unlimited"), "", "memory of its sockets where the next two keys do not set it: never what binds, or as in Linux, where it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
+        k("buffers", Word(BUFFERS), Is("unlimited"), "", "socket memory, unless the next two keys set it: never a limit, or as in Linux, where it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
         k("socket_buffer", BYTES, See("as `buffers` says"), "bytes", "send buffer, as an application sets it (`SO_SNDBUF`): the kernel takes twice as much memory for it; the receiver's too, without `receive_buffer`"),
         k("receive_buffer", BYTES, See("as `buffers` says"), "bytes", "receive buffer, as an application sets it (`SO_RCVBUF`), which bounds the offered window"),
         k("reader", SPAN, See("at once"), "s", "interval at which the receiving application reads"),
-        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many full segments one is sent, at the latest after 100 ms; more than 2 is against RFC 5681 §4.2"),
+        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many full segments an ACK is sent, within 100 ms; more than 2 violates RFC 5681 §4.2"),
         k("initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments", "first congestion window"),
         k("min_rto", SPAN, See("the stack's: 200 ms, with `rfc` 1 s"), "s", "least retransmission timeout"),
         k("cwnd_clamp", Whole(1, 1_000_000_000), See("no limit"), "segments", "largest congestion window"),
         k("timestamps", Bool, See("the stack's: on"), "", "the timestamp option"),
         k("nagle", Bool, See("the stack's: off"), "", "small segments wait while data is unacknowledged"),
-        k("pacing", Bool, See("where the variant asks for it"), "", "segments are paced"),
-        k("kernel_variant", Text, Absent, "", "the congestion control by its name in the kernel, where engine `measure` is to take another than `variant`"),
+        k("pacing", Bool, See("if the variant requires it"), "", "segments are paced"),
+        k("kernel_variant", Text, Absent, "", "the congestion control for engine `measure`, by its name in the kernel, if it differs from `variant`"),
         k("offload", Bool, Is("false"), "", "segmentation offload: bursts leave as super-segments"),
     ],
 };
@@ -304,7 +304,7 @@ pub static WORKLOAD: Section = Section {
     extra: None,
     keys: &[
         k("name", Text, See("the kind"), "", "its name in the results"),
-        k("kind", Word(WORKLOADS), Required, "", "how flows come: independently, as transactions, in bursts, or as cross traffic"),
+        k("kind", Word(WORKLOADS), Required, "", "how flows arrive: independently, as transactions, in bursts, or as cross traffic"),
         k("variant", Plugin(Family::Variant), Is("cubic"), "", "congestion control of its flows"),
         k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
@@ -315,7 +315,7 @@ pub static WORKLOAD: Section = Section {
         k("stop", SPAN, See("the end of the run"), "s", "when no more flows come"),
         k("load", Quantity(&[D::Ratio], f64::MIN_POSITIVE, 10.0), Absent, "", "poisson, background: offered fraction of the bottleneck"),
         k("rate", RATE, Absent, "bit/s", "poisson, background: offered payload; on-off: sending rate while on"),
-        k("arrivals", Number(1e-6, 1e9), Absent, "1/s", "poisson, background: flows a second"),
+        k("arrivals", Number(1e-6, 1e9), Absent, "1/s", "poisson, background: flows per second"),
         k("size", Distribution(D::Bytes), See("background: Pareto, mean 100 kB, shape 1.3"), "bytes", "poisson, background: bytes of a flow"),
         k("request", Distribution(D::Bytes), Is("300 B"), "bytes", "request-response: bytes of a request"),
         k("response", Distribution(D::Bytes), Is("10 kB"), "bytes", "request-response: bytes of a response"),
@@ -336,7 +336,7 @@ pub static STREAM: Section = Section {
         k("name", Text, See("`stream-1`, `stream-2`, …"), "", "its name in the results"),
         k("protocol", Word(&["udp"]), Is("udp"), "", "the protocol"),
         k("size", Distribution(D::Bytes), Is("1400 B"), "bytes", "payload of a datagram"),
-        k("gap", Distribution(D::Time), Required, "s", "time from one datagram to the next; `rate` in packets a second sets the mean"),
+        k("gap", Distribution(D::Time), Required, "s", "time from one datagram to the next; `rate` in packets per second sets the mean"),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("start", INSTANT, Is("0 s"), "s", "when it starts"),
@@ -348,7 +348,7 @@ pub static STREAM: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static RANDOM: Section = Section {
     name: "distribution",
-    help: "a law of chance; further keys are its parameters. A plain value is always that value",
+    help: "a distribution; further keys are its parameters. A plain value is constant",
     extra: Some(Family::Distribution),
     keys: &[k("distribution", Plugin(Family::Distribution), Required, "", "its law")],
 };
@@ -357,11 +357,11 @@ pub static RANDOM: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static MATRIX: Section = Section {
     name: "matrix",
-    help: "every pair of a list of variants, for the first two flows",
+    help: "every pair from a list of variants, for the first two flows",
     extra: None,
     keys: &[
         k("variants", Values, Required, "", "names, or tables with `variant` and other keys of a flow"),
-        k("pairs", Word(PAIRS), Is("unordered"), "", "each pair once with a variant against itself, `distinct` without, or `ordered` both ways round"),
+        k("pairs", Word(PAIRS), Is("unordered"), "", "each pair once including equal variants, `distinct` without those, or `ordered` in both orders"),
     ],
 };
 
@@ -369,7 +369,7 @@ pub static MATRIX: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static PREDICT: Section = Section {
     name: "predict",
-    help: "what the analytic models are asked",
+    help: "the analytic models to use",
     extra: None,
     keys: &[k("models", Names, See("every model that applies"), "", "names, or `name:dialect`")],
 };
@@ -383,9 +383,9 @@ pub static MEASURE: Section = Section {
     keys: &[
         k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack"),
         k("source", Text, See("the package linux-source-6.12"), "", "a source tree of Linux to build the kernel from"),
-        k("kernels", Names, Absent, "", "source trees, of each of which a kernel is built and measured, and `packaged` for that of the package: a sweep over `measure.source`"),
+        k("kernels", Names, Absent, "", "source trees whose kernels are built and measured, and `packaged` for the package's: a sweep over `measure.source`"),
         k("module", Text, Absent, "", "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"),
-        k("sysctls", Names, Absent, "", "variables of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
+        k("sysctls", Names, Absent, "", "sysctls of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
         k("parameters", Names, Absent, "", "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"),
     ],
 };

@@ -126,7 +126,7 @@ impl Of<'_> {
                 properties.entry(param.name).or_insert_with(any);
             }
             if family == Family::Distribution {
-                let help = "packets a second, in place of the mean gap";
+                let help = "packets per second, instead of the mean gap";
                 let rate = || json!({ "description": help });
                 properties.entry("rate").or_insert_with(rate);
             }

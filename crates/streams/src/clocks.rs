@@ -82,7 +82,7 @@ pub fn text(clocks: &[PairClock]) -> String {
                 number(clock.offset_ns / NS_PER_US),
                 format_float(bound / NS_PER_US, 3)
             ),
-            None => "offset unknown, as no flow goes back".to_owned(),
+            None => "offset unknown, since no flow goes in the other direction".to_owned(),
         };
         let drift = match clock.drift_uncertainty {
             Some(by) => format!(
@@ -90,7 +90,7 @@ pub fn text(clocks: &[PairClock]) -> String {
                 number(clock.drift * PPM),
                 format_float(by * PPM, 2)
             ),
-            None => "too short to tell what it gains".to_owned(),
+            None => "too short to determine the drift".to_owned(),
         };
         let done = if one.is_subtracted {
             "subtracted"

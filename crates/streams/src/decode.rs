@@ -211,9 +211,9 @@ fn warnings(report: &Report, clocks: &[PairClock]) -> Vec<String> {
     let negative = one_way.filter_map(|total| Some((total.summary.delay?.negative_pkts, total)));
     for (negative, total) in negative.filter(|(negative, _)| *negative > 0) {
         let why = if clocks.iter().any(|one| one.is_subtracted) {
-            "what the clocks are estimated from does not hold all the time: a clock was set, or the path changed"
+            "the estimate of the clocks does not hold all the time: a clock was set, or the path changed"
         } else if clocks.is_empty() {
-            "the clocks of sender and receiver differ, and the log does not tell two hosts by which that could be mended"
+            "the clocks of sender and receiver differ, and the log does not name two hosts, so this cannot be corrected"
         } else {
             "the clocks of sender and receiver differ; `--clock always` subtracts the difference"
         };
@@ -229,17 +229,17 @@ fn warnings(report: &Report, clocks: &[PairClock]) -> Vec<String> {
         };
         all.push(match clock.offset_bound_ns {
             Some(bound) => format!(
-                "from {from} to {to} the clocks' difference is subtracted, which is known to {} us either way: half the least round trip",
+                "from {from} to {to} the difference of the clocks is subtracted; its uncertainty is ±{} us, half the minimum round trip",
                 format_float(bound / 1e3, 3)
             ),
             None => format!(
-                "from {from} to {to} the clocks' drift is subtracted, and delays are those above the least: no flow goes back, so nothing tells the offset; decode the log of a receiver at the other end with this one"
+                "from {from} to {to} the drift of the clocks is subtracted, and delays are relative to the minimum: without a flow in the other direction the offset is unknown; decode the other end's log together with this one"
             ),
         });
     }
     if report.unaccounted_records > 0 {
         all.push(format!(
-            "{} records are in no number: they belong to no session, or to more flows than are decoded at once",
+            "{} records are not counted: they belong to no session, or there are more flows than can be decoded at once",
             report.unaccounted_records
         ));
     }

@@ -113,7 +113,7 @@ pub fn figures(
         figure("jitter", "Jitter", Axis::linear("jitter", unit), &|one| {
             one.jitter_mean_ns.map(|ns| ns / divisor)
         })
-        .captioned("The mean difference of the delays of packets that follow each other, in each interval."),
+        .captioned("The mean difference between delays of successive packets, in each interval."),
         figure(
             "loss",
             "Loss",
@@ -202,7 +202,7 @@ fn distribution(curves: &[Curve<'_>], key: &str, title: &str, word: &str) -> Fig
         let points = points.map(|(ns, share)| (*ns as f64 / divisor, *share * 100.0));
         figure.with(drawn(&curve.name, points.collect(), curve.colour))
     });
-    figure.captioned("The share of packets that took no longer.")
+    figure.captioned("The share of packets with at most this delay.")
 }
 
 /// The value that half do not exceed.

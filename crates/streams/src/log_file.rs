@@ -77,7 +77,7 @@ impl LogFile {
             LogTo::Server(addresses, key) => {
                 let address = reach::named(addresses);
                 let remote = Remote::open(addresses.as_slice(), key.as_ref(), stop).map_err(|why| {
-                    format!("no log server serves at {address}: {why}; start one there: `trammel log DIR`")
+                    format!("no log server answers at {address}: {why}; start one there: `trammel log DIR`")
                 })?;
                 LogFile::new(
                     format!("log server {address}"),

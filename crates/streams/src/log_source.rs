@@ -41,7 +41,7 @@ pub fn read(path: &Path, give: Give<'_>, note: &mut dyn FnMut(String)) -> anyhow
         None | Some(Ending::Whole) => {}
         Some(ending) if is_empty => {
             bail!(
-                "`{name}` is no log of Trammel's, nor one of D-ITG's: {ending}; `trammel recv --log FILE` writes one"
+                "`{name}` is neither a Trammel log nor a D-ITG log: {ending}; `trammel recv --log FILE` writes one"
             )
         }
         Some(ending) => note(format!(
@@ -104,7 +104,7 @@ fn itg<R: std::io::BufRead>(
     }
     if read > 1 && with_delay == 0 {
         note(format!(
-            "`{name}`: every packet is received when it is sent, as in D-ITG's log of a sender: there is no delay in it; decode the receiver's"
+            "`{name}`: send and receive times are equal, as in D-ITG's log of a sender: it has no delays; decode the receiver's log"
         ));
     }
     if read > 1 && numbered == 0 {

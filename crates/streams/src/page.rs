@@ -175,7 +175,7 @@ fn section(decoded: &Decoded, kind: &Kind, total: &TotalReport) -> Section {
     let mut text = kind.meaning.to_owned();
     if flows.len() > MOST_DRAWN {
         text += &format!(
-            " Of {} flows the figures have the {MOST_DRAWN} of the most bytes, and all together; `flows.csv` has every one.",
+            " Of {} flows the figures show the {MOST_DRAWN} with the most bytes, and all together; `flows.csv` has every flow.",
             flows.len()
         );
     }
@@ -296,7 +296,7 @@ fn measured(decoded: &Decoded) -> Section {
     }
     Section {
         heading: "By which clock".to_owned(),
-        text: "A one-way delay is the difference of two clocks. Between two hosts the least delays of a while follow the clocks, as queues only add to them (Moon, Skelly and Towsley 1999): their slope is the drift. Where flows go both ways, half the difference of the least delays is the offset, and half their sum bounds its error; of one way the offset cannot be told apart from the least delay.".to_owned(),
+        text: "A one-way delay is the difference of two clocks. Queues only add to delays, so the minimum delays over short intervals follow the clocks (Moon, Skelly and Towsley 1999): their slope is the drift. With flows in both directions, half the difference of the minimum delays is the offset, and half their sum bounds its error; with flows in one direction the offset cannot be separated from the minimum delay.".to_owned(),
         blocks,
     }
 }

@@ -125,7 +125,7 @@ impl Sink for Keeper {
         let packets = received.packets;
         let of = match sent {
             Some(sent) => format!("{packets} of {} packets", sent.packets),
-            None => format!("{packets} packets; its sender did not say how many it sent"),
+            None => format!("{packets} packets; the sender did not report how many it sent"),
         };
         let own = match received.lost {
             0 => String::new(),

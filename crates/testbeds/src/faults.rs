@@ -38,7 +38,7 @@ pub(super) fn sentences(trials: &Table) -> Vec<String> {
         let all = sum("forwarded");
         (!did.is_empty()).then(|| {
             format!(
-                "{device}: of {all} frames that came out, {} came; which trials these were, the table `trials` tells",
+                "{device}: of {all} received frames: {}; the table `trials` names the trials",
                 did.join(", ")
             )
         })
@@ -78,9 +78,7 @@ mod tests {
         let said = sentences(&trials);
         assert_eq!(said.len(), 1);
         assert!(
-            said[0].starts_with(
-                "a: of 1100 frames that came out, 7 out of order, 2 more than once came"
-            ),
+            said[0].starts_with("a: of 1100 received frames: 7 out of order, 2 more than once"),
             "{}",
             said[0]
         );

@@ -246,7 +246,7 @@ fn read(path: &Path, head: &Head) -> Option<(u64, VecDeque<(Sealed, u64)>)> {
     let first = reader.read_line(&mut text).ok()? as u64;
     if let Some(other) = other(&text, head) {
         say(&format!(
-            "the trials that an interrupted run left are of {other}: all are made anew"
+            "the trials of the interrupted run are for {other}: all are repeated"
         ));
         return None;
     }
@@ -258,7 +258,7 @@ fn read(path: &Path, head: &Head) -> Option<(u64, VecDeque<(Sealed, u64)>)> {
             Ok(sealed) if text.ends_with('\n') => {
                 if sealed.sum != seal(&sum, &sealed.line) {
                     say(&format!(
-                        "warning: `{}`: trial {} is not what was written; it and those behind it are made anew",
+                        "warning: `{}`: trial {} was changed; it and later trials are repeated",
                         path.display(),
                         lines.len() + 1
                     ));

@@ -147,7 +147,7 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     say(&format!("about {trials} trials, {}", spoken(length)));
     if job.is_quick {
         say(
-            "quick: trials are shorter and fewer than the RFCs ask for; the results do not comply with them",
+            "quick: trials are shorter and fewer than the RFCs require; the results do not comply with them",
         );
     }
     let mut journal = match &job.out {
@@ -169,7 +169,7 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     };
     if let Some(kept) = journal.as_ref().map(Journal::kept).filter(|kept| *kept > 0) {
         say(&format!(
-            "going on where it was interrupted: {kept} trials are kept"
+            "resuming an interrupted run: {kept} trials are kept"
         ));
     }
     let mut outcome = carry_out(&mut job, trials, &mut journal);
@@ -184,7 +184,7 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
         say(&remark);
     }
     if outcome.is_interrupted {
-        say("interrupted: what was done by then is kept");
+        say("interrupted: finished trials are kept");
     }
     let written = folder.map(|folder| write(folder, &job, &outcome, started));
     let is_written = matches!(written, Some(Ok(())));
@@ -250,7 +250,7 @@ fn judge(job: &Job, outcome: &mut Outcome) {
 fn write_profile(job: &Job, wanted: &profile::Wanted, tables: &[Table]) -> anyhow::Result<()> {
     let throughput = tables.iter().find(|table| table.name() == "throughput");
     let (Some(throughput), [bed]) = (throughput, &job.beds[..]) else {
-        anyhow::bail!("it is of one device, by the test `throughput`");
+        anyhow::bail!("it needs one device and the test `throughput`");
     };
     let (device, label) = (bed.device(), bed.label());
     let profile = profile::profile(&device, label, &job.traffics, throughput, wanted.clock_hz)?;

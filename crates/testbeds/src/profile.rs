@@ -37,12 +37,12 @@ pub(super) fn profile(
     let mut spread = 0.0_f64;
     for (traffic, row) in traffics.iter().zip(throughput.rows()) {
         let frame_bytes = traffic.sizes.only();
-        let frame_bytes = frame_bytes.context("a profile is of frames of one size each")?;
+        let frame_bytes = frame_bytes.context("a profile needs frames of one size each")?;
         let ends = row.float("throughput_fps").zip(row.float("upper_fps"));
         let is_found = row.text("verdict") == procedures::verdict(Verdict::Between);
         let Some((lower, upper)) = ends.filter(|_| is_found) else {
             return Err(anyhow!(
-                "frames of {frame_bytes} bytes, {}: {}; that is no capacity of the device, so give it a faster line (`--rate`) or a lower least load",
+                "frames of {frame_bytes} bytes, {}: {}; that is not the device's capacity; give a faster line (`--rate`) or a lower least load",
                 traffic.stream(),
                 row.text("verdict")
             ));
@@ -117,7 +117,9 @@ mod tests {
         limited[2].1 = None;
         let said = of(&limited).unwrap_err().to_string();
         assert!(
-            said.starts_with("frames of 512 bytes, plain: found; that is no capacity"),
+            said.starts_with(
+                "frames of 512 bytes, plain: found; that is not the device's capacity"
+            ),
             "{said}"
         );
         let said = of(&found[..3]).unwrap_err().to_string();

@@ -25,12 +25,10 @@ const THEORETICAL: usize = 6;
 pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &RunInfo) -> Report {
     let mut notes = Vec::new();
     if job.is_quick {
-        notes.push(warning("Not compliant: this was a quick run, whose trials are shorter and fewer than the RFCs ask for."));
+        notes.push(warning("Not compliant: this was a quick run, with shorter and fewer trials than the RFCs require."));
     }
     if info.interrupted {
-        notes.push(warning(
-            "Interrupted: the tables hold what was done by then.",
-        ));
+        notes.push(warning("Interrupted: the tables hold the finished trials."));
     }
     notes.extend(job.note.as_deref().map(warning));
     let faults = remarks.iter().filter(|remark| !is_left_out(remark));
@@ -56,12 +54,12 @@ pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &Run
     }
     sections.extend(table_of("trials").map(|table| Section {
         heading: "Trials".to_owned(),
-        text: "Every load that was offered, in order.".to_owned(),
+        text: "Every offered load, in order.".to_owned(),
         blocks: vec![view(table, false)],
     }));
     sections.extend(table_of("tester").map(|table| Section {
         heading: "Tester".to_owned(),
-        text: "What the tester did against a wire, before the tests. A result from nine tenths of its ceiling on is marked as limited by the tester; so is one above which the tester's own bursts may be why frames were lost (the columns `tester_…` of the trials).".to_owned(),
+        text: "The tester measured on a wire, before the tests. Results above nine tenths of its ceiling are marked as limited by the tester, and so are results where the tester's own bursts may have caused the losses (columns `tester_…` of the trials).".to_owned(),
         blocks: vec![view(table, true)],
     }));
     let left_out = remarks.iter().filter(|remark| is_left_out(remark));
@@ -147,7 +145,7 @@ fn answer(row: Row<'_>) -> Answer {
         other => other,
     };
     let of = format!(
-        "{} frames/s that the media carry of frames of {frame} bytes ({protocol})",
+        "{} frames/s of line rate at {frame} bytes ({protocol})",
         fps("line_fps").unwrap_or_default()
     );
     let is = |ended| row.text("verdict") == verdict(ended);
@@ -155,7 +153,7 @@ fn answer(row: Row<'_>) -> Answer {
         Some(most) if is(Verdict::Tester) => (
             format!("at least {most} frames/s"),
             format!(
-                "Limited by the tester: {device} forwards at least {most} of the {of} without loss; what it bears beyond, this tester cannot tell."
+                "Limited by the tester: zero-loss throughput of {device} is at least {most} of the {of}."
             ),
         ),
         Some(most) if is(Verdict::Unsteady) => {
@@ -164,7 +162,7 @@ fn answer(row: Row<'_>) -> Answer {
             (
                 format!("{low} to {high} frames/s"),
                 format!(
-                    "Unsteady: one search found that {device} forwards {low}, another {high} of the {of} without loss, and {most} is in the middle."
+                    "Unsteady: searches found a zero-loss throughput of {device} from {low} to {high} of the {of}; the median is {most}."
                 ),
             )
         }
@@ -175,12 +173,12 @@ fn answer(row: Row<'_>) -> Answer {
         None if is(Verdict::Tester) => (
             String::new(),
             format!(
-                "Limited by the tester: it offers not even the least load that was tried, of the {of}; {device} was not tried."
+                "Limited by the tester: it cannot offer the lowest load, of the {of}; {device} was not tested."
             ),
         ),
         None => (
             String::new(),
-            format!("{device} loses frames at the least load that was tried, of the {of}."),
+            format!("{device} loses frames at the lowest load, of the {of}."),
         ),
     };
     Answer {

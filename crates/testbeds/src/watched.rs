@@ -112,7 +112,7 @@ impl Watched<'_> {
     fn lose_on(&mut self, done: std::io::Result<()>) {
         if let Err(why) = done {
             say(&format!(
-                "warning: trials are not kept from here on, so an interrupted run begins anew: {why}"
+                "warning: trials are no longer kept, so an interrupted run cannot be resumed: {why}"
             ));
             *self.journal = None;
         }

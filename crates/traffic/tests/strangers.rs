@@ -271,7 +271,7 @@ fn what_takes_too_long_is_ended() {
             let lines = vec!["one".to_owned()];
             let came = order((daemon.address(), None), &lines, false, go_on, &mut |_| {});
             let came = came.expect("it does so");
-            assert!(came.note.contains("longest time"), "{}", came.note);
+            assert!(came.note.contains("longest sending time"), "{}", came.note);
         },
     );
 }

@@ -482,7 +482,7 @@ fn a_paper_goes_on_with_what_is_done() {
         let mut again = again.spawn().unwrap();
         let mut said = BufReader::new(again.stderr.take().unwrap());
         let mut text = String::new();
-        while !text.contains("going on with ") {
+        while !text.contains("resuming with ") {
             let read = said.read_line(&mut text).unwrap();
             assert!(read > 0, "{signal}: {text}");
         }
@@ -492,7 +492,7 @@ fn a_paper_goes_on_with_what_is_done() {
         said.read_to_string(&mut text).unwrap();
         assert_eq!(again.wait().unwrap().code(), Some(130), "{text}");
         assert!(
-            text.contains("the same command goes on"),
+            text.contains("the same command resumes"),
             "{signal}: {text}"
         );
         let kept = std::fs::read_dir(folder.path().join("out/points")).unwrap();
@@ -516,7 +516,10 @@ fn a_termination_is_an_interrupt_that_keeps_what_is_done() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.signal(), None, "{said}");
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("of 4000 runs are done and kept"), "{said}");
+    assert!(
+        said.contains("of 4000 runs are finished and kept"),
+        "{said}"
+    );
     let report = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(
         report.contains("Interrupted after"),

@@ -484,7 +484,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     let output = bench(folder.path(), &args);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
-        said(&output).contains("going on where it was interrupted"),
+        said(&output).contains("resuming an interrupted run"),
         "{}",
         said(&output)
     );
@@ -503,7 +503,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     std::fs::write(folder.path().join("slow.click"), changed).unwrap();
     let other = said(&bench(folder.path(), &args));
     assert!(
-        other.contains("are of other files, programs or options: all are made anew"),
+        other.contains("are for other files, programs or options: all are repeated"),
         "{other}"
     );
     assert!(!other.contains("going on"), "{other}");
@@ -679,7 +679,7 @@ fn bad_input_is_told_and_nothing_is_written() {
                 "--set",
                 "tcp-transfer.bytes=0 B",
             ],
-            "give 1 byte at least",
+            "give at least 1 byte",
         ),
         (
             &["--simulate", "router.click", "--rate", "0 bit/s"],
@@ -716,7 +716,7 @@ fn a_device_that_forwards_nothing_has_no_result() {
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert_eq!(
         said(&output)
-            .matches("no frame comes out of ends.click")
+            .matches("ends.click forwards no frame")
             .count(),
         devices.len()
     );

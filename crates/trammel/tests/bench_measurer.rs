@@ -173,7 +173,7 @@ fn a_profile_is_what_place_reads() {
     let limited = trammel(&[&words[..], &["--frame-sizes", "1518"]].concat());
     assert_eq!(limited.status.code(), Some(3));
     assert!(
-        stderr(&limited).contains("no capacity of the device"),
+        stderr(&limited).contains("not the device's capacity"),
         "{}",
         stderr(&limited)
     );

@@ -411,7 +411,7 @@ fn who_others_reach_needs_a_key_and_limits_hold() {
         assert_eq!(out.status.code(), Some(2), "{words:?}: {}", said(&out));
         let (said, printed) = (said(&out), String::from_utf8_lossy(&out.stdout));
         assert!(
-            said.contains("can be reached by others, who need no key") && said.contains("--no-key"),
+            said.contains("without a key") && said.contains("--no-key"),
             "{words:?}: {said}"
         );
         assert!(!here.join("x").exists() && printed.is_empty(), "{words:?}");
@@ -504,7 +504,7 @@ fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
     let out = sender.wait_with_output().expect("it was started");
     // The flow is whole, and the log that was asked for is not.
     assert_eq!(out.status.code(), Some(2), "{}", said(&out));
-    let warning = "the log lacks what came after";
+    let warning = "the log lacks everything after that";
     assert_eq!(said(&out).matches(warning).count(), 1, "{}", said(&out));
     let kept = decoded(here, &log)[0]["pkts"].as_u64();
     assert!(

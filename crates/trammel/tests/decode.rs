@@ -217,7 +217,7 @@ fn clocks_that_differ_are_brought_together_and_it_is_said() {
 
     let out = decode(here, &["there.log", "--json"]);
     assert!(
-        said(&out).contains("delays are those above the least"),
+        said(&out).contains("delays are relative to the minimum"),
         "{}",
         said(&out)
     );
@@ -344,11 +344,7 @@ fn what_is_odd_is_told_in_one_line() {
     put("damaged.log", &theirs);
     for (words, code, told) in [
         (&["empty.log"][..], 0, "`empty.log` is empty"),
-        (
-            &["foreign.log"],
-            2,
-            "no log of Trammel's, nor one of D-ITG's",
-        ),
+        (&["foreign.log"], 2, "neither a Trammel log nor a D-ITG log"),
         (&["."], 2, "directory"),
         (&["cut.log"], 0, "cut within its block"),
         (&["damaged.log"], 0, "2 records like it are left out"),

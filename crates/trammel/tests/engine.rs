@@ -133,7 +133,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert_eq!(kept.len(), 4, "two points, two seeds");
     let (again, said) = told();
     assert_eq!(again, first);
-    assert!(said.contains("going on with 4 runs"), "{said}");
+    assert!(said.contains("resuming with 4 finished runs"), "{said}");
     // A kept run that was changed is made anew, and said.
     let place = Path::new(&out).join(kept[0]);
     let text = std::fs::read_to_string(&place).unwrap();
@@ -148,8 +148,8 @@ fn a_sweep_goes_on_where_it_stopped() {
     std::fs::write(&place, text.replace(bytes, "123454321")).unwrap();
     let (again, said) = told();
     assert_eq!(again, first);
-    assert!(said.contains("going on with 3 runs"), "{said}");
-    assert!(said.contains("not what was written"), "{said}");
+    assert!(said.contains("resuming with 3 finished runs"), "{said}");
+    assert!(said.contains("were changed"), "{said}");
     // A point more runs that point only; a file that cannot be read is no run.
     std::fs::write(&place, "{").unwrap();
     assert_eq!(sweep(), first);

@@ -429,11 +429,11 @@ fn chains_that_cannot_be_are_refused_in_a_line() {
         (&["lists.toml#frist"], "did you mean `first`?"),
         (
             &["a.click", "deaf.click"],
-            "deaf.click: it takes nothing from a device",
+            "deaf.click: it has no FromDevice",
         ),
         (
             &["dead.click", "a.click"],
-            "dead.click: none of its packets leaves by a ToDevice, so none comes to a.click",
+            "dead.click: none of its packets leaves by a ToDevice, so a.click receives none",
         ),
         (
             &["a.click", "b.click", "--cores", "2"],
@@ -465,7 +465,7 @@ fn elements_that_no_frame_comes_to_are_named() {
     let text = String::from_utf8(output.stdout).unwrap();
     let left_out = text
         .lines()
-        .find(|line| line.starts_with("no frame came to"));
+        .find(|line| line.starts_with("no frame reached"));
     let left_out = left_out.unwrap_or_else(|| panic!("{text}"));
     assert!(left_out.contains("'rw :: IPRewriter'"), "{left_out}");
     assert!(left_out.contains(":: CheckIPHeader'"), "{left_out}");
@@ -475,5 +475,5 @@ fn elements_that_no_frame_comes_to_are_named() {
         &["estimate", "a.click", "--frame-sizes", "64"],
     );
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(!text.contains("no frame came to"), "{text}");
+    assert!(!text.contains("no frame reached"), "{text}");
 }

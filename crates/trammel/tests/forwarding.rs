@@ -116,20 +116,20 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}[[stream]]\nsize = 32\n"),
             &[
-                "`stream.size` cannot be `32` | must be from 64 to 9216 | meaning: frame size, its check sequence included; of a list, each",
+                "`stream.size` cannot be `32` | must be from 64 to 9216 | meaning: frame size with FCS; each value of a list is tested",
             ],
         ),
         (
             format!("{head}{device}[[stream]]\nsiz = 64\n"),
             &[
-                "`stream` needs `size` | frame size, its check sequence included; of a list, each | add `size`, a frame size in bytes such as `64`, or a list of them",
+                "`stream` needs `size` | frame size with FCS; each value of a list is tested | add `size`, a frame size in bytes such as `64`, or a list of them",
                 "`stream` has no key `siz` | unknown key | did you mean `size`?",
             ],
         ),
         (
             format!("{head}{device}[[stream]]\nsize = '64 ms'\n"),
             &[
-                "`stream.size` must be a size such as `64 KB` | `64 ms` is a time | meaning: frame size, its check sequence included; of a list, each",
+                "`stream.size` must be a size such as `64 KB` | `64 ms` is a time | meaning: frame size with FCS; each value of a list is tested",
             ],
         ),
         (
@@ -151,7 +151,7 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}{stream}flows = 100\nvary = 'ip.dts'\n"),
             &[
-                "`stream.vary` cannot be `ip.dts` | `ip.dts` is no field that flows differ in; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src",
+                "`stream.vary` cannot be `ip.dts` | `ip.dts` is not a field in which flows can differ; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src",
             ],
         ),
         (

@@ -136,7 +136,7 @@ fn laws_that_make_no_load_or_stop_time_are_refused_where_they_stand() {
         "{PATH}{workload}size = {{ distribution = 'pareto', shape = 0.9, scale = 1000 }}\n"
     ));
     assert!(
-        faults.contains("sizes without a mean make no load"),
+        faults.contains("sizes without a mean do not define a load"),
         "{faults}"
     );
     assert!(faults.contains("give `arrivals`"), "{faults}");
@@ -156,7 +156,7 @@ fn a_topology_does_not_pass_over_what_its_path_says() {
         "[path]\nrtt = '20 ms'\nwifi = {{}}\n[topology]\npreset = 'dumbbell'\n{FLOW}from = 'source-1'\nto = 'sink-1'\n"
     ));
     assert!(
-        faults.contains("`wifi` means nothing in a `[topology]`"),
+        faults.contains("`wifi` has no meaning in a `[topology]`"),
         "{faults}"
     );
     let faults = refused(&format!(

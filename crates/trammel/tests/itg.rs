@@ -464,7 +464,7 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
             2,
             "--log FILE",
         ),
-        (&["recv", "--itg=-rp 9"], 2, "no option of ITGRecv"),
+        (&["recv", "--itg=-rp 9"], 2, "not an option of ITGRecv"),
         (&["recv", "--itg", "--itg-logs", "nowhere"], 2, "mkdir"),
     ] {
         let out = output(here, words);

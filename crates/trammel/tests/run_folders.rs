@@ -166,7 +166,7 @@ fn an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been() {
         let ended = ended_by(here, signal);
         let text = said(&ended);
         assert_eq!(ended.status.code(), Some(130), "{signal}: {text}");
-        assert!(text.contains("of 40 runs are done and kept"), "{text}");
+        assert!(text.contains("of 40 runs are finished and kept"), "{text}");
         assert_eq!(listing(here), ["many.toml", "one.toml", "out", "two.toml"]);
     }
     // Another scenario does not take the place of a killed run's points either.
@@ -184,7 +184,7 @@ fn an_interrupted_run_goes_on_and_ends_as_if_it_had_not_been() {
     let whole = trammel(here, &["run", "many.toml", "-o", "out"]);
     let text = said(&whole);
     assert_eq!(whole.status.code(), Some(0), "{text}");
-    assert!(text.contains("going on with"), "{text}");
+    assert!(text.contains("resuming with"), "{text}");
     let once = trammel(here, &["run", "many.toml", "-o", "once"]);
     assert_eq!(once.status.code(), Some(0), "{}", said(&once));
     for table in ["flows.csv", "links.csv", "summary.csv"] {
@@ -218,7 +218,7 @@ fn compare_says_which_folder_is_missing_and_judges_by_a_bound() {
     std::fs::create_dir(here.join("empty")).unwrap();
     let none = trammel(here, &["compare", "a", "empty"]);
     assert_eq!(none.status.code(), Some(2));
-    assert!(said(&none).contains("no run folder"), "{}", said(&none));
+    assert!(said(&none).contains("not a run folder"), "{}", said(&none));
     let same = trammel(here, &["compare", "a", "b", "--within", "0%"]);
     assert_eq!(same.status.code(), Some(0), "{}", said(&same));
     let apart = trammel(here, &["compare", "a", "engine", "--within", "0.1%"]);

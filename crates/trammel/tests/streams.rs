@@ -335,7 +335,7 @@ fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
     assert_eq!(kept.len(), 4, "two points, two seeds");
     let (again, said) = told(TWO);
     assert_eq!(again, first);
-    assert!(said.contains("going on with 4 runs"), "{said}");
+    assert!(said.contains("resuming with 4 finished runs"), "{said}");
     // A kept run that was changed is made anew, and said.
     let place = out.join(kept[0]);
     let text = std::fs::read_to_string(&place).expect("it is there");
@@ -346,8 +346,8 @@ fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
     std::fs::write(&place, text.replace(bytes, "123454321")).expect("there is room");
     let (again, said) = told(TWO);
     assert_eq!(again, first);
-    assert!(said.contains("going on with 3 runs"), "{said}");
-    assert!(said.contains("not what was written"), "{said}");
+    assert!(said.contains("resuming with 3 finished runs"), "{said}");
+    assert!(said.contains("were changed"), "{said}");
     // A file that cannot be read is no run.
     std::fs::write(&place, "{").expect("there is room");
     assert_eq!(sweep(TWO), first);

@@ -466,7 +466,7 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
         (
             &["send", "no host", "--rate", "1", "--log", "new.log"],
             2,
-            "no host that is known",
+            "not a known host",
         ),
         (
             &["send", "127.0.0.1:1", "--rate", "1", "--log", "new.log"],

@@ -196,7 +196,7 @@ fn what_cannot_be_had_is_one_line_that_says_what_to_do() {
         let (error, code) = (said(&out), out.status.code());
         let is_lack =
             code == Some(3) && error.contains("this kernel has no") && error.contains(';');
-        let is_ours = code == Some(2) && error.contains("does not carry");
+        let is_ours = code == Some(2) && error.contains("is not supported yet");
         assert!((is_lack || is_ours) && error.contains(name), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }

@@ -242,12 +242,8 @@ pub fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {
         Some(tree) => Source::Tree(tree.to_owned()),
         None => Source::pinned().map_err(lacks)?,
     };
-    let cache = build::usual_cache().ok_or_else(|| {
-        Lacks::error(
-            "there is no folder to keep kernels in",
-            "set XDG_CACHE_HOME or HOME",
-        )
-    })?;
+    let cache = build::usual_cache()
+        .ok_or_else(|| Lacks::error("no folder for kernels", "set XDG_CACHE_HOME or HOME"))?;
     Ok(Wish {
         source,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -262,8 +258,8 @@ pub fn built(wish: &Wish) -> anyhow::Result<Built> {
             Source::Tree(tree) => format!(" --source {}", tree.display()),
             Source::Package(_) => String::new(),
         };
-        let mend = format!("run `trammel kernel build{tree}`, once: some minutes");
-        Lacks::error("the kernel that measures is not built yet", &mend)
+        let mend = format!("run `trammel kernel build{tree}` once; it takes some minutes");
+        Lacks::error("the kernel is not built yet", &mend)
     })
 }
 

@@ -140,7 +140,7 @@ impl KeptRuns {
             changed.sort();
             if let Some(first) = changed.first() {
                 trammel_ground::say(&format!(
-                    "warning: `{}`: {} of the kept runs are not what was written, `{}` for one; they are made anew",
+                    "warning: `{}`: {} of the kept runs were changed, such as `{}`; they are repeated",
                     folder.display(),
                     changed.len(),
                     first.display()

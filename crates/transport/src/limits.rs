@@ -126,7 +126,7 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
                 " to".to_owned()
             };
             Some(format!(
-                "{subject} limits `{flow}`{at} {} of {} Mbit/s ({} of the time): a larger one shows what the path gives",
+                "{subject} limits `{flow}`{at} {} of {} Mbit/s ({} of the time): a larger one shows what the path allows",
                 format_float(worst.goodput, 3),
                 format_float(worst.most, 3),
                 percent(worst.part)

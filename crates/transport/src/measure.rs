@@ -49,7 +49,7 @@ pub fn refusals(scenario: &Scenario) -> Vec<Fault> {
 pub fn notes(scenario: &Scenario, job: &ScenarioJob) -> Vec<String> {
     let laws = scenario.other_laws().into_iter().map(|(name, ours, theirs)| {
         format!(
-            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different laws: their numbers stand side by side, and no error is computed between them"
+            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different algorithms: their numbers are shown without an error"
         )
     });
     job.notes.iter().cloned().chain(laws).collect()

@@ -142,7 +142,7 @@ impl Host {
             ),
             Error::Failed(why) => anyhow!("this host's TCP could not be measured: {why}"),
             Error::Died { status, said } => {
-                anyhow!("the process that measures died ({status}); its last words:\n{said}")
+                anyhow!("the measuring process died ({status}); its last output:\n{said}")
             }
             other => other.into(),
         })
@@ -181,14 +181,14 @@ impl Host {
             .fold(0.0, f64::max);
         if worst > MOST_LOAD {
             warnings.push(format!(
-                "this host was busy with {:.0} % of its processors while it measured: its numbers may be of the load rather than of the path; measure again when it is idle",
+                "this host's processors were {:.0} % busy during the measurement: the numbers may show the load rather than the path; measure again when it is idle",
                 worst * 100.0
             ));
         }
         let missed: u64 = loads.iter().map(|(_, missed)| missed).sum();
         if missed > 0 {
             warnings.push(format!(
-                "the emulated path lost {missed} packets because this host was too slow: the numbers are not those of the path; take a lower rate, or `kernel = \"linux\"`"
+                "the emulated path lost {missed} packets because this host was too slow: the numbers are not those of the path; use a lower rate, or `kernel = \"linux\"`"
             ));
         }
         warnings

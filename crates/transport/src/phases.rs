@@ -45,8 +45,7 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         _ => format!(" at `{point}`"),
     };
     vec![format!(
-        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind drop-tail queues without chance, microseconds can decide \
-         who loses (phase effects); a single run is no result here, and `processing = \"10 us\"` on the path shows how much hangs on it",
+        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind drop-tail queues without randomness, microseconds can decide who loses (phase effects). A single run is not a result here; `processing = \"10 us\"` on the path shows how much depends on it",
         format_float(least, 3),
         format_float(most, 3)
     )]

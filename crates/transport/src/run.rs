@@ -160,12 +160,12 @@ fn tell(outcome: &Outcome, file: &File, is_kept: bool) {
     if outcome.is_interrupted {
         let (all, made) = outcome.runs;
         let kept = if is_kept {
-            "kept; the same command goes on with them"
+            "kept; the same command resumes with them"
         } else {
-            "shown; with `-o DIR` they are kept, and the same command goes on with them"
+            "shown; with `-o DIR` they are kept, and the same command resumes with them"
         };
         trammel_ground::say(&format!(
-            "interrupted: {made} of {all} runs are done and {kept}"
+            "interrupted: {made} of {all} runs are finished and {kept}"
         ));
     }
 }

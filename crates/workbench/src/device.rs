@@ -42,7 +42,7 @@ pub struct Ports {
     pub ring: usize,
     /// How frames come.
     pub pattern: Pattern,
-    /// The seed of what is drawn.
+    /// The seed of random numbers.
     pub seed: u64,
 }
 

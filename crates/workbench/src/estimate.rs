@@ -254,7 +254,7 @@ pub(super) fn of_lists(under: &Conditions) -> f64 {
 pub fn changed(under: &Conditions, what: &str) -> Result<(Conditions, Option<f64>), String> {
     let (name, value) = what
         .split_once('=')
-        .ok_or_else(|| format!("`{what}` changes nothing; write it as frame=128 or routes=1M"))?;
+        .ok_or_else(|| format!("`{what}` is not a change; write it as frame=128 or routes=1M"))?;
     let (name, mut new) = (name.trim(), under.clone());
     if name == "rate" {
         let rate =
@@ -266,7 +266,7 @@ pub fn changed(under: &Conditions, what: &str) -> Result<(Conditions, Option<f64
         .ok()
         .and_then(|expr| expr.number())
         .filter(|number| *number >= 0.0)
-        .ok_or_else(|| format!("`{value}` in `{what}` is no number from 0 on"))?;
+        .ok_or_else(|| format!("`{value}` in `{what}` is not a number of at least 0"))?;
     match name {
         "frame" => return Ok((new, Some(number))),
         "flows" => new.traffic.flows = number as u32,

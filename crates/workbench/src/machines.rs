@@ -69,8 +69,7 @@ pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<Stri
     }
     let machine = find(DATA_SHEET)?;
     let said = format!(
-        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; `trammel calibrate` measures \
-         this one in some 100 s, `--machine` names another",
+        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; `trammel calibrate` measures this one in about 100 s, `--machine` names another",
         machine.title,
         100.0 * machine.spread
     );
@@ -79,8 +78,8 @@ pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<Stri
 
 fn no_host(why: &str) -> anyhow::Error {
     trammel_ground::Lacks::error(
-        &format!("this machine cannot stand for `{}`: {why}", file::HOST),
-        "run `trammel calibrate`, once (some 100 s)",
+        &format!("no calibration for `{}`: {why}", file::HOST),
+        "run `trammel calibrate` first (100 s)",
     )
 }
 

@@ -106,7 +106,7 @@ pub fn field(name: &str) -> Result<Field, String> {
     row.map(|(_, field)| *field).ok_or_else(|| {
         let known: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
         format!(
-            "`{name}` is no field that flows differ in; there are {}",
+            "`{name}` is not a field in which flows can differ; there are {}",
             known.join(", ")
         )
     })

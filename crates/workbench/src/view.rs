@@ -117,8 +117,7 @@ pub fn unvisited(missed: &[Undeclared], all: usize) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "no frame came to {} of {all} elements: {}{more}; their cost is not in these numbers \
-         (`--sample FILE` takes the frames of a capture)",
+        "no frame reached {} of {all} elements: {}{more}; their cost is not in these numbers (`--sample FILE` uses the frames of a capture)",
         missed.len(),
         names.join(", ")
     )
@@ -168,7 +167,7 @@ pub fn source(machine: &Machine) -> String {
     let good_for = if machine.spread > 0.0 {
         format!("; constants are good for ±{:.0} %", 100.0 * machine.spread)
     } else {
-        "; nothing is known of how far its constants are good".to_owned()
+        "; the uncertainty of its constants is not known".to_owned()
     };
     format!(
         "machine: {} ({}){good_for}",

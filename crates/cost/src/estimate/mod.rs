@@ -450,7 +450,7 @@ mod tests {
         let said = estimate(&function(&["parse(tag)"]), &machine, &Load::default());
         assert_eq!(
             said.unwrap_err().to_string(),
-            "`tag` in parse(tag) stands for no number; give it as --what-if \"tag=…\""
+            "`tag` in parse(tag) has no value; give it as --what-if \"tag=…\""
         );
     }
 

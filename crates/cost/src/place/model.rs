@@ -162,7 +162,7 @@ pub struct Work {
 pub struct Table {
     /// Accesses a packet that go beyond the core's own caches.
     pub accesses: f64,
-    /// The bytes that these touch again and again.
+    /// The bytes that these accesses touch repeatedly.
     pub hot_bytes: f64,
 }
 

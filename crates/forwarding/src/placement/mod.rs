@@ -169,7 +169,7 @@ impl Answer {
         match &self.file.validated {
             Some(_) => {}
             None if self.outcome.is_contended() => notes.push(
-                "note: contention not validated: how much chains on a node slow each other is modelled, not measured"
+                "note: contention not validated: the mutual slowdown of chains on a node is modelled, not measured"
                     .to_owned(),
             ),
             None => notes.push(

@@ -78,7 +78,7 @@ pub struct Out {
 pub enum RunFolderError {
     /// The folder holds files of somebody else.
     #[error(
-        "`{}` exists and is not a run folder (it has no `run.json` of ours); choose another with `-o`", shown(.0)
+        "`{}` exists and is not a run folder (it has no `run.json` from trammel); choose another with `-o`", shown(.0)
     )]
     Foreign(PathBuf),
     /// The folder holds another run.
@@ -109,7 +109,7 @@ pub enum RunFolderError {
         holder: String,
     },
     /// The hidden folder beside it is somebody else's.
-    #[error("`{}` is where the run would be made, and was made by another program; rename it, or choose another folder with `-o`", shown(.0))]
+    #[error("`{}` is needed for the run, but another program made it; rename it, or choose another folder with `-o`", shown(.0))]
     Hidden(PathBuf),
     /// The path cannot name a folder.
     #[error("`{}` cannot be a run folder; give the name of a folder, new or of an earlier run", shown(.0))]
@@ -118,7 +118,7 @@ pub enum RunFolderError {
     #[error("there is no folder `{}`; give one that `trammel run -o` or another command has written", shown(.0))]
     Missing(PathBuf),
     /// There is no run in it.
-    #[error("`{}` is no run folder: it has no `run.json` of ours; give one that `trammel run -o` or another command has written", shown(.0))]
+    #[error("`{}` is not a run folder: it has no `run.json` from trammel; give one that `trammel run -o` or another command has written", shown(.0))]
     NoRun(PathBuf),
     /// The operating system refused to read.
     #[error("`{}` cannot be read: {why}", shown(path))]
@@ -494,7 +494,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> RunFolderError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "choose a folder with `-o` in which you may write"
+            "choose a writable folder with `-o`"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "make room, or choose a folder on another disk with `-o`"

@@ -9,7 +9,7 @@ pub struct Counters {
     pub packets: u64,
     /// Of these, packets that others asked it for and got.
     pub asked: u64,
-    /// Calls that brought or fetched packets.
+    /// Calls that pushed or pulled packets.
     pub batches: u64,
     /// Packets that it asked others for and got.
     pub pulled: u64,

@@ -121,7 +121,7 @@ fn vary(r: &Reader<'_>) -> Option<Field> {
 /// The frames of `sample` or `frames`.
 fn samples_of(r: &Reader<'_>) -> Option<Vec<Vec<u8>>> {
     if let (Some(_), Some(second)) = (r.entry("sample"), r.entry("frames")) {
-        let what = format!("`{}` has two kinds of samples", r.section.name);
+        let what = format!("`{}` has both `frames` and `sample`", r.section.name);
         r.cx.fault(
             &second.span,
             what,
@@ -237,7 +237,7 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
             })
         }
         (None, None) => {
-            let what = format!("this `{}` says nothing of what it does", r.section.name);
+            let what = format!("this `{}` does not say what it runs", r.section.name);
             let help = "give `file`, a Click file, or `list`, operations";
             r.cx.fault(&r.span, what, "neither `file` nor `list`", help);
             Vec::new()

@@ -36,20 +36,20 @@ const MOST_FLOWS: i64 = 1 << 24;
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static ROOT: Section = Section {
     name: "",
-    help: "the file: what forwards, what comes in, what is asked",
+    help: "the file: the device, its traffic, the tests",
     extra: None,
     keys: &[
-        k("title", Text, Is(""), "", "what the scenario shows, in a line"),
+        k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("subject", Word(&[super::SUBJECT]), Required, "", "`forwarding`: what a router or network function does on a machine"),
-        k("engines", Words(ENGINES), See("predict and simulate; measure too where the machine is this one"), "", "which engines answer"),
+        k("subject", Word(&[super::SUBJECT]), Required, "", "`forwarding`: the performance of a router or network function on a machine"),
+        k("engines", Words(ENGINES), See("predict and simulate; also measure if the machine is this one"), "", "which engines answer"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the order of flows and of the elements' random numbers"),
-        k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and what runs on it where that is one function"),
-        k("function", Tables(&FUNCTION), Absent, "", "one of several functions that are compared"),
+        k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and the function that runs on it, if there is one"),
+        k("function", Tables(&FUNCTION), Absent, "", "one of several functions to compare"),
         k("stream", Tables(&STREAM), Required, "", "what comes in"),
-        k("bench", Table(&BENCH), Absent, "", "what the simulated device and, on rings in memory, this machine are asked"),
-        k("published", Tables(&PUBLISHED), Absent, "", "a number that was printed somewhere, to stand beside ours"),
-        k("sweep", Sweep, Absent, "", "dotted keys with the values that they take"),
+        k("bench", Table(&BENCH), Absent, "", "the tests of the simulated device and, on rings in memory, of this machine"),
+        k("published", Tables(&PUBLISHED), Absent, "", "a published number to compare with"),
+        k("sweep", Sweep, Absent, "", "dotted keys with their values"),
     ],
 };
 
@@ -57,18 +57,18 @@ pub static ROOT: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static DEVICE: Section = Section {
     name: "device",
-    help: "the machine, its ports, and what runs on it where that is one function",
+    help: "the machine, its ports, and the function that runs on it, if there is one",
     extra: None,
     keys: &[
         k("machine", Text, Is("host"), "", "a machine of `trammel list machines`, `NAME:PROFILE`, a file that ends in .toml, or `host`: this one"),
         k("file", Text, Absent, "", "a Click file, beside this one"),
         k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
         k("ports", Whole(1, 1024), See("as many as `from` and `to` name"), "", "its ports"),
-        k("rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s", "rate of each port, both ways; without it links do not limit"),
-        k("ring", Whole(1, 1 << 20), Is("1024"), "", "frames that a port's ring holds, each way where it is simulated"),
+        k("rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s", "rate of each port, in both directions; without it links do not limit"),
+        k("ring", Whole(1, 1 << 20), Is("1024"), "", "capacity of a port's ring in frames, in each direction when simulated"),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
-        k("vary", Text, Absent, "", "what flows differ in, in place of the stream's"),
-        k("sample", Text, Absent, "", "a capture with the frames that come in by devices"),
+        k("vary", Text, Absent, "", "the field in which flows differ, instead of the stream's"),
+        k("sample", Text, Absent, "", "a capture with the frames from devices"),
         k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
     ],
 };
@@ -84,8 +84,8 @@ pub static FUNCTION: Section = Section {
         k("file", Text, Absent, "", "a Click file, beside this one"),
         k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
-        k("vary", Text, Absent, "", "what flows differ in, in place of the stream's"),
-        k("sample", Text, Absent, "", "a capture with the frames that come in by devices"),
+        k("vary", Text, Absent, "", "the field in which flows differ, instead of the stream's"),
+        k("sample", Text, Absent, "", "a capture with the frames from devices"),
         k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
     ],
 };
@@ -94,17 +94,17 @@ pub static FUNCTION: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static STREAM: Section = Section {
     name: "stream",
-    help: "what comes in at one port; all streams have one size and one gap",
+    help: "the traffic at one port; all streams have the same size and gap",
     extra: None,
     keys: &[
         k("from", Whole(0, 1023), See("every port"), "", "the port: 0 is the first FromDevice or source of the Click file"),
-        k("to", Whole(0, 1023), Absent, "", "where it is to leave: 0 is the first ToDevice; a note tells of frames that do not"),
-        k("size", SIZES, Required, "bytes", "frame size, its check sequence included; of a list, each"),
+        k("to", Whole(0, 1023), Absent, "", "the output port: 0 is the first ToDevice; a note counts frames that leave elsewhere"),
+        k("size", SIZES, Required, "bytes", "frame size with FCS; each value of a list is tested"),
         k("gap", Table(&GAP), Absent, "", "how frames come under a load"),
         k("flows", Whole(1, MOST_FLOWS), Is("1"), "", "flows that frames belong to"),
         k("vary", Text, Absent, "", "what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src"),
         k("locality", WordOr(&["uniform"], &LOCALITY), Is("uniform"), "", "how often which flow comes"),
-        k("sample", Text, Absent, "", "a capture with the frames that come in by this port, in place of the function's"),
+        k("sample", Text, Absent, "", "a capture with the frames of this port, instead of the function's"),
         k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
     ],
 };
@@ -113,10 +113,10 @@ pub static STREAM: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static GAP: Section = Section {
     name: "gap",
-    help: "how frames come under a load; `bench` says how many",
+    help: "how frames arrive; `bench` gives their number",
     extra: None,
     keys: &[
-        k("distribution", Word(DISTRIBUTIONS), Is("constant"), "", "equal gaps, random ones, or bursts at the line's rate"),
+        k("distribution", Word(DISTRIBUTIONS), Is("constant"), "", "equal gaps, random gaps, or bursts at line rate"),
         k("rate", Word(&["line"]), Is("line"), "", "up to what the line carries"),
         k("burst", Whole(1, 65_536), Is("32"), "", "frames of a burst"),
     ],
@@ -129,7 +129,7 @@ pub static LOCALITY: Section = Section {
     help: "how often which flow comes",
     extra: None,
     keys: &[
-        k("zipf", Number(0.0, 10.0), Required, "", "the n-th flow comes in proportion to n to the power of minus this"),
+        k("zipf", Number(0.0, 10.0), Required, "", "the n-th flow occurs in proportion to n to the power of minus this"),
     ],
 };
 
@@ -137,14 +137,14 @@ pub static LOCALITY: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static BENCH: Section = Section {
     name: "bench",
-    help: "what the simulated device and, on rings in memory, this machine are asked",
+    help: "the tests of the simulated device and, on rings in memory, of this machine",
     extra: None,
     keys: &[
-        k("tests", Words(TESTS), See("throughput"), "", "throughput is always sought: the others are at shares of it; recovery is from 110 % of it"),
+        k("tests", Words(TESTS), See("throughput"), "", "throughput is always searched; the other tests run at shares of it, recovery from 110 % of it"),
         k("latency_at", LOADS, See("10, 50 and 90 %"), "", "loads of the latency test"),
         k("loss_at", LOADS, See("90, 100, 110 and 150 %"), "", "loads of the frame-loss test"),
         k("frames", Whole(1_000, 100_000_000), Is("100000"), "", "frames of a trial"),
-        k("resolution", Number(0.0001, 0.5), Is("0.005"), "", "how narrow the search ends, as a share of the rate"),
+        k("resolution", Number(0.0001, 0.5), Is("0.005"), "", "final width of the search, as a share of the rate"),
     ],
 };
 
@@ -152,10 +152,10 @@ pub static BENCH: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static PUBLISHED: Section = Section {
     name: "published",
-    help: "a number that was printed somewhere, to stand beside ours",
+    help: "a published number to compare with",
     extra: None,
     keys: &[
-        k("function", Text, Absent, "", "the function's name, where there are several"),
+        k("function", Text, Absent, "", "the function's name, if there are several"),
         k("size", SIZES, Required, "bytes", "frame size"),
         k("metric", Word(METRICS), Is("throughput"), "", "Mpps or cycles a packet"),
         k("value", Number(0.0, 1e12), Required, "", "the number, in Mpps or cycles"),

@@ -51,7 +51,7 @@ pub(super) fn topology(r: &Reader<'_>, flows: usize) -> Option<Topology> {
 fn means_something(r: &Reader<'_>, path: &Path, shape: &str) {
     let Some(table) = r.table("path") else { return };
     if let (Some(entry), Some(_)) = (table.entry("wifi").or(table.entry("preset")), &path.wifi) {
-        let what = "`wifi` means nothing in a `[topology]`";
+        let what = "`wifi` has no meaning in a `[topology]`";
         let why = "its links are wires";
         let help = "remove `[topology]`, or give the path a `rate` in place of `wifi`";
         r.cx.fault(&entry.span, what, why, help);

@@ -168,7 +168,7 @@ fn refuse_keys_of_other_kinds(r: &Reader<'_>, word: &str) {
     ];
     for (key, kinds) in OF_KINDS {
         if let Some(entry) = r.entry(key).filter(|_| !kinds.contains(&word)) {
-            let what = format!("`{key}` means nothing for a workload of kind `{word}`");
+            let what = format!("`{key}` has no meaning for a workload of kind `{word}`");
             let why = format!("for {} only", kinds.join(", "));
             r.cx.fault(
                 &entry.span,

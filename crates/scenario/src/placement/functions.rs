@@ -68,7 +68,7 @@ pub(super) fn read(r: &Reader<'_>) -> Option<Function> {
         let help = "give one of `cycles`, `profile`, `paper` and `click`";
         let why = match given.as_slice() {
             [first, second, ..] => format!("`{first}` and `{second}`"),
-            _ => "nothing says what a packet takes".to_owned(),
+            _ => "the cost of a packet is missing".to_owned(),
         };
         r.cx.fault(&span, what, why, help);
         return None;

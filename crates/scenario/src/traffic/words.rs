@@ -42,14 +42,14 @@ pub fn source(words: &Words) -> anyhow::Result<Box<dyn Source>> {
             let per_second = packet_rate(rate, sizes.mean())?;
             Spans::at_rate(gap, per_second).with_context(|| {
                 format!(
-                    "`{}` has no mean, so it cannot be sent at {rate}; leave `--rate` out and give the law in seconds",
+                    "`{}` has no mean, so it cannot be sent at {rate}; leave `--rate` out and give the distribution in seconds",
                     words.gap
                 )
             })?
         }
         None if words.gap.contains(':') => Spans::seconds(gap),
         None => bail!(
-            "how many packets a second? give `--rate 1000`, or a law in seconds such as `--gap exponential:mean=0.001`, or `--app voip`"
+            "no packet rate; give `--rate 1000`, or a distribution in seconds such as `--gap exponential:mean=0.001`, or `--app voip`"
         ),
     };
     Ok(Box::new(Laws::new(spans, sizes)?))
@@ -73,7 +73,7 @@ fn packet_rate(text: &str, mean_bytes: f64) -> anyhow::Result<f64> {
         return Ok(per_second);
     }
     bail!(
-        "`{text}` is no rate of packets; give one above 0, such as `1000`, `10 kpps` or, of payload, `100 Mbit/s`"
+        "`{text}` is not a packet rate; give one above 0, such as `1000`, `10 kpps` or, of payload, `100 Mbit/s`"
     )
 }
 
@@ -87,7 +87,7 @@ fn sizes(text: &str) -> anyhow::Result<Sizes> {
             || !(f64::from(least)..=f64::from(DATAGRAM_MAX)).contains(&bytes)
         {
             bail!(
-                "`{text}`: a payload is from {least} bytes, which tell its place and time, to {DATAGRAM_MAX} bytes"
+                "`{text}`: a payload has {least} bytes, for sequence number and time, to {DATAGRAM_MAX} bytes"
             );
         }
         return Ok(Sizes::always(bytes as u32)?);
@@ -121,7 +121,7 @@ fn split(text: &str) -> anyhow::Result<(&str, Vec<(String, Value)>)> {
     };
     let pair = |part: &str| -> anyhow::Result<(String, Value)> {
         let (key, value) = part.split_once('=').with_context(|| {
-            format!("`{part}` in `{text}` is no KEY=VALUE; write `NAME:KEY=VALUE,KEY=VALUE`")
+            format!("`{part}` in `{text}` is not KEY=VALUE; write `NAME:KEY=VALUE,KEY=VALUE`")
         })?;
         let value = Value::Text(value.trim().to_owned());
         Ok((key.trim().to_owned(), value))

@@ -75,7 +75,7 @@ pub fn head(to: &str, wish: &Wish) -> String {
     };
     let after = match wish.omit {
         std::time::Duration::ZERO => String::new(),
-        omit => format!(" after {} s that count for nothing", secs(omit)),
+        omit => format!(" after {} s that are not counted", secs(omit)),
     };
     format!("{way} {to} by {by}, {streams}, {long}{after}")
 }
@@ -221,7 +221,7 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
             format_float(to, 4)
         )
     } else {
-        "goodput        unknown: its receiver has not told\n".to_owned()
+        "goodput        unknown: the receiver did not report\n".to_owned()
     };
     if !sum.is_known.0 {
         return text;
@@ -246,7 +246,7 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
     ) {
         let mean = rtts.iter().map(|one| one.1).sum::<f64>() / rtts.len() as f64;
         text += &format!(
-            "RTT            {} in the mean, {} to {}, smoothed, at the ends of intervals; least measured {}\n",
+            "RTT            {} on average, {} to {}, smoothed, at the ends of intervals; minimum {}\n",
             ms(mean * 1e3),
             ms(least as f64 * 1e3),
             ms(greatest as f64 * 1e3),
@@ -274,7 +274,7 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
 
 fn summary_of_udp(whole: &Interval, sum: &Sum) -> String {
     if !sum.is_known.1 {
-        return "received       unknown: its receiver has not told\n".to_owned();
+        return "received       unknown: the receiver did not report\n".to_owned();
     }
     let came = &sum.received;
     let sent = if sum.is_known.0 {
@@ -305,7 +305,7 @@ fn summary_of_udp(whole: &Interval, sum: &Sum) -> String {
     );
     if came.delays > 0 {
         text += &format!(
-            "delay          one way {} in the mean, {} to {}; of two hosts, it has the difference of their clocks\n",
+            "delay          one way {} on average, {} to {}; between two hosts it includes the difference of their clocks\n",
             ms(came.delay_mean_ns as f64),
             ms(came.delay_min_ns as f64),
             ms(came.delay_max_ns as f64)

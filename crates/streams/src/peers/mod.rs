@@ -13,7 +13,7 @@ pub enum Peer {
     /// ITGSend and ITGRecv, with `-poll`
     #[value(name = "d-itg")]
     DItg,
-    /// iperf3; its jitter is of another definition and is left out
+    /// iperf3; its jitter has another definition and is left out
     Iperf3,
 }
 

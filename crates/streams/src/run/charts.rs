@@ -81,7 +81,8 @@ fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> 
                 text: "predicted mean".to_owned(),
             });
         }
-        let caption = "The share of packets that took no longer, in the first run of each engine.";
+        let caption =
+            "The share of packets with at most this delay, in the first run of each engine.";
         Some(Block::Figure(figure.captioned(caption)))
     });
     figures.collect()

@@ -94,7 +94,7 @@ pub fn measure(traffic: &Traffic, stop: &AtomicBool) -> anyhow::Result<Account> 
     let decoder = decoding.with(|decoder| std::mem::replace(decoder, Decoder::new(options(1))));
     let mut account = account(traffic, decoder.finish(), &outcomes);
     if !is_first {
-        let note = "measured at usual priority: what else runs here may delay packets";
+        let note = "measured at normal priority: other programs may delay packets";
         account.notes.push(note.to_owned());
     }
     Ok(account)

@@ -217,9 +217,9 @@ fn tell(outcome: &Outcome<'_>, is_kept: bool) {
     }
     if outcome.is_interrupted {
         say(if is_kept {
-            "interrupted: what was done by then is kept; the same command goes on with it"
+            "interrupted: finished runs are kept; the same command resumes"
         } else {
-            "interrupted: what was done by then follows; with `-o DIR` it is kept"
+            "interrupted: finished runs follow; with `-o DIR` they are kept"
         });
     }
 }
@@ -459,7 +459,6 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
 
 #[cfg(not(target_os = "linux"))]
 fn measure_all(_: &Job, _: &Shelf, outcome: &mut Outcome<'_>) {
-    let text =
-        "nothing is measured: namespaces are of Linux; `--engine predict,simulate` runs here";
+    let text = "nothing is measured: namespaces need Linux; `--engine predict,simulate` runs here";
     outcome.lacks.push(text.to_owned());
 }

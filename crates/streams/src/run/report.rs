@@ -38,9 +38,7 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
     let all = compared::all(outcome);
     blocks.extend(super::charts::blocks(outcome, &all));
     blocks.extend(side_by_side(tables).map(Block::Comparison));
-    let text = "`predict` is the theory of queues, where it has a model; `simulate` the streams in virtual time; `measure` real \
-                packets between network namespaces, through a path in user space. Simulated and real packets are accounted by \
-                the same decoder.";
+    let text = "`predict` is queueing theory, where it has a model; `simulate` the streams in virtual time; `measure` real packets between network namespaces, through a path in user space. The same decoder accounts for simulated and real packets.";
     let compared = Section {
         heading: "Over the path".to_owned(),
         text: text.to_owned(),
@@ -56,7 +54,7 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
     });
     let views = Section {
         heading: "Tables".to_owned(),
-        text: "`offered` has each stream's moments as they are predicted, in what form, and those of a sample of the stream."
+        text: "`offered` has each stream's predicted moments, their form, and the moments of a sample of the stream."
             .to_owned(),
         blocks: views.collect(),
     };

@@ -154,7 +154,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
     }
     if lost > 0 {
         notes.push(format!(
-            "{lost} packets were still on their way {LONGEST_DRAIN} after the end: they count as lost"
+            "{lost} packets were still in flight {LONGEST_DRAIN} after the end: they count as lost"
         ));
     }
     if places.iter().any(|place| is_round(*place)) {

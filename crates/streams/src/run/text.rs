@@ -65,7 +65,7 @@ fn path(point: &Point, ran: &Ran) -> String {
     let seed = point.scenario.seed;
     let _ = match u64::from(point.scenario.repeat) - 1 {
         0 => writeln!(text, "seed {seed}"),
-        more => writeln!(text, "means of the seeds {seed} to {}", seed + more),
+        more => writeln!(text, "means over the seeds {seed} to {}", seed + more),
     };
     let mut rows = vec![["", "load", "wait, us", "dropped", "lost", ""].map(str::to_owned)];
     if let Some(predicted) = &ran.predicted {

@@ -99,7 +99,7 @@ pub struct Outcome {
 /// The addresses that `to` names, in the order in which they are tried, with `port` where it names none.
 pub fn resolve(to: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     reach::addresses(to, port)
-        .map_err(|why| anyhow!("`{to}` is no host that is known: {why}; {}", reach::FORMS))
+        .map_err(|why| anyhow!("`{to}` is not a known host: {why}; {}", reach::FORMS))
 }
 
 /// Streams of one session that are sent at once: each with the receiver's port that its packets go to, and how it is done.
@@ -170,7 +170,7 @@ impl<'a> Ready<'a> {
             bail!("there is no stream to send");
         };
         if job.log.is_some() && streams.iter().any(|(one, _)| one.meter != first.meter) {
-            bail!("a log is of one-way streams or of round trips: send them by themselves");
+            bail!("a log holds either one-way streams or round trips: send them separately");
         }
         for (stream, _) in streams {
             carried(stream.protocol).map_err(|why| no_way(&why))?;
@@ -316,7 +316,7 @@ fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
 fn may_be_real_time() -> anyhow::Result<()> {
     let asked = std::thread::spawn(|| real_time(PRIORITY)).join();
     asked.expect("it does not panic").map_err(|why| {
-        let what = format!("no right to run before other programs: {why}");
+        let what = format!("no right to run with real-time priority: {why}");
         Lacks::error(&what, "run it as root, or leave `--real-time` out")
     })
 }

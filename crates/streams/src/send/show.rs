@@ -124,12 +124,12 @@ impl FlowOutcome {
                 },
                 match received.lost {
                     0 => String::new(),
-                    own => format!("; {own} of the receiver's port for want of room"),
+                    own => format!("; {own} dropped at the receiver's full port"),
                 },
                 match received.unattributed {
                     0 => String::new(),
                     some => format!(
-                        "; {some} of this stream or of others at the receiver's port, which they share, for want of room"
+                        "; {some} of this or other streams dropped at the receiver's full port, which they share"
                     ),
                 }
             ),
@@ -165,19 +165,19 @@ impl FlowOutcome {
         if sent.unsent > 0 {
             let more = if sent.unsent_more { "more than " } else { "" };
             text += &format!(
-                "unsent    {more}{} packets of the plan: its time was over before they were\n",
+                "unsent    {more}{} packets of the plan: the time was over\n",
                 sent.unsent
             );
         }
         if sent.resized > 0 {
             text += &format!(
-                "lengths   {} payloads were made to fit: 16 bytes at least, at most what the interface or protocol takes\n",
+                "lengths   {} payloads were adjusted: at least 16 bytes, at most what the interface or protocol allows\n",
                 sent.resized
             );
         }
         if sent.errors > 0 {
             text += &format!(
-                "errors    {} calls failed: nobody there, or no buffers\n",
+                "errors    {} calls failed: no listener, or no buffers\n",
                 sent.errors
             );
         }

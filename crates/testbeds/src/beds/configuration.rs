@@ -82,11 +82,11 @@ impl Configuration {
             None | Some(Modifier::Broadcast) => {}
             Some(Modifier::Management) => {
                 return unable(
-                    "has no address of its own that management queries could go to".to_owned(),
+                    "has no address that management queries could be sent to".to_owned(),
                 );
             }
             Some(Modifier::RoutingUpdates) => {
-                return unable("is offered no routing updates: its routes are static".to_owned());
+                return unable("accepts no routing updates: its routes are static".to_owned());
             }
         }
         let (sample, version) = match traffic.protocol {
@@ -103,13 +103,15 @@ impl Configuration {
         let mut bench = self.bench.clone();
         let devices = bench.devices();
         if devices.is_empty() && (traffic.protocol == Protocol::Ip6 || traffic.networks > 1) {
-            return unable("takes frames from no device: its sources make their own".to_owned());
+            return unable(
+                "takes no frames from devices: its sources generate their own".to_owned(),
+            );
         }
         let is_both = traffic.directions == Directions::Both;
         if is_both {
             let Some(two) = devices.get(..BOTH) else {
                 return unable(format!(
-                    "has no {BOTH} ways in from devices, which frames that go both ways need: leave `--both-ways` out"
+                    "has no {BOTH} inputs from devices, which `--both-ways` requires: leave it out"
                 ));
             };
             bench.narrow(two);
@@ -151,7 +153,7 @@ impl Configuration {
         let (from, to) = nodes::nodes(Side::Input, traffic);
         let version = if from.first.is_ipv6() { 6 } else { 4 };
         Err(Unable(format!(
-            "no frame comes out of {}, which ends or keeps plain UDP over IPv{version} from {} to {}",
+            "{} forwards no frame: it drops or keeps plain UDP over IPv{version} from {} to {}",
             self.name(),
             from.first,
             to.first,
@@ -312,11 +314,11 @@ mod tests {
         let small = of(&|one| one.protocol = Protocol::Ip6);
         let networks = of(&|one| one.networks = 256);
         for (of, traffic, why) in [
-            (&one, &management, "has no address of its own"),
+            (&one, &management, "has no address that"),
             (&one, &updates, "its routes are static"),
             (&one, &both, "leave `--both-ways` out"),
             (&one, &small, "66 bytes at least"),
-            (&own, &networks, "its sources make their own"),
+            (&own, &networks, "its sources generate their own"),
         ] {
             let Unable(said) = of.offered(traffic).unwrap_err();
             assert!(said.contains(why), "{said}");

@@ -44,7 +44,7 @@ impl FromStr for Dut {
         if let Some(number) = text.strip_prefix(FILTERED) {
             let filters = Filters::of(number).map(Dut::Filtered);
             return filters.ok_or_else(|| {
-                format!("`{text}`: RFC 2544 §11.4 has 1 filter or 25; put others into a configuration or a command of yours")
+                format!("`{text}`: RFC 2544 §11.4 has 1 or 25 filters; put others into your own configuration or command")
             });
         }
         match text {
@@ -56,7 +56,7 @@ impl FromStr for Dut {
             }
             file if is_click(file) => Ok(Dut::Click(file.into())),
             other => Err(format!(
-                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` where the names of its interfaces go"
+                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` for the names of its interfaces"
             )),
         }
     }
@@ -142,7 +142,7 @@ fn of_configuration(text: &str, name: &str) -> Result<[String; 2], String> {
     });
     pair.ok_or_else(|| {
         format!(
-            "{name}: the device is between two interfaces, and this one takes frames from {from:?} and sends to {to:?}; it needs a FromDevice of one interface and a ToDevice of another"
+            "{name}: the device is between two interfaces, and this one takes frames from {from:?} and sends to {to:?}; it needs a FromDevice on one interface and a ToDevice on another"
         )
     })
 }
@@ -178,7 +178,7 @@ mod tests {
         assert!(
             of("kernel:filters=2")
                 .unwrap_err()
-                .contains("1 filter or 25")
+                .contains("1 or 25 filters")
         );
     }
 
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(of(two), Ok(["eth0".to_owned(), "eth1".to_owned()]));
         let one = of("FromDevice(eth0) -> Queue -> ToDevice(eth0);").unwrap_err();
         assert!(
-            one.contains("x.click") && one.contains("FromDevice of one"),
+            one.contains("x.click") && one.contains("FromDevice on one"),
             "{one}"
         );
         let wrong = of("FromDevice(eth0) -> Nonsense -> ToDevice(eth1);").unwrap_err();

@@ -156,7 +156,7 @@ impl Home {
         match &self.dut {
             Dut::Kernel => self.route(middle),
             Dut::Filtered(_) if self.is_ipv6 => Err(Error::Invalid(
-                "the filters of RFC 2544 §11.4.1 are of IPv4: leave `-6` or `filters` out"
+                "the filters of RFC 2544 §11.4.1 are for IPv4: leave `-6` or `filters` out"
                     .to_owned(),
             )),
             Dut::Filtered(filters) => {

@@ -105,7 +105,7 @@ impl NetFpga {
             Directions::OneWay => Ok((0..self.loaded).map(next).collect()),
             Directions::Both if self.loaded == 1 => Ok(vec![(0, 1), (1, 0)]),
             Directions::Both => Err(Unable(
-                "with more than one port loaded, the model sends one way: leave `--both-ways` out"
+                "with more than one port loaded, the model sends in one direction: leave `--both-ways` out"
                     .to_owned(),
             )),
         }
@@ -117,10 +117,10 @@ impl NetFpga {
             Traffic {
                 protocol: Protocol::Ip6,
                 ..
-            } => "the design routes IPv4 alone; other frames go to its software: `path=software`",
+            } => "the design routes IPv4 only; other frames go to its software: `path=software`",
             Traffic {
                 modifier: Some(_), ..
-            } => "the model's frames have no contents, so that nothing is mixed into them",
+            } => "the model's frames have no contents, so modifiers do not apply",
             Traffic { networks, .. } if *networks > ROUTES => {
                 "the design's table holds 32 routes; give `--networks 1`"
             }
@@ -263,7 +263,7 @@ impl NetFpga {
         let observed = self.observe(&traffic, &Plan::of(&[load]))?;
         let latency = observed.outcome.latency.as_ref();
         let latency = latency.and_then(|latency| latency.quantile_time(0.5));
-        Ok(latency.ok_or("no frame comes out of the model")? + on_line)
+        Ok(latency.ok_or("the model forwards no frame")? + on_line)
     }
 
     /// The words of testbeds for what `ran` says.

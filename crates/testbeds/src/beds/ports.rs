@@ -74,8 +74,7 @@ pub trait Device: Debug + Send {
     /// Whether hosts can take the tester's place and transfer files by `carrier`; the error is why not.
     fn carries_files(&self, _carrier: &Carrier) -> Result<(), Unable> {
         Err(Unable(
-            "hosts take the tester's place at devices that are built here (`--dut`), not at given ports"
-                .to_owned(),
+            "hosts can replace the tester only at devices of `--dut`, not at `--ports`".to_owned(),
         ))
     }
 
@@ -288,7 +287,7 @@ impl Ports {
     fn nothing_comes(&self, longest: Time) -> String {
         let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
         format!(
-            "nothing that goes into {} by `{from}` comes out at `{to}` within {} s; is it connected and does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
+            "no frame sent to {} by `{from}` arrives at `{to}` within {} s; is it connected and does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
             self.device.name(),
             longest.as_secs_f64(),
             self.setting.ports[0].address,
@@ -362,7 +361,7 @@ pub(super) fn frames_from(
         (Some(Modifier::Management), Some(std::net::IpAddr::V4(agent))) => Some(agent),
         (Some(Modifier::Management), _) => {
             return Err(Unable(
-                "management queries go to a router, by IPv4; this device has no such address"
+                "management queries need a router with an IPv4 address; this device has none"
                     .to_owned(),
             ));
         }
@@ -371,7 +370,7 @@ pub(super) fn frames_from(
     let updates = traffic.modifier == Some(Modifier::RoutingUpdates);
     if updates && is_ipv6 {
         return Err(Unable(
-            "routing updates are RIP, which is of IPv4".to_owned(),
+            "routing updates are RIP, which is for IPv4".to_owned(),
         ));
     }
     let frames = Frames {
@@ -518,7 +517,7 @@ impl Testbed for Ports {
         let directions: Vec<&DirectionSeen> = seen.directions.iter().flatten().collect();
         if let Some(first) = directions.first().filter(|one| one.untimed > 0) {
             return Err(format!(
-                "of {} tagged frames that came, the interfaces told when {} left and came; take `--timed-by tester`",
+                "of {} received tagged frames, the interfaces timestamped only {} at both ends; use `--timed-by tester`",
                 first.tagged.len() + first.untimed,
                 first.tagged.len()
             )

@@ -75,6 +75,6 @@ pub(super) fn fetch(
     }
     let (seconds, came) = numbers.split_once(' ').context("`curl` told no numbers")?;
     let came: u64 = came.trim().parse().context("`curl` told no size")?;
-    ensure!(came == bytes, "`{url}`: {came} of {bytes} bytes came");
+    ensure!(came == bytes, "`{url}`: {came} of {bytes} bytes arrived");
     seconds.parse().context("`curl` told no time")
 }

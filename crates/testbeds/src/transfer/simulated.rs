@@ -162,7 +162,7 @@ fn run(
         }
     }
     let came = net.flow(flow).bytes_delivered;
-    Err(format!("{came} of {bytes} bytes came within {LONGEST}").into())
+    Err(format!("{came} of {bytes} bytes arrived within {LONGEST}").into())
 }
 
 /// A TCP segment from the plain frame's source to its destination, or an ACK the other way.

@@ -31,7 +31,7 @@ pub use talk::{Ended, Moment};
 use crate::record::Protocol;
 use std::time::Duration;
 
-/// Streams each way, at most.
+/// Streams in each direction, at most.
 pub const MOST_STREAMS: u16 = 128;
 /// The longest test.
 pub const MOST_DURATION: Duration = Duration::from_secs(86_400);
@@ -67,7 +67,7 @@ pub struct Wish {
     pub protocol: Protocol,
     /// Which way.
     pub direction: Direction,
-    /// Streams each way.
+    /// Streams in each direction.
     pub streams: u16,
     /// How long, without what is left out; where bytes end it, at most.
     pub duration: Duration,

@@ -46,7 +46,7 @@ pub trait Worker: Sync {
 pub struct Limits {
     /// Flows at once, of all clients together.
     pub flows: usize,
-    /// How long an order's flows are sent.
+    /// Longest duration of an order's flows.
     pub time: Duration,
 }
 

@@ -42,7 +42,7 @@ pub enum Error {
 
 /// A way.
 pub struct Way {
-    /// What carries the packets.
+    /// Transport protocol.
     pub carrier: Box<dyn Carrier>,
     /// What takes the answers of a round trip.
     pub answers: Option<Box<dyn Answers>>,

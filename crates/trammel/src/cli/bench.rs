@@ -56,8 +56,8 @@ const PRIORITY: u8 = 40;
 
 /// Test a router, switch or network function: throughput, latency, loss and more
 ///
-/// Give one device or several; each is tried in turn by the same tests under the same traffic, and the results stand
-/// beside each other. `trammel list tests` names the tests, `trammel doc` has their settings.
+/// Give one device or several. All get the same tests and traffic, and the report compares them.
+/// `trammel list tests` names the tests, `trammel doc test NAME` shows their settings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trammel bench --simulate examples/router/mpls-switch.click --machine xeon-e5-2690v2 --quick
@@ -68,88 +68,96 @@ const PRIORITY: u8 = 40;
   trammel bench --ports eth1,eth2 --tests throughput,latency -o out
   trammel bench --simulate router.click --tests throughput,latency --frame-sizes 64,1518,imix -o out")]
 pub(super) struct Args {
-    /// A Click configuration by its estimate, on the machine of --machine (may be repeated)
+    /// Test the estimate of a Click configuration on the machine of --machine (may be repeated)
     #[arg(long, value_name = "FILE")]
     estimate: Vec<String>,
-    /// A Click configuration in virtual time, on the machine of --machine (may be repeated)
+    /// Test a Click configuration in virtual time on the machine of --machine (may be repeated)
     #[arg(long, value_name = "FILE")]
     simulate: Vec<String>,
-    /// A Click configuration run here, between rings in memory (may be repeated)
+    /// Test a Click configuration on this machine, between rings in memory (may be repeated)
     #[arg(long, value_name = "FILE")]
     ring: Vec<String>,
-    /// A device behind another program that offers loads; it speaks JSON lines (may be repeated)
+    /// Test a device through another program that generates the load and speaks JSON lines (may be
+    /// repeated)
     #[arg(long, value_name = "CMD")]
     measurer: Vec<String>,
-    /// A device that is not here, by its model (may be repeated), a name of `trammel list devices`: a design of the NetFPGA router
-    /// such as `reference-1g`, with what is changed of it such as `reference-1g:loaded=4`, or a PC by its profile, `click-pc-2009`
+    /// Test the model of a device from `trammel list devices` (may be repeated): a design of the
+    /// NetFPGA router such as `reference-1g`, with changes such as `reference-1g:loaded=4`, or the
+    /// profile of a PC, `click-pc-2009`
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
-    /// A device that is built here, in a namespace: `wire`, `kernel`, `kernel:filters=25` (or 1: RFC 2544 §11.4), `bridge`,
-    /// FILE.click, or a command with `{in}` and `{out}` in place of its interfaces (may be repeated)
+    /// Build a device in a namespace and test it: `wire`, `kernel`, `kernel:filters=25` (or 1: RFC
+    /// 2544 §11.4), `bridge`, FILE.click, or a command with `{in}` and `{out}` for its interfaces
+    /// (may be repeated)
     #[arg(long, value_name = "DEVICE", value_parser = str::parse::<Dut>)]
     dut: Vec<Dut>,
-    /// Two interfaces of this machine that the device is between; it is a router with the addresses of RFC 2544
+    /// Test the device between these two interfaces of this machine; it is a router with the
+    /// addresses of RFC 2544
     #[arg(long, value_name = "A,B", value_parser = two)]
     ports: Option<[String; 2]>,
-    /// By what frames of --dut and --ports go
+    /// How to send and receive the frames of --dut and --ports
     #[arg(long, value_enum, value_name = "WAY", default_value = "af-packet")]
     by: By,
-    /// By what the frames are timed that tests of latency ask about
+    /// Which clock times the tagged frames of latency tests
     #[arg(long, value_enum, value_name = "WHAT", default_value = "auto")]
     timed_by: Clock,
-    /// The device of --ports, a configuration or a command forwards as a bridge or a wire does: no router is asked for
+    /// The device of --ports, configuration or command forwards like a bridge or wire: do not ask
+    /// for a router
     #[arg(long)]
     bridged: bool,
-    /// How long a frame may take through the device of --dut or --ports, such as an emulator of a satellite link: for so long the first
-    /// frames are waited for
+    /// The longest delay of a frame through the device of --dut or --ports, such as an emulator of
+    /// a satellite link: how long to wait for the first frames
     #[arg(long, value_name = "TIME", default_value = "2 s")]
     longest_delay: String,
-    /// The threads that send and receive the frames of --dut and --ports run before all others, so that other programs do not make them
-    /// late; needs the right to do so (`CAP_SYS_NICE`)
+    /// Run the sending and receiving threads of --dut and --ports before all other programs;
+    /// requires `CAP_SYS_NICE`
     #[arg(long)]
     real_time: bool,
-    /// The machine of configurations that are not run on this one: a name of `trammel list machines`, or `host` [default: `host`
-    /// where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet]
+    /// The machine for --estimate and --simulate: a name of `trammel list machines`, or `host`
+    /// [default: `host` where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// The rate of each port, where the device does not say
+    /// The rate of each port, if the device does not define it
     #[arg(long, value_name = "RATE", default_value = "10 Gbit/s")]
     rate: String,
-    /// The tests, in their order: names of `trammel list tests`, or `all`
+    /// The tests in order: names from `trammel list tests`, or `all`
     #[arg(long, value_name = "TESTS", value_delimiter = ',', default_value = THROUGHPUT)]
     tests: Vec<String>,
     /// A setting of a test (may be repeated)
     #[arg(long, value_name = "TEST.NAME=VALUE")]
     set: Vec<String>,
-    /// Trials shorter and fewer than the RFCs ask for: the results do not comply with them, and say so
+    /// Fewer and shorter trials than the RFCs require; the results do not comply with them, and say
+    /// so
     #[arg(long)]
     quick: bool,
-    /// Sizes of frames, FCS included, and mixes of them: `imix`, `imix:aaafg`, `imix:AAB/A=78/B=1518` [default: RFC 2544's]
+    /// Frame sizes with FCS, and mixes of sizes: `imix`, `imix:aaafg`, `imix:AAB/A=78/B=1518`
+    /// [default: RFC 2544's]
     #[arg(long, value_name = "SIZES", value_delimiter = ',')]
     frame_sizes: Vec<String>,
-    /// Offer frames both ways, half of the load each
+    /// Offer frames in both directions, half of the load each
     #[arg(long)]
     both_ways: bool,
     /// Offer IPv6 (RFC 5180)
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// Pairs of addresses in each direction; several numbers are tried one after the other
+    /// Pairs of addresses in each direction; several numbers are tested one after the other
     #[arg(long, value_name = "N", default_value = "1", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     streams: Vec<u32>,
-    /// Networks among which destinations are drawn: 1, or RFC 2544's 256; several numbers are tried one after the other
+    /// Number of destination networks: 1, or RFC 2544's 256; several numbers are tested one after
+    /// the other
     #[arg(long, value_name = "N", default_value = "1", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
     networks: Vec<u32>,
-    /// Frames that come with the least gap between them (RFC 2544 §21: 16, 64, 256, 1024)
+    /// Frames per burst, sent with the minimum gap (RFC 2544 §21: 16, 64, 256, 1024)
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     burst: u32,
-    /// What is mixed into the test frames (RFC 2544 §11)
+    /// Which frames to add to the test frames (RFC 2544 §11)
     #[arg(long, value_enum, value_name = "WHAT")]
     modifier: Option<Modified>,
-    /// The seed of what is drawn
+    /// The seed of random numbers
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
-    /// What a number of a test must be, such as 'throughput@64.of_line_percent >= 95'; the exit code is 1 where it is not (may
-    /// be repeated)
+    /// A bound on a number of a test, such as 'throughput@64.of_line_percent >= 95'; the exit code
+    /// is 1 if it is not met (may be repeated)
     #[arg(long, value_name = "EXPECTATION", value_parser = str::parse::<Expectation>)]
     expect: Vec<Expectation>,
     /// Write the device's capacity over --frame-sizes, --streams and --networks to FILE, as `trammel place` reads it
@@ -170,9 +178,9 @@ pub(super) struct Args {
 enum By {
     /// AF_XDP: the fastest that checks every frame
     AfXdp,
-    /// Packet sockets: any interface, and arrivals have the kernel's time
+    /// Packet sockets: any interface; the kernel timestamps arrivals
     AfPacket,
-    /// Frames that programs in the kernel make and count: the fastest, without latencies
+    /// XDP programs in the kernel generate and count frames: the fastest, without latencies
     Live,
 }
 
@@ -189,13 +197,13 @@ impl By {
 /// By what single frames are timed.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Clock {
-    /// The interfaces where both have one clock, else the tester
+    /// The interfaces' clock if they share one, else the tester
     Auto,
     /// The clock that both interfaces share
     Hardware,
-    /// The kernel: as the driver takes a frame, and as one comes from it
+    /// The kernel: when the driver takes a frame, and when it delivers one
     Driver,
-    /// The tester: as it hands a frame over, and as one comes to its socket
+    /// The tester: when it hands a frame over, and when one arrives at its socket
     Tester,
 }
 
@@ -213,11 +221,11 @@ impl Clock {
 /// A modifier on the command line.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Modified {
-    /// Each hundredth frame goes to the broadcast address
+    /// Every hundredth frame goes to the broadcast address
     Broadcast,
-    /// The first frame of each second asks the device something
+    /// The first frame of each second is a management request
     Management,
-    /// Routing updates come at their protocol's interval
+    /// Routing updates at their protocol's interval
     RoutingUpdates,
 }
 
@@ -265,7 +273,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(why) => {
                 return Err(Lacks::error(
                     &why.to_string(),
-                    "mend it; docs/bench.md says what a measurer is asked and answers",
+                    "correct it; docs/bench.md describes the messages of a measurer",
                 ));
             }
         }
@@ -358,7 +366,7 @@ fn longest_delay(args: &Args) -> anyhow::Result<Time> {
     let seconds = time.as_secs_f64();
     if !(0.0..=3600.0).contains(&seconds) {
         return Err(anyhow!(
-            "`--longest-delay {}`: a frame that takes more than an hour is waited for by nobody",
+            "`--longest-delay {}`: give at most an hour",
             args.longest_delay
         ));
     }
@@ -554,15 +562,12 @@ fn rate(args: &Args) -> anyhow::Result<f64> {
     let rate = Quantity::parse_as(&args.rate, &[Dimension::Rate])?.value;
     if rate > FASTEST_BPS {
         anyhow::bail!(
-            "`--rate {}`: no port is that fast, and what is on its way would fill memory; give at most 100 Tbit/s",
+            "`--rate {}`: frames in flight would fill memory; give at most 100 Tbit/s",
             args.rate
         );
     }
     if rate <= 0.0 {
-        return Err(anyhow!(
-            "`--rate {}`: nothing is ever carried; give a rate above 0",
-            args.rate
-        ));
+        return Err(anyhow!("`--rate {}`: give a rate above 0", args.rate));
     }
     Ok(rate)
 }
@@ -588,7 +593,7 @@ fn tests(args: &Args) -> anyhow::Result<Vec<(&'static Entry, Params)>> {
         // How throughput is searched matters to all tests that are made at it.
         if set != THROUGHPUT && !entries.iter().any(|entry| entry.about.name == set) {
             return Err(anyhow!(
-                "`--set {given}` has no effect, since the test `{set}` is not made; add it to `--tests`"
+                "`--set {given}` has no effect, since the test `{set}` does not run; add it to `--tests`"
             ));
         }
     }
@@ -609,7 +614,7 @@ fn split(given: &str) -> anyhow::Result<(&str, (&str, &str))> {
     let parts = given
         .split_once('.')
         .and_then(|(test, rest)| Some((test, rest.split_once('=')?)));
-    parts.with_context(|| format!("`--set {given}` sets nothing; write it as TEST.NAME=VALUE, for example throughput.width=0.01"))
+    parts.with_context(|| format!("`--set {given}` is not a setting; write it as TEST.NAME=VALUE, for example throughput.width=0.01"))
 }
 
 fn settings(args: &Args, entry: &'static Entry) -> anyhow::Result<Params> {
@@ -662,7 +667,7 @@ fn profile(
             .any(|(entry, _)| entry.about.name == "throughput")
     {
         return Err(anyhow!(
-            "`--profile` is of one device, by the test `throughput`"
+            "`--profile` needs one device and the test `throughput`"
         ));
     }
     let clock_hz = match &args.clock {

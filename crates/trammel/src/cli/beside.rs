@@ -19,18 +19,18 @@ const TRIES: usize = 3;
 // Its name is that of the group of the arguments around it.
 #[group(skip)]
 pub(super) struct Args {
-    /// Estimate by how much each is slowed when this configuration runs on the processor beside; with --measure both are
-    /// run and timed, by turns alone and together
+    /// Estimate the mutual slowdown when this configuration runs on the neighbouring processor;
+    /// with --measure, run and time both, alternately alone and together
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["shares", "operations", "what_if", "cores", "rate", "remote", "chain", "refine"]
     )]
     pub(super) beside: Option<String>,
-    /// Flows that come to the configuration beside [default: --flows]
+    /// Flows of the configuration beside [default: --flows]
     #[arg(long, value_name = "N", requires = "beside")]
     beside_flows: Option<u32>,
-    /// What these flows differ in [default: --vary]
+    /// The field in which these flows differ [default: --vary]
     #[arg(long, value_name = "FIELD", requires = "beside")]
     beside_vary: Option<String>,
     /// The two processors [default: 0,1]
@@ -74,7 +74,7 @@ impl Args {
         };
         if first == second {
             return Err(other(format!(
-                "--processors {first},{second} is one processor; functions beside each other have one each"
+                "--processors {first},{second} is one processor; give two"
             )));
         }
         let processors = [first, second];
@@ -87,7 +87,7 @@ impl Args {
         }
         if under.traffic.flows > 1 && under.traffic.field.is_none() {
             return Err(other(format!(
-                "{} flows differ in nothing; say in what, for example --beside-vary ip.dst",
+                "{} flows need a field in which they differ, for example --beside-vary ip.dst",
                 under.traffic.flows
             )));
         }

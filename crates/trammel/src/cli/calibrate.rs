@@ -14,7 +14,7 @@ use trammel_workbench::calibrate::{Calibration, Error, Options, file, measure};
 /// Measure this machine and write it as a machine file, `host`
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel calibrate\n\nA machine that is too noisy is refused with exit code 3; nothing is written then.\n--force writes it all the same, unless it would be no machine: a level slower than the one behind it."
+    after_help = "Example:\n  trammel calibrate\n\nIf the machine is too noisy, the exit code is 3 and nothing is written.\n--force writes the file anyway, unless the measurements are inconsistent,\nsuch as a cache slower than the next level."
 )]
 pub(super) struct Args {
     /// File to write [default: $XDG_DATA_HOME/trammel/machines/host.toml]
@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Wall time to take, 5 s to 120 s
     #[arg(long, value_name = "TIME", default_value = "100s", value_parser = budget)]
     budget: Duration,
-    /// Write the file although the machine is too noisy, with the spread that was seen
+    /// Write the file even if the machine is too noisy, with the observed spread
     #[arg(long)]
     force: bool,
     /// Measure twice and compare, without writing anything
@@ -71,15 +71,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.force {
             return Err(Lacks::error(
                 &why,
-                "stop what else runs and try again, give more time (`--budget 120s`), or write it all the same (`--force`)",
+                "stop other programs and try again, give more time (`--budget 120s`), or write the file anyway (`--force`)",
             ));
         }
         say(&format!("warning: {why}"));
     }
     let machine = calibration.machine();
     // Not even by force.
-    let text = file::text(&machine, calibration.notes())
-        .map_err(|why| Lacks::error(&why, "try again when less else runs; nothing was written"))?;
+    let text = file::text(&machine, calibration.notes()).map_err(|why| {
+        Lacks::error(
+            &why,
+            "try again when fewer programs run; nothing was written",
+        )
+    })?;
     if interrupted.load(Ordering::SeqCst) {
         return Ok(stopped());
     }
@@ -92,7 +96,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ));
     if calibration.is_shared() {
         say(
-            "note: other programs wait for this machine's processors; latencies may be theirs as well, so calibrate again when they have ended",
+            "note: other programs wait for this machine's processors and may affect latencies; calibrate again when they have ended",
         );
     }
     print(&path.display().to_string())?;

@@ -4,19 +4,19 @@ use crate::compare_runs::{Job, run as compare};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Compare run folders: every metric of the first beside that of the others
+/// Compare run folders metric by metric with the first
 ///
 /// The terminal shows the metrics that differ by more than 5 %, or by more than `--within` allows; `-o` and `--json`
 /// have all of them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel compare out/monday out/tuesday -o out/both\n  trammel compare old new --within 5%\n\nWith --within the exit code is 1 where a metric differs by more, or a run lacks it."
+    after_help = "Examples:\n  trammel compare out/monday out/tuesday -o out/both\n  trammel compare old new --within 5%\n\nWith --within the exit code is 1 if a metric differs by more, or if a run lacks it."
 )]
 pub(super) struct Args {
     /// Run folders, written with `-o` by `run`, `paper`, `bench`, …
     #[arg(value_name = "RUN", num_args = 2.., required = true)]
     runs: Vec<PathBuf>,
-    /// Fail (exit code 1) where a metric differs from the first run's by more than this
+    /// Fail (exit code 1) if a metric differs from the first run's by more than this
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     within: Option<f64>,
     #[command(flatten)]

@@ -17,9 +17,9 @@ use trammel_traffic::decode::{Filter, Options};
 
 /// Decode logs: rates, delay, jitter, loss, reordering, for each flow and together
 ///
-/// Logs are Trammel's or D-ITG's, binary or text, and are told apart by their content. The logs of several hosts are
-/// decoded side by side: what a sender's records tell (due and sent) is told apart from what a receiver's do (sent and
-/// received).
+/// Logs are Trammel's or D-ITG's, binary or text, recognised by their content. Logs of several
+/// hosts can be decoded together: records of senders (due and sent) and of receivers (sent and
+/// received) are kept apart.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  trammel decode received.log\n  trammel decode received.log --flow 3 --interval 100ms --series\n  trammel decode here.log there.log -o out\n  trammel decode ITGRecv.log --itg\n  trammel decode received.log --to-itg for-itgdec.log"
@@ -34,19 +34,19 @@ pub(super) struct Args {
     /// Only flows from or to these hosts
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     host: Vec<IpAddr>,
-    /// Only packets that came so long after the first, or later
+    /// Only packets that arrived this long after the first, or later
     #[arg(long, value_name = "TIME", value_parser = since)]
     from: Option<Time>,
-    /// Only packets that came sooner after the first than this
+    /// Only packets that arrived less than this after the first
     #[arg(long, value_name = "TIME", value_parser = since)]
     to: Option<Time>,
     /// Length of the intervals of series
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Time,
-    /// When the difference of two hosts' clocks is subtracted from one-way delays
+    /// When to subtract the difference of two hosts' clocks from one-way delays
     #[arg(long, value_enum, value_name = "WHEN", default_value = "proven")]
     clock: When,
-    /// Show every interval of every flow, too
+    /// Also show every interval of every flow
     #[arg(long, conflicts_with = "out")]
     series: bool,
     #[command(flatten)]
@@ -57,10 +57,10 @@ pub(super) struct Args {
     /// Show the summary of `ITGDec`, by its definitions and in its layout
     #[arg(long, conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
     itg: bool,
-    /// Write the packets as a binary log of D-ITG's, which `ITGDec` decodes
+    /// Write the packets as a binary D-ITG log, which `ITGDec` decodes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
     to_itg: Option<PathBuf>,
-    /// Write the packets as a text log of D-ITG's, as `ITGDec -l` does
+    /// Write the packets as a D-ITG text log, as `ITGDec -l` does
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
     to_itg_text: Option<PathBuf>,
 }
@@ -68,11 +68,11 @@ pub(super) struct Args {
 /// When clocks are subtracted, on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum When {
-    /// Where a packet came before it was sent, which proves that they differ
+    /// If a packet arrived before it was sent, which proves that the clocks differ
     Proven,
-    /// Wherever it can be estimated
+    /// If it can be estimated
     Always,
-    /// Nowhere: delays as the logs have them
+    /// Never: show delays as logged
     Never,
 }
 

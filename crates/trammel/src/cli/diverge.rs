@@ -15,30 +15,33 @@ use trammel_scenario::model::Engine;
 use trammel_transport::diverge::{Wish, compare, save, show};
 use trammel_transport::refusals::reading;
 
-/// Find the first segment that the simulator and the real kernel send differently, and which mechanism it is
+/// Find the first segment that the simulator and the real kernel send differently, and the
+/// mechanism
 ///
-/// Both run the same path and lose the same packets. What a sender sends is compared segment by segment: its data, and when it is sent.
+/// Both run the same path and lose the same packets. Segments are compared one by one: their data
+/// and their time of sending.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, both captures are written, from a second before they part, and divergence.json.\n\nExit codes:\n  0    alike to the end\n  1    they part\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
+    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, writes divergence.json and both captures from one second before they diverge.\n\nExit codes:\n  0    identical to the end\n  1    they diverge\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
 )]
 pub(super) struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// The point to run, of a scenario with a sweep [default: the first]
+    /// The point of a sweep to run [default: the first]
     #[arg(long, value_name = "POINT")]
     point: Option<String>,
-    /// The flow to look at [default: the first]
+    /// The flow to compare [default: the first]
     #[arg(long, value_name = "NAME")]
     flow: Option<String>,
-    /// What is taken for the same time [default: 1 ms and four packets on the slowest line]
+    /// Largest difference that counts as the same time [default: 1 ms plus four packets on the
+    /// slowest link]
     #[arg(long, value_name = "TIME", value_parser = time)]
     tolerance: Option<Time>,
     /// When to stop [default: the scenario's duration]
     #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<Time>,
-    /// The seed of both, in place of the file's
+    /// The seed of both, instead of the file's
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     #[command(flatten)]

@@ -23,10 +23,11 @@ pub(super) struct Args {
     /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, test, preset, element, machine, device, paper
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
-    /// The name, as `trammel list KIND` shows it; of `schema`, the subject
+    /// The name, as in `trammel list KIND`; for `schema`, the subject
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// List which requirements of RFCs the source cites, and where; with a TEXT such as `rfc2544`, only its
+    /// List the requirements of RFCs that the source cites, and where; with a TEXT such as
+    /// `rfc2544`, only those
     #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "", conflicts_with = "kind")]
     citations: Option<String>,
 }

@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Time, String> {
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string());
     let secs = match quantity {
         Ok(quantity) if !is_share => quantity.value,
-        Ok(_) => return Err("a time is wanted, such as `10 s`".to_owned()),
+        Ok(_) => return Err("give a time, such as `10 s`".to_owned()),
         Err(why) => return Err(why),
     };
     if (0.0..=MOST_SECS).contains(&secs) {

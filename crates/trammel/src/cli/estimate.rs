@@ -40,14 +40,14 @@ pub(super) struct Args {
     /// Click configurations (`-`: standard input), or .toml files of operations (`FILE.toml#NAME`: one function of it)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
-    /// Take the functions as a chain in this order: on one core, or each on its own
+    /// Treat the functions as a chain in this order: on one core, or each on its own
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["refine", "measure", "what_if", "operations"])]
     chain: Option<Chain>,
     /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host` [default: `host` where `trammel calibrate` was
     /// run, else xeon-e5-2690v2:data-sheet]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Bytes of frames, their FCS included
+    /// Frame sizes in bytes, with FCS
     #[arg(
         long,
         value_name = "BYTES,…",
@@ -58,13 +58,13 @@ pub(super) struct Args {
     /// Flows that come
     #[arg(long, value_name = "N", default_value = "1")]
     flows: u32,
-    /// What flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src
+    /// The field in which flows differ: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src
     #[arg(long, value_name = "FIELD")]
     vary: Option<String>,
-    /// How often which flow comes: uniform, or zipf:EXPONENT
+    /// How often each flow occurs: uniform, or zipf:EXPONENT
     #[arg(long, value_name = "LAW", default_value = "uniform")]
     locality: String,
-    /// A capture with the frames that come from devices
+    /// A capture with the frames from devices
     #[arg(long, value_name = "FILE")]
     sample: Option<String>,
     /// Cores that run it, each on packets of its own
@@ -76,16 +76,17 @@ pub(super) struct Args {
     /// The rate of each port; without it links do not limit
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
-    /// The share of packets that come by the other socket
+    /// The share of packets that arrive at the other socket
     #[arg(long, value_name = "SHARE", default_value = "0")]
     remote: f64,
     /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be repeated)
     #[arg(long, value_name = "NAME=VALUE")]
     what_if: Vec<String>,
-    /// Correct the estimate at the first frame size by RUN, which `trammel router --counters` wrote, and show what that changes
+    /// Correct the estimate at the first frame size by the counters in RUN, from `trammel router
+    /// --counters`, and show the changes
     #[arg(long, value_name = "RUN")]
     refine: Option<String>,
-    /// Show which element costs what
+    /// Show the cost of each element
     #[arg(long)]
     shares: bool,
     /// Show each operation of each element
@@ -169,7 +170,7 @@ impl Shown<'_> {
 /// How a chain is run.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Chain {
-    /// One core carries all functions
+    /// One core runs all functions
     RunToCompletion,
     /// Each function has a core, with rings between them
     Pipelined,
@@ -347,7 +348,7 @@ fn corrected(
 ) -> Result<Refined, Error> {
     let Subject::Configuration(bench) = subject else {
         return Err(Error::Other(format!(
-            "{run}: a list of operations has no elements that a run counts; give the Click configuration"
+            "{run}: a list of operations has no elements to count; give the Click configuration"
         )));
     };
     refine::refine(bench, counted, run, frame, machine, under)
@@ -384,13 +385,13 @@ fn chained(
     };
     for (function, one) in &first.undeclared {
         say(&format!(
-            "warning: {function}: '{} :: {}' declares no operations, so what it costs is not in the estimate",
+            "warning: {function}: '{} :: {}' declares no operations, so its cost is not in the estimate",
             one.name, one.class
         ));
     }
     if how == How::Pipelined && subjects.len() > machine.cores as usize {
         say(&format!(
-            "warning: {} functions want a core each, and {} has {}",
+            "warning: {} functions need one core each, and {} has {}",
             subjects.len(),
             machine.full_name(),
             machine.cores
@@ -475,7 +476,9 @@ fn subjects_of(file: &str, args: &Args, machine: &Machine) -> Result<Vec<Subject
     let mut definitions = Vec::new();
     for text in &args.define {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            Error::Other(format!("`{text}` defines nothing; write it as NAME=VALUE"))
+            Error::Other(format!(
+                "`{text}` is not a definition; write it as NAME=VALUE"
+            ))
         })?;
         definitions.push((name.to_owned(), value.to_owned()));
     }
@@ -501,7 +504,7 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
         let are_lists = args.files.iter().all(|file| is_list(file));
         if !are_lists {
             return Err(anyhow!(
-                "{} flows differ in nothing; say in what, for example --vary ip.dst",
+                "{} flows need a field in which they differ, for example --vary ip.dst",
                 args.flows
             ));
         }
@@ -517,7 +520,7 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
     };
     let locality = locality.ok_or_else(|| {
         anyhow!(
-            "`{}` is no locality; write uniform or zipf:1.0",
+            "`{}` is not a locality; write uniform or zipf:1.0",
             args.locality
         )
     })?;
@@ -527,7 +530,7 @@ fn conditions(args: &Args) -> anyhow::Result<Conditions> {
     };
     if rate <= 0.0 || args.ports == 0 {
         return Err(anyhow!(
-            "without ports or with a rate of 0 nothing ever comes"
+            "without ports or with a rate of 0 no frames arrive"
         ));
     }
     Ok(Conditions {
@@ -555,7 +558,7 @@ pub(super) fn undeclared(function: &str, all: &[Undeclared]) -> String {
     });
     let each: Vec<_> = each.collect();
     format!(
-        "warning: {}: {} declare no operations, so what they cost is not in the estimate; --measure measures it here",
+        "warning: {}: {} declare no operations, so their cost is not in the estimate; --measure measures it on this machine",
         function,
         each.join(", ")
     )

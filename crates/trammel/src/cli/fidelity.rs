@@ -16,31 +16,32 @@ use trammel_transport::fidelity::terminal::Terminal;
 
 /// Measure how close the simulator is to the real kernel, over paths of all kinds
 ///
-/// Scenarios are drawn from a seed over the whole range of rates, round trips, buffers, losses, flows, variants and queues; each is run by the
-/// simulator and by the kernel, which `trammel kernel build` makes. An interrupted run with `-o` goes on where it stopped.
+/// Scenarios are drawn from a seed over the whole range of rates, round trips, buffers, losses,
+/// flows, variants and queues. The simulator and the kernel of `trammel kernel build` run each of
+/// them. An interrupted run with `-o` can be resumed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 where a target is missed."
+    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 if a target is missed."
 )]
 pub(super) struct Args {
-    /// 16 cells of three phases: about a minute [default]
+    /// 16 cells with three phases: about a minute [default]
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// 400 cells of five phases: up to three hours on two cores
+    /// 400 cells with five phases: up to three hours on two cores
     #[arg(long)]
     full: bool,
     /// The seed of the cells; use one that was not used during development
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Cells to draw, in place of those of --quick or --full
+    /// Number of cells, instead of that of --quick or --full
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     cells: Option<u16>,
-    /// A source tree of Linux whose kernel is compared with, in place of the package's
+    /// Compare with the kernel of this Linux source tree instead of the package's
     #[arg(long, value_name = "TREE")]
     source: Option<PathBuf>,
     #[command(flatten)]
     out: super::folder::Args,
-    /// Threads to use [default: one a core]
+    /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Write the tables to standard output as JSON
@@ -119,7 +120,7 @@ fn tree(path: &Path) -> anyhow::Result<String> {
     })?;
     let text = whole
         .to_str()
-        .context("a path that is not UTF-8 cannot stand in a scenario")?;
+        .context("a path in a scenario must be UTF-8")?;
     Ok(text.to_owned())
 }
 

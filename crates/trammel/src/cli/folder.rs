@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// Folder to write tables, figures and the report to
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the folder whatever run it holds, and start anew
+    /// Replace the folder, whatever run it holds, and start anew
     #[arg(long, requires = "out")]
     force: bool,
 }

@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// Write to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
-    /// Where libraries are looked for
+    /// Where to search libraries
     #[arg(short = 'C', long, value_name = "PATH")]
     clickpath: Option<String>,
 }

@@ -32,7 +32,7 @@ pub(super) fn file_without_command(
         .map(|word| word.to_string_lossy())
         .collect();
     Some(format!(
-        "error: `{first}` is a file, and a command comes first; did you mean `trammel {meant} {}`?",
+        "error: `{first}` is a file, not a command; did you mean `trammel {meant} {}`?",
         rest.join(" ")
     ))
 }

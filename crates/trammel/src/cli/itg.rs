@@ -63,7 +63,8 @@ const OURS: [&str; 26] = [
 /// What stands on the command line of a sender.
 #[derive(Debug, clap::Args)]
 pub(super) struct SendArgs {
-    /// Flow in the words of ITGSend, to an ITGRecv or `trammel recv --itg`; beside --itg-script its log options
+    /// Options of ITGSend: a flow to ITGRecv or `trammel recv --itg`; with --itg-script only its
+    /// log options
     #[arg(
         long,
         value_name = "OPTIONS",
@@ -72,7 +73,7 @@ pub(super) struct SendArgs {
         conflicts_with_all = OURS
     )]
     itg: Option<String>,
-    /// Script of ITGSend: one flow a line, all sent at once
+    /// Script of ITGSend: one flow per line, all sent at once
     #[arg(
         long,
         value_name = "FILE",
@@ -179,7 +180,7 @@ pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::R
     let daemon = Daemon::new(socket, asked.logs, job)?;
     let interrupted = options::interrupted()?;
     say(&format!(
-        "waiting for orders on {at}; they bear no key: whoever reaches it is obeyed"
+        "waiting for orders on {at} without a key: everybody who reaches it can give orders"
     ));
     daemon.run(&interrupted, &say);
     Ok(ExitCode::from(trammel_ground::DONE))
@@ -214,7 +215,7 @@ pub(super) fn send(
         send_natively(asked, job, key, &interrupted)?
     } else if key.is_some() {
         bail!(
-            "D-ITG's signalling knows no key; leave `--key` out, or send to `trammel recv` with `--native`"
+            "D-ITG's signalling has no keys; leave `--key` out, or send to `trammel recv` with `--native`"
         );
     } else {
         itg::run(&asked.flows, &asked.logs, &job, &interrupted, &say)?
@@ -291,10 +292,11 @@ pub(super) struct RecvArgs {
         conflicts_with_all = ["key", "xdp"]
     )]
     itg: Option<String>,
-    /// Folder for the logs that senders of D-ITG wish for (`-x`), also at log servers (`-X`); without it none is written
+    /// Folder for logs that D-ITG senders request (`-x`); also allows log servers (`-X`); without
+    /// it no log is written
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
-    /// How much these logs may take together
+    /// Most bytes of these logs together
     #[arg(long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs", default_value = "10 GB", value_parser = super::send::bytes)]
     quota: u64,
 }
@@ -388,7 +390,9 @@ impl Serving {
         if let Some(log) = &self.log {
             log.flush();
             if let Some(why) = log.fault() {
-                say(&format!("warning: {why}; the log lacks what came after"));
+                say(&format!(
+                    "warning: {why}; the log lacks everything after that"
+                ));
             }
         }
     }

@@ -12,7 +12,7 @@ use trammel_transport::guest;
 use trammel_transport::instrument;
 use trammel_transport::instrument::lacks;
 
-/// Build and try the real kernel that engine `measure` runs in virtual time
+/// Build and check the real kernel that engine `measure` runs in virtual time
 ///
 /// It is User-Mode Linux, a kernel that is a program: it runs without root, its clock is virtual, and two runs of it are the same.
 #[derive(Debug, clap::Args)]
@@ -23,20 +23,21 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Build it, once a machine, and boot it once: some minutes, 2.5 GB of disk
+    /// Build the kernel, once per machine, and boot it once: some minutes, 2.5 GB of disk
     ///
-    /// It is kept in $XDG_CACHE_HOME/trammel/kernel by the hash of its source, configuration and compiler; what is there is not built again.
+    /// The kernel is kept in $XDG_CACHE_HOME/trammel/kernel by the hash of its source,
+    /// configuration and compiler. An existing one is not built again.
     #[command(
         after_help = "Examples:\n  apt-get install linux-source-6.12 flex bison bc\n  trammel kernel build\n  trammel kernel build --source ~/linux"
     )]
     Build {
         #[command(flatten)]
         wanted: Wanted,
-        /// Compilers at once [default: one a core]
+        /// Parallel compilers [default: one per core]
         #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         jobs: Option<u16>,
     },
-    /// Try whether it boots here, has all that it should, and repeats itself to the last byte
+    /// Check that the kernel boots here, is complete, and repeats a run to the last byte
     #[command(after_help = "Example:\n  trammel kernel check")]
     Check {
         #[command(flatten)]
@@ -46,7 +47,7 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Wanted {
-    /// A source tree of Linux, which is only read [default: the package linux-source-6.12]
+    /// A Linux source tree, which is only read [default: the package linux-source-6.12]
     #[arg(short, long, value_name = "TREE")]
     source: Option<PathBuf>,
 }
@@ -98,7 +99,7 @@ fn make(wish: &Wish, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
     let built = match build::build(wish, &watch) {
         Err(build::Error::Interrupted) => {
             watch.bar.finish_and_clear();
-            say("interrupted; what is compiled is kept, and the next build goes on from there");
+            say("interrupted; compiled files are kept, and the next build continues from there");
             return Ok(ExitCode::from(INTERRUPTED));
         }
         built => built.map_err(lacks)?,

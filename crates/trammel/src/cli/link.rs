@@ -28,12 +28,12 @@ const UDP_RATE_BPS: u64 = 1_000_000;
 
 /// Test the path to a receiver: bulk TCP, or UDP at a rate
 ///
-/// Start `trammel recv` there first. Both ends count, and each interval is told as soon as it is over: goodput, retransmissions,
-/// round trip and congestion window of TCP; loss, jitter and one-way delay of UDP. Data goes there unless `--reverse` or `--bidir`
-/// is given.
+/// Start `trammel recv` at the far end first. Both ends count, and each interval is printed at its
+/// end: goodput, retransmissions, round trip and congestion window of TCP; loss, jitter and one-way
+/// delay of UDP. Data goes to the receiver unless `--reverse` or `--bidir` is given.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel link 10.0.0.2\n  trammel link 10.0.0.2 --reverse --duration 30s\n  trammel link 10.0.0.2 --bidir --parallel 4 --json\n  trammel link 10.0.0.2 --udp --rate '50 Mbit/s'\n\nThe exit code is 1 where the test ended before its time, and 3 where no receiver answers."
+    after_help = "Examples:\n  trammel link 10.0.0.2\n  trammel link 10.0.0.2 --reverse --duration 30s\n  trammel link 10.0.0.2 --bidir --parallel 4 --json\n  trammel link 10.0.0.2 --udp --rate '50 Mbit/s'\n\nThe exit code is 1 if the test ended early, and 3 if no receiver answers."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT [default port: 9310]
@@ -42,34 +42,36 @@ pub(super) struct Args {
     /// How long to test
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = durations::parse)]
     duration: Time,
-    /// How many bytes to send in all, in place of a time; `10M` is 10 × 1024² as with iperf3, `10 MB` is 10,000,000
+    /// How many bytes to send, instead of a time; `10M` is 10 × 1024² as with iperf3, `10 MB` is
+    /// 10,000,000
     #[arg(short = 'n', long, value_name = "BYTES", value_parser = byte_count, conflicts_with_all = ["duration", "bidir"])]
     bytes: Option<u64>,
-    /// So long at the start counts for nothing, so that TCP's slow start does not
+    /// Leave this time at the start out of all counts, to exclude slow start
     #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
     omit: Time,
     /// Type of service of all packets, the byte of differentiated services: `184`, `0xb8` or `0270`
     #[arg(short = 'S', long, value_name = "BYTE", default_value = "0", value_parser = tos)]
     tos: u8,
-    /// How often to tell what came
+    /// Length of the reported intervals
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = durations::parse)]
     interval: Time,
-    /// Have the receiver send, and receive here
+    /// Make the receiver send, and receive here
     #[arg(short = 'R', long, conflicts_with = "bidir")]
     reverse: bool,
-    /// Send both ways at once
+    /// Send in both directions at once
     #[arg(long)]
     bidir: bool,
-    /// Streams each way
+    /// Streams in each direction
     #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_STREAMS)))]
     parallel: u16,
-    /// Send datagrams of UDP at a rate, in place of TCP
+    /// Send UDP datagrams at a rate, instead of TCP
     #[arg(short = 'u', long)]
     udp: bool,
-    /// Bits of payload a second of each stream, at most [default: what TCP gets through; of UDP 1 Mbit/s]
+    /// Highest rate of each stream, in bits of payload per second [default: TCP unlimited, UDP 1
+    /// Mbit/s]
     #[arg(short = 'b', long, value_name = "RATE", value_parser = bit_rate, alias = "bitrate")]
     rate: Option<u64>,
-    /// Bytes of payload of each datagram of UDP
+    /// Payload bytes of each UDP datagram
     #[arg(
         short = 'l',
         long,
@@ -79,13 +81,13 @@ pub(super) struct Args {
         alias = "length"
     )]
     size: u32,
-    /// Congestion control of whoever sends, such as `cubic` or `bbr` [default: that of its system]
+    /// Congestion control of the sender, such as `cubic` or `bbr` [default: its system's]
     #[arg(short = 'C', long, value_name = "NAME", conflicts_with = "udp", value_parser = control)]
     congestion: Option<String>,
-    /// File with the key that the receiver holds, 16 bytes at least
+    /// File with the receiver's key, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Write the account to standard output as JSON, in the structure of iperf3's
+    /// Write the results to standard output as JSON, in the structure of iperf3
     #[arg(short = 'J', long)]
     json: bool,
 }
@@ -238,7 +240,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         print(link::summary(&account).trim_end())?;
     }
     if stop.load(Ordering::SeqCst) {
-        say("interrupted: the account is of what was tested by then");
+        say("interrupted: these are the results so far");
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let is_broken = account.whole.streams.iter().any(|one| {
@@ -261,7 +263,7 @@ fn told(fault: Fault) -> anyhow::Error {
         ),
         Fault::Congestion(why) => Lacks::error(
             &why.to_string(),
-            "`sysctl net.ipv4.tcp_available_congestion_control` lists those that there are",
+            "`sysctl net.ipv4.tcp_available_congestion_control` lists the available ones",
         ),
         other => anyhow!("{other}"),
     }

@@ -41,10 +41,10 @@ pub(super) enum Listed {
     #[cfg(target_os = "linux")]
     #[value(alias = "element")]
     Elements,
-    /// Machines that functions are estimated for
+    /// Machines for estimates
     #[value(alias = "machine")]
     Machines,
-    /// Devices that `trammel bench` has a model of (`--model`)
+    /// Models of devices for `trammel bench --model`
     #[cfg(target_os = "linux")]
     #[value(alias = "device")]
     Devices,
@@ -88,7 +88,7 @@ impl Listed {
 pub(super) struct Args {
     /// What to list
     kind: Listed,
-    /// Of the elements, only this class, with all that there is to know of it
+    /// Of the elements, only this class, in full
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Write the list to standard output as JSON

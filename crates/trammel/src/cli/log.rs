@@ -13,31 +13,33 @@ use trammel_traffic::log::quota::Quota;
 use trammel_traffic::log::server::{Ended, LogServer};
 use trammel_traffic::signal::LOG_PORT;
 
-/// Keep the logs of senders and receivers elsewhere
+/// Run a log server for remote senders and receivers
 ///
-/// Listens on the loopback address unless told otherwise, until it is interrupted. `trammel send --log-to HOST` and
-/// `trammel recv --log-to HOST` write here, every second. `trammel decode` reads the files.
+/// Listens on the loopback address by default, until interrupted. `trammel send --log-to HOST` and
+/// `trammel recv --log-to HOST` write to it every second. `trammel decode` reads the files.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  trammel log logs/\n  trammel log --listen 0.0.0.0:9312 --key key.txt logs/\n  trammel log --itg logs/"
 )]
 pub(super) struct Args {
-    /// Folder for a file of each log, made if the name ends with `/`; or a file that logs are appended to, one at a time
+    /// Folder with one file per log, created if the name ends with `/`; or a file to which logs are
+    /// appended, one at a time
     #[arg(value_name = "FOLDER|FILE")]
     path: PathBuf,
     /// Address and port to listen on [default: 127.0.0.1:9312, with --itg 127.0.0.1:9001]
     #[arg(short = 'a', long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<SocketAddr>,
-    /// File with the key that writers must hold, 16 bytes at least
+    /// File with the key that writers must have, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Keep the logs of whoever reaches the address, without a key
+    /// Keep logs of everybody who reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
-    /// How much all logs together may take that are kept in this run, files at 4 KiB each beside their bytes
+    /// Most bytes of all logs of this run together; each file counts 4 KiB more
     #[arg(long, value_name = "SIZE", default_value = "10 GB", value_parser = super::send::bytes)]
     quota: u64,
-    /// Keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`, as ITGLog does; D-ITG knows no keys
+    /// Act as ITGLog: keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`; D-ITG
+    /// has no keys
     #[arg(long, help_heading = "D-ITG", conflicts_with = "key")]
     itg: bool,
 }
@@ -59,7 +61,7 @@ fn run_as_itglog(args: &Args) -> anyhow::Result<ExitCode> {
     let files = Files::open(&args.path, quota.clone()).map_err(anyhow::Error::msg)?;
     let Files::Folder(folder, _) = files else {
         anyhow::bail!(
-            "`{0}` is a file, and writers of D-ITG name the files that they want: give a folder, `{0}/`",
+            "`{0}` is a file, and D-ITG clients name their own files: give a folder, `{0}/`",
             args.path.display()
         );
     };
@@ -68,7 +70,7 @@ fn run_as_itglog(args: &Args) -> anyhow::Result<ExitCode> {
     say(&format!("listening on {}", server.address()));
     server
         .run(&interrupted, &|from, what| say(&format!("{from}: {what}")))
-        .map_err(|why| anyhow::anyhow!("no more logs can be taken: {why}"))?;
+        .map_err(|why| anyhow::anyhow!("no more logs can be accepted: {why}"))?;
     Ok(ExitCode::from(DONE))
 }
 
@@ -87,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     say(&format!("listening on {}", server.address()));
     let ran = server.run(&files, &interrupted, &|from, ended| {
         say(&match ended {
-            Ended::Whole { bytes } => format!("{from}: a log of {bytes} bytes is whole"),
+            Ended::Whole { bytes } => format!("{from}: a log of {bytes} bytes is complete"),
             Ended::Left { bytes, why } => {
                 format!("{from}: {why}; {bytes} bytes of its log are kept")
             }
@@ -96,6 +98,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         });
     });
-    ran.map_err(|why| anyhow::anyhow!("no more logs can be taken: {why}"))?;
+    ran.map_err(|why| anyhow::anyhow!("no more logs can be accepted: {why}"))?;
     Ok(ExitCode::from(DONE))
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
     after_help = "Example:\n  trammel man | man -l -\n  trammel man --dir /usr/local/share/man/man1"
 )]
 pub(super) struct Args {
-    /// Folder for one page a command
+    /// Folder for one page per command
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

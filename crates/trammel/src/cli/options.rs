@@ -31,13 +31,13 @@ pub(super) struct Options {
     scenario: PathBuf,
     #[command(flatten)]
     out: super::folder::Args,
-    /// Engines to use in place of the file's, separated by commas
+    /// Engines to use instead of the file's, separated by commas
     #[arg(short, long, value_name = "ENGINES", value_delimiter = ',')]
     engine: Vec<EngineName>,
-    /// Threads to use [default: one a core]
+    /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// First seed, in place of the file's
+    /// First seed, instead of the file's
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     /// Write the tables to standard output as JSON

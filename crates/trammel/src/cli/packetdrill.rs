@@ -6,17 +6,18 @@ use std::process::ExitCode;
 use trammel_ground::{DONE, FAILED, USAGE, print, say};
 use trammel_packetdrill::{Outcome, run as play};
 
-/// Run packetdrill scripts against our TCP, in virtual time
+/// Run packetdrill scripts against the simulator's TCP, in virtual time
 ///
-/// A script says what an application does, what arrives from the network and what is to leave, each at its time; those of
-/// google/packetdrill are understood. No root is needed and no command of a script is executed: those that set what our TCP models are
-/// carried out here, others skip the script.
+/// A script says what an application does, what arrives from the network, what must be sent, and
+/// when. Scripts of google/packetdrill are supported. No root is needed, and no command of a script
+/// is executed: commands that set options which the simulator models take effect, others skip the
+/// script.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel packetdrill crates/packetdrill/scripts\n  trammel packetdrill --verbose handshake.pkt\n\nExit codes:\n  0    none failed\n  1    a script failed\n  2    a script cannot be read"
 )]
 pub(super) struct Args {
-    /// Scripts, and folders in which every `.pkt` is one
+    /// Scripts, and folders of `.pkt` files
     #[arg(value_name = "FILE", required = true)]
     paths: Vec<PathBuf>,
     /// Show all segments and calls with their times

@@ -15,21 +15,21 @@ use trammel_transport::fidelity;
     after_help = "Example:\n  trammel paper tekala-2007 -o out\n\n`trammel list papers` shows the keys."
 )]
 pub(super) struct Args {
-    /// Keys of the papers; all of them without any
+    /// Keys of the papers [default: all]
     #[arg(value_name = "KEY")]
     keys: Vec<String>,
-    /// Every point and repeat, in place of the two-minute choice
+    /// Run every point and repeat, not the two-minute selection
     #[arg(long)]
     full: bool,
     #[command(flatten)]
     out: super::folder::Args,
-    /// With streams that are measured: how long each is sent [default: the paper's choice]
+    /// For measured streams: how long to send each [default: the paper's duration]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     duration: Option<Time>,
-    /// With streams that are measured: another generator that takes turns with ours, where it is installed
+    /// For measured streams: another generator, if installed, that alternates with Trammel
     #[arg(long, value_name = "PROGRAM", value_enum, value_delimiter = ',')]
     beside: Vec<Peer>,
-    /// Threads to use [default: one a core]
+    /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Write the tables to standard output as JSON

@@ -7,8 +7,9 @@ use trammel_forwarding::placement::{Format, Job, run as place};
 
 /// Place chains of network functions on servers
 ///
-/// Cuts chains that are too large into replicas, puts them on as few servers as it can, says how far from the least
-/// that may be, and simulates every core. A placement is printed only if an independent checker accepts it.
+/// Splits chains that are too large into replicas, places them on as few servers as it can, reports
+/// the gap to the lower bound, and simulates every core. A placement is printed only if an
+/// independent checker accepts it.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes\n  trammel place examples/placement.toml -o out"
@@ -25,7 +26,7 @@ pub(super) struct Args {
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
-    /// Seed of the simulated cores, in place of the file's
+    /// Seed of the simulated cores, instead of the file's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
@@ -34,9 +35,9 @@ pub(super) struct Args {
 enum Shown {
     /// Tables for people
     Text,
-    /// Every table, as with `--json`
+    /// All tables, as with `--json`
     Json,
-    /// Resources of Kubernetes, in YAML
+    /// Kubernetes resources in YAML
     Kubernetes,
 }
 

@@ -35,41 +35,43 @@ const FLUSH: Duration = Duration::from_secs(1);
 
 /// Receive the streams of `trammel send`, from many senders at once
 ///
-/// Listens on the loopback address unless told otherwise. Ends when it is interrupted, or after so many flows, and then says
-/// what came. The exit code is 130 where it was interrupted before these had come.
+/// Listens on the loopback address by default. Ends when interrupted, or after `--flows`, and then
+/// reports what it received. The exit code is 130 if it was interrupted before that.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0 --no-key\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
 )]
 pub(super) struct Args {
-    /// Address to listen on, for signalling and packets; of a link's own address with its interface, `fe80::1%eth0`
+    /// Address to listen on, for signalling and packets; a link-local address with its interface,
+    /// `fe80::1%eth0`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = own_address)]
     listen: SocketAddr,
-    /// Port of signalling; 0 takes any that is free [default: 9310, with --itg 9000]
+    /// Port of signalling; 0 takes any free port [default: 9310, with --itg 9000]
     #[arg(short, long, value_name = "PORT")]
     port: Option<u16>,
-    /// Come to the sender that waits there, `trammel send --wait`, in place of listening [default port: 9313]
+    /// Connect to a waiting sender (`trammel send --wait`) instead of listening [default port:
+    /// 9313]
     #[arg(long, value_name = "HOST", conflicts_with_all = ["listen", "port", "xdp", "no_key"])]
     connect: Option<String>,
-    /// End after so many flows are closed
+    /// End after this many flows are closed
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     flows: Option<u32>,
-    /// Interface of which datagrams of UDP are taken by AF_XDP, past the kernel's stack; of one port
+    /// Receive UDP datagrams of one port on this interface by AF_XDP, bypassing the kernel's stack
     #[arg(long, value_name = "INTERFACE")]
     xdp: Option<String>,
-    /// File with the key that senders must hold, 16 bytes at least
+    /// File with the key that senders must have, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Receive from whoever reaches the address, without a key
+    /// Receive from everybody who reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
-    /// Log of when each packet was sent and received; what the file holds stays
+    /// Log when each packet was sent and received; append to the file
     #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
     log: Option<PathBuf>,
-    /// Have the log server there keep the log [default port: 9312]
+    /// Write the log to this log server [default port: 9312]
     #[arg(long, value_name = "HOST")]
     log_to: Option<String>,
-    /// File with the key that the log server holds
+    /// File with the log server's key
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
     #[command(flatten)]
@@ -150,7 +152,7 @@ impl End {
         say(&format!("listening on {}", receiver.address()));
         if args.listen.ip().is_loopback() {
             say(
-                "note: this host alone reaches it; for others give `--listen 0.0.0.0` with `--key FILE` or `--no-key`",
+                "note: only this host can reach it; for others give `--listen 0.0.0.0` with `--key FILE` or `--no-key`",
             );
         }
         Ok(End::Listens(receiver))
@@ -250,7 +252,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if report.flows_in_totals_only > 0 {
         say(&format!(
-            "note: {} flows that were over first are in the totals only: the list has the last {}; `--log FILE` keeps all",
+            "note: the {} oldest flows are in the totals only: the list has the last {}; `--log FILE` keeps all",
             report.flows_in_totals_only,
             report.flows.len()
         ));

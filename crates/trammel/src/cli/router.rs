@@ -6,7 +6,7 @@ use trammel_driver::command::{Ended, Options};
 use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, USAGE};
 use trammel_router::diagnostic;
 
-/// Runs a router configuration in Click's language on this machine.
+/// Run a router configuration in Click's language on this machine.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     #[command(flatten)]

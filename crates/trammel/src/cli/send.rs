@@ -28,14 +28,15 @@ use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::LOG_PORT;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
-/// Send streams of packets to receivers and say what became of them
+/// Send streams of packets to receivers and account for every packet
 ///
-/// Packets leave by a schedule that is fixed beforehand, and how late each was is told. Start `trammel recv` first.
-/// A script has a flow on each line, of the words that this command takes for one, quoted as in a shell; `--to HOST` on a line
-/// names a receiver of its own. All flows begin at once, each after its `--start`.
+/// Packets leave by a schedule that is fixed beforehand, and the sender reports how late each
+/// packet left. Start `trammel recv` first. A script has one flow per line, with the options of
+/// this command, quoted as in a shell; `--to HOST` on a line gives that flow another receiver. All
+/// flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen 10.0.0.1:9313 --key key.txt --rate 1000\n\nThe exit code is 1 where packets were lost or the receiver did not tell."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen 10.0.0.1:9313 --key key.txt --rate 1000\n\nThe exit code is 1 if packets were lost or the receiver did not report."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
@@ -43,46 +44,47 @@ pub(super) struct Args {
     to: Option<String>,
     #[command(flatten)]
     flow: FlowArgs,
-    /// Send the flows of a file, one a line, all at once
+    /// Send the flows of a file, one per line, all at once
     #[arg(long, value_name = "FILE", conflicts_with = "FlowArgs")]
     script: Option<PathBuf>,
-    /// Sleep until packets are due, and spend no time asking the clock: late by what the timer is
+    /// Sleep until packets are due, without polling the clock; they are late by the timer's error
     #[arg(long)]
     sleep: bool,
-    /// Run before all programs of usual priority
+    /// Run before all programs of normal priority
     #[arg(long)]
     real_time: bool,
-    /// How packets of UDP are given to the kernel
+    /// How to give UDP packets to the kernel
     #[arg(long, value_enum, value_name = "WAY", default_value = "auto")]
     by: ByName,
-    /// Have the kernel tell when each packet of UDP left, and show by how much that is after it was due
+    /// Report by the kernel's timestamps how late each UDP packet left
     #[arg(long, conflicts_with = "by")]
     departures: bool,
-    /// Interface that frames leave by [default: as the routes say]
+    /// Interface for frames [default: by the routes]
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// Ethernet address that frames go to [default: the next hop's, as the kernel knows it]
+    /// Destination Ethernet address of frames [default: the next hop's, from the kernel]
     #[arg(long, value_name = "MAC", value_parser = mac)]
     to_mac: Option<[u8; 6]>,
     /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script")]
     flows: u32,
-    /// Threads that send them; a flow is sent by one [default: as many as hold the rates, one processor left free]
+    /// Sending threads; one thread sends a flow [default: as many as the rates need, one processor
+    /// stays free]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
-    /// File with the key that the receiver holds, 16 bytes at least; with `--from`, that the sender there holds
+    /// File with the receiver's key, at least 16 bytes; with `--from`, with that sender's key
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// Log of when each packet was due and sent, or sent and back; what the file holds stays
+    /// Log when each packet was due and sent, or sent and returned; append to the file
     #[arg(short, long, value_name = "FILE", conflicts_with = "log_to")]
     log: Option<PathBuf>,
-    /// Have the log server there keep the log [default port: 9312]
+    /// Write the log to this log server [default port: 9312]
     #[arg(long, value_name = "HOST")]
     log_to: Option<String>,
-    /// File with the key that the log server holds
+    /// File with the log server's key
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
-    /// Have the sender that waits for orders there send the flows [default port: 9311]
+    /// Send from this host, where `trammel send --daemon` runs [default port: 9311]
     #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"])]
     from: Option<String>,
     #[command(flatten)]
@@ -97,10 +99,10 @@ pub(super) struct Args {
 /// What is of one flow: the words of a script's line.
 #[derive(Clone, Debug, clap::Args)]
 struct FlowArgs {
-    /// Packets a second, or bits of payload: `10 kpps`, `100 Mbit/s`
+    /// Packets per second, or bits of payload: `10 kpps`, `100 Mbit/s`
     #[arg(short, long, value_name = "RATE", conflicts_with = "app")]
     rate: Option<String>,
-    /// Law of the gaps between packets; a shape only where there is a rate, else in seconds
+    /// Distribution of the gaps between packets: only its shape if there is a rate, else in seconds
     #[arg(
         short,
         long,
@@ -109,7 +111,7 @@ struct FlowArgs {
         conflicts_with = "app"
     )]
     gap: String,
-    /// Bytes of each payload, or their law
+    /// Bytes of each payload, or their distribution
     #[arg(
         short,
         long,
@@ -133,13 +135,13 @@ struct FlowArgs {
     /// When to start
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
     start: Time,
-    /// What carries the packets
+    /// Transport protocol
     #[arg(short = 'T', long, value_enum, default_value = "udp")]
     protocol: ProtocolName,
-    /// Have each packet sent back, and measure the round trip
+    /// Make the receiver return each packet, and measure the round trip
     #[arg(long)]
     round_trip: bool,
-    /// What to do where the sender is late
+    /// What to do if the sender is late
     #[arg(long, value_enum, default_value = "burst")]
     late: LateName,
     /// Seed of gaps and sizes [default: 1; in a script the flow's place]
@@ -148,7 +150,7 @@ struct FlowArgs {
     /// Name of the stream, in the receiver's log
     #[arg(long, value_name = "NAME", default_value = "")]
     name: String,
-    /// Receiver's port for packets [default: it chooses]
+    /// Receiver's port for packets [default: chosen by the receiver]
     #[arg(
         long,
         value_name = "PORT",
@@ -168,9 +170,9 @@ struct FlowArgs {
 enum ProtocolName {
     /// Datagrams
     Udp,
-    /// Messages in a stream of bytes: each is received when its last byte is
+    /// Messages in a byte stream; a message is received with its last byte
     Tcp,
-    /// Echo requests: their receiver counts them and its kernel answers them
+    /// Echo requests; the receiver counts them and its kernel answers them
     Icmp,
     /// Where the kernel has it: refused yet
     Sctp,
@@ -180,13 +182,13 @@ enum ProtocolName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ByName {
-    /// `calls`; segments for bursts where a thread does not hold the rates otherwise
+    /// `calls`; `segments` for bursts if a thread cannot sustain the rates otherwise
     Auto,
-    /// A call for each packet; where several are due, one call for up to 64
+    /// One call per packet; if several are due, one call for up to 64
     Calls,
-    /// What is due together leaves as one that the kernel cuts: bursts without gaps
+    /// Packets that are due together leave as one that the kernel cuts: bursts without gaps
     Segments,
-    /// Frames past the kernel's stack, by packet sockets
+    /// Frames that bypass the kernel's stack, by packet sockets
     Packet,
     /// The same, by AF_XDP
     Xdp,
@@ -194,11 +196,11 @@ enum ByName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LateName {
-    /// Send what is overdue at once: the mean rate holds
+    /// Send overdue packets at once; the mean rate holds
     Burst,
-    /// Leave out what is overdue: no bursts, some packets missing
+    /// Leave out overdue packets; no bursts, some packets missing
     Skip,
-    /// Put the rest of the plan off: gaps hold, the rate does not
+    /// Delay the rest of the plan; gaps hold, the rate does not
     Stretch,
 }
 
@@ -208,7 +210,7 @@ fn mac(text: &str) -> Result<[u8; 6], String> {
     for byte in &mut bytes {
         let part = parts.next().filter(|part| part.len() == 2);
         let value = part.and_then(|part| u8::from_str_radix(part, 16).ok());
-        *byte = value.ok_or("six bytes in hexadecimal are wanted, as 02:00:00:00:00:01")?;
+        *byte = value.ok_or("give six bytes in hexadecimal, such as 02:00:00:00:00:01")?;
     }
     match parts.next() {
         None => Ok(bytes),
@@ -239,7 +241,7 @@ fn mechanism(args: &Args) -> anyhow::Result<Option<Mechanism>> {
 fn plain(args: &Args, mechanism: Option<Mechanism>) -> anyhow::Result<Option<Mechanism>> {
     if args.interface.is_some() || args.to_mac.is_some() {
         anyhow::bail!(
-            "`--interface` and `--to-mac` are of frames: add `--by packet` or `--by xdp`"
+            "`--interface` and `--to-mac` are for frames: add `--by packet` or `--by xdp`"
         );
     }
     Ok(mechanism)
@@ -249,7 +251,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let wanted = [Dimension::Bytes, Dimension::Ratio];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
     if is_share(text) {
-        return Err("a number of bytes is wanted, such as `64 KB`".to_owned());
+        return Err("give a number of bytes, such as `64 KB`".to_owned());
     }
     if (1.0..=1e18).contains(&quantity.value) {
         return Ok(quantity.value as u64);
@@ -350,7 +352,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if asked.is_daemon() {
             anyhow::ensure!(
                 key.is_none(),
-                "libITG's orders bear no key; leave `--key` out"
+                "libITG's orders have no key; leave `--key` out"
             );
             return super::itg::wait(
                 asked,
@@ -372,11 +374,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let is_other = |flow: &flows::Planned| flow.stream.protocol != Protocol::Udp;
     let is_asked = args.by != ByName::Auto || args.departures;
     if is_asked && flows.iter().any(is_other) {
-        anyhow::bail!("`--by` and `--departures` are of UDP; leave them out, or `-T`");
+        anyhow::bail!("`--by` and `--departures` are for UDP; leave them out, or `-T`");
     }
     let comes_back = |flow: &flows::Planned| flow.stream.meter == Meter::RoundTrip;
     if args.departures && flows.iter().any(comes_back) {
-        anyhow::bail!("`--departures` is of one way; leave it out, or `--round-trip`");
+        anyhow::bail!("`--departures` is for one-way streams; leave it out, or `--round-trip`");
     }
     if let Some(threads) = args.threads
         && threads as usize > flows.len()
@@ -414,7 +416,7 @@ pub(super) fn show(outcome: &Outcome, is_json: bool) -> anyhow::Result<()> {
 }
 
 fn warning(log_fault: &str) -> String {
-    format!("warning: {log_fault}; the log lacks what came after")
+    format!("warning: {log_fault}; the log lacks everything after that")
 }
 
 /// What is printed of flows.

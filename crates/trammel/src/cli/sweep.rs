@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 /// Run a scenario as `run` does, without repeating what the folder already holds
 ///
-/// Finished runs are known by a hash of what they compute. `run` takes up an interrupted run and computes a whole one
-/// anew; `sweep` also keeps the runs of a whole one, so that a changed file runs only what is new.
+/// Finished runs are identified by a hash of what they compute. `run` resumes an interrupted run
+/// and computes a complete one anew; `sweep` also reuses the runs of a complete folder, so that
+/// after a change of the file only new points run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel sweep examples/friendliness-matrix.toml -o out")]
 pub(super) struct Args {

@@ -95,7 +95,7 @@ fn an_interrupt_keeps_what_is_done_and_the_next_run_goes_on() {
     let mut again = Run::start(folder, &run.namespace, &[], &ON_MORTAL);
     let ended = again.ends();
     assert_eq!(ended.code, Some(0), "{}", ended.said);
-    let told = "going on where it was interrupted";
+    let told = "resuming an interrupted run";
     assert!(ended.said.contains(told), "{}", ended.said);
     assert!(!ended.said.contains("measures itself"), "{}", ended.said);
     assert!(rows(&again.out(), "trials") > kept);

@@ -412,7 +412,7 @@ fn interfaces_without_a_clock_are_not_asked_for_times() {
     let traffic = traffic(64);
     let refused = Rig::timed(Dut::Kernel, Way::AfPacket, &traffic, TimedBy::Hardware);
     match refused.err() {
-        Some(Error::Invalid(why)) => assert!(why.contains("does not tell"), "{why}"),
+        Some(Error::Invalid(why)) => assert!(why.contains("does not timestamp"), "{why}"),
         other => assert!(
             or_skip(other.map_or(Ok(()), Err)).is_none(),
             "it was not refused"

@@ -172,7 +172,7 @@ fn a_file_that_is_no_capture_is_named() {
     std::fs::write(&path, "nonsense").expect("written");
     let (code, said) = ends(None, &["-e", &config]);
     assert_ne!(code, Some(0), "{said}");
-    assert!(said.contains("is no capture"), "{said}");
+    assert!(said.contains("is not a capture"), "{said}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
         format!(" Colours: what is compared; shapes: the {name}.")
     });
     Some(figure.captioned(&format!(
-        "{left_out}One mark a point of the sweep; up and to the left is better.{shapes}"
+        "{left_out}One mark per point of the sweep; up and to the left is better.{shapes}"
     )))
 }
 

@@ -127,7 +127,7 @@ impl Metric {
         name: "queue_delay_mean",
     };
     pub(super) const RECOVERY: Metric = Metric {
-        words: "time to use a rate that has risen",
+        words: "time to use an increased rate",
         kind: Kind::Seconds,
         more_is_better: false,
         of: Of::Bottleneck,

@@ -116,7 +116,7 @@ fn warnings(outcome: &Outcome) -> Vec<Block> {
     let more = outcome.notes.len().saturating_sub(MOST);
     if more > 0 {
         texts.push(format!(
-            "{more} more notes of this kind were said on the terminal."
+            "The terminal shows {more} more notes of this kind."
         ));
     }
     let note = |text| {

@@ -41,7 +41,7 @@ pub(super) fn dots(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<DotPlot
     ];
     match file.points[0].scenario.answer {
         Some(Goal::Recovery) => {
-            let title = "Time to use a rate that has risen";
+            let title = "Time to use an increased rate";
             metrics.insert(0, ("by-recovery", title, "s", &recovery, 1.0));
         }
         Some(Goal::Delay) => metrics.reverse(),

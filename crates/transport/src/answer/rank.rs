@@ -224,11 +224,11 @@ fn say(metric: Metric, rankings: &[Ranking]) -> Finding {
     let idle = match idle {
         0 => String::new(),
         1 => format!(
-            " One that uses the link less than {} as much as the best is left out.",
+            " One that uses less than {} of the best link use is left out.",
             percent(USES)
         ),
         n => format!(
-            " {n} that use the link less than {} as much as the best are left out.",
+            " {n} that use less than {} of the best link use are left out.",
             percent(USES)
         ),
     };
@@ -273,7 +273,7 @@ fn none_differs(metric: Metric, all: &[Ranking]) -> Finding {
     Finding::new(
         "",
         format!(
-            "No clear difference in {} between the {} that were compared{where_to}: {means}.",
+            "No clear difference in {} between the {} compared{where_to}: {means}.",
             metric.words,
             all[0].all.len()
         ),

@@ -1,4 +1,5 @@
-//! Engines side by side: goodput and share of every flow, by the simulator, the models and the literature.
+//! Engines compared: goodput and share of every flow, by the simulator, the models and the
+//! literature.
 
 use super::axis;
 use super::numbers::EQUAL_PARTS;
@@ -127,7 +128,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     }
     if rows.len() > MOST_ROWS {
         let text = format!(
-            "{} comparisons are too many for a page: they are in `comparison.csv`.",
+            "{} comparisons are too many for this page: see `comparison.csv`.",
             rows.len()
         );
         let has_models = !models.is_empty();
@@ -168,7 +169,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     let caption = if late {
         "After the warm-up. "
     } else {
-        "Shares and sums are of the whole run; a flow's own goodput is over the time in which it had something to send. "
+        "Shares and sums cover the whole run; a flow's own goodput covers the time in which it had data to send.  "
     };
     let repeats = file
         .points
@@ -183,7 +184,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
         ),
     };
     Some(Block::Comparison(Comparison {
-        title: "Engines side by side".to_owned(),
+        title: "Engines compared".to_owned(),
         caption: format!("{caption}{spread}"),
         keys,
         sources,

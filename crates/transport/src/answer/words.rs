@@ -6,7 +6,7 @@ use trammel_scenario::sweep::Point;
 use trammel_stats::table::format_float;
 
 /// How intervals are made.
-pub(super) const INTERVALS: &str = "Student's, on a log or logit scale where the metric has ends";
+pub(super) const INTERVALS: &str = "Student's, on a log or logit scale for bounded metrics";
 
 /// What kind of number it is, which decides how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

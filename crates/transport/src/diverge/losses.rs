@@ -134,7 +134,9 @@ pub(super) fn refusals(scenario: &Scenario) -> Vec<Fault> {
             faults.push(Fault {
                 place: format!("{place}.{key}"),
                 what: what.to_owned(),
-                why: "simulator and kernel draw for themselves, so they part by chance".to_owned(),
+                why:
+                    "simulator and kernel draw their own random numbers, so they diverge by chance"
+                        .to_owned(),
                 help: help.to_owned(),
             });
         };

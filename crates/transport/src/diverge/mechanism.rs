@@ -53,18 +53,18 @@ impl Setting {
                 send_buffer: Some(_),
                 ..
             } => (
-                "the send buffer: when its program is told that there is room",
-                "`socket_buffer` limits what it may have sent and not acknowledged",
+                "the send buffer: when the application learns that there is room",
+                "`socket_buffer` limits the data in flight",
             ),
             Setting {
                 has_slow_receiver: true,
                 ..
             } => (
                 "the receive window",
-                "`receive_buffer` or `reader` limits what its receiver offers",
+                "`receive_buffer` or `reader` limits the receive window",
             ),
             Setting { bytes: Some(_), .. } => (
-                "what its program gives it to send",
+                "the application's data",
                 "it has `bytes` to send and no more",
             ),
             _ => (
@@ -152,7 +152,7 @@ pub(super) fn find(
 ) -> Finding {
     if let Some(other) = &setting.other_law {
         return Finding {
-            mechanism: "two laws: they run different congestion controls".to_owned(),
+            mechanism: "two algorithms: they run different congestion controls".to_owned(),
             because: format!(
                 "the simulator runs `{}` and the kernel `{other}`",
                 setting.variant
@@ -178,11 +178,11 @@ pub(super) fn find(
         (false, true) => of_repeat(&theirs, &ours, setting),
         (true, true) if ours.number() != theirs.number() => Finding {
             mechanism: "loss detection (RACK marking, SACK scoreboard)".to_owned(),
-            because: "both retransmit, and not the same segment".to_owned(),
+            because: "both retransmit, but not the same segment".to_owned(),
         },
         _ if ours.number() == theirs.number() && length(&ours) != length(&theirs) => Finding {
             mechanism: "how data is cut into segments (Nagle, receive window, MSS)".to_owned(),
-            because: "both send the same data, in segments that are not equally long".to_owned(),
+            because: "both send the same data in segments of different length".to_owned(),
         },
         _ => of_time(&ours, &theirs, setting, has_lost),
     }
@@ -207,7 +207,7 @@ fn of_held(ours: &Act<'_>, theirs: &Act<'_>, setting: &Setting) -> Option<Findin
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "the congestion window does not hold {who} back: over a round trip {} are on their way in the simulator, {} in the kernel; {reason}",
+            "the congestion window does not limit {who}: over a round trip {} are in flight in the simulator, {} in the kernel; {reason}",
             numbers(ours),
             numbers(theirs)
         ),
@@ -231,7 +231,7 @@ fn of_acks(sides: &[Side; 2], until: Time, setting: &Setting) -> Option<Finding>
     let mechanism = if has_hole[0] != has_hole[1] {
         "the path: its queue dropped a packet in one of both"
     } else if has_hole[0] {
-        "what came to the receiver (losses), or its SACK blocks"
+        "the segments that reached the receiver (losses), or its SACK blocks"
     } else if setting.has_offload {
         "the receiver's delayed ACKs, or segments that offload joins"
     } else {
@@ -240,7 +240,7 @@ fn of_acks(sides: &[Side; 2], until: Time, setting: &Setting) -> Option<Finding>
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "from {:.6} s on their ACKs differ: the simulator's sender is told {}, the kernel's {}",
+            "from {:.6} s on their ACKs differ: the simulator's sender receives {}, the kernel's {}",
             at.as_secs_f64(),
             words[0],
             words[1]
@@ -331,12 +331,12 @@ fn of_states(
         (
             RECOVERY,
             "loss detection: one of them is in recovery",
-            "PRR: what may be sent in recovery",
+            "PRR: how much may be sent in recovery",
         ),
         (
             CWR,
             "the reaction to congestion marks: one of them reduces its window",
-            "PRR: what may be sent while the window is reduced",
+            "PRR: how much may be sent while the window is reduced",
         ),
     ] {
         match in_state(state) {
@@ -374,7 +374,7 @@ fn of_states(
     }
     if !is_by_ack {
         return (
-            "what its program gives it to send, or Nagle's algorithm".to_owned(),
+            "the application's data, or Nagle's algorithm".to_owned(),
             format!("it is sent {silence:.3} ms after the last ACK, and nothing is paced"),
         );
     }
@@ -483,7 +483,7 @@ mod tests {
         assert_eq!(found_in(&timed, &later, alike, &paced), "pacing");
         // What is not paced does not pace.
         let unpaced = found_in(&timed, &later, alike, &setting());
-        assert!(unpaced.contains("its program"), "{unpaced}");
+        assert!(unpaced.contains("the application's data"), "{unpaced}");
     }
 
     /// Two segments that follow an ACK, the second side's later.

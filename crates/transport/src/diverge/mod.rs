@@ -142,7 +142,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
         bail!(told(&faults));
     }
     let Some(flow) = scenario.flows.get(wish.flow) else {
-        bail!("there is no flow to look at; flows of workloads have no names");
+        bail!("there is no flow to compare; flows of workloads have no names");
     };
     let named = (flow.name.clone(), flow.variant.name.clone());
     let setting = mechanism::Setting::of(flow);
@@ -154,7 +154,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     let answer = measure::ask(&kernel.machine, &scenario, &job, interrupted)?;
     if let Some(missed) = answer.captures.iter().find(|one| one.missed > 0) {
         bail!(
-            "{} packets were not captured; look at less with `--until`",
+            "{} packets were not captured; shorten the run with `--until`",
             missed.missed
         );
     }

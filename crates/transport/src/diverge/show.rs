@@ -17,7 +17,7 @@ const NAMES: [&str; 2] = ["simulator", "kernel"];
 pub fn text(compared: &Compared) -> String {
     let (flow, variant) = &compared.flow;
     let mut text = format!(
-        "flow `{flow}` (`{variant}`), simulator beside {}; within {:.3} ms is the same time\n",
+        "flow `{flow}` (`{variant}`), simulator beside {}; differences up to {:.3} ms count as the same time\n",
         compared.kernel,
         compared.tolerance.as_secs_f64() * 1e3
     );
@@ -31,7 +31,7 @@ pub fn text(compared: &Compared) -> String {
     let Some((parting, finding)) = &compared.parting else {
         let _ = writeln!(
             text,
-            "alike to the end, {:.3} s: all {} segments with data",
+            "identical to the end, {:.3} s: all {} segments with data",
             compared.until.as_secs_f64(),
             compared.alike
         );
@@ -39,7 +39,7 @@ pub fn text(compared: &Compared) -> String {
     };
     let _ = writeln!(
         text,
-        "alike for {} segments with data; they part at {:.6} s\n",
+        "identical for {} segments with data; they diverge at {:.6} s\n",
         compared.alike,
         parting.at.as_secs_f64()
     );

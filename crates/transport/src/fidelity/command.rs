@@ -87,12 +87,12 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
             None => "their tables follow".to_owned(),
         };
         say(&format!(
-            "interrupted: {whole} of {all} cases of `{KEY}` are whole; {kept}"
+            "interrupted: {whole} of {all} cases of `{KEY}` are complete; {kept}"
         ));
     }
     match &job.document {
         Some(document) if outcome.is_interrupted || !outcome.failures.is_empty() => say(&format!(
-            "note: `{}` is left as it was, since a part of the study is no study; run it to the end",
+            "note: `{}` was not changed, since the study is incomplete; run it to the end",
             document.display()
         )),
         Some(document) => write_document(document, &outcome)?,

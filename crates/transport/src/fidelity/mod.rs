@@ -119,7 +119,7 @@ pub fn run(
         let (part, all) = (done.len(), cases.len());
         let sentence = &mut report.answer.sentence;
         *sentence =
-            format!("{sentence} The study was interrupted: {part} of {all} cases are whole.");
+            format!("{sentence} The study was interrupted: {part} of {all} cases are complete.");
     }
     Ok(Outcome {
         tables: vec![

@@ -45,7 +45,7 @@ pub fn render(study: &Study<'_>, made: &[(&Case, Sides)]) -> Report {
     };
     Report {
         title: "Fidelity to Linux 6.12".to_owned(),
-        question: "How close is our TCP to the real kernel's?".to_owned(),
+        question: "How close is the simulator's TCP to the real kernel's?".to_owned(),
         answer: Answer {
             number: format!("{} of {checks}", checks - misses),
             sentence: format!(

@@ -110,7 +110,7 @@ fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
         layout.faults.push(refused(&place, &what, why));
     };
     if matches!(flow.delayed_ack, DelayedAck::Segments(2..)) {
-        let why = "the kernel delays ACKs by a rule of its own, or not at all";
+        let why = "the kernel delays ACKs by its own rule, or not at all";
         add("delayed_ack", "a number of segments to an ACK", why);
     }
     if flow.pacing == Some(false) && described.built.variant == "bbr" {
@@ -121,12 +121,12 @@ fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
         );
     }
     if flow.offload != layout.offload {
-        let why = "interfaces of a guest have it or not";
+        let why = "a guest's interfaces have it all or none";
         add("offload", "offload of some flows only", why);
     }
     if flow.stack != Preset::Linux6 {
         let note = format!(
-            "stack `{}` is approximated: the kernel is what it is, with the variables set that come closest (no RACK, tail loss probes or F-RTO, initial window {}); windows still grow by segments and not by ACKs, the variants are today's, and PRR and undo stay",
+            "stack `{}` is approximated by sysctls of today's kernel (no RACK, tail loss probes or F-RTO, initial window {}); windows still grow by segments and not by ACKs, the variants are today's, and PRR and undo stay",
             flow.stack.name(),
             described.stacks.0.initial_window
         );

@@ -91,11 +91,11 @@ impl Placed<'_> {
         let mut add =
             |key: &str, what: &str, why: &str| faults.push(refused(&place(key), what, why));
         if line.trace.is_some() {
-            let why = "the kernel has no queue that takes delivery opportunities";
+            let why = "the kernel has no queue with delivery opportunities";
             add("trace", "a trace cannot be measured", why);
         }
         if line.reorder.is_some() {
-            let why = "the kernel's netem lets packets go ahead, where this holds them back";
+            let why = "the kernel's netem advances packets, while this delays them";
             add("reorder", "reordering cannot be measured", why);
         }
         if line.overhead < ETHERNET_HEADER {
@@ -103,8 +103,8 @@ impl Placed<'_> {
             add("overhead", "fewer than 14 bytes cannot be measured", why);
         }
         if matches!(line.jitter, Some(Jitter::Drawn(_))) {
-            let why = "the kernel's netem draws from a uniform law, or from tables of its own";
-            add("jitter", "jitter by a law cannot be measured", why);
+            let why = "the kernel's netem draws uniformly, or from its own tables";
+            add("jitter", "jitter by a distribution cannot be measured", why);
         }
         faults
     }

@@ -33,7 +33,7 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
             if !has_module && !CONGESTION.contains(&own.as_str()) {
                 let what = format!("`{name}`: `{own}` cannot be measured");
                 let why = format!(
-                    "a guest's kernel has {} and what `measure.module` brings",
+                    "a guest's kernel has {} and the module of `measure.module`",
                     CONGESTION.join(", ")
                 );
                 faults.push(refused(&format!("{place}.kernel_variant"), &what, &why));

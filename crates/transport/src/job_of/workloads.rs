@@ -21,7 +21,7 @@ pub(super) fn add(layout: &mut Layout<'_>, attached: &[Attached]) -> Vec<JobWork
             WorkloadKind::OnOff { .. } => "on-off",
         };
         let what = format!("workload `{}`: `{kind}` cannot be measured", workload.name);
-        let why = "a guest runs flows that are known before";
+        let why = "a guest runs only flows that are known beforehand";
         layout
             .faults
             .push(refused(&format!("workload.{at}.kind"), &what, why));

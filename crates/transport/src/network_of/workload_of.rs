@@ -121,6 +121,6 @@ fn per_second(arrivals: Arrivals, size: &Random, bottleneck: Option<Rate>) -> an
     let mean = size.mean().filter(|mean| mean.is_finite() && *mean > 0.0);
     let mean =
         mean.context("sizes without a mean; give `arrivals` in place of `load` or `rate`")?;
-    let rate = bottleneck.context("no link on its way has a rate; give `arrivals`")?;
+    let rate = bottleneck.context("no link on its path has a rate; give `arrivals`")?;
     Ok(arrivals.per_second(mean, rate))
 }

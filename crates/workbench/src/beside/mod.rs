@@ -150,7 +150,7 @@ pub fn measure<E: Send>(
             .map_err(|why| {
                 let processor = processors[who];
                 Error::Other(format!(
-                    "nothing can be kept on processor {processor}; `nproc` tells how many there are: {why}"
+                    "no thread can be bound to processor {processor}; `nproc` shows how many there are: {why}"
                 ))
             })
             .and_then(|()| makes[who]().map_err(Error::Work));
@@ -213,7 +213,7 @@ pub fn measure<E: Send>(
     let phases: Vec<Phase> = both.map(phase).collect();
     judge(&phases).ok_or_else(|| {
         Error::Other(
-            "the two hardly ever worked at the same time: other programs have the processors; try again when they have ended"
+            "the two hardly ever ran at the same time: other programs use the processors; try again when they have ended"
                 .to_owned(),
         )
     })

@@ -200,7 +200,7 @@ pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
     unsteady.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
     let shown = unsteady.iter().take(SHOWN).map(|pair| {
         format!(
-            "{} costs {:.0} and {:.0} cycles ({:.0} %, of which {:.0} % are borne)",
+            "{} costs {:.0} and {:.0} cycles ({:.0} %; the limit is {:.0} %)",
             pair.name,
             pair.first,
             pair.second,
@@ -214,7 +214,7 @@ pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "this machine is too noisy to be calibrated: by two passes {}{more}; load average {load}",
+        "this machine is too noisy to calibrate: in two passes {}{more}; load average {load}",
         shown.join(", "),
     ))
 }
@@ -223,8 +223,7 @@ pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
 pub(super) fn refusal_by_error(error: f64, load: &str) -> Option<String> {
     (error > LARGEST_ERROR).then(|| {
         format!(
-            "this machine is too noisy to be calibrated: estimates of graphs that were then timed err by up to {:.0} %; \
-             at most {:.0} % is borne; load average {load}",
+            "this machine is too noisy to calibrate: estimates of timed graphs err by up to {:.0} %; the limit is {:.0} %; load average {load}",
             error * 100.0,
             LARGEST_ERROR * 100.0
         )
@@ -311,8 +310,8 @@ mod tests {
         ];
         assert_eq!(
             refusal(&pairs, "5.0 4.0 3.0").unwrap(),
-            "this machine is too noisy to be calibrated: by two passes c costs 300 and 200 cycles \
-             (50 %, of which 15 % are borne), b costs 100 and 120 cycles (20 %, of which 15 % are borne); load average 5.0 4.0 3.0"
+            "this machine is too noisy to calibrate: in two passes c costs 300 and 200 cycles \
+             (50 %; the limit is 15 %), b costs 100 and 120 cycles (20 %; the limit is 15 %); load average 5.0 4.0 3.0"
         );
         assert_eq!(difference(&pairs), 0.5);
         assert_eq!(refusal(&pairs[..1], ""), None);

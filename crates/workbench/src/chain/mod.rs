@@ -241,7 +241,7 @@ fn links(subjects: &[Subject], frame: f64, under: &Conditions) -> Result<Found, 
 fn follow(bench: &mut Bench, frames: Option<&[Vec<u8>]>) -> Result<(), Error> {
     if !bench.narrow_to_devices() {
         return Err(Error::Other(format!(
-            "{}: it takes nothing from a device, so nothing comes to it from the function before; give it a FromDevice",
+            "{}: it has no FromDevice, so it receives nothing from the previous function; add one",
             bench.name
         )));
     }
@@ -253,7 +253,7 @@ fn follow(bench: &mut Bench, frames: Option<&[Vec<u8>]>) -> Result<(), Error> {
 
 fn nothing_left(name: &str, next: &str) -> Error {
     Error::Other(format!(
-        "{name}: none of its packets leaves by a ToDevice, so none comes to {next}; give frames that it forwards by --sample"
+        "{name}: none of its packets leaves by a ToDevice, so {next} receives none; give frames that it forwards with --sample"
     ))
 }
 

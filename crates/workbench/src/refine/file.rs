@@ -111,7 +111,7 @@ pub fn read(text: &str, name: &str) -> Result<Counted, String> {
         let before = error.span().map_or(0, |span| span.start);
         let line = text[..before.min(text.len())].matches('\n').count() + 1;
         let message = error.message().lines().next().unwrap_or_default();
-        format!("{name}:{line}: {message}: it is cut off or no file of counters; {WRITTEN_BY}")
+        format!("{name}:{line}: {message}: it is truncated or not a file of counters; {WRITTEN_BY}")
     })?;
     let table = document.as_table();
     if table.get("format").and_then(Item::as_str) != Some(FORMAT) {
@@ -129,7 +129,7 @@ pub fn read(text: &str, name: &str) -> Result<Counted, String> {
     let tables: Vec<&Table> = tables.into_iter().flatten().collect();
     if tables.len() as f64 != wanted {
         return Err(fault(format!(
-            "it has {} of {wanted} elements, so it is cut off",
+            "it has {} of {wanted} elements, so it is truncated",
             tables.len()
         )));
     }

@@ -172,7 +172,7 @@ pub fn refine(
         stage("cycles in elements", None, estimate(&now, length, &under)?);
     } else if has_cycles {
         notes.push(format!(
-            "cycles were counted on {}, so they say nothing of {}: its constants stay",
+            "cycles were counted on {} and do not apply to {}: its constants stay",
             counted.processor, machine.title
         ));
     }

@@ -103,8 +103,6 @@ impl Back {
                 }
             }
         }
-        Err(io::Error::other(
-            "its receiver did not come for its packets",
-        ))
+        Err(io::Error::other("its receiver did not connect"))
     }
 }

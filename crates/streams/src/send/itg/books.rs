@@ -82,7 +82,7 @@ impl Books {
             flows.push(FlowOutcome {
                 name: flow.stream.name.clone(),
                 sent,
-                received: Err("receivers of D-ITG do not tell".to_owned()),
+                received: Err("D-ITG receivers do not report".to_owned()),
             });
         }
         account.log(LogFile::finish);

@@ -129,7 +129,7 @@ fn await_receiver(
     };
     if !planned.iter().all(is_alike) {
         bail!(
-            "one receiver comes to a passive sender (`-H`): write `-H`, the same `-a` and the same `-S…` for all flows, or send them by themselves"
+            "a passive sender (`-H`) accepts one receiver: write `-H`, the same `-a` and the same `-S…` for all flows, or send them by themselves"
         );
     }
     let backs = planned.iter().enumerate();
@@ -163,7 +163,7 @@ fn await_receiver(
         }
         std::thread::sleep(LOOK);
     }
-    bail!("interrupted before a receiver came")
+    bail!("interrupted before a receiver connected")
 }
 
 /// What the receiver is told of a flow.
@@ -234,7 +234,7 @@ pub(super) fn converse(
                 });
             }
             Told::Refused(number) => {
-                let why = "the receiver refuses it: its port is taken";
+                let why = "the receiver refuses it: its port is in use";
                 books.fail((number - job.first) as usize, why);
             }
             Told::Ended(number) => ended.push((number - job.first) as usize),

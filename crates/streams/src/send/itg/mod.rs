@@ -82,7 +82,7 @@ fn send_all(
     let meter = first.stream.meter;
     if job.log.is_some() && planned.iter().any(|one| one.stream.meter != meter) {
         bail!(
-            "a log is of one-way flows or of round trips: send them by themselves, or leave `--log` out"
+            "a log holds either one-way flows or round trips: send them separately, or leave `--log` out"
         );
     }
     let wished = channel::wished(logs)?;

@@ -92,7 +92,7 @@ fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()>
     }
     if command.sender_serial.is_some() {
         return lacks(
-            "no serial line is signalled on (`-sk`): the original dies of it before it sends",
+            "serial lines are not supported (`-sk`): the original crashes before it sends",
             "leave `-sk` out",
         );
     }
@@ -106,7 +106,7 @@ pub fn addresses(host: &Host, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
         Host::Name(name) => name.clone(),
     };
     let found = reach::addresses(&text, 0);
-    let found = found.map_err(|why| anyhow!("`{text}` is no host that is known: {why}"))?;
+    let found = found.map_err(|why| anyhow!("`{text}` is not a known host: {why}"))?;
     if found.iter().any(|address| address.port() != 0) {
         bail!("`{text}` names a port: D-ITG has it in `-rp`, and that of signalling in `-Sdp`");
     }

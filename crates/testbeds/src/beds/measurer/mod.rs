@@ -172,11 +172,11 @@ mod tests {
             ("exit 3", "ended (exit status: 3) before it answered"),
             (
                 "read line; echo hello",
-                "said `hello`, which is no answer: ",
+                "sent `hello`, which is not an answer: ",
             ),
             (
                 r#"read line; echo '{"trial":7,"sent":1,"received":1,"effective_duration_s":1}'"#,
-                "answered trial 7; trial 1 was asked for",
+                "answered trial 7; trial 1 was requested",
             ),
             (
                 r#"read line; echo '{"trial":1,"sent":10,"received":11,"effective_duration_s":1}'"#,

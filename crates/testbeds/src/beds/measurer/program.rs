@@ -148,7 +148,7 @@ fn next(output: &mut impl BufRead) -> Option<Result<String, String>> {
     match output.take(LINE_BYTES).read_until(b'\n', &mut line) {
         Ok(0) => None,
         Ok(_) if line.len() as u64 == LINE_BYTES => {
-            Some(Err(format!("said a line longer than {LINE_BYTES} bytes")))
+            Some(Err(format!("sent a line longer than {LINE_BYTES} bytes")))
         }
         Ok(_) => {
             let text = String::from_utf8_lossy(&line);

@@ -33,7 +33,7 @@ fn one() -> u32 {
 /// What is wrong with a line.
 fn no_answer(line: &str, error: &serde_json::Error) -> String {
     let start: String = line.chars().take(80).collect();
-    format!("said `{start}`, which is no answer: {error}")
+    format!("sent `{start}`, which is not an answer: {error}")
 }
 
 impl Hello {
@@ -47,10 +47,10 @@ impl Hello {
             ));
         }
         if hello.device.trim().is_empty() {
-            return Err("`device` is empty: say what is tested".to_owned());
+            return Err("`device` is empty: name the device".to_owned());
         }
         if hello.sources == 0 {
-            return Err("`sources` is 0: somebody must send".to_owned());
+            return Err("`sources` is 0: give at least 1".to_owned());
         }
         match hello.line_rate_bps {
             Some(rate) if !(rate > 0.0 && rate.is_finite()) => Err(format!(
@@ -155,7 +155,7 @@ impl Reply {
         let answer: Answer = serde_json::from_str(line).map_err(|error| no_answer(line, &error))?;
         if answer.trial != trial {
             return Err(format!(
-                "answered trial {}; trial {trial} was asked for",
+                "answered trial {}; trial {trial} was requested",
                 answer.trial
             ));
         }
@@ -175,13 +175,13 @@ impl Reply {
         };
         if received > sent {
             return Err(format!(
-                "{received} of {sent} frames came: duplicates and strangers do not count as received"
+                "{received} of {sent} frames were received: duplicates and stray frames do not count as received"
             ));
         }
         let asked = load.frames();
         if sent as f64 > asked * (1.0 + MOST_MORE) + f64::from(sources) {
             return Err(format!(
-                "{sent} frames were sent, and {asked:.0} were asked for: what became of them says nothing of this load"
+                "{sent} frames were sent, and {asked:.0} were requested: the result is not for this load"
             ));
         }
         // A day is the longest trial.

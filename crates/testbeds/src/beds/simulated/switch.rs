@@ -105,13 +105,13 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
     let length = first.load.duration();
     if flows.iter().any(|flow| flow.load.duration() != length) {
         return Err(unable(
-            "in virtual time, flows that are offered together are equally long",
+            "in virtual time, flows that are offered together have the same duration",
         ));
     }
     let is_switch = bed.is_switch();
     if !is_switch && flows.iter().any(|flow| (flow.from, flow.to) != (0, 1)) {
         return Err(unable(
-            "which way out a frame takes is known of switches (`EtherSwitch`) only, not of routers",
+            "the output of a frame is known only for switches (`EtherSwitch`), not for routers",
         ));
     }
     let bench = &bed.configuration.bench;
@@ -132,7 +132,7 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
     let router = bed.mixed(&mix)?;
     if flows.iter().any(|flow| flow.traffic.modifier.is_some()) {
         return Err(unable(
-            "in virtual time, flows that are offered together have nothing beside them",
+            "in virtual time, flows that are offered together have no modifiers",
         ));
     }
     let like = |flow: &Flow| (flow.traffic.protocol, flow.traffic.sizes.least());

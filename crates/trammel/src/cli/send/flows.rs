@@ -38,7 +38,7 @@ pub(super) fn planned(words: &str, to: Option<&str>, place: usize) -> Result<Pla
     let words = Words::try_parse_from(words).map_err(|error| short(&error))?;
     let to = words.to.as_deref().or(to);
     let to =
-        to.ok_or("where to? give `--to HOST` on the line, or a host for all to the command")?;
+        to.ok_or("no receiver; give `--to HOST` on the line, or a host on the command line")?;
     Ok(Planned {
         to: to.to_owned(),
         port: words.flow.port,

@@ -28,25 +28,25 @@ use trammel_traffic::signal::{ORDERS_PORT, WAIT_PORT};
 /// The words of a sender that waits for orders.
 #[derive(Debug, clap::Args)]
 pub(super) struct DaemonArgs {
-    /// Wait for orders, and send the flows that they tell
+    /// Wait for orders, and send their flows
     #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "departures", "flows", "threads", "json"])]
     daemon: bool,
-    /// Wait for the receiver to come, `trammel recv --connect`: for one behind a translator of addresses
+    /// Wait for a receiver behind NAT to connect (`trammel recv --connect`)
     #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by", "departures"])]
     wait: bool,
     /// Address and port to wait on [default: 127.0.0.1, 9311 for orders and 9313 for a receiver]
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_at)]
     listen: Option<SocketAddr>,
-    /// Serve whoever reaches the address, without a key
+    /// Serve everybody who reaches the address, without a key
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
-    /// File with the key that receivers hold
+    /// File with the receivers' key
     #[arg(long, value_name = "FILE", requires = "daemon")]
     receivers_key: Option<PathBuf>,
-    /// How many flows are sent at once, of all orders together
+    /// Flows at a time, of all orders together
     #[arg(long, value_name = "N", default_value_t = 256, requires = "daemon")]
     most_flows: usize,
-    /// How long an order's flows are sent
+    /// Longest duration of an order's flows
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = crate::cli::durations::parse, requires = "daemon")]
     most_time: Time,
 }
@@ -66,7 +66,7 @@ impl DaemonArgs {
         if !self.wait {
             anyhow::ensure!(
                 self.listen.is_none() && !self.no_key,
-                "`--listen` and `--no-key` are of a sender that waits: add `--daemon` or `--wait`"
+                "`--listen` and `--no-key` are for a waiting sender: add `--daemon` or `--wait`"
             );
             return Ok(None);
         }
@@ -141,7 +141,7 @@ impl Worker for Works {
         let end = flow.stream.start + limits.duration.unwrap_or(Time::ZERO);
         if end > most {
             return Err(format!(
-                "it would be sent until {} s after its start; this sender sends {} s at most",
+                "it would last {} s; this sender allows {} s at most",
                 end.as_secs_f64(),
                 most.as_secs_f64()
             ));

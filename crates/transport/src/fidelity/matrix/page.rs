@@ -48,7 +48,7 @@ pub fn render(made: &Made, seed: u64) -> Report {
         Block::Note(Note {
             kind: NoteKind::Warning,
             text: format!(
-                "`{}` with seed {} came to nothing: {}",
+                "`{}` with seed {} failed: {}",
                 failure.point, failure.seed, failure.why
             ),
         })
@@ -107,7 +107,7 @@ pub fn render(made: &Made, seed: u64) -> Report {
             },
             Section {
                 heading: "The worst".to_owned(),
-                text: "Beside each error stand the null model's, of a full link that is shared equally, and how far the kernel's own phases lie apart, as a part of their mean. Folder `cells` has the scenarios, for `trammel run` and `trammel diverge`.".to_owned(),
+                text: "Beside each error are that of the null model (a full link, shared equally) and the spread of the kernel's own phases, relative to their mean. Folder `cells` has the scenarios, for `trammel run` and `trammel diverge`.".to_owned(),
                 blocks: vec![view("Worst flows", worst, true)],
             },
             Section {
@@ -158,21 +158,21 @@ const BY_REGIME: [Shown; 3] = [
     Shown {
         id: "errors",
         title: "Goodput error by variant and regime",
-        what: "the simulator's error, of the kernel's goodput",
+        what: "the simulator's error, relative to the kernel's goodput",
         number: |row| row.error().abs(),
         label: Label::Simulated,
     },
     Shown {
         id: "null-errors",
         title: "The null model's error",
-        what: "the error of a full link that is shared equally",
+        what: "the error of a full link, shared equally",
         number: |row| row.null_error().abs(),
         label: Label::Predicted,
     },
     Shown {
         id: "own",
         title: "The kernel's own spread",
-        what: "how far the kernel's phases lie apart, of their mean",
+        what: "the spread of the kernel's phases, relative to their mean",
         number: |row| row.spread,
         label: Label::LinuxVt,
     },
