@@ -17,6 +17,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::time::Time;
 use trammel_core::units::{Dimension, Quantity, Rate};
 use trammel_netsim::flow::{FlowSpec, Reader};
+use trammel_netsim::ids::{FlowId, LinkId};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -207,7 +208,7 @@ impl Options {
         (self.rtt.1 - self.rtt.0) / steps * index as u64
     }
 
-    fn flow(&self, index: usize, forward: Vec<usize>, backward: Vec<usize>) -> FlowSpec {
+    fn flow(&self, index: usize, forward: Vec<LinkId>, backward: Vec<LinkId>) -> FlowSpec {
         let FlowOption {
             variant,
             params,
@@ -249,7 +250,7 @@ impl Options {
             "flow,time_s,cwnd,ssthresh,srtt_us,in_flight,state,retransmissions,bytes_acked"
         )?;
         for index in 0..self.flows.len() {
-            for s in &network.flow_trace(index).samples {
+            for s in &network.flow_trace(FlowId::new(index)).samples {
                 write!(
                     out,
                     "{index},{:.6},{},{}",
@@ -267,8 +268,8 @@ impl Options {
     fn write_results(&self, network: &mut Network, out: &mut dyn Write) -> io::Result<()> {
         let (mut data_packets, mut acks, mut delivered_bytes) = (0, 0, 0);
         for (index, option) in self.flows.iter().enumerate() {
-            let mean_rtt_us = network.flow_rtt(index).mean().unwrap_or(0.0);
-            let flow = network.flow(index);
+            let mean_rtt_us = network.flow_rtt(FlowId::new(index)).mean().unwrap_or(0.0);
+            let flow = network.flow(FlowId::new(index));
             let sender = &flow.sender;
             data_packets += sender.data_segments_sent;
             acks += sender.acks_received;
@@ -296,7 +297,7 @@ impl Options {
             writeln!(out, " mean_rtt_us={mean_rtt_us:.1}")?;
         }
         let goodput_mbps = delivered_bytes as f64 * 8e-6 / self.duration.as_secs_f64();
-        let bottleneck = network.link(0).counters();
+        let bottleneck = network.link(LinkId::new(0)).counters();
         write!(
             out,
             "run data_packets={data_packets} acks={acks} goodput_mbps={goodput_mbps:.4}"

@@ -10,6 +10,7 @@ use trammel_core::entry::Params;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -128,7 +129,7 @@ fn share(seconds: u64) -> [u64; 2] {
         });
     }
     network.run_until(Time::from_secs(seconds));
-    [0, 1].map(|flow| network.flow(flow).bytes_delivered / 1448)
+    [0, 1].map(|flow| network.flow(FlowId::new(flow)).bytes_delivered / 1448)
 }
 
 #[allow(clippy::print_stdout)] // What an example prints is its result.

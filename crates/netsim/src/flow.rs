@@ -1,7 +1,10 @@
 //! A TCP flow: two connections, the routes between them, and the applications at both ends.
 
+use crate::ids::{End, LinkId, ReadingAppId, TimerSlot};
 use crate::trace::{Pace, Sample, Trace};
 use crate::workload::{Job, Template};
+use std::ops::{Index, IndexMut};
+use std::sync::LazyLock;
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
 use trammel_stats::histogram::Histogram;
@@ -61,9 +64,9 @@ pub struct FlowSpec {
     /// Bytes to send; none is without end.
     pub bytes: Option<u64>,
     /// Links from sender to receiver.
-    pub forward: Vec<usize>,
+    pub forward: Vec<LinkId>,
     /// Links from receiver to sender.
-    pub backward: Vec<usize>,
+    pub backward: Vec<LinkId>,
     /// How the receiving application reads; none reads at once. Flows of alike readers share one
     /// application, which reads all of them when it wakes.
     pub reader: Option<Reader>,
@@ -85,10 +88,37 @@ impl std::fmt::Debug for FlowSpec {
 
 /// The two connections of a flow.
 #[derive(Debug)]
-pub(crate) struct Ends {
-    /// Sender and receiver.
-    pub(crate) end: [Connection; 2],
+pub(crate) struct Ends([Connection; 2]);
+
+impl Ends {
+    /// The client's connection and the server's.
+    pub(crate) fn new(connections: [Connection; 2]) -> Ends {
+        Ends(connections)
+    }
+
+    /// The client's connection and the server's.
+    pub(crate) fn both(&self) -> &[Connection; 2] {
+        &self.0
+    }
 }
+
+impl Index<End> for Ends {
+    type Output = Connection;
+    #[inline]
+    fn index(&self, end: End) -> &Connection {
+        &self.0[end as usize]
+    }
+}
+
+impl IndexMut<End> for Ends {
+    #[inline]
+    fn index_mut(&mut self, end: End) -> &mut Connection {
+        &mut self.0[end as usize]
+    }
+}
+
+/// The round trips of a flow that has had none.
+pub(crate) static NO_RTT: LazyLock<Histogram> = LazyLock::new(|| Histogram::of_counts(2));
 
 /// What a flow achieved, also after its connections are gone.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,10 +156,10 @@ pub struct FlowResult {
 pub(crate) struct Flow {
     pub(crate) spec: FlowSpec,
     pub(crate) ends: Option<Box<Ends>>,
-    /// Index of the sender's timer among the engine's slots; the receiver's is the next.
-    pub(crate) slot: usize,
-    /// Which application reads what comes; [`NO_SINK`](crate::network::reader::NO_SINK) reads at once.
-    pub(crate) sink: u32,
+    /// The sender's timer on the agenda.
+    pub(crate) slot: TimerSlot,
+    /// Which application reads what arrives; `None` reads at once.
+    pub(crate) reading_app: Option<ReadingAppId>,
     /// Round trips, µs; made with the first of them, since it is large.
     pub(crate) rtt: Option<Box<Histogram>>,
     pub(crate) trace: Trace,
@@ -147,8 +177,8 @@ impl Flow {
         Flow {
             spec,
             ends: None,
-            slot: usize::MAX,
-            sink: crate::network::reader::NO_SINK,
+            slot: TimerSlot::NONE,
+            reading_app: None,
             rtt: None,
             trace,
             result: FlowResult::default(),
@@ -188,7 +218,7 @@ impl Flow {
     /// Copies what is to be known of the connections into the result.
     pub(crate) fn update_result(&mut self) {
         let Some(ends) = &self.ends else { return };
-        let [sender, receiver] = &ends.end;
+        let (sender, receiver) = (&ends[End::Client], &ends[End::Server]);
         self.result.bytes_acked = sender.tp().bytes_acked;
         self.result.bytes_delivered = receiver.counters().bytes_delivered;
         self.result.bytes_held = receiver.bytes_held();
@@ -203,6 +233,6 @@ impl Flow {
     /// What a trace shows of the sender at `now`.
     pub(crate) fn sample(&self, now: Time) -> Option<Sample> {
         let ends = self.ends.as_ref()?;
-        Some(Sample::of(&ends.end[0], now))
+        Some(Sample::of(&ends[End::Client], now))
     }
 }

@@ -8,7 +8,9 @@
 #![forbid(unsafe_code)]
 
 pub mod flow;
+pub mod ids;
 pub mod link;
+pub mod middlebox;
 pub mod network;
 pub mod packet;
 pub mod pcapng;

@@ -15,6 +15,7 @@ mod late;
 mod served;
 mod spoil;
 
+use crate::ids::{MediumId, MiddleboxId};
 use crate::packet::Packet;
 use crate::ring::Ring;
 use ahead::{Ahead, End};
@@ -170,7 +171,7 @@ pub struct Link {
     service: Service,
     is_foreseen: bool,
     /// The device that stands before it.
-    between: Option<u32>,
+    middlebox: Option<MiddleboxId>,
     pipe: Ring<InPipe>,
     spoil: Option<Box<Spoil>>,
     /// What is seen of it, where the link is crossed ahead of time.
@@ -190,11 +191,11 @@ impl Link {
 
     /// One direction of a path over end `side` of medium `medium`, which empties the queue with
     /// [`take`](Link::take) and [`leave`](Link::leave).
-    pub(crate) fn over_medium(spec: LinkSpec, medium: u32, side: u32) -> Link {
+    pub(crate) fn over_medium(spec: LinkSpec, medium: MediumId, side: u32) -> Link {
         Link::build(spec, Some((medium, side)))
     }
 
-    fn build(mut spec: LinkSpec, medium: Option<(u32, u32)>) -> Link {
+    fn build(mut spec: LinkSpec, medium: Option<(MediumId, u32)>) -> Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
         let tx = spec.rate.map(TxTime::new);
@@ -233,7 +234,7 @@ impl Link {
             rate: spec.rate,
             service,
             is_foreseen,
-            between: None,
+            middlebox: None,
             pipe: Ring::new(),
             spoil,
             ahead: None,
@@ -245,24 +246,24 @@ impl Link {
 
     /// The medium that this link is a direction of.
     #[inline]
-    pub(crate) fn medium(&self) -> Option<usize> {
+    pub(crate) fn medium(&self) -> Option<MediumId> {
         match &self.service {
             Service::Express(_) => None,
-            Service::Served(served) => served.medium.map(|(medium, _)| medium as usize),
+            Service::Served(served) => served.medium.map(|(medium, _)| medium),
         }
     }
 
     /// Device `number` stands before this link: what comes to it, and when, only the device knows.
-    pub(crate) fn stand_behind(&mut self, number: u32) {
-        assert!(self.between.is_none(), "one device stands before a link");
+    pub(crate) fn stand_behind(&mut self, number: MiddleboxId) {
+        assert!(self.middlebox.is_none(), "one device stands before a link");
         self.is_foreseen = false;
-        self.between = Some(number);
+        self.middlebox = Some(number);
     }
 
     /// The device that stands before this link.
     #[inline]
-    pub(crate) fn between(&self) -> Option<usize> {
-        self.between.map(|number| number as usize)
+    pub(crate) fn middlebox(&self) -> Option<MiddleboxId> {
+        self.middlebox
     }
 
     /// The link's first rate.

@@ -12,6 +12,7 @@
 //!
 //! Source: RFC 791, 768, 3168.
 
+use crate::ids::LinkId;
 use crate::packet::{Course, Packet};
 use std::io::{self, Write};
 use trammel_core::time::Time;
@@ -36,13 +37,13 @@ const UDP: u8 = 17;
 pub(crate) struct Capture {
     out: io::Result<Writer>,
     /// Links of this capture, in the order of their interfaces, and what they had dropped when last seen.
-    links: Vec<(usize, u64)>,
+    links: Vec<(LinkId, u64)>,
     ip_identification: u16,
 }
 
 impl Capture {
     /// Begins a capture of `links`, which are given by index and name.
-    pub(crate) fn new(links: &[(usize, &str)], out: Box<dyn Write + Send>) -> Capture {
+    pub(crate) fn new(links: &[(LinkId, &str)], out: Box<dyn Write + Send>) -> Capture {
         let mut capture = Capture {
             out: Writer::new(Sink::plain(out), Order::Little),
             links: links.iter().map(|(index, _)| (*index, 0)).collect(),
@@ -58,12 +59,12 @@ impl Capture {
     }
 
     /// Whether link `index` is captured.
-    pub(crate) fn has(&self, index: usize) -> bool {
+    pub(crate) fn has(&self, index: LinkId) -> bool {
         self.links.iter().any(|(link, _)| *link == index)
     }
 
     /// A packet has left link `index`, which has dropped `dropped` packets so far.
-    pub(crate) fn record(&mut self, now: Time, index: usize, packet: &Packet, dropped: u64) {
+    pub(crate) fn record(&mut self, now: Time, index: LinkId, packet: &Packet, dropped: u64) {
         let Some(interface) = self.links.iter().position(|(link, _)| *link == index) else {
             return;
         };
@@ -91,7 +92,7 @@ impl Capture {
     }
 
     /// The links of this capture.
-    pub(crate) fn links(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.links.iter().map(|(link, _)| *link)
     }
 
@@ -115,7 +116,7 @@ pub fn write_segments(
     segments: impl Iterator<Item = (Time, bool, Segment)>,
     out: Box<dyn Write + Send>,
 ) -> io::Result<()> {
-    let mut capture = Capture::new(&[(0, name)], out);
+    let mut capture = Capture::new(&[(LinkId::new(0), name)], out);
     let (mut last, mut count) = (Time::ZERO, 0);
     for (at, is_forward, segment) in segments {
         let packet = Packet {
@@ -127,7 +128,7 @@ pub fn write_segments(
             },
             ..Packet::default()
         };
-        capture.record(at, 0, &packet, 0);
+        capture.record(at, LinkId::new(0), &packet, 0);
         (last, count) = (at, count + 1);
     }
     capture.finish(last, &[(count, 0)])

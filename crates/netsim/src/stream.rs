@@ -1,5 +1,6 @@
 //! A stream of datagrams: a source with its plan, and a sink that counts loss, delay and jitter.
 
+use crate::ids::{LinkId, StreamId};
 use crate::packet::Packet;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -49,7 +50,7 @@ pub struct StreamSpec {
     /// When it stops.
     pub stop: Time,
     /// Links from source to sink.
-    pub route: Vec<usize>,
+    pub route: Vec<LinkId>,
     /// Whether what arrives is kept for [`take_arrivals`](crate::network::Network::take_arrivals).
     pub keeps_arrivals: bool,
 }
@@ -134,13 +135,19 @@ impl Stream {
     }
 
     /// The datagram that leaves at `now`.
-    pub(crate) fn emit(&mut self, index: u32, now: Time) -> Packet {
+    pub(crate) fn emit(&mut self, index: StreamId, now: Time) -> Packet {
         let next = self.next.take();
         let next = next.expect("a departure was planned before it is due");
         let number = self.sent_pkts as u32;
         self.sent_pkts += 1;
         self.sent_bytes += u64::from(next.payload_bytes);
-        Packet::datagram(index, number, next.payload_bytes, next.wire_bytes, now)
+        Packet::datagram(
+            index.index() as u32,
+            number,
+            next.payload_bytes,
+            next.wire_bytes,
+            now,
+        )
     }
 
     /// A datagram arrives at `now`.

@@ -17,6 +17,7 @@
 //! No serialisation elsewhere is counted, so that without token buckets no slowdown is below 1.
 
 use crate::flow::MakeCc;
+use crate::ids::{LinkId, Table, WorkloadId};
 use crate::link::Link;
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
@@ -36,9 +37,9 @@ pub struct Template {
     /// The variant, at both ends.
     pub cc: MakeCc,
     /// Links from client to server.
-    pub forward: Vec<usize>,
+    pub forward: Vec<LinkId>,
     /// Links from server to client.
-    pub backward: Vec<usize>,
+    pub backward: Vec<LinkId>,
     /// Overhead of lower layers that links count, bytes a packet.
     pub overhead_bytes: u32,
 }
@@ -203,8 +204,8 @@ struct Ideal {
 }
 
 impl Ideal {
-    fn new(flow: &Template, links: &[Link]) -> Ideal {
-        let way = |route: &[usize]| {
+    fn new(flow: &Template, links: &Table<LinkId, Link>) -> Ideal {
+        let way = |route: &[LinkId]| {
             let mut delay = Time::ZERO;
             for link in route {
                 delay += links[*link].delay();
@@ -309,7 +310,7 @@ impl Passed {
 /// What one connection of a workload is doing.
 #[derive(Debug)]
 pub(crate) struct Job {
-    pub(crate) workload: u32,
+    pub(crate) workload: WorkloadId,
     kind: JobKind,
 }
 
@@ -347,7 +348,7 @@ enum Phase {
 }
 
 impl Workload {
-    pub(crate) fn new(spec: WorkloadSpec, links: &[Link]) -> Workload {
+    pub(crate) fn new(spec: WorkloadSpec, links: &Table<LinkId, Link>) -> Workload {
         Workload {
             ideal: Ideal::new(&spec.flow, links),
             rng: Rng::new(spec.seed, &format!("workload:{}", spec.name)),
@@ -424,7 +425,7 @@ impl Workload {
     }
 
     /// The connection to open at `now`, and when the next one follows.
-    pub(crate) fn open(&mut self, now: Time, number: u32) -> (Job, Option<Time>) {
+    pub(crate) fn open(&mut self, now: Time, number: WorkloadId) -> (Job, Option<Time>) {
         self.opened += 1;
         let mut next = None;
         let kind = match &mut self.spec.plan {

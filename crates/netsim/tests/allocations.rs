@@ -14,6 +14,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -144,7 +145,7 @@ fn dumbbell(variant: &str, losses: Losses, has_access: bool) -> Network {
 fn progress(network: &mut Network) -> (u64, u64) {
     let mut sum = (0, 0);
     for index in 0..2 {
-        let sender = network.flow(index).sender;
+        let sender = network.flow(FlowId::new(index)).sender;
         sum = (sum.0 + sender.data_segments_sent, sum.1 + sender.recoveries);
     }
     sum

@@ -12,6 +12,7 @@ use common::{Case, case};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::time::Time;
+use trammel_netsim::ids::{FlowId, LinkId, WorkloadId};
 use trammel_tcp::connection::Failure;
 
 fn from_environment(name: &str) -> Option<u64> {
@@ -26,8 +27,8 @@ fn capacity_holds(case: &mut Case) {
         let Some((bytes_per_s, burst)) = capacity else {
             continue;
         };
-        let (_, waiting) = case.net.backlog(index);
-        let sent = case.net.link(index).counters().sent_bytes as f64 - waiting as f64;
+        let (_, waiting) = case.net.backlog(LinkId::new(index));
+        let sent = case.net.link(LinkId::new(index)).counters().sent_bytes as f64 - waiting as f64;
         // A packet that is being sent counts as sent where the queue is served packet by packet.
         let most = bytes_per_s * seconds + *burst as f64 + 9100.0;
         assert!(
@@ -39,7 +40,7 @@ fn capacity_holds(case: &mut Case) {
 
 fn no_more_arrives_than_was_written(case: &mut Case) {
     for (index, bytes) in case.bytes.iter().enumerate() {
-        let flow = case.net.flow(index).clone();
+        let flow = case.net.flow(FlowId::new(index)).clone();
         if let Some(bytes) = bytes {
             assert!(flow.bytes_delivered <= *bytes, "flow {index}: {flow:?}");
         }
@@ -57,7 +58,7 @@ fn check(seed: u64) {
     }
     case.net.run_until(case.end);
     let before: Vec<_> = (0..case.bytes.len())
-        .map(|at| case.net.flow(at).bytes_acked)
+        .map(|at| case.net.flow(FlowId::new(at)).bytes_acked)
         .collect();
     let mut is_over = true;
     let wanted: Vec<_> = case
@@ -65,38 +66,43 @@ fn check(seed: u64) {
         .iter()
         .enumerate()
         // What was sent before the stop must arrive.
-        .map(|(index, bytes)| bytes.unwrap_or_else(|| case.net.flow(index).sender.bytes_sent))
+        .map(|(index, bytes)| {
+            bytes.unwrap_or_else(|| case.net.flow(FlowId::new(index)).sender.bytes_sent)
+        })
         .collect();
     for (index, wanted) in wanted.iter().enumerate() {
         let has_given_up = case
             .net
-            .connections(index)
+            .connections(FlowId::new(index))
             .is_some_and(|(sender, _)| sender.failure() == Some(Failure::TimedOut));
         if has_given_up {
             // Six SYNs may be lost where another flow keeps the queue full; what counts is that it is rare.
             GIVEN_UP.fetch_add(1, Ordering::Relaxed);
             is_over = false;
-        } else if case.net.flow(index).bytes_delivered < *wanted {
+        } else if case.net.flow(FlowId::new(index)).bytes_delivered < *wanted {
             // A large window repaired at one segment a round trip takes hours; but it must go on.
             is_over = false;
             let mut more = case.net.now();
             more += Time::from_secs(600);
             case.net.run_until(more);
-            let after = case.net.flow(index).clone();
+            let after = case.net.flow(FlowId::new(index)).clone();
             assert!(
                 after.bytes_acked > before[index],
                 "flow {index} is stuck: {after:?}"
             );
         } else if case.bytes[index].is_some() {
-            assert!(case.net.flow(index).completed.is_some(), "flow {index}");
             assert!(
-                case.net.connections(index).is_none(),
+                case.net.flow(FlowId::new(index)).completed.is_some(),
+                "flow {index}"
+            );
+            assert!(
+                case.net.connections(FlowId::new(index)).is_none(),
                 "flow {index} is not closed"
             );
         }
     }
     for index in 0..case.workloads {
-        let web = case.net.workload(index);
+        let web = case.net.workload(WorkloadId::new(index));
         GIVEN_UP.fetch_add(web.failed(), Ordering::Relaxed);
         FLOWS.fetch_add(web.opened(), Ordering::Relaxed);
         let done = web.completions();
@@ -110,7 +116,7 @@ fn check(seed: u64) {
     }
     assert_eq!(case.net.audit(), Ok(()));
     no_more_arrives_than_was_written(&mut case);
-    for index in 0..case.net.link_count() {
+    for index in case.net.links() {
         if is_over {
             assert_eq!(
                 case.net.link(index).in_pipe(),
@@ -172,12 +178,15 @@ fn outcome(seed: u64, salt: u64) -> String {
     let mut case = case(seed + salt);
     case.net.run_until(case.stop);
     let mut text = String::new();
-    for index in 0..case.net.link_count() {
+    for index in case.net.links() {
         text += &format!("{:?}\n", case.net.link(index).counters());
     }
     for index in 0..case.bytes.len() {
-        text += &format!("{:?}\n", case.net.flow(index));
-        text += &format!("{:?}\n", case.net.flow_trace(index).samples.last());
+        text += &format!("{:?}\n", case.net.flow(FlowId::new(index)));
+        text += &format!(
+            "{:?}\n",
+            case.net.flow_trace(FlowId::new(index)).samples.last()
+        );
     }
     text
 }
@@ -202,7 +211,11 @@ fn an_outcome_does_not_depend_on_how_a_run_is_cut() {
         }
         cut.net.run_until(end);
         for index in 0..whole.bytes.len() {
-            assert_eq!(whole.net.flow(index), cut.net.flow(index), "seed {seed}");
+            assert_eq!(
+                whole.net.flow(FlowId::new(index)),
+                cut.net.flow(FlowId::new(index)),
+                "seed {seed}"
+            );
         }
     }
 }

@@ -6,6 +6,7 @@ use trammel_core::entry::Params;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::{Pace, Sample};
@@ -45,7 +46,7 @@ fn run(variant: &str, seconds: u64) -> Vec<Sample> {
         seed: 1,
     });
     net.run_until(Time::from_secs(seconds));
-    net.flow_trace(0).samples.clone()
+    net.flow_trace(FlowId::new(0)).samples.clone()
 }
 
 fn mean_srtt_ms(samples: &[Sample]) -> f64 {

@@ -16,6 +16,7 @@ use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -119,7 +120,7 @@ fn seen(case: Seen, captured: bool) -> String {
         flows,
         stop,
     } = case;
-    let links: Vec<_> = (0..net.link_count()).collect();
+    let links: Vec<_> = net.links().collect();
     net.trace_queues(stop / 101);
     if captured {
         net.capture(&links, Box::new(std::io::sink()));
@@ -133,16 +134,16 @@ fn seen(case: Seen, captured: bool) -> String {
             text += &format!(" {:?} {}\n", link.counters(), link.in_pipe());
         }
         for index in 0..flows {
-            text += &format!("{look} {index} {:?}\n", net.flow(index));
+            text += &format!("{look} {index} {:?}\n", net.flow(FlowId::new(index)));
         }
     }
     for link in &links {
         text += &format!("{link} {:?}\n", net.queue_trace(*link));
     }
     for index in 0..flows {
-        text += &format!("{index} {:?}\n", net.flow_trace(index).samples);
+        text += &format!("{index} {:?}\n", net.flow_trace(FlowId::new(index)).samples);
     }
-    for index in 0..net.stream_count() {
+    for index in net.streams() {
         let stream = net.stream(index);
         text += &format!("{index} {:?} {}\n", stream.delay, stream.jitter_ps);
     }

@@ -4,6 +4,7 @@ use trammel_core::entry::{Params, Value};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -66,7 +67,7 @@ fn run(variant: &str, offload: bool, mbps: u64, rtt: Time, loss: Option<f64>) ->
         net.run_until(end * part / 10);
         assert_eq!(net.audit(), Ok(()));
     }
-    let flow = net.flow(0);
+    let flow = net.flow(FlowId::new(0));
     let bits = flow.bytes_delivered as f64 * 8.0 * 1514.0 / 1448.0;
     Came {
         goodput: bits / end.as_secs_f64() / rate.as_bps() as f64,

@@ -8,6 +8,7 @@ use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
+use trammel_netsim::ids::{FlowId, LinkId};
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::stream::{StreamSpec, sized};
@@ -78,7 +79,7 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
         keeps_arrivals: false,
     });
     net.run_until(Time::from_secs(20));
-    assert!(net.flow(0).completed.is_some());
+    assert!(net.flow(FlowId::new(0)).completed.is_some());
     net.finish_captures().expect("memory takes everything");
     let bytes = out.0.lock().expect("one thread").clone();
     (bytes, net)
@@ -128,7 +129,7 @@ fn blocks_follow_one_another_and_hold_every_packet() {
         at += length;
     }
     assert_eq!(at, bytes.len());
-    let delivered = |index: usize| net.link(index).counters().delivered_pkts;
+    let delivered = |index: usize| net.link(LinkId::new(index)).counters().delivered_pkts;
     assert_eq!(packets, delivered(0) + delivered(1));
 }
 
@@ -172,7 +173,7 @@ fn wireshark_has_nothing_to_complain_about_without_losses() {
 #[test]
 fn wireshark_sees_losses_as_losses() {
     let (bytes, mut net) = captured(20, false);
-    assert!(net.flow(0).sender.retransmissions > 0);
+    assert!(net.flow(FlowId::new(0)).sender.retransmissions > 0);
     let Some(expert) = tshark(&bytes, &["-q", "-z", "expert"]) else {
         return;
     };

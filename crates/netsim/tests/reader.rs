@@ -3,6 +3,7 @@
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
@@ -42,7 +43,7 @@ fn run(reader: Reader) -> f64 {
         seed: 1,
     });
     net.run_until(Time::from_secs(2));
-    let flow = net.flow(0);
+    let flow = net.flow(FlowId::new(0));
     let segments = flow.receiver.data_segments_received as f64;
     assert!(flow.bytes_delivered > 1_500_000, "{}", flow.bytes_delivered);
     segments / flow.receiver.acks_sent as f64

@@ -27,7 +27,7 @@ pub(super) fn begin(
         }
         // The way back of a link follows it.
         let back = built.links.get(at + 1).filter(|next| !next.is_forward);
-        let both: Vec<usize> = [Some(link.index), back.map(|back| back.index)]
+        let both: Vec<_> = [Some(link.index), back.map(|back| back.index)]
             .into_iter()
             .flatten()
             .collect();

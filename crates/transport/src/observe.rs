@@ -6,6 +6,7 @@
 use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::time::Time;
+use trammel_netsim::ids::{FlowId, LinkId, StreamId};
 use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
@@ -207,7 +208,7 @@ pub fn observe(
         }
         for (index, of) in seen.flows.iter_mut().enumerate() {
             let stop = built.flows[index].stop;
-            if let Some((sender, _)) = built.network.connections(index)
+            if let Some((sender, _)) = built.network.connections(FlowId::new(index))
                 && !is_over(sender, stop, at)
             {
                 let tp = sender.tp();
@@ -227,7 +228,7 @@ pub fn observe(
                 }
             }
             if bin_ends || at == end {
-                of.delivered.push(built.network.flow(index).bytes_delivered);
+                of.delivered.push(built.network.flow(FlowId::new(index)).bytes_delivered);
             }
         }
         if curves && look % stride == 0 {
@@ -255,7 +256,7 @@ fn note_traffic(built: &Built, seen: &mut Seen, note: impl Fn(&mut TrafficSeen, 
         note(of, passed.delivered_bytes);
     }
     for (index, of) in seen.streams.iter_mut().enumerate() {
-        note(of, built.network.stream(index).received_bytes);
+        note(of, built.network.stream(StreamId::new(index)).received_bytes);
     }
 }
 
@@ -281,11 +282,11 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> boo
     let before = warmup.saturating_sub(Time::from_ps(1));
     run_until(&mut built.network, before, stop)?;
     let until: Vec<_> = (0..seen.flows.len())
-        .map(|index| built.network.flow_rtt(index).clone())
+        .map(|index| built.network.flow_rtt(FlowId::new(index)).clone())
         .collect();
     built.network.run_until(warmup);
     for (index, (of, rtt)) in seen.flows.iter_mut().zip(until).enumerate() {
-        of.warm = Some((built.network.flow(index).clone(), rtt));
+        of.warm = Some((built.network.flow(FlowId::new(index)).clone(), rtt));
     }
     note_traffic(built, seen, |of, bytes| of.warm_bytes = bytes);
     for (link, of) in built.links.iter().zip(&mut seen.links) {
@@ -297,7 +298,7 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> boo
 
 /// The counters of a link. A link at a fixed rate counts a packet as sent when it comes, since it knows then
 /// when it will leave: what still waits is taken off.
-fn counters(network: &mut Network, index: usize) -> LinkCounters {
+fn counters(network: &mut Network, index: LinkId) -> LinkCounters {
     let (packets, bytes) = network.backlog(index);
     let mut counters = network.link(index).counters();
     let dropped = counters.overflow_pkts + counters.early_pkts;

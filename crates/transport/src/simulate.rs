@@ -10,6 +10,7 @@ use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::Context;
 use std::path::Path;
+use trammel_netsim::ids::{FlowId, StreamId, WorkloadId};
 use trammel_netsim::network::Passed;
 use trammel_netsim::trace::{Pace, Sample};
 use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
@@ -81,9 +82,9 @@ pub fn simulate_and_capture(
     built.network.finish_captures()?;
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
     let mut run = RunTables::empty();
-    let results = (0..built.flows.len()).map(|index| built.network.flow(index).clone());
+    let results = (0..built.flows.len()).map(|index| built.network.flow(FlowId::new(index)).clone());
     let results = results.collect();
-    let rtts = (0..built.flows.len()).map(|index| built.network.flow_rtt(index).clone());
+    let rtts = (0..built.flows.len()).map(|index| built.network.flow_rtt(FlowId::new(index)).clone());
     let ran = Ran {
         flows: &built.flows,
         links: &built.links,
@@ -93,7 +94,7 @@ pub fn simulate_and_capture(
         counts_events: true,
     };
     rows::fill(&mut run, ran, &Span { warmup, end });
-    let completed = |(index, workload)| (workload, built.network.workload(index).completed());
+    let completed = |(index, workload)| (workload, built.network.workload(WorkloadId::new(index)).completed());
     let workloads = || built.workloads.iter().enumerate().map(completed);
     let span = Span { warmup, end };
     for (of, seen) in workloads().zip(&seen.workloads) {
@@ -101,7 +102,7 @@ pub fn simulate_and_capture(
         workloads::rows(&mut run.workloads, of, carried, warmup);
     }
     for (index, seen) in seen.streams.iter().enumerate() {
-        let stream = built.network.stream(index);
+        let stream = built.network.stream(StreamId::new(index));
         let carried = workloads::Carried::of(seen, &span);
         stream_row(&mut run.streams, stream, scenario, index, carried);
     }
@@ -119,7 +120,7 @@ pub fn simulate_and_capture(
 pub fn sender(
     scenario: &Scenario,
     seed: u64,
-    flow: usize,
+    flow: FlowId,
 ) -> anyhow::Result<(Vec<Passed>, Vec<Sample>)> {
     let mut built = network_of(scenario, seed, Pace::EveryAck)?;
     built.network.watch_sender(flow);
@@ -180,7 +181,7 @@ fn traces(built: &Built, seen: &Seen, tracing: Tracing) -> Vec<EntityTrace> {
     }
     let flows = built.flows.len();
     for (index, trace) in traces.iter_mut().take(flows).enumerate() {
-        trace.samples = Samples::Flow(built.network.flow_trace(index).samples.clone());
+        trace.samples = Samples::Flow(built.network.flow_trace(FlowId::new(index)).samples.clone());
     }
     let links = built.links.iter().filter(|link| link.is_forward);
     for (link, trace) in links.zip(traces.iter_mut().skip(flows)) {

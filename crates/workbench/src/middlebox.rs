@@ -9,7 +9,7 @@
 use super::frames;
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
-use trammel_netsim::network::middlebox::{Arrival, Middlebox};
+use trammel_netsim::middlebox::{Arrival, Middlebox};
 use trammel_router::simulate::{Report, Simulation};
 
 /// Bytes of the token at the end of a frame.
@@ -124,6 +124,7 @@ mod tests {
     use trammel_core::entry::Params;
     use trammel_core::units::Rate;
     use trammel_netsim::flow::FlowSpec;
+    use trammel_netsim::ids::LinkId;
     use trammel_netsim::link::LinkSpec;
     use trammel_netsim::network::Network;
     use trammel_netsim::trace::Pace;
@@ -187,7 +188,7 @@ mod tests {
         let (in_b, out_a) = (wire(&mut net, "to b"), wire(&mut net, "from a"));
         net.add_middlebox(Box::new(router(packet_us)), &[out_b, out_a]);
         let reno = cc::find("reno").expect("it is built in");
-        net.add_flow(FlowSpec {
+        let flow = net.add_flow(FlowSpec {
             name: "tcp".into(),
             client: Stack::linux_6(),
             server: Stack::linux_6(),
@@ -203,9 +204,9 @@ mod tests {
             seed: 1,
         });
         net.run_until(time);
-        let through = |link: usize| net.link(link).counters().arrived_pkts;
+        let through = |link: LinkId| net.link(link).counters().arrived_pkts;
         let (data, acks) = (through(out_b), through(out_a));
-        let bits = net.flow(0).bytes_delivered as f64 * 8.0;
+        let bits = net.flow(flow).bytes_delivered as f64 * 8.0;
         (bits / time.as_secs_f64(), data, acks)
     }
 

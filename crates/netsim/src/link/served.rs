@@ -2,6 +2,7 @@
 
 use super::late::Late;
 use super::{LinkCounters, LinkSpec, Queue};
+use crate::ids::MediumId;
 use crate::packet::Packet;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
@@ -32,7 +33,7 @@ pub(super) struct Served {
     ready_at: Time,
     next_rate_change: Time,
     /// The medium that takes the packets, and which of its ends this is.
-    pub(super) medium: Option<(u32, u32)>,
+    pub(super) medium: Option<(MediumId, u32)>,
     /// The packet that the medium has, and since when.
     on_air: Option<(Item, Time)>,
     /// The packet that waits for tokens: only the queue knows which is next, and only its size tells when.
@@ -47,7 +48,7 @@ impl Served {
         spec: &mut LinkSpec,
         tx: Option<TxTime>,
         burst: Option<Time>,
-        medium: Option<(u32, u32)>,
+        medium: Option<(MediumId, u32)>,
         late: Option<Late>,
         rng: Rng,
     ) -> Served {

@@ -1,8 +1,11 @@
 //! What a network is put together from, before it runs.
 
-use super::stretch::Route;
-use super::{Event, Network, SharedMedium};
+use super::Network;
+use super::parts::devices::SharedMedium;
+use super::parts::event::Event;
+use super::parts::routes::Route;
 use crate::flow::{Flow, FlowSpec};
+use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::{Link, LinkSpec};
 use crate::pcapng::Capture;
 use crate::stream::{Stream, StreamSpec};
@@ -13,78 +16,80 @@ use trammel_core::time::Time;
 
 impl Network {
     /// Adds a link; returns its index. All links are added before the run starts.
-    pub fn add_link(&mut self, spec: LinkSpec) -> usize {
+    pub fn add_link(&mut self, spec: LinkSpec) -> LinkId {
         assert!(!self.started, "links are added before the run");
-        self.links.push(Link::new(spec));
-        self.links.len() - 1
+        self.links.push(Link::new(spec))
     }
 
     /// Adds a path over 802.11g; returns the links from the access point to the station and back.
-    pub fn add_wifi(&mut self, spec: WifiSpec) -> (usize, usize) {
+    pub fn add_wifi(&mut self, spec: WifiSpec) -> (LinkId, LinkId) {
+        assert!(!self.started, "links are added before the run");
         let medium = Medium::new(&spec);
-        let number = self.mediums.len() as u32;
-        let first = self.links.len();
-        let ways = spec.queues.into_iter().zip(["down", "up"]).enumerate();
-        for (side, (queue, way)) in ways {
-            let name = format!("{}:{way}", spec.name);
+        let number = self.mediums.next_id();
+        let directions = spec.queues.into_iter().zip(["down", "up"]).enumerate();
+        let links = directions.map(|(side, (queue, direction))| {
+            let name = format!("{}:{direction}", spec.name);
             let mut link = LinkSpec::wire(&name, Time::ZERO);
             link.rate = Some(medium.rate(side).rate());
             link.queue = queue;
             link.seed = spec.seed;
-            assert!(!self.started, "links are added before the run");
             self.links
-                .push(Link::over_medium(link, number, side as u32));
-        }
+                .push(Link::over_medium(link, number, side as u32))
+        });
+        let links: Vec<_> = links.collect();
+        let (down, up) = (links[0], links[1]);
         self.mediums.push(SharedMedium {
             medium,
-            links: [first, first + 1],
+            links: [down, up],
         });
-        (first, first + 1)
+        (down, up)
     }
 
     /// Adds a flow; returns its index.
-    pub fn add_flow(&mut self, spec: FlowSpec) -> usize {
+    pub fn add_flow(&mut self, spec: FlowSpec) -> FlowId {
         assert!(!self.started, "traffic is added before the run");
-        let index = self.flows.len();
+        let index = self.traffic.flows.next_id();
         self.routes
             .flows
             .push([Route::new(&spec.forward), Route::new(&spec.backward)]);
-        self.events.push(spec.start, Event::Start(index as u32));
+        self.events.push(spec.start, Event::Start(index));
         if spec.stop != Time::MAX {
-            self.events.push(spec.stop, Event::Stop(index as u32));
+            self.events.push(spec.stop, Event::Stop(index));
         }
-        let sink = self.sink_of(&spec, index as u32);
-        self.flows.push(Flow::new(spec));
-        self.flows[index].sink = sink;
+        let reading_app = self.reading_app(&spec, index);
+        self.traffic.flows.push(Flow {
+            reading_app,
+            ..Flow::new(spec)
+        });
         index
     }
 
     /// Adds a stream of datagrams; returns its index.
-    pub fn add_stream(&mut self, spec: StreamSpec) -> usize {
+    pub fn add_stream(&mut self, spec: StreamSpec) -> StreamId {
         assert!(!self.started, "traffic is added before the run");
-        let index = self.streams.len();
+        let index = self.traffic.streams.next_id();
         self.routes.streams.push(Route::new(&spec.route));
         let mut stream = Stream::new(spec);
         if let Some(first) = stream.next_departure() {
-            self.events.push(first, Event::Emit(index as u32));
+            self.events.push(first, Event::Emit(index));
         }
-        self.streams.push(stream);
+        self.traffic.streams.push(stream);
         index
     }
 
     /// Adds a workload over links that exist; returns its index.
-    pub fn add_workload(&mut self, spec: WorkloadSpec) -> usize {
+    pub fn add_workload(&mut self, spec: WorkloadSpec) -> WorkloadId {
         assert!(!self.started, "traffic is added before the run");
-        let index = self.workloads.len();
+        let index = self.traffic.workloads.next_id();
         self.routes.workloads.push([
             Route::new(&spec.flow.forward),
             Route::new(&spec.flow.backward),
         ]);
         let mut workload = Workload::new(spec, &self.links);
         for time in workload.first_openings() {
-            self.events.push(time, Event::Open(index as u32));
+            self.events.push(time, Event::Open(index));
         }
-        self.workloads.push(workload);
+        self.traffic.workloads.push(workload);
         index
     }
 
@@ -95,33 +100,31 @@ impl Network {
 
     /// Samples every queue at this interval.
     pub fn trace_queues(&mut self, interval: Time) {
-        self.queue_interval = Some(interval);
+        self.observers.queue_interval = Some(interval);
         self.events.push(interval, Event::Queues);
     }
 
     /// Writes what leaves any of `links` to `out` as pcapng, until [`Network::finish_captures`]. With both
     /// directions of a path in one file, analysers find every segment that an ACK speaks of.
-    pub fn capture(&mut self, links: &[usize], out: Box<dyn Write + Send>) {
+    pub fn capture(&mut self, links: &[LinkId], out: Box<dyn Write + Send>) {
         assert!(!self.started, "captures are added before the run");
         let named: Vec<_> = links
             .iter()
             .map(|at| (*at, self.links[*at].name.as_str()))
             .collect();
-        self.captures.push(Capture::new(&named, out));
-        self.is_capturing = true;
+        self.observers.captures.push(Capture::new(&named, out));
+        self.observers.is_capturing = true;
     }
 
     /// Ends all captures; the first error of writing, if there was one.
     pub fn finish_captures(&mut self) -> io::Result<()> {
-        self.is_capturing = false;
+        self.observers.is_capturing = false;
         let mut result = Ok(());
-        for capture in self.captures.drain(..) {
-            let totals = |index: usize| {
+        for capture in self.observers.captures.drain(..) {
+            let totals = |index: LinkId| {
                 let link = &self.links[index];
-                {
-                    let counters = link.counters();
-                    (counters.arrived_pkts, counters.dropped_pkts())
-                }
+                let counters = link.counters();
+                (counters.arrived_pkts, counters.dropped_pkts())
             };
             let totals: Vec<_> = capture.links().map(totals).collect();
             result = result.and(capture.finish(self.now, &totals));

@@ -1,10 +1,10 @@
 //! What the hosts do with the segments that come and with their timers.
 
-use super::gather::note_first;
-use super::reader::NO_SINK;
-use super::transit::cross;
-use super::{Event, Network, QUARANTINE};
+use super::Network;
+use super::parts::event::Event;
+use super::parts::gather::{cross, note_first};
 use crate::flow::Flow;
+use crate::ids::{End, FlowId, TimerSlot, WorkloadId};
 use crate::packet::Course;
 use crate::trace::Pace;
 use trammel_core::rng::Rng;
@@ -14,27 +14,28 @@ use trammel_tcp::connection::{Connection, State};
 impl Network {
     /// A connection has taken in a segment.
     #[inline]
-    pub(super) fn after_segment(&mut self, flow: usize, end: usize) {
-        if self.flows[flow].job.is_some() {
+    pub(super) fn after_segment(&mut self, flow: FlowId, end: End) {
+        if self.traffic.flows[flow].job.is_some() {
             self.after_job_segment(flow, end);
-        } else if end == 0 {
+        } else if end == End::Client {
             self.after_ack(flow);
-        } else if self.flows[flow].spec.bytes.is_some() {
+        } else if self.traffic.flows[flow].spec.bytes.is_some() {
             self.after_data(flow);
         }
         self.drain(flow, end);
-        let sink = self.flows[flow].sink;
-        if sink != NO_SINK && self.sinks[sink as usize].due.0 <= self.now {
-            self.on_arrival_in_slack(sink as usize, flow, end);
+        if let Some(app) = self.traffic.flows[flow].reading_app
+            && self.traffic.readers[app].due.0 <= self.now
+        {
+            self.on_arrival_in_slack(app, flow, end);
         }
     }
 
     /// The sender has processed an ACK.
     #[inline]
-    pub(super) fn after_ack(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn after_ack(&mut self, index: FlowId) {
+        let flow = &mut self.traffic.flows[index];
         let Some(ends) = &flow.ends else { return };
-        let sender = &ends.end[0];
+        let sender = &ends[End::Client];
         let rtt_us = sender.last_rtt_us();
         if flow.result.established.is_none() && sender.state() == State::Established {
             flow.result.established = Some(self.now);
@@ -50,46 +51,45 @@ impl Network {
     }
 
     /// The receiver of a flow of finite size has processed a segment.
-    pub(super) fn after_data(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn after_data(&mut self, index: FlowId) {
+        let flow = &mut self.traffic.flows[index];
         let Some(ends) = &mut flow.ends else { return };
         if flow.result.completed.is_none()
             && flow
                 .spec
                 .bytes
-                .is_some_and(|bytes| ends.end[1].counters().bytes_delivered >= bytes)
+                .is_some_and(|bytes| ends[End::Server].counters().bytes_delivered >= bytes)
         {
             flow.result.completed = Some(self.now);
         }
-        if ends.end[1].state() == State::CloseWait {
-            ends.end[1].close();
+        if ends[End::Server].state() == State::CloseWait {
+            ends[End::Server].close();
         }
     }
 
     /// One end of a workload's connection has processed a segment.
-    pub(super) fn after_job_segment(&mut self, index: usize, end: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn after_job_segment(&mut self, index: FlowId, end: End) {
+        let flow = &mut self.traffic.flows[index];
         let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
             return;
         };
-        let workload = &mut self.workloads[job.workload as usize];
-        if end == 1 {
-            return workload.on_server(self.now, job, &mut ends.end[1]);
+        let workload = &mut self.traffic.workloads[job.workload];
+        if end == End::Server {
+            return workload.on_server(self.now, job, &mut ends[End::Server]);
         }
-        if let Some(turn_at) = workload.on_client(self.now, job, &mut ends.end[0]) {
+        if let Some(turn_at) = workload.on_client(self.now, job, &mut ends[End::Client]) {
             flow.turn_at = turn_at;
-            self.events.push(turn_at, Event::Turn(index as u32));
+            self.events.push(turn_at, Event::Turn(index));
             self.note_events();
         }
     }
 
     /// Opens the next connection of a workload.
-    pub(super) fn open(&mut self, number: usize) {
-        let workload = &mut self.workloads[number];
-        let (mut job, next) = workload.open(self.now, number as u32);
+    pub(super) fn open(&mut self, number: WorkloadId) {
+        let workload = &mut self.traffic.workloads[number];
+        let (mut job, next) = workload.open(self.now, number);
         if let Some(next) = next {
-            self.events
-                .push(next.max(self.now), Event::Open(number as u32));
+            self.events.push(next.max(self.now), Event::Open(number));
         }
         let name = format!("workload:{}:{}", workload.name(), workload.opened());
         let shape = &workload.spec.flow;
@@ -103,30 +103,27 @@ impl Network {
         flow.job = Some(Box::new(job));
         let turn_at = flow.turn_at;
         let routes = self.routes.workloads[number];
-        let index = match self.retired.front() {
-            Some((since, index)) if *since + QUARANTINE <= self.now => {
-                let index = *index as usize;
-                self.retired.pop_front();
-                self.flows[index] = flow;
+        let index = match self.traffic.reuse(self.now) {
+            Some(index) => {
+                self.traffic.flows[index] = flow;
                 self.routes.flows[index] = routes;
                 index
             }
-            _ => {
-                self.flows.push(flow);
+            None => {
                 self.routes.flows.push(routes);
-                self.flows.len() - 1
+                self.traffic.flows.push(flow)
             }
         };
         if turn_at != Time::MAX {
-            self.events.push(turn_at, Event::Turn(index as u32));
+            self.events.push(turn_at, Event::Turn(index));
         }
         client.connect(self.now);
         self.start_ends(index, [client, server]);
     }
 
     /// The time that a workload's connection asked for has come.
-    pub(super) fn turn(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn turn(&mut self, index: FlowId) {
+        let flow = &mut self.traffic.flows[index];
         let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
             return;
         };
@@ -134,23 +131,23 @@ impl Network {
             // The connection that asked for it is gone.
             return;
         }
-        let workload = &mut self.workloads[job.workload as usize];
-        let next = workload.turn(self.now, job, &mut ends.end[0]);
+        let workload = &mut self.traffic.workloads[job.workload];
+        let next = workload.turn(self.now, job, &mut ends[End::Client]);
         flow.turn_at = next.unwrap_or(Time::MAX);
         if let Some(next) = next {
-            self.events.push(next, Event::Turn(index as u32));
+            self.events.push(next, Event::Turn(index));
         }
-        self.drain(index, 0);
+        self.drain(index, End::Client);
     }
 
     /// Sends what a connection has to send, and notes its next timer.
     #[inline]
-    pub(super) fn drain(&mut self, index: usize, end: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn drain(&mut self, index: FlowId, end: End) {
+        let flow = &mut self.traffic.flows[index];
         let Some(ends) = &mut flow.ends else { return };
-        let connection = &mut ends.end[end];
-        let route = &self.routes.flows[index][end];
-        let course = if end == 0 {
+        let connection = &mut ends[end];
+        let route = &self.routes.flows[index][end as usize];
+        let course = if end == End::Client {
             Course::Forward
         } else {
             Course::Backward
@@ -162,7 +159,7 @@ impl Network {
         let is_foreseen = self.links[first].is_foreseen();
         let (links, now) = (&mut self.links, self.now);
         let mut earlier = false;
-        let watched = &mut self.watched;
+        let watched = &mut self.observers.sender;
         while connection.wants_to_transmit() {
             // Segments are written where they will lie in the pipe.
             let link = &mut links[last];
@@ -171,7 +168,7 @@ impl Network {
                 break;
             }
             let wire_bytes = packet.segment.ip_bytes() + overhead;
-            packet.flow = index as u32;
+            packet.flow = index.index() as u32;
             packet.course = course;
             packet.wire_bytes = wire_bytes;
             packet.hop = hop;
@@ -190,68 +187,65 @@ impl Network {
             if let Some(at) = arrives
                 && links[last].lay(at)
             {
-                let (slots, gathers) = (&mut self.slots, &mut self.gathers);
-                note_first(links, slots, gathers, &self.timers, last, at);
+                let ahead = &mut self.lookahead;
+                let (gathers, timers) = (&mut ahead.gathers, &ahead.timers);
+                note_first(links, &mut self.agenda, gathers, timers, last, at);
             }
         }
         let timer = connection.next_timer();
-        let slot = flow.slot + end;
-        if timer < self.slots.get(slot) {
-            self.slots.set(slot, timer);
+        let slot = flow.slot.of_end(end);
+        if timer < self.agenda.timer(slot) {
+            self.agenda.set_timer(slot, timer);
         }
         if earlier {
             self.note_link(first);
         }
-        let flow = &self.flows[index];
+        let flow = &self.traffic.flows[index];
         if flow.spec.bytes.is_some() || flow.job.is_some() {
             self.release_if_done(index);
         }
     }
 
     /// Frees the connections of a flow that is over.
-    pub(super) fn release_if_done(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+    pub(super) fn release_if_done(&mut self, index: FlowId) {
+        let flow = &mut self.traffic.flows[index];
         let Some(ends) = &flow.ends else { return };
         let over = |state| matches!(state, State::Closed | State::TimeWait);
-        let [client, server] = [ends.end[0].state(), ends.end[1].state()];
+        let [client, server] = [ends[End::Client].state(), ends[End::Server].state()];
         // Whom the client of a workload has left does not count.
         let is_left = flow.job.is_some() && client == State::Closed;
         if is_left || (over(client) && over(server)) {
-            let failed = ends.end[0].failure().is_some();
+            let failed = ends[End::Client].failure().is_some();
             flow.update_result();
             let gone = flow.ends.take();
+            let slot = flow.slot;
             if let Some(job) = flow.job.take() {
-                let workload = &mut self.workloads[job.workload as usize];
+                let workload = &mut self.traffic.workloads[job.workload];
                 if let Some(ends) = gone {
-                    workload.note_over(workload.passed(&ends.end));
+                    workload.note_over(workload.passed(ends.both()));
                 }
                 if failed {
-                    self.workloads[job.workload as usize].note_failure();
+                    self.traffic.workloads[job.workload].note_failure();
                 }
-                self.retired.push_back((self.now, index as u32));
+                self.traffic.retire(self.now, index);
             }
-            let slot = flow.slot;
-            self.slots.set(slot, Time::MAX);
-            self.slots.set(slot + 1, Time::MAX);
-            self.free_slots.push(slot);
+            self.agenda.close(slot);
         }
     }
 
-    pub(super) fn on_connection_timer(&mut self, slot: usize) {
-        let base = self.event_slot + 1;
-        let index = self.owners[(slot - base) / 2] as usize;
-        let end = (slot - base) % 2;
-        let Some(ends) = &mut self.flows[index].ends else {
-            self.slots.set(slot, Time::MAX);
+    pub(super) fn on_connection_timer(&mut self, slot: TimerSlot) {
+        let (index, end) = self.agenda.owner(slot);
+        let Some(ends) = &mut self.traffic.flows[index].ends else {
+            self.agenda.set_timer(slot, Time::MAX);
             return;
         };
-        let connection = &mut ends.end[end];
+        let connection = &mut ends[end];
         // The timer may have moved away since the slot was set.
         if connection.next_timer() <= self.now {
             connection.on_timer(self.now);
         }
         let next = connection.next_timer();
-        self.slots.set(slot, next);
+        self.agenda.set_timer(slot, next);
         self.drain(index, end);
     }
 }

@@ -1,7 +1,9 @@
 //! What may be known of a network, before, during and after a run.
 
-use super::{NO_RTT, Network, QueueTrace};
-use crate::flow::FlowResult;
+use super::Network;
+use super::parts::observers::QueueTrace;
+use crate::flow::{FlowResult, NO_RTT};
+use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::Link;
 use crate::stream::{Arrival, Stream};
 use crate::trace::Trace;
@@ -17,82 +19,82 @@ impl Network {
         self.now
     }
     /// A link.
-    pub fn link(&self, index: usize) -> &Link {
+    pub fn link(&self, index: LinkId) -> &Link {
         &self.links[index]
     }
     /// The medium that link `index` is a direction of.
-    pub fn medium(&self, index: usize) -> Option<&Medium> {
+    pub fn medium(&self, index: LinkId) -> Option<&Medium> {
         Some(&self.mediums[self.links[index].medium()?].medium)
     }
-    /// Number of links.
-    pub fn link_count(&self) -> usize {
-        self.links.len()
+    /// All links, in the order in which they were added.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
+        self.links.ids()
     }
     /// Packets and bytes that wait at a link now, the one being sent not included.
-    pub fn waiting(&mut self, index: usize) -> (u32, u64) {
+    pub fn waiting(&mut self, index: LinkId) -> (u32, u64) {
         let now = self.now;
         self.links[index].waiting(now)
     }
     /// Packets and bytes in the queue of a link now, the one being sent included.
-    pub fn backlog(&mut self, index: usize) -> (u32, u64) {
+    pub fn backlog(&mut self, index: LinkId) -> (u32, u64) {
         let now = self.now;
         self.links[index].backlog(now)
     }
     /// A link's queue over time, where it was traced.
-    pub fn queue_trace(&self, index: usize) -> Option<&QueueTrace> {
-        self.queues.get(index)
+    pub fn queue_trace(&self, index: LinkId) -> Option<&QueueTrace> {
+        self.observers.queues.get(index)
     }
-    /// Number of streams.
-    pub fn stream_count(&self) -> usize {
-        self.streams.len()
+    /// All streams, in the order in which they were added.
+    pub fn streams(&self) -> impl Iterator<Item = StreamId> + use<> {
+        self.traffic.streams.ids()
     }
     /// A stream.
-    pub fn stream(&self, index: usize) -> &Stream {
-        &self.streams[index]
+    pub fn stream(&self, index: StreamId) -> &Stream {
+        &self.traffic.streams[index]
     }
     /// What has arrived of a stream since this was asked last, in the order of arrival, where it keeps that.
-    pub fn take_arrivals(&mut self, index: usize) -> Vec<Arrival> {
-        std::mem::take(&mut self.streams[index].arrivals)
+    pub fn take_arrivals(&mut self, index: StreamId) -> Vec<Arrival> {
+        std::mem::take(&mut self.traffic.streams[index].arrivals)
     }
     /// A workload.
-    pub fn workload(&self, index: usize) -> &Workload {
-        &self.workloads[index]
+    pub fn workload(&self, index: WorkloadId) -> &Workload {
+        &self.traffic.workloads[index]
     }
     /// What each workload has got through so far: with its connections that are over and those that are open.
     pub fn workloads_passed(&self) -> Vec<Passed> {
-        let mut all: Vec<Passed> = self.workloads.iter().map(Workload::over).collect();
-        for flow in &self.flows {
+        let mut all: Vec<Passed> = self.traffic.workloads.iter().map(Workload::over).collect();
+        for flow in self.traffic.flows.iter() {
             if let (Some(job), Some(ends)) = (&flow.job, &flow.ends) {
-                let at = job.workload as usize;
-                all[at].add(self.workloads[at].passed(&ends.end));
+                let passed = self.traffic.workloads[job.workload].passed(ends.both());
+                all[job.workload.index()].add(passed);
             }
         }
         all
     }
     /// Flows in memory: the named ones and those of workloads, with what is left of them.
     pub fn flow_places(&self) -> usize {
-        self.flows.len()
+        self.traffic.flows.len()
     }
     /// Packets that reached a host.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
     /// What flow `index` has achieved so far.
-    pub fn flow(&mut self, index: usize) -> &FlowResult {
-        self.flows[index].update_result();
-        &self.flows[index].result
+    pub fn flow(&mut self, index: FlowId) -> &FlowResult {
+        self.traffic.flows[index].update_result();
+        &self.traffic.flows[index].result
     }
     /// Round trips of flow `index`, µs.
-    pub fn flow_rtt(&self, index: usize) -> &Histogram {
-        self.flows[index].rtt.as_deref().unwrap_or(&NO_RTT)
+    pub fn flow_rtt(&self, index: FlowId) -> &Histogram {
+        self.traffic.flows[index].rtt.as_deref().unwrap_or(&NO_RTT)
     }
     /// Trace of flow `index`.
-    pub fn flow_trace(&self, index: usize) -> &Trace {
-        &self.flows[index].trace
+    pub fn flow_trace(&self, index: FlowId) -> &Trace {
+        &self.traffic.flows[index].trace
     }
     /// Sender and receiver of flow `index`, while they exist.
-    pub fn connections(&self, index: usize) -> Option<(&Connection, &Connection)> {
-        let [sender, receiver] = &self.flows[index].ends.as_ref()?.end;
+    pub fn connections(&self, index: FlowId) -> Option<(&Connection, &Connection)> {
+        let [sender, receiver] = self.traffic.flows[index].ends.as_ref()?.both();
         Some((sender, receiver))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::flow::FlowSpec;
+use crate::ids::{FlowId, LinkId, StreamId};
 use crate::link::LinkSpec;
 use crate::network::Network;
 use crate::stream::{StreamSpec, sized};
@@ -203,9 +204,9 @@ fn goodput(spec: WifiSpec, tcp: bool) -> (f64, Network) {
     }
     net.run_until(time);
     let bytes = if tcp {
-        net.flow(0).bytes_delivered
+        net.flow(FlowId::new(0)).bytes_delivered
     } else {
-        net.stream(0).received_bytes
+        net.stream(StreamId::new(0)).received_bytes
     };
     (bytes as f64 * 8.0 / time.as_secs_f64() / 1e6, net)
 }
@@ -217,10 +218,10 @@ fn tcp_gets_less_than_datagrams_because_its_acks_contend() {
     assert!((28.0..30.5).contains(&udp), "{udp}");
     // An ACK for every second segment takes about half of a full frame's cycle.
     assert!((0.70..0.92).contains(&(tcp / udp)), "{tcp} of {udp} Mbit/s");
-    let c = net.medium(0).unwrap().counters;
+    let c = net.medium(LinkId::new(0)).unwrap().counters;
     assert!(c.collided > 100, "{c:?}");
     assert_eq!(c.errors, 0);
-    assert!(net.medium(2).is_none());
+    assert!(net.medium(LinkId::new(2)).is_none());
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn packets_are_conserved_and_a_run_repeats() {
         spec.contenders = 1;
         let (_, net) = goodput(spec, true);
         for index in 0..2 {
-            let link = net.link(index);
+            let link = net.link(LinkId::new(index));
             let c = link.counters();
             let held = u64::from(link.queued());
             assert_eq!(
@@ -253,11 +254,11 @@ fn packets_are_conserved_and_a_run_repeats() {
                 c.delivered_pkts + c.lost_pkts + link.in_pipe() as u64
             );
         }
-        assert!(net.link(0).counters().lost_pkts > 0);
+        assert!(net.link(LinkId::new(0)).counters().lost_pkts > 0);
         (
-            net.link(0).counters(),
-            net.link(1).counters(),
-            net.medium(0).unwrap().counters,
+            net.link(LinkId::new(0)).counters(),
+            net.link(LinkId::new(1)).counters(),
+            net.medium(LinkId::new(0)).unwrap().counters,
         )
     };
     assert_eq!(run(), run());

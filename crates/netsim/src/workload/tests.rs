@@ -1,6 +1,7 @@
 //! Tests of `workload`.
 
 use super::*;
+use crate::ids::{FlowId, LinkId, WorkloadId};
 use crate::link::{LinkSpec, Queue};
 use crate::network::Network;
 use trammel_core::entry::Value;
@@ -43,8 +44,8 @@ fn workload(plan: Plan, stop: Time) -> WorkloadSpec {
             client: Stack::linux_6(),
             server: Stack::linux_6(),
             cc: Box::new(|| (cubic.build)(&Params::defaults(&cubic.about))),
-            forward: vec![0],
-            backward: vec![1],
+            forward: vec![LinkId::new(0)],
+            backward: vec![LinkId::new(1)],
             overhead_bytes: 14,
         },
         plan,
@@ -78,7 +79,7 @@ fn a_lone_small_flow_takes_its_ideal_time() {
         Time::MAX,
     ));
     net.run_until(Time::from_secs(5));
-    let [done] = net.workload(0).completions() else {
+    let [done] = net.workload(WorkloadId::new(0)).completions() else {
         panic!("one flow")
     };
     assert_eq!((done.start, done.bytes), (Time::from_ms(3), 10_000));
@@ -93,7 +94,10 @@ fn a_lone_small_flow_takes_its_ideal_time() {
         "{done:?}"
     );
     assert!((1.0..1.001).contains(&done.slowdown()));
-    assert!(net.connections(0).is_none(), "both ends are gone");
+    assert!(
+        net.connections(FlowId::new(0)).is_none(),
+        "both ends are gone"
+    );
 }
 
 #[test]
@@ -106,7 +110,7 @@ fn a_hundred_thousand_flows_complete_in_the_memory_of_a_few() {
     assert!(offered > 98_000);
     net.add_workload(workload(Plan::Arrivals(plan), stop));
     net.run_until(stop + Time::from_secs(20));
-    let web = net.workload(0);
+    let web = net.workload(WorkloadId::new(0));
     assert_eq!((web.opened(), web.failed()), (offered as u64, 0));
     assert_eq!(web.completions().len(), offered);
     assert!(web.completions().iter().all(|done| done.slowdown() >= 1.0));
@@ -126,7 +130,7 @@ fn slowdown_grows_with_load_and_is_reported_by_size() {
         net.add_workload(workload(Plan::Arrivals(plan), stop));
         net.run_until(stop + Time::from_secs(200));
         let buckets = net
-            .workload(0)
+            .workload(WorkloadId::new(0))
             .completed()
             .by_size(&[20_000, 100_000], Time::ZERO);
         assert_eq!(buckets.len(), 3);
@@ -139,9 +143,18 @@ fn slowdown_grows_with_load_and_is_reported_by_size() {
             assert!(spread.p50 >= 1.0 && spread.p50 <= spread.p95 && spread.p95 <= spread.p99);
             assert!(bucket.time_s.mean > 0.0);
         }
-        assert_eq!(net.workload(0).completed().by_size(&[], stop)[0].count, 0);
-        let all = net.workload(0).completed().by_size(&[], Time::ZERO)[0];
-        let opened = net.workload(0).opened();
+        assert_eq!(
+            net.workload(WorkloadId::new(0))
+                .completed()
+                .by_size(&[], stop)[0]
+                .count,
+            0
+        );
+        let all = net
+            .workload(WorkloadId::new(0))
+            .completed()
+            .by_size(&[], Time::ZERO)[0];
+        let opened = net.workload(WorkloadId::new(0)).opened();
         assert_eq!((all.count + all.unfinished) as u64, opened);
         buckets[0].slowdown.p95
     };
@@ -160,7 +173,7 @@ fn requests_are_answered_and_thought_about() {
     };
     net.add_workload(workload(plan, Time::from_secs(10)));
     net.run_until(Time::from_secs(20));
-    let web = net.workload(0);
+    let web = net.workload(WorkloadId::new(0));
     assert_eq!((web.opened(), web.failed()), (3, 0));
     // A request each 0.52 s or a little more on each connection.
     assert!(
@@ -186,7 +199,7 @@ fn requests_are_answered_and_thought_about() {
     assert!(web.completions().iter().all(|done| done.slowdown() < 2.1));
     for index in 0..3 {
         assert!(
-            net.connections(index).is_none(),
+            net.connections(FlowId::new(index)).is_none(),
             "connection {index} is closed"
         );
     }
@@ -205,17 +218,17 @@ fn bursts_come_and_go() {
     net.trace_queues(Time::from_ms(10));
     net.run_until(Time::from_secs(30));
     // A fifth of the time at 1 Mbit/s of payload, 20 s long.
-    let bytes = net.link(0).counters().sent_bytes as f64;
+    let bytes = net.link(LinkId::new(0)).counters().sent_bytes as f64;
     assert!((bytes / 500_000.0 - 1.0).abs() < 0.15, "{bytes}");
-    assert!(net.connections(0).is_none());
+    assert!(net.connections(FlowId::new(0)).is_none());
 
     let mut net = network(10, 20);
     net.add_workload(workload(bursts(None), Time::from_secs(20)));
     net.run_until(Time::from_secs(30));
-    let bytes = net.link(0).counters().sent_bytes as f64;
+    let bytes = net.link(LinkId::new(0)).counters().sent_bytes as f64;
     // As fast as TCP sends in a fifth of the time: at most the rate, at least half of it.
     assert!((2_500_000.0..6_500_000.0).contains(&bytes), "{bytes}");
-    assert!(net.connections(0).is_none());
+    assert!(net.connections(FlowId::new(0)).is_none());
 }
 
 #[test]
@@ -232,7 +245,7 @@ fn a_workload_over_a_broken_path_gives_up() {
         Time::MAX,
     ));
     net.run_until(Time::from_secs(300));
-    let web = net.workload(0);
+    let web = net.workload(WorkloadId::new(0));
     assert_eq!(
         (web.opened(), web.failed(), web.completions().len()),
         (3, 3, 0)
@@ -248,7 +261,7 @@ fn one_seed_gives_one_outcome() {
         let plan = poisson(seed, "web", (Time::ZERO, stop), 40.0, &*sizes);
         net.add_workload(workload(Plan::Arrivals(plan), stop));
         net.run_until(stop);
-        net.workload(0).completions().to_vec()
+        net.workload(WorkloadId::new(0)).completions().to_vec()
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));

@@ -6,6 +6,7 @@ use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_netsim::stream::{StreamSpec, sized};
@@ -243,8 +244,8 @@ pub(crate) fn case(seed: u64) -> Case {
         capacity.push(most);
     }
     let mut routes = [
-        (0..forward).collect::<Vec<_>>(),
-        (forward..forward + backward).collect::<Vec<_>>(),
+        (0..forward).map(LinkId::new).collect::<Vec<_>>(),
+        (forward..forward + backward).map(LinkId::new).collect(),
     ];
     if rng.chance(0.2) {
         let mut spec = WifiSpec::ieee80211g("wifi", -60.0 - 28.0 * rng.unit());

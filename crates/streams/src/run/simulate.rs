@@ -6,6 +6,7 @@
 use super::wire;
 use anyhow::ensure;
 use trammel_core::time::Time;
+use trammel_netsim::ids::{LinkId, StreamId};
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::stream::{Arrival, Departure, StreamSpec};
@@ -142,7 +143,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
     )?;
     let mut sent = vec![Count::default(); traffic.streams.len()];
     for (at, place) in places.iter().enumerate() {
-        let stream = there.stream(at);
+        let stream = there.stream(StreamId::new(at));
         sent[*place] = Count {
             packets: stream.sent_pkts,
             bytes: stream.sent_bytes,
@@ -187,11 +188,10 @@ fn record(place: usize, arrival: &Arrival) -> Record {
 fn drive(
     network: &mut Network,
     (end, stop): (Time, &dyn Fn() -> bool),
-    link: usize,
+    link: LinkId,
     take: &mut dyn FnMut(usize, Vec<Arrival>),
 ) -> anyhow::Result<(u64, u64)> {
-    let streams = network.stream_count();
-    let mut step = (end / PARTS).max(Time::from_us(1));
+        let mut step = (end / PARTS).max(Time::from_us(1));
     let (mut now, mut carried) = (Time::ZERO, 0);
     loop {
         let is_before = now < end;
@@ -205,16 +205,16 @@ fn drive(
         if is_before && now == end {
             carried = carried_bytes(network, link);
         }
-        for at in 0..streams {
-            let arrivals = network.take_arrivals(at);
+        for stream in network.streams() {
+            let arrivals = network.take_arrivals(stream);
             if !arrivals.is_empty() {
-                take(at, arrivals);
+                take(stream.index(), arrivals);
             }
         }
         if now < end {
             continue;
         }
-        let each = (0..streams).map(|at| network.stream(at));
+        let each = network.streams().map(|stream| network.stream(stream));
         let (sent, received) = each.fold((0, 0), |(sent, received), stream| {
             (sent + stream.sent_pkts, received + stream.received_pkts)
         });
@@ -228,7 +228,7 @@ fn drive(
 }
 
 /// Bytes that have left the link: one at a fixed rate counts a packet as sent when it comes.
-fn carried_bytes(network: &mut Network, link: usize) -> u64 {
+fn carried_bytes(network: &mut Network, link: LinkId) -> u64 {
     let (_, waiting) = network.backlog(link);
     let counters = network.link(link).counters();
     let dropped = counters.overflow_pkts + counters.early_pkts;

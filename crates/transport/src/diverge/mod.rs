@@ -24,6 +24,7 @@ use anyhow::{Context, bail};
 use losses::Taps;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
+use trammel_netsim::ids::FlowId;
 use trammel_netsim::pcapng::write_segments;
 use trammel_report::run_folder::RunFolder;
 use trammel_scenario::check::told;
@@ -165,7 +166,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     // Times count from the flow's start.
     let until = scenario.duration.saturating_sub(captured.1);
     let measured = Side::new(captured, state::of_samples(&answer.flows[wish.flow]));
-    let (passed, trace) = simulate::sender(&scenario, wish.seed, wish.flow)?;
+    let (passed, trace) = simulate::sender(&scenario, wish.seed, FlowId::new(wish.flow))?;
     let simulated = Side::new(
         events::of_simulated(&passed),
         trace.iter().map(State::of).collect(),

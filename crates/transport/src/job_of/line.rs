@@ -10,6 +10,7 @@ use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_io::qdisc::{Kind, Loss, Netem, Tbf};
 use trammel_kernel::job::{Host, Way};
+use trammel_netsim::ids::LinkId;
 use trammel_queues::loss::netem;
 use trammel_scenario::check::Fault;
 use trammel_scenario::path::{Direction, Jitter, Line};
@@ -52,7 +53,7 @@ impl Placed<'_> {
         let [first, second] = [row.wires[0], row.wires[1]];
         layout.links.push(JobLink {
             link: BuiltLink {
-                index: 0,
+                index: LinkId::new(0),
                 name: self.name.to_owned(),
                 rate,
                 schedule,
@@ -67,7 +68,7 @@ impl Placed<'_> {
         });
         layout.links.push(JobLink {
             link: BuiltLink {
-                index: 0,
+                index: LinkId::new(0),
                 name: format!("{}:back", self.name),
                 rate: self.line.ack_rate,
                 schedule: None,

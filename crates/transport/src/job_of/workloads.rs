@@ -5,6 +5,7 @@ use super::layout::Layout;
 use super::{JobWorkload, ns, refused};
 use crate::network_of::network_of;
 use trammel_kernel::job;
+use trammel_netsim::ids::WorkloadId;
 use trammel_netsim::trace::Pace;
 use trammel_scenario::workload::WorkloadKind;
 
@@ -41,7 +42,7 @@ pub(super) fn add(layout: &mut Layout<'_>, attached: &[Attached]) -> Vec<JobWork
     };
     let mut all = Vec::with_capacity(scenario.workloads.len());
     for (at, (of, workload)) in built.workloads.iter().zip(&scenario.workloads).enumerate() {
-        let plan = built.network.workload(at);
+        let plan = built.network.workload(WorkloadId::new(at));
         let first = layout.job.flows.len();
         let like = attached[at].flow(&workload.flow);
         let flows = plan.arrivals().iter().map(|(start, bytes)| job::Flow {

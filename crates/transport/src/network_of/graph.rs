@@ -3,6 +3,7 @@
 use super::line::{BackQueue, Placed};
 use super::{Laid, Ways};
 use anyhow::Context;
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::network::Network;
 use trammel_scenario::model::Scenario;
 use trammel_scenario::topology::{Graph, Step};
@@ -47,7 +48,7 @@ pub(super) fn lay(
     Ok(laid)
 }
 
-fn over(graph: &Graph, pairs: &[(usize, usize)], route: &[Step]) -> Ways {
+fn over(graph: &Graph, pairs: &[(LinkId, LinkId)], route: &[Step]) -> Ways {
     let pick = |step: &Step, there: bool| {
         let (forward, backward) = pairs[step.link];
         if step.forward == there {

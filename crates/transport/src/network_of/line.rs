@@ -6,6 +6,7 @@ use trammel_core::entry::Value;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::{LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_queues::loss::LossModel;
@@ -45,7 +46,7 @@ impl Placed<'_> {
         self,
         network: &mut Network,
         links: &mut Vec<BuiltLink>,
-    ) -> anyhow::Result<(usize, usize)> {
+    ) -> anyhow::Result<(LinkId, LinkId)> {
         let spec = self.forward()?;
         let (rate, schedule) = (spec.rate.unwrap_or(self.line.rate), spec.schedule.clone());
         let burst_bytes = spec.burst_bytes.filter(|_| self.line.is_bucket());

@@ -19,6 +19,7 @@ pub(crate) use path::{ACCESS_QUEUE_PKTS, base_delay};
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
 use trammel_scenario::model::Scenario;
@@ -76,7 +77,7 @@ pub struct BuiltWorkload {
 #[derive(Clone, Debug)]
 pub struct BuiltLink {
     /// Its index in the network.
-    pub index: usize,
+    pub index: LinkId,
     /// Its name; the way back has `:back` added.
     pub name: String,
     /// Its rate, or the mean of its delivery opportunities.
@@ -114,8 +115,8 @@ impl BuiltLink {
 /// Links of a flow, workload or stream, there and back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
-    pub(crate) forward: Vec<usize>,
-    pub(crate) backward: Vec<usize>,
+    pub(crate) forward: Vec<LinkId>,
+    pub(crate) backward: Vec<LinkId>,
     pub(crate) rtt: Time,
     pub(crate) mtu: u32,
     pub(crate) overhead_bytes: u32,

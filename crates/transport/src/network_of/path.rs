@@ -10,6 +10,7 @@ use super::line::{BackQueue, Placed};
 use super::{Laid, Ways, wireless};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
 use trammel_scenario::model::Scenario;
@@ -55,7 +56,7 @@ pub(super) fn lay(
         let (there, back) = bottleneck.add(network, links)?;
         (vec![there], vec![back])
     };
-    let mut wires: BTreeMap<Time, [usize; 2]> = BTreeMap::new();
+    let mut wires: BTreeMap<Time, [LinkId; 2]> = BTreeMap::new();
     let mut ways_of = |network: &mut Network, rtt: Time| {
         let extra = extra_of(rtt);
         let mut ways = Ways {

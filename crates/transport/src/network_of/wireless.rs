@@ -3,6 +3,7 @@
 use super::{BuiltLink, line};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
+use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
 use trammel_netsim::wifi::WifiSpec;
@@ -24,7 +25,7 @@ pub(super) fn add(
     delay: Time,
     limit_packets: u32,
     seed: u64,
-) -> anyhow::Result<(Vec<usize>, Vec<usize>)> {
+) -> anyhow::Result<(Vec<LinkId>, Vec<LinkId>)> {
     let mut wire = LinkSpec::wire("wire", delay);
     line::spoil(&mut wire, &path.line)?;
     wire.seed = seed;

@@ -1,95 +1,49 @@
-//! A device between links, which takes packets and says which of them leaves when.
-//!
-//! The network knows nothing of what is inside: a packet that would enter one of the links *behind* the device
-//! goes into the device instead, and enters that link when the device lets it out. What it never lets out is
-//! dropped. In `lab`, a simulated router stands here.
+//! Packets enter and leave the devices between links.
 
 use super::Network;
+use super::parts::devices::PlacedMiddlebox;
+use crate::ids::{LinkId, MiddleboxId};
+use crate::middlebox::{Arrival, Middlebox};
 use crate::packet::{Course, Packet};
-use std::fmt::Debug;
-use trammel_core::time::Time;
-
-/// A packet as a device sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// The link behind the device that it is on its way to: its place among those of the device.
-    pub side: usize,
-    /// Bytes that links count.
-    pub wire_bytes: u32,
-    /// The flow or stream that it belongs to.
-    pub flow: u32,
-    /// What the device tells it by when it leaves.
-    pub token: u32,
-}
-
-/// A device between links.
-pub trait Middlebox: Debug + Send {
-    /// A packet has come at `now`; times never go back.
-    fn accept(&mut self, now: Time, packet: Arrival);
-
-    /// When it does something next, or a packet leaves; [`Time::MAX`] for never.
-    fn next(&mut self) -> Time;
-
-    /// Lets time pass until `now`, and appends the tokens of the packets that leave by then to `left`, in their
-    /// order. A token may be given once.
-    fn advance(&mut self, now: Time, left: &mut Vec<u32>);
-}
-
-/// A device and the packets that it has.
-#[derive(Debug)]
-pub(super) struct Between {
-    middlebox: Box<dyn Middlebox>,
-    links: Vec<usize>,
-    /// By token. A token is used again when its packet has left; those of dropped packets are not.
-    held: Vec<Option<Packet>>,
-    free: Vec<u32>,
-    left: Vec<u32>,
-}
 
 impl Network {
     /// Puts a device before `links`: what routes lead into one of them from another link goes through the device.
     /// A link has one device before it at most, and is not the first of the route of a flow.
-    pub fn add_middlebox(&mut self, middlebox: Box<dyn Middlebox>, links: &[usize]) -> usize {
+    pub fn add_middlebox(
+        &mut self,
+        middlebox: Box<dyn Middlebox>,
+        links: &[LinkId],
+    ) -> MiddleboxId {
         assert!(!self.started, "devices are added before the run");
         for link in links {
-            self.links[*link].stand_behind(self.betweens.len() as u32);
+            self.links[*link].stand_behind(self.middleboxes.next_id());
         }
-        self.betweens.push(Between {
-            middlebox,
-            links: links.to_vec(),
-            held: Vec::new(),
-            free: Vec::new(),
-            left: Vec::new(),
-        });
-        self.betweens.len() - 1
+        self.middleboxes
+            .push(PlacedMiddlebox::new(middlebox, links.to_vec()))
     }
 
     /// The device with this number.
-    pub fn middlebox(&self, number: usize) -> &dyn Middlebox {
-        self.betweens[number].middlebox.as_ref()
+    pub fn middlebox(&self, number: MiddleboxId) -> &dyn Middlebox {
+        self.middleboxes[number].middlebox.as_ref()
     }
 
     /// Packets that a device has or has dropped.
-    pub fn not_let_out(&self, number: usize) -> usize {
-        self.betweens[number].held.iter().flatten().count()
-    }
-
-    fn slot_of(&self, number: usize) -> usize {
-        self.links.len() + self.mediums.len() + number
+    pub fn not_let_out(&self, number: MiddleboxId) -> usize {
+        self.middleboxes[number].held.iter().flatten().count()
     }
 
     /// A packet whose next hop is behind a device.
     #[cold]
-    pub(super) fn enter_middlebox(&mut self, number: usize, link: usize, packet: &Packet) {
-        let (slot, now) = (self.slot_of(number), self.now);
-        let between = &mut self.betweens[number];
-        let token = between.free.pop().unwrap_or_else(|| {
-            between.held.push(None);
-            u32::try_from(between.held.len() - 1).expect("fewer than 2^32 packets are held")
+    pub(super) fn enter_middlebox(&mut self, number: MiddleboxId, link: LinkId, packet: &Packet) {
+        let now = self.now;
+        let placed = &mut self.middleboxes[number];
+        let token = placed.free.pop().unwrap_or_else(|| {
+            placed.held.push(None);
+            u32::try_from(placed.held.len() - 1).expect("fewer than 2^32 packets are held")
         });
-        between.held[token as usize] = Some(*packet);
-        let side = between.links.iter().position(|behind| *behind == link);
-        between.middlebox.accept(
+        placed.held[token as usize] = Some(*packet);
+        let side = placed.links.iter().position(|behind| *behind == link);
+        placed.middlebox.accept(
             now,
             Arrival {
                 side: side.expect("the link says that this device is before it"),
@@ -99,45 +53,45 @@ impl Network {
                 token,
             },
         );
-        self.slots.set(slot, between.middlebox.next().max(now));
+        self.agenda
+            .set_middlebox(number, placed.middlebox.next().max(now));
     }
 
-    pub(super) fn on_middlebox(&mut self, number: usize) {
-        let (slot, now) = (self.slot_of(number), self.now);
-        let between = &mut self.betweens[number];
-        let mut left = std::mem::take(&mut between.left);
-        between.middlebox.advance(now, &mut left);
+    pub(super) fn on_middlebox(&mut self, number: MiddleboxId) {
+        let now = self.now;
+        let placed = &mut self.middleboxes[number];
+        let mut left = std::mem::take(&mut placed.left);
+        placed.middlebox.advance(now, &mut left);
         for token in left.drain(..) {
-            let between = &mut self.betweens[number];
-            let Some(packet) = between.held.get_mut(token as usize).and_then(Option::take) else {
+            let placed = &mut self.middleboxes[number];
+            let Some(packet) = placed.held.get_mut(token as usize).and_then(Option::take) else {
                 debug_assert!(false, "a packet leaves once");
                 continue;
             };
-            between.free.push(token);
+            placed.free.push(token);
             let link = self.routes.link_of(&packet);
             if self.links[link].accept(now, &packet) {
                 self.note_link(link);
             }
         }
-        let between = &mut self.betweens[number];
-        between.left = left;
-        let next = between.middlebox.next();
+        let placed = &mut self.middleboxes[number];
+        placed.left = left;
+        let next = placed.middlebox.next();
         // What happens at this very time happens, but time goes on.
-        self.slots.set(slot, next.max(now));
+        self.agenda.set_middlebox(number, next.max(now));
     }
 
     /// The first time of each device.
     pub(super) fn start_middleboxes(&mut self) {
-        let is_behind = |link: usize| self.links[link].between().is_some();
-        let flows = || self.routes.flows.iter().chain(&self.routes.workloads);
+        let is_behind = |link: LinkId| self.links[link].middlebox().is_some();
+        let flows = || self.routes.flows.iter().chain(self.routes.workloads.iter());
         assert!(
             flows().flatten().all(|route| !is_behind(route.link(0))),
             "a route of a flow begins with a link before the device"
         );
-        for number in 0..self.betweens.len() {
-            let next = self.betweens[number].middlebox.next();
-            let slot = self.slot_of(number);
-            self.slots.set(slot, next);
+        for number in self.middleboxes.ids() {
+            let next = self.middleboxes[number].middlebox.next();
+            self.agenda.set_middlebox(number, next);
         }
     }
 }
@@ -149,6 +103,7 @@ mod tests {
     use crate::stream::{StreamSpec, sized};
     use std::collections::VecDeque;
     use trammel_core::rng::Rng;
+    use trammel_core::time::Time;
     use trammel_stats::arrivals::{Renewal, Spans};
     use trammel_stats::dist::constant::Constant;
 
@@ -197,7 +152,7 @@ mod tests {
         let number = net.add_middlebox(Box::new(server), &[behind]);
         // 1000 packets a second through a device that lets 500 out.
         let gaps = Spans::constant_rate(1000.0).unwrap();
-        net.add_stream(StreamSpec {
+        let stream = net.add_stream(StreamSpec {
             name: "udp".into(),
             plan: sized(
                 Renewal::new(Time::ZERO, gaps, Rng::new(1, "plan")),
@@ -211,7 +166,7 @@ mod tests {
             keeps_arrivals: false,
         });
         net.run_until(Time::from_secs(2));
-        let received = net.stream(0).received_pkts;
+        let received = net.stream(stream).received_pkts;
         // It lets one out every 2 ms until what it holds is out.
         assert!((500..=506).contains(&received), "{received}");
         let sent = net.link(before).counters().delivered_pkts;

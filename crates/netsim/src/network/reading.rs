@@ -15,45 +15,24 @@
 //! Source: observed of Linux 6.12 in virtual time. At 100 Mbit/s a sleep of 5 ms with 50 µs of slack lasts
 //! until the next packet; at 1 Gbit/s it lasts 5.05 ms while packets flow.
 
-use super::{Event, Network};
+use super::Network;
+use super::parts::event::Event;
+use super::parts::reading::ReadingApp;
 use crate::flow::{FlowSpec, Reader};
+use crate::ids::{End, FlowId, LinkId, ReadingAppId};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_tcp::connection::State;
-
-/// The sink of a flow whose application reads at once.
-pub(crate) const NO_SINK: u32 = u32::MAX;
 
 /// How long an interrupt takes: timers that come due meanwhile go off with it. One step of the clock that
 /// virtual time has there, measured.
 const INTERRUPT: Time = Time::from_ns(256);
 
-/// A receiving application that reads in intervals. One process serves all flows of one interval, as a
-/// traffic tool's server does: it reads all of its connections when it wakes.
-#[derive(Debug)]
-pub(super) struct Sink {
-    reader: Reader,
-    flows: Vec<u32>,
-    /// From when on its timer may go off, and when it must. The latter is [`Time::MAX`] before it has
-    /// accepted a connection; the former is while it is awake, and the latter then the time of its read.
-    pub(super) due: (Time, Time),
-    /// The next packet to leave a queue within the slack: when, and which link's.
-    departure: (Time, usize),
-    rng: Rng,
-}
-
-impl Sink {
-    /// Whether its timer goes by those of the links, so that packets must cross these one by one.
-    pub(super) fn watches_links(&self) -> bool {
-        self.reader.slack > Time::ZERO
-    }
-}
-
 /// An interrupt: the timer of a link that has gone off, and is not set anew before others had their turn.
 #[derive(Clone, Copy)]
 enum Interrupt {
-    Departure(usize),
-    Arrival(usize),
+    Departure(LinkId),
+    Arrival(LinkId),
 }
 
 /// A time drawn evenly between a half and three halves of `mean`.
@@ -66,31 +45,25 @@ fn around(mean: Time, rng: &mut Rng) -> Time {
 }
 
 impl Network {
-    /// The sink that reads for a flow; a new one for an interval that no other flow has.
-    pub(super) fn sink_of(&mut self, spec: &FlowSpec, flow: u32) -> u32 {
-        let Some(reader) = spec.reader else {
-            return NO_SINK;
+    /// The application that reads for a flow; a new one for an interval that no other flow has. `None`
+    /// where what arrives is read at once.
+    pub(super) fn reading_app(&mut self, spec: &FlowSpec, flow: FlowId) -> Option<ReadingAppId> {
+        let reader = spec.reader?;
+        let readers = &mut self.traffic.readers;
+        let alike = readers.entries().find(|(_, app)| app.reader == reader);
+        let app = match alike {
+            Some((app, _)) => app,
+            None => readers.push(ReadingApp::new(reader, Rng::new(spec.seed, "reader"))),
         };
-        let is_alike = |sink: &Sink| sink.reader == reader;
-        let at = self.sinks.iter().position(is_alike).unwrap_or_else(|| {
-            self.sinks.push(Sink {
-                reader,
-                rng: Rng::new(spec.seed, "reader"),
-                flows: Vec::new(),
-                due: (Time::ZERO, Time::MAX),
-                departure: (Time::ZERO, 0),
-            });
-            self.sinks.len() - 1
-        });
-        self.sinks[at].flows.push(flow);
-        at as u32
+        readers[app].flows.push(flow);
+        Some(app)
     }
 
     /// What there is to read for an application, bytes; nothing before it has accepted a connection.
-    fn readable(&self, sink: usize) -> Option<u64> {
-        let flows = self.sinks[sink].flows.iter();
-        let receivers = flows.filter_map(|&index| {
-            let receiver = &self.flows[index as usize].ends.as_ref()?.end[1];
+    fn readable(&self, app: ReadingAppId) -> Option<u64> {
+        let flows = self.traffic.readers[app].flows.iter();
+        let receivers = flows.filter_map(|&flow| {
+            let receiver = &self.traffic.flows[flow].ends.as_ref()?[End::Server];
             let is_accepted = !matches!(receiver.state(), State::Listen | State::SynReceived);
             is_accepted.then(|| u64::from(receiver.readable()))
         });
@@ -98,89 +71,89 @@ impl Network {
     }
 
     /// An application's timer has gone off, or the first of its connections has been set up.
-    fn wake(&mut self, sink: usize) {
-        let Some(bytes) = self.readable(sink) else {
+    fn wake(&mut self, app: ReadingAppId) {
+        let Some(bytes) = self.readable(app) else {
             return;
         };
-        let sleeper = &mut self.sinks[sink];
+        let sleeper = &mut self.traffic.readers[app];
         let wake = around(sleeper.reader.wake, &mut sleeper.rng);
         let read_at = self.now + wake + sleeper.reader.copying(bytes);
         sleeper.due = (Time::MAX, read_at);
         if read_at == self.now {
-            self.read(sink);
+            self.read(app);
         } else {
-            self.events.push(read_at, Event::Read(sink as u32));
+            self.events.push(read_at, Event::Read(app));
             self.note_events();
         }
     }
 
     /// The application reads what there is on each of its connections, and sleeps again.
-    fn read(&mut self, sink: usize) {
+    fn read(&mut self, app: ReadingAppId) {
         let now = self.now;
-        for at in 0..self.sinks[sink].flows.len() {
-            let index = self.sinks[sink].flows[at] as usize;
-            let Some(ends) = &mut self.flows[index].ends else {
+        for at in 0..self.traffic.readers[app].flows.len() {
+            let flow = self.traffic.readers[app].flows[at];
+            let Some(ends) = &mut self.traffic.flows[flow].ends else {
                 continue;
             };
-            if ends.end[1].read(now, u32::MAX) > 0 {
-                self.drain(index, 1);
+            if ends[End::Server].read(now, u32::MAX) > 0 {
+                self.drain(flow, End::Server);
             }
         }
         let Reader {
             interval, slack, ..
-        } = self.sinks[sink].reader;
+        } = self.traffic.readers[app].reader;
         let due = now + interval;
-        self.sinks[sink].due = (due, due + slack);
+        self.traffic.readers[app].due = (due, due + slack);
         if slack > Time::ZERO {
-            self.events.push(due, Event::Slack(sink as u32));
+            self.events.push(due, Event::Slack(app));
         }
-        self.events.push(due + slack, Event::Read(sink as u32));
+        self.events.push(due + slack, Event::Read(app));
         self.note_events();
     }
 
     /// An application's timer goes off at the latest, or it comes to its read.
-    pub(super) fn on_read(&mut self, sink: usize) {
-        let due = self.sinks[sink].due;
+    pub(super) fn on_read(&mut self, app: ReadingAppId) {
+        let due = self.traffic.readers[app].due;
         // A timer that went off early leaves its event behind.
         if due.1 != self.now {
             return;
         }
         if due.0 == Time::MAX {
-            self.read(sink);
+            self.read(app);
         } else {
-            self.wake(sink);
+            self.wake(app);
         }
     }
 
     /// A segment has reached end `end` of `flow` while the timer of its reader may go off.
-    pub(super) fn on_arrival_in_slack(&mut self, sink: usize, flow: usize, end: usize) {
-        if self.sinks[sink].due.1 == Time::MAX {
-            return self.wake(sink);
+    pub(super) fn on_arrival_in_slack(&mut self, app: ReadingAppId, flow: FlowId, end: End) {
+        if self.traffic.readers[app].due.1 == Time::MAX {
+            return self.wake(app);
         }
-        let route = &self.routes.flows[flow][1 - end];
+        let route = &self.routes.flows[flow][end.other() as usize];
         let link = route.link(route.hops - 1);
-        self.on_interrupt(sink, Interrupt::Arrival(link));
+        self.on_interrupt(app, Interrupt::Arrival(link));
     }
 
     /// The slack of a reader's timer begins, or a packet leaves a queue within it.
-    pub(super) fn on_slack(&mut self, sink: usize) {
-        let Sink { due, departure, .. } = self.sinks[sink];
+    pub(super) fn on_slack(&mut self, app: ReadingAppId) {
+        let ReadingApp { due, departure, .. } = self.traffic.readers[app];
         // A timer that went off early leaves its event behind.
         if self.now < due.0 || self.now >= due.1 {
             return;
         }
         if departure.0 == self.now {
-            self.on_interrupt(sink, Interrupt::Departure(departure.1));
+            self.on_interrupt(app, Interrupt::Departure(departure.1));
         } else {
-            self.await_departure(sink);
+            self.await_departure(app);
         }
     }
 
-    fn on_interrupt(&mut self, sink: usize, interrupt: Interrupt) {
-        if self.next_timer(interrupt) > self.sinks[sink].due.1 {
-            self.wake(sink);
-        } else if self.sinks[sink].departure.0 <= self.now {
-            self.await_departure(sink);
+    fn on_interrupt(&mut self, app: ReadingAppId, interrupt: Interrupt) {
+        if self.next_timer(interrupt) > self.traffic.readers[app].due.1 {
+            self.wake(app);
+        } else if self.traffic.readers[app].departure.0 <= self.now {
+            self.await_departure(app);
         }
     }
 
@@ -188,7 +161,7 @@ impl Network {
     fn next_timer(&mut self, interrupt: Interrupt) -> Time {
         let served_until = self.now + INTERRUPT;
         let mut next = Time::MAX;
-        for (index, link) in self.links.iter_mut().enumerate() {
+        for (index, link) in self.links.entries_mut() {
             let arrival = link.next();
             if arrival > served_until && !matches!(interrupt, Interrupt::Arrival(at) if at == index)
             {
@@ -205,15 +178,15 @@ impl Network {
     }
 
     /// Has the next packet to leave a queue interrupt, if that is within the slack.
-    fn await_departure(&mut self, sink: usize) {
+    fn await_departure(&mut self, app: ReadingAppId) {
         let now = self.now;
-        let departures = self.links.iter_mut().enumerate();
+        let departures = self.links.entries_mut();
         let first = departures
             .map(|(index, link)| (link.next_departure(now), index))
             .min();
-        if let Some(first) = first.filter(|first| first.0 < self.sinks[sink].due.1) {
-            self.sinks[sink].departure = first;
-            self.events.push(first.0, Event::Slack(sink as u32));
+        if let Some(first) = first.filter(|first| first.0 < self.traffic.readers[app].due.1) {
+            self.traffic.readers[app].departure = first;
+            self.events.push(first.0, Event::Slack(app));
             self.note_events();
         }
     }
@@ -257,7 +230,7 @@ mod tests {
         let mut begun: Vec<Time> = Vec::new();
         for step in 500..=10_000 {
             network.run_until(Time::from_us(100 * step));
-            let due = network.sinks[0].due.0;
+            let due = network.traffic.readers[ReadingAppId::new(0)].due.0;
             if due != Time::MAX && begun.last() != Some(&due) {
                 begun.push(due);
             }

@@ -8,36 +8,37 @@
 //!
 //! Source: the lookahead of Chandy and Misra, "Distributed Simulation", 1979.
 
-use super::stretch::{Routes, Target};
-use super::transit::{cross, hand_on};
+use super::agenda::Agenda;
+use super::routes::{Route, Routes, Target};
+use crate::ids::{GatherId, LinkId, Table};
 use crate::link::Link;
 use trammel_core::slots::Slots;
 use trammel_core::time::Time;
 
 /// A link that gathers.
 #[derive(Debug)]
-pub(super) struct Gather {
-    pub(super) link: usize,
+pub(crate) struct Gather {
+    pub(crate) link: LinkId,
     delay: Time,
     /// The access links in the order of their numbers, which decides between packets that come at once.
-    feeders: Vec<usize>,
+    feeders: Vec<LinkId>,
     /// When the next packet comes from each.
     coming: Slots,
 }
 
 /// Where a link's timer is kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Timer {
+pub(crate) enum Timer {
     /// Among the engine's slots, as most.
     Own,
     /// There as well, also for what gathering link number `.0` has to do.
-    Gathering(u32),
+    Gathering(GatherId),
     /// The link has none: it is number `.1` of those that gather `.0` takes packets from.
-    Gathered(u32, u32),
+    Gathered(GatherId, u32),
 }
 
 impl Gather {
-    pub(super) fn new(link: usize, delay: Time, feeders: Vec<usize>) -> Gather {
+    pub(crate) fn new(link: LinkId, delay: Time, feeders: Vec<LinkId>) -> Gather {
         Gather {
             link,
             delay,
@@ -46,7 +47,7 @@ impl Gather {
         }
     }
 
-    pub(super) fn feeders(&self) -> &[usize] {
+    pub(crate) fn feeders(&self) -> &[LinkId] {
         &self.feeders
     }
 
@@ -58,32 +59,32 @@ impl Gather {
 
 /// A packet has been laid into the empty pipe of link `index`, out of which it comes at `at`.
 #[inline]
-pub(super) fn note_first(
-    links: &mut [Link],
-    slots: &mut Slots,
-    gathers: &mut [Gather],
-    timers: &[Timer],
-    index: usize,
+pub(crate) fn note_first(
+    links: &mut Table<LinkId, Link>,
+    agenda: &mut Agenda,
+    gathers: &mut Table<GatherId, Gather>,
+    timers: &Table<LinkId, Timer>,
+    index: LinkId,
     at: Time,
 ) {
     let Timer::Gathered(number, place) = timers[index] else {
-        slots.set(index, links[index].next());
+        agenda.set_link(index, links[index].next());
         return;
     };
-    let gather = &mut gathers[number as usize];
+    let gather = &mut gathers[number];
     gather.coming.set(place as usize, at);
     let link = &mut links[gather.link];
     let due = gather.due();
     if due != link.due {
         link.due = due;
-        slots.set(gather.link, link.next());
+        agenda.set_link(gather.link, link.next());
     }
 }
 
 /// Takes in what has come to a link that gathers by `now`.
-pub(super) fn catch_up(
-    links: &mut [Link],
-    slots: &mut Slots,
+pub(crate) fn catch_up(
+    links: &mut Table<LinkId, Link>,
+    agenda: &mut Agenda,
     gather: &mut Gather,
     routes: &Routes,
     now: Time,
@@ -104,7 +105,7 @@ pub(super) fn catch_up(
         if let Some(arrives) = cross(links, now, at, route, hop, wire_bytes)
             && hand_on(links, from, last, end, arrives)
         {
-            slots.set(last, arrives);
+            agenda.set_link(last, arrives);
         }
         let link = &mut links[from];
         link.remove();
@@ -113,5 +114,42 @@ pub(super) fn catch_up(
     let due = gather.due();
     let link = &mut links[gather.link];
     link.due = due;
-    slots.set(gather.link, link.next());
+    agenda.set_link(gather.link, link.next());
+}
+
+/// A packet that reaches `hop` at `at` crosses at once the chain that begins there. Returns when it
+/// arrives at the end of the chain, if it does.
+#[inline]
+pub(crate) fn cross(
+    links: &mut Table<LinkId, Link>,
+    now: Time,
+    at: Time,
+    route: &Route,
+    hop: u8,
+    wire_bytes: u32,
+) -> Option<Time> {
+    let mut at = links[route.link(hop)].cross(at, wire_bytes)?;
+    for behind in hop + 1..=route.end(hop) {
+        at = links[route.link(behind)].cross_ahead(now, at, wire_bytes)?;
+    }
+    Some(at)
+}
+
+/// Lays the packet that has arrived from link `from` into the pipe of link `last`, which is at `hop` of its
+/// route; it comes out at `arrives`. Returns whether it is the first there.
+#[inline]
+pub(crate) fn hand_on(
+    links: &mut Table<LinkId, Link>,
+    from: LinkId,
+    last: LinkId,
+    hop: u8,
+    arrives: Time,
+) -> bool {
+    let Some([from, last]) = links.pair([from, last]) else {
+        unreachable!("a route leads from link to link");
+    };
+    let slot = last.slot();
+    *slot = *from.first();
+    slot.hop = hop;
+    last.lay(arrives)
 }
