@@ -17,7 +17,7 @@ use trammel_router::engine::clock::VIRTUAL_START;
 use trammel_router::engine::driver::Progress;
 use trammel_router::engine::handlers::{HandlerRef, NotFound, Owner};
 use trammel_router::lang::{self, Libraries, flatten};
-use trammel_router::load::{self, BuiltIn};
+use trammel_router::{BuiltIn, load};
 use trammel_workbench::measure::Clock;
 use trammel_workbench::refine::file as counted;
 use trammel_workbench::source::{Files, Source, os_text};
@@ -241,7 +241,7 @@ impl Options {
             ..lang::Options::default()
         };
         let machine = Machine::new().map_err(|e| e.to_string())?;
-        let loaded = load::load(
+        let loaded = load(
             &source.text,
             &source.name,
             &options,

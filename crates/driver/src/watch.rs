@@ -11,10 +11,10 @@ use trammel_packet::capture::pcapng::Writer;
 use trammel_packet::capture::{Frame, Order, Sink};
 use trammel_packet::device::DeviceCounters;
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::Reason;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::trace::{Event, Step};
 use trammel_router::host::DeviceRequest;
-use trammel_router::reason;
 
 /// A followed packet.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ fn handled(ctx: &Ctx, element: usize) -> (u64, u64) {
 /// Why packets ended at an element, and how many did.
 fn ended(ctx: &Ctx, element: usize) -> impl Iterator<Item = (&'static str, u64)> {
     let drops = ctx.counters(element).drops;
-    let all = reason::ALL.iter();
+    let all = Reason::ALL.iter();
     let all = all.map(move |reason| (reason.text(), drops[*reason as usize]));
     all.filter(|(_, count)| *count > 0)
 }
@@ -330,9 +330,9 @@ pub fn prometheus(ctx: &Ctx) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trammel_router::MemoryHost;
     use trammel_router::engine::Options;
-    use trammel_router::load::{BuiltIn, load};
-    use trammel_router::memory::MemoryHost;
+    use trammel_router::{BuiltIn, load};
 
     fn ran(config: &str) -> Ctx {
         let language = trammel_router::lang::Options {

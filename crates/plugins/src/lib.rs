@@ -83,7 +83,7 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs:
     };
     if path.is_dir() && name == "shared" {
         let file = file.display().to_string();
-        write!(code, "#[path = {file:?}]\npub mod shared;\n").expect("a string grows");
+        write!(code, "#[path = {file:?}]\npub(crate) mod shared;\n").expect("a string grows");
         return;
     }
     if file.is_file() {

@@ -6,9 +6,9 @@
 #![allow(clippy::print_stdout, reason = "it prints its result")]
 
 use trammel_packet::cpu::cycles;
+use trammel_router::MemoryHost;
 use trammel_router::engine::Options;
-use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory::MemoryHost;
+use trammel_router::{BuiltIn, load};
 
 const PACKETS: u64 = 4_000_000;
 const ROUNDS: usize = 7;

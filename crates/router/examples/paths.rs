@@ -20,7 +20,8 @@ use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::Options;
 use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
-use trammel_router::{lang, load};
+use trammel_router::lang;
+use trammel_router::{BuiltIn, load};
 
 /// Just enough of a machine: files to read, and the time.
 #[derive(Debug)]
@@ -130,7 +131,7 @@ fn run(file: &str, n: u64) -> Result<u64, String> {
     let definitions = [("N".to_owned(), n.to_string())];
     let options = lang::Options {
         definitions: &definitions,
-        classes: Some(&load::BuiltIn),
+        classes: Some(&BuiltIn),
         ..lang::Options::default()
     };
     let host = Box::new(Bare {
@@ -140,7 +141,7 @@ fn run(file: &str, n: u64) -> Result<u64, String> {
             .unwrap_or_default(),
         started: std::time::Instant::now(),
     });
-    let loaded = load::load(&text, file, &options, host, Options::default());
+    let loaded = load(&text, file, &options, host, Options::default());
     let (mut ctx, _) = loaded.map_err(|refused| refused.said.click())?;
     let start = cycles();
     ctx.run_until(None);

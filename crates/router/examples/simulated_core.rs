@@ -6,9 +6,9 @@
 
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
+use trammel_router::BuiltIn;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::lang;
-use trammel_router::load::BuiltIn;
 use trammel_router::simulate::costs::Costs;
 use trammel_router::simulate::offer::{self, Offer};
 use trammel_router::simulate::port::{Counts, Settings};

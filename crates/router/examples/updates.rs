@@ -19,7 +19,8 @@ use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::Options;
 use trammel_router::host::{DeviceRequest, Host, Refusal, Socket, SocketRequest};
-use trammel_router::{lang, load};
+use trammel_router::lang;
+use trammel_router::{BuiltIn, load};
 
 /// The time, and nothing else.
 #[derive(Debug)]
@@ -95,11 +96,11 @@ fn measure(class: &str, prefixes: &[String], rate: f64, seconds: f64) {
            -> out :: Counter -> Discard;"
     );
     let options = lang::Options {
-        classes: Some(&load::BuiltIn),
+        classes: Some(&BuiltIn),
         ..lang::Options::default()
     };
     let host = Box::new(Bare(Instant::now()));
-    let loaded = load::load(&text, "updates", &options, host, Options::default());
+    let loaded = load(&text, "updates", &options, host, Options::default());
     let (mut ctx, _) = loaded.unwrap_or_else(|refused| panic!("{}", refused.said.click()));
     let start = Instant::now();
     let (mut done, mut pauses) = (0_u64, Vec::new());

@@ -1,8 +1,4 @@
-//! A modular router: Click's language and elements, memory-safe and batched.
-//!
-//! A configuration is read by `lang` into a flat graph of elements. What surrounds the elements
-//! are the types of their arguments (`args`), rule sets (`classify`), route tables (`lookup`) and the text
-//! form of packets (`summary`).
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod args;
@@ -10,24 +6,32 @@ pub mod classify;
 pub mod control;
 pub mod diagnostic;
 pub mod diagram;
-pub mod element;
+mod element;
 pub mod elements;
 pub mod engine;
 pub mod estimate;
 pub mod graph;
-pub mod headers;
+mod headers;
 pub mod host;
 pub mod lang;
-pub mod load;
+mod load;
 pub mod lookup;
-pub mod memory;
-pub mod neighbours;
+mod memory;
+mod neighbours;
 #[cfg(test)]
-pub(crate) mod probe;
-pub mod rates;
-pub mod reason;
-pub mod script;
+mod probe;
+mod rates;
+mod reason;
+mod script;
 pub mod simulate;
 pub mod summary;
-pub mod trace;
+mod trace;
 pub mod transform;
+
+pub use diagnostic::Diagnostics;
+pub use element::{Element, Entry, Handler};
+pub use engine::{Ctx, Options};
+pub use host::Host;
+pub use load::{BuiltIn, Refused, check, load};
+pub use memory::{LISTENER, Memory, MemoryDevice, MemoryHost, Sent, Wire};
+pub use reason::Reason;

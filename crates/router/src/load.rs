@@ -27,6 +27,7 @@ impl lang::Classes for BuiltIn {
 
 /// A configuration that does not run.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Refused {
     /// What is wrong with it.
     pub said: Diagnostics,

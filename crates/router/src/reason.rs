@@ -5,14 +5,15 @@ macro_rules! reasons {
         /// Why a packet went no further.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
+        #[non_exhaustive]
         pub enum Reason {
             $(#[doc = $text] $name,)*
         }
 
-        /// Every reason, in the order of its number.
-        pub const ALL: &[Reason] = &[$(Reason::$name),*];
-
         impl Reason {
+            /// Every reason, in the order of its number.
+            pub const ALL: &'static [Reason] = &[$(Reason::$name),*];
+
             /// For people: `ttl expired`.
             pub const fn text(self) -> &'static str {
                 match self { $(Reason::$name => $text),* }
@@ -52,7 +53,7 @@ reasons! {
 }
 
 /// How many reasons there are.
-pub const COUNT: usize = ALL.len();
+pub(crate) const COUNT: usize = Reason::ALL.len();
 
 #[cfg(test)]
 mod tests {
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_reason_stands_at_its_number() {
-        for (at, reason) in ALL.iter().enumerate() {
+        for (at, reason) in Reason::ALL.iter().enumerate() {
             assert_eq!(*reason as usize, at);
             assert!(!reason.text().is_empty());
         }

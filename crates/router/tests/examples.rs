@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::MemoryHost;
+use trammel_router::Reason;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::Options;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory::MemoryHost;
-use trammel_router::reason;
+use trammel_router::{BuiltIn, load};
 
 /// What went in, what came out by counter, and what ended by reason.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ fn run(name: &str) -> Account {
             let passed = count(&mut ctx, &called);
             account.out.insert(called, passed);
         } else if !called.starts_with("sink") {
-            for (reason, drops) in reason::ALL.iter().zip(ctx.counters(element).drops) {
+            for (reason, drops) in Reason::ALL.iter().zip(ctx.counters(element).drops) {
                 *account.drops.entry(reason.text()).or_default() += drops;
             }
         }

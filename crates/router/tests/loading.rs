@@ -4,11 +4,11 @@
 //! proportion gives about 4, work by the square 16; the bound is between them, and the best of three trials counts.
 
 use std::fmt::Write;
+use trammel_router::MemoryHost;
 use trammel_router::engine::Options;
 use trammel_router::host::NoNames;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, check, load};
-use trammel_router::memory::MemoryHost;
+use trammel_router::{BuiltIn, check, load};
 
 const SHORT: usize = 3_000;
 const LONG: usize = 4 * SHORT;

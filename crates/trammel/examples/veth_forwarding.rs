@@ -33,7 +33,7 @@ use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::engine::{Ctx, Options};
 use trammel_router::lang;
-use trammel_router::load::{self, BuiltIn};
+use trammel_router::{BuiltIn, load};
 
 /// Frames a call of the source: some two seconds, since nothing is sent in the first 25 ms of each.
 const CALL: u32 = 1 << 22;
@@ -247,7 +247,7 @@ impl Router {
         };
         let machine = Box::new(Machine::new().map_err(failed)?);
         let run = Options::default();
-        let loaded = load::load(config, "config", &options, machine, run);
+        let loaded = load(config, "config", &options, machine, run);
         let (ctx, _) = loaded.map_err(|refusal| refused(refusal.said.click()))?;
         Ok(Router(Some(ctx)))
     }

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use trammel_cost::residency::Locality;
+use trammel_router::MemoryDevice;
+use trammel_router::MemoryHost;
 use trammel_router::diagnostic::Diagnostics;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang::{self, Flat, flatten};
-use trammel_router::load::{self, BuiltIn};
-use trammel_router::memory::MemoryDevice;
-use trammel_router::memory::MemoryHost;
+use trammel_router::{BuiltIn, load};
 
 /// The longest that a run takes.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -368,7 +368,7 @@ impl Bench {
             profiled,
             ..Options::studied()
         };
-        let loaded = load::load(&self.text, &self.name, &options, Box::new(host), run);
+        let loaded = load(&self.text, &self.name, &options, Box::new(host), run);
         let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
         Ok(ctx)
     }
@@ -510,7 +510,7 @@ fn sample(class: &str, config: &str) -> Result<Vec<Vec<u8>>, String> {
         virtual_time: Options::simulated().virtual_time,
         ..Options::studied()
     };
-    let loaded = load::load(&text, class, &options, Box::new(host), run);
+    let loaded = load(&text, class, &options, Box::new(host), run);
     let (mut ctx, _) = loaded.map_err(|refused| {
         let why = refused.said.click();
         format!(

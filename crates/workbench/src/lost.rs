@@ -1,7 +1,7 @@
 //! Which frames count as lost: those that a faster machine would have forwarded.
 
+use trammel_router::Reason;
 use trammel_router::engine::Ctx;
-use trammel_router::reason::Reason;
 use trammel_router::simulate::Balance;
 
 /// Why packets end in elements that a faster machine would have forwarded; whatever else ends them is the function's own work.

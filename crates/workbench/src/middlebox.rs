@@ -128,9 +128,9 @@ mod tests {
     use trammel_netsim::link::LinkSpec;
     use trammel_netsim::network::Network;
     use trammel_netsim::trace::Pace;
+    use trammel_router::BuiltIn;
     use trammel_router::engine::core_clock::Cost;
     use trammel_router::lang;
-    use trammel_router::load::BuiltIn;
     use trammel_router::simulate::Machine;
     use trammel_router::simulate::costs::Costs;
     use trammel_router::simulate::port::{Notice, Settings};

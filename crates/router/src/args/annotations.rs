@@ -54,7 +54,7 @@ fn find(name: &str) -> Option<AnnoField> {
 /// An annotation of `size` bytes, of any number of them where that is 0.
 ///
 /// A number is an offset, with the size in its upper 16 bits if it has one.
-pub fn parse_anno(text: &str, size: u8, names: &dyn Names) -> Result<AnnoField, Error> {
+pub(crate) fn parse_anno(text: &str, size: u8, names: &dyn Names) -> Result<AnnoField, Error> {
     let field = if let Some(field) = find(text) {
         field
     } else {

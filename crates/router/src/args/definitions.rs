@@ -96,7 +96,7 @@ impl Names for Within<'_> {
 /// What an argument of `AddressInfo` defines: a name, then addresses and prefixes of any kind.
 ///
 /// A prefix with further bits is an address too, unless one was given before.
-pub fn address_info(
+pub(crate) fn address_info(
     argument: &str,
     names: &dyn Names,
 ) -> Result<Vec<(Space, String, Named)>, Vec<String>> {
@@ -149,7 +149,7 @@ pub fn address_info(
 }
 
 /// What an argument of `PortInfo` defines: a line as in a table of services, `NAME PORT[/PROTOCOL] [NAMES]`.
-pub fn port_info(
+pub(crate) fn port_info(
     argument: &str,
     names: &dyn Names,
 ) -> Result<Vec<(Space, String, Named)>, Vec<String>> {

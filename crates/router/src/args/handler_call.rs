@@ -15,7 +15,7 @@ pub struct HandlerCall {
 }
 
 /// `element.handler argument`.
-pub fn parse_handler_call(text: &str) -> Result<HandlerCall, Error> {
+pub(crate) fn parse_handler_call(text: &str) -> Result<HandlerCall, Error> {
     let mut rest = text;
     let word = take_word(&mut rest).ok_or(Error::Syntax)?;
     let name = parse_text(word).map_err(|_| Error::Syntax)?;

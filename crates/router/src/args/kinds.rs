@@ -15,24 +15,24 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use trammel_packet::timestamp::Timestamp;
 
 /// Any 32-bit number with a sign.
-pub const INT: Kind = Kind::Int {
+pub(crate) const INT: Kind = Kind::Int {
     min: i32::MIN as i64,
     max: i32::MAX as i64,
 };
 /// Any 32-bit number without a sign.
-pub const UINT: Kind = Kind::UInt {
+pub(crate) const UINT: Kind = Kind::UInt {
     max: u32::MAX as u64,
 };
 /// Any 16-bit number without a sign.
-pub const U16: Kind = Kind::UInt {
+pub(crate) const U16: Kind = Kind::UInt {
     max: u16::MAX as u64,
 };
 /// Any 8-bit number without a sign.
-pub const U8: Kind = Kind::UInt {
+pub(crate) const U8: Kind = Kind::UInt {
     max: u8::MAX as u64,
 };
 /// Any 64-bit number without a sign.
-pub const U64: Kind = Kind::UInt { max: u64::MAX };
+pub(crate) const U64: Kind = Kind::UInt { max: u64::MAX };
 
 impl Kind {
     /// The value that `text`, an argument without its keyword, stands for.

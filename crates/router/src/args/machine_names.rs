@@ -140,7 +140,7 @@ fn is_link_local(address: Ipv6Addr) -> bool {
 }
 
 /// What to say of a name, given for a value of `kind`, that nobody knows; nothing where the text is no name.
-pub fn unknown_name(kind: Kind, text: &str, names: &dyn Names) -> Option<String> {
+pub(crate) fn unknown_name(kind: Kind, text: &str, names: &dyn Names) -> Option<String> {
     let what = match kind {
         Kind::Ip | Kind::IpList | Kind::Prefix | Kind::PrefixOrIp => "IPv4 address",
         Kind::Ip6 | Kind::Prefix6 | Kind::Prefix6OrIp6 => "IPv6 address",
@@ -167,7 +167,7 @@ pub fn unknown_name(kind: Kind, text: &str, names: &dyn Names) -> Option<String>
 }
 
 /// What to say of a rule such as `dst port http` in which a name is that nobody knows.
-pub fn unknown_in_rule(rule: &str, names: &dyn Names) -> Option<String> {
+pub(crate) fn unknown_in_rule(rule: &str, names: &dyn Names) -> Option<String> {
     let words = split_words(rule);
     let pairs = words.windows(2);
     let mut unknown = pairs.filter_map(|pair| {

@@ -11,7 +11,7 @@ use crate::diagnostic::{About, Diagnostics};
 
 /// An argument with a keyword that the class does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misspelt<'a> {
+pub(crate) struct Misspelt<'a> {
     /// Its place among the arguments.
     pub place: usize,
     /// The keyword.
@@ -22,7 +22,7 @@ pub struct Misspelt<'a> {
 
 /// The arguments among `given` whose keyword no parameter has: those that are near to one of a parameter, and,
 /// where every argument must be a parameter's, all that look like a keyword.
-pub fn misspelt<'a>(params: &[Param], given: &'a [String]) -> Vec<Misspelt<'a>> {
+pub(crate) fn misspelt<'a>(params: &[Param], given: &'a [String]) -> Vec<Misspelt<'a>> {
     let is_rest = |param: &&Param| matches!(param.need, Need::Rest | Need::KeywordRest);
     if params.iter().any(|param| param.need == Need::KeywordRest) {
         return Vec::new();
@@ -61,7 +61,7 @@ fn nearest(keyword: &str, names: &[&'static str]) -> Option<&'static str> {
 }
 
 /// What to say of arguments that were refused for `reasons`.
-pub fn explained(
+pub(crate) fn explained(
     params: &[Param],
     given: &[String],
     names: &dyn Names,

@@ -7,21 +7,21 @@
 //! `addresses::parse_ip_prefix`. What is printed by `unparse_*` or `Display` reads back as the same value.
 
 pub mod addresses;
-pub mod annotations;
-pub mod definitions;
+pub(crate) mod annotations;
+pub(crate) mod definitions;
 mod error;
-pub mod handler_call;
-pub mod kinds;
-pub mod machine_names;
-pub mod misspelt;
+pub(crate) mod handler_call;
+pub(crate) mod kinds;
+pub(crate) mod machine_names;
+pub(crate) mod misspelt;
 pub mod names;
-pub mod numbers;
-pub mod packet_length;
-pub mod resolve;
-pub mod store_place;
+pub(crate) mod numbers;
+pub(crate) mod packet_length;
+pub(crate) mod resolve;
+pub(crate) mod store_place;
 pub mod text;
-pub mod times;
-pub mod well_known;
+pub(crate) mod times;
+pub(crate) mod well_known;
 
 use addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use annotations::AnnoField;

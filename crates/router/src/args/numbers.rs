@@ -11,7 +11,7 @@ const KEPT_DIGITS: usize = 28;
 /// The whole number that `text` begins with, and how many bytes it has.
 ///
 /// `base` 0 goes by the prefix: `0x`, `0b`, `0` for octal. A number too large for the type is its bound.
-pub fn int_prefix(text: &str, base: u32, signed: bool) -> Option<(i128, usize)> {
+pub(crate) fn int_prefix(text: &str, base: u32, signed: bool) -> Option<(i128, usize)> {
     let bytes = text.as_bytes();
     let negative = signed && bytes.first() == Some(&b'-');
     let sign = usize::from(negative || bytes.first() == Some(&b'+'));
@@ -51,7 +51,7 @@ fn whole(text: &str, base: u32, signed: bool) -> Result<i128, Error> {
 }
 
 /// A whole number from `min` to `max`.
-pub fn parse_int(text: &str, min: i64, max: i64) -> Result<i64, Error> {
+pub(crate) fn parse_int(text: &str, min: i64, max: i64) -> Result<i64, Error> {
     let value = whole(text, 0, true)?;
     let nearest = value.clamp(i128::from(min.min(max)), i128::from(max));
     if nearest == value {
@@ -61,18 +61,13 @@ pub fn parse_int(text: &str, min: i64, max: i64) -> Result<i64, Error> {
     }
 }
 
-/// A whole number; the nearest of `min` to `max` where it lies beyond.
-pub fn parse_int_saturating(text: &str, min: i64, max: i64) -> Result<i64, Error> {
-    Ok(whole(text, 0, true)?.clamp(i128::from(min.min(max)), i128::from(max)) as i64)
-}
-
 /// A whole number without a minus sign, up to `max`.
-pub fn parse_uint(text: &str, max: u64) -> Result<u64, Error> {
+pub(crate) fn parse_uint(text: &str, max: u64) -> Result<u64, Error> {
     parse_uint_base(text, 0, max)
 }
 
 /// A whole number in `base`, without a minus sign, up to `max`.
-pub fn parse_uint_base(text: &str, base: u32, max: u64) -> Result<u64, Error> {
+pub(crate) fn parse_uint_base(text: &str, base: u32, max: u64) -> Result<u64, Error> {
     let value = whole(text, base, false)?;
     u64::try_from(value)
         .ok()
@@ -81,7 +76,7 @@ pub fn parse_uint_base(text: &str, base: u32, max: u64) -> Result<u64, Error> {
 }
 
 /// `true`, `yes`, `t`, `y`, `1` and their opposites.
-pub fn parse_bool(text: &str) -> Result<bool, Error> {
+pub(crate) fn parse_bool(text: &str) -> Result<bool, Error> {
     match text {
         "1" | "y" | "t" | "yes" | "true" => Ok(true),
         "0" | "n" | "f" | "no" | "false" => Ok(false),
@@ -90,7 +85,7 @@ pub fn parse_bool(text: &str) -> Result<bool, Error> {
 }
 
 /// A number with a fraction, as C reads it (hexadecimal ones whole only).
-pub fn parse_double(text: &str) -> Result<f64, Error> {
+pub(crate) fn parse_double(text: &str) -> Result<f64, Error> {
     let unsigned = text.trim_start_matches(['-', '+']);
     if unsigned
         .get(..2)
@@ -201,7 +196,7 @@ impl Decimal {
 }
 
 /// A number without a sign in units of 2 to the minus `bits`, within 32 bits.
-pub fn parse_fixed(text: &str, bits: u8) -> Result<u32, Error> {
+pub(crate) fn parse_fixed(text: &str, bits: u8) -> Result<u32, Error> {
     let number = Decimal::read(text, false).ok_or(Error::Malformed)?;
     let units = number
         .scaled(1 << bits.min(32), 0)
@@ -209,16 +204,8 @@ pub fn parse_fixed(text: &str, bits: u8) -> Result<u32, Error> {
     units.ok_or_else(|| Error::Beyond(unparse_fixed(i64::from(u32::MAX), bits)))
 }
 
-/// A number in units of 2 to the minus `bits`, within 32 bits with their sign.
-pub fn parse_fixed_signed(text: &str, bits: u8) -> Result<i32, Error> {
-    let number = Decimal::read(text, true).ok_or(Error::Malformed)?;
-    let bound = if number.negative { i32::MIN } else { i32::MAX };
-    signed(&number, 1 << bits.min(32), 0)
-        .ok_or_else(|| Error::Beyond(unparse_fixed(i64::from(bound), bits)))
-}
-
 /// A number without a sign in units of 10 to the minus `digits`, within 32 bits.
-pub fn parse_decimal(text: &str, digits: u8) -> Result<u32, Error> {
+pub(crate) fn parse_decimal(text: &str, digits: u8) -> Result<u32, Error> {
     let number = Decimal::read(text, false).ok_or(Error::Malformed)?;
     let units = number
         .scaled(1, i64::from(digits))
@@ -226,20 +213,9 @@ pub fn parse_decimal(text: &str, digits: u8) -> Result<u32, Error> {
     units.ok_or(Error::OutOfRange)
 }
 
-/// A number in units of 10 to the minus `digits`, within 32 bits with their sign.
-pub fn parse_decimal_signed(text: &str, digits: u8) -> Result<i32, Error> {
-    let number = Decimal::read(text, true).ok_or(Error::Malformed)?;
-    signed(&number, 1, i64::from(digits)).ok_or(Error::OutOfRange)
-}
-
-fn signed(number: &Decimal, times: u64, power: i64) -> Option<i32> {
-    let size = i64::try_from(number.scaled(times, power)?).ok()?;
-    i32::try_from(if number.negative { -size } else { size }).ok()
-}
-
 /// Prints a number in units of 2 to the minus `bits`: the shortest decimal that reads back as it.
 // Differs from Click where that has ten digits: with 28 bits it prints wrong ones, or 0.339 for 3.39e-7.
-pub fn unparse_fixed(value: i64, bits: u8) -> String {
+pub(crate) fn unparse_fixed(value: i64, bits: u8) -> String {
     let bits = bits.min(32);
     let sign = if value < 0 { "-" } else { "" };
     let size = u128::from(value.unsigned_abs());
@@ -253,15 +229,6 @@ pub fn unparse_fixed(value: i64, bits: u8) -> String {
         }
     }
     format!("{sign}{}", point(size * 10_u128.pow(10) / one, 10))
-}
-
-/// Prints a number in units of 10 to the minus `digits`, without zeros at its end.
-pub fn unparse_decimal(value: i64, digits: u8) -> String {
-    let sign = if value < 0 { "-" } else { "" };
-    format!(
-        "{sign}{}",
-        point(u128::from(value.unsigned_abs()), u32::from(digits.min(30)))
-    )
 }
 
 /// `value` with a point before its last `digits`, zeros at the end taken off.
@@ -322,8 +289,6 @@ mod tests {
             beyond("18446744073709551615")
         );
         assert_eq!(parse_uint("-1", 255), Err(Error::NotANumber));
-        assert_eq!(parse_int_saturating("300", 0, 255), Ok(255));
-        assert_eq!(parse_int_saturating("-300", -128, 127), Ok(-128));
     }
 
     #[test]
@@ -359,12 +324,10 @@ mod tests {
         assert_eq!(parse_fixed("0.25", 1), Ok(1));
         assert_eq!(parse_fixed("0.02", 16), Ok(1311));
         assert_eq!(parse_fixed("65536", 16), beyond("65535.99998"));
-        assert_eq!(parse_fixed_signed("-0.5", 1), Ok(-1));
         assert_eq!(parse_fixed("-0.5", 1), Err(Error::Malformed));
         assert_eq!(parse_decimal("1_000.2345", 3), Ok(1_000_235));
         assert_eq!(parse_decimal("1.5e-1", 3), Ok(150));
         assert_eq!(parse_decimal("5000000", 3), Err(Error::OutOfRange));
-        assert_eq!(parse_decimal_signed("-2147483.648", 3), Ok(i32::MIN));
         for text in ["", ".", "1.2.3", "1e", "e1", "1__0", "1_.5"] {
             assert_eq!(parse_decimal(text, 3), Err(Error::Malformed), "{text}");
         }
@@ -374,25 +337,19 @@ mod tests {
     fn numbers_print_without_digits_that_say_nothing() {
         assert_eq!(unparse_fixed(6554, 16), "0.1");
         assert_eq!(unparse_fixed(-3, 1), "-1.5");
-        assert_eq!(unparse_decimal(1500, 3), "1.5");
-        assert_eq!(unparse_decimal(-20, 3), "-0.02");
-        assert_eq!(unparse_decimal(3000, 3), "3");
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in "[-+0-9a-fA-FxX_.eE ]{0,60}|\\PC{0,12}") {
             let _ = (int_prefix(&text, 0, true), int_prefix(&text, 99, false), parse_int(&text, 5, 9));
-            let _ = (parse_double(&text), parse_decimal(&text, 9), parse_decimal_signed(&text, 0));
-            let _ = (parse_fixed(&text, 32), parse_fixed_signed(&text, 16), parse_bool(&text));
+            let _ = (parse_double(&text), parse_decimal(&text, 9));
+            let _ = (parse_fixed(&text, 32), parse_bool(&text));
         }
 
         #[test]
-        fn what_is_printed_reads_back(value: u32, bits in 0_u8..=32, digits in 0_u8..=9, whole: i64) {
+        fn what_is_printed_reads_back(value: u32, bits in 0_u8..=32, whole: i64) {
             prop_assert_eq!(parse_fixed(&unparse_fixed(i64::from(value), bits), bits), Ok(value));
-            let signed = value as i32;
-            prop_assert_eq!(parse_fixed_signed(&unparse_fixed(i64::from(signed), bits), bits), Ok(signed));
-            prop_assert_eq!(parse_decimal(&unparse_decimal(i64::from(value), digits), digits), Ok(value));
             prop_assert_eq!(parse_int(&whole.to_string(), i64::MIN, i64::MAX), Ok(whole));
         }
     }

@@ -3,10 +3,10 @@
 use crate::diagnostic::Diagnostics;
 
 /// The most bytes that an element adds to a packet: what an IP packet can have.
-pub const MOST: usize = 65535;
+pub(crate) const MOST: usize = 65535;
 
 /// The number of an argument, where it is within [`MOST`].
-pub fn within_most(name: &str, value: u64) -> Result<usize, Diagnostics> {
+pub(crate) fn within_most(name: &str, value: u64) -> Result<usize, Diagnostics> {
     match usize::try_from(value) {
         Ok(value) if value <= MOST => Ok(value),
         _ => {

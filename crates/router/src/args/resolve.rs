@@ -9,7 +9,9 @@ use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::annotations::AnnoField;
 use super::handler_call::HandlerCall;
 use super::machine_names::unknown_name;
-use super::names::{BuiltIn, Names};
+#[cfg(test)]
+use super::names::BuiltIn;
+use super::names::Names;
 use super::text::{is_space, split_args};
 use super::{Need, Param, Value};
 use crate::diagnostic::{About, Diagnostic, Diagnostics, Landmark};
@@ -299,7 +301,8 @@ impl Args {
 
 /// What is wrong with a table itself: a default that is no value, a name twice or not a keyword, a
 /// parameter by place after one that is by keyword only.
-pub fn check_table(params: &[Param]) -> Vec<String> {
+#[cfg(test)]
+pub(crate) fn check_table(params: &[Param]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut keywords = false;
     for (at, param) in params.iter().enumerate() {

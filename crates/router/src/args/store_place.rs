@@ -5,7 +5,7 @@ use crate::args::{Args, Error, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 
 /// The arguments.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "PLACES",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -15,7 +15,7 @@ pub const PARAMS: &[Param] = &[Param {
 
 /// Where the address goes, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub(crate) enum Place {
     /// From the start of the data.
     Data(usize),
     /// From the start of the network header.
@@ -30,7 +30,7 @@ impl Default for Place {
 
 /// The address that is given, if one is, as `parse` reads it, and the place; `header` is where the network
 /// header has its source and its destination.
-pub fn read<A>(
+pub(crate) fn read<A>(
     args: &Args,
     parse: impl Fn(&str) -> Result<A, Error>,
     header: [usize; 2],

@@ -80,12 +80,12 @@ fn scaled(
 }
 
 /// A length of time: a number of seconds, or of the unit after it.
-pub fn parse_seconds(text: &str) -> Result<Timestamp, Error> {
+pub(crate) fn parse_seconds(text: &str) -> Result<Timestamp, Error> {
     nanoseconds(text, false)
 }
 
 /// A time, which may be negative.
-pub fn parse_timestamp(text: &str) -> Result<Timestamp, Error> {
+pub(crate) fn parse_timestamp(text: &str) -> Result<Timestamp, Error> {
     nanoseconds(text, true)
 }
 
@@ -96,24 +96,24 @@ fn nanoseconds(text: &str, signed: bool) -> Result<Timestamp, Error> {
 }
 
 /// A length of time in units of 10 to the minus `digits` seconds, rounded half upwards, within 32 bits.
-pub fn parse_seconds_in(text: &str, digits: u8) -> Result<u32, Error> {
+pub(crate) fn parse_seconds_in(text: &str, digits: u8) -> Result<u32, Error> {
     let (_, value) = scaled(text, SECONDS, SECOND_PREFIXES, false, i64::from(digits))?;
     u32::try_from(value).map_err(|_| Error::OutOfRange)
 }
 
 /// A rate in bytes a second: a number of them, or of the unit after it.
 // Differs from Click: rates of 4.3 GB/s and more are no error.
-pub fn parse_bandwidth(text: &str) -> Result<u64, Error> {
+pub(crate) fn parse_bandwidth(text: &str) -> Result<u64, Error> {
     scaled(text, RATES, RATE_PREFIXES, false, 0).map(|(_, rate)| rate)
 }
 
 /// Whether `text` ends with a unit of rates.
-pub fn has_bandwidth_unit(text: &str) -> bool {
+pub(crate) fn has_bandwidth_unit(text: &str) -> bool {
     split(text, RATES, RATE_PREFIXES).1.is_some()
 }
 
 /// Prints a time as seconds with six digits after the point; with nine where six do not tell all.
-pub fn unparse_timestamp(time: Timestamp) -> String {
+pub(crate) fn unparse_timestamp(time: Timestamp) -> String {
     let (sign, ns) = (if time.0 < 0 { "-" } else { "" }, time.0.unsigned_abs());
     let (whole, part) = (ns / 1_000_000_000, ns % 1_000_000_000);
     let mut out = format!("{sign}{whole}.");
@@ -126,7 +126,7 @@ pub fn unparse_timestamp(time: Timestamp) -> String {
 }
 
 /// Prints a length of time: `250ms`, `15us`, `1.500000s`.
-pub fn unparse_interval(time: Timestamp) -> String {
+pub(crate) fn unparse_interval(time: Timestamp) -> String {
     match time.0 {
         ns @ 0..1_000_000_000 if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
         ns @ 0..1_000_000_000 if ns % 1000 == 0 => format!("{}us", ns / 1000),
@@ -135,16 +135,8 @@ pub fn unparse_interval(time: Timestamp) -> String {
     }
 }
 
-/// Prints a length of time given in milliseconds: `250ms`, `1.5s`.
-pub fn unparse_milliseconds(ms: u64) -> String {
-    match ms {
-        1..1000 => format!("{ms}ms"),
-        _ => point(u128::from(ms), 3) + "s",
-    }
-}
-
 /// Prints a length of time given in microseconds: `250us`, `0.0015s`.
-pub fn unparse_microseconds(us: u64) -> String {
+pub(crate) fn unparse_microseconds(us: u64) -> String {
     match us {
         1..1000 => format!("{us}us"),
         _ => point(u128::from(us), 6) + "s",
@@ -152,7 +144,7 @@ pub fn unparse_microseconds(us: u64) -> String {
 }
 
 /// Prints a rate given in bytes a second: `8kbps`, `1.5Mbps`, `2Gbps`; from 2^29 on, `536.870912MBps`.
-pub fn unparse_bandwidth(bytes_per_second: u64) -> String {
+pub(crate) fn unparse_bandwidth(bytes_per_second: u64) -> String {
     let (bytes, bits) = (
         u128::from(bytes_per_second),
         u128::from(bytes_per_second) * 8,
@@ -227,8 +219,6 @@ mod tests {
         assert_eq!(unparse_interval(Timestamp(1_500_000)), "1500us");
         assert_eq!(unparse_interval(Timestamp(0)), "0ms");
         assert_eq!(unparse_interval(Timestamp(-5)), "-0.000000005s");
-        assert_eq!(unparse_milliseconds(1500), "1.5s");
-        assert_eq!(unparse_milliseconds(0), "0s");
         assert_eq!(unparse_microseconds(999), "999us");
         assert_eq!(unparse_bandwidth(1250), "10kbps");
         assert_eq!(unparse_bandwidth(125_000_000), "1Gbps");
@@ -248,7 +238,6 @@ mod tests {
             prop_assert_eq!(parse_timestamp(&unparse_interval(Timestamp(ns))), Ok(Timestamp(ns)));
             let interval = unparse_interval(Timestamp(i64::from(short)));
             prop_assert_eq!(parse_seconds(&interval), Ok(Timestamp(i64::from(short))));
-            prop_assert_eq!(parse_seconds_in(&unparse_milliseconds(u64::from(short)), 3), Ok(short));
             prop_assert_eq!(parse_seconds_in(&unparse_microseconds(u64::from(short)), 6), Ok(short));
             prop_assert_eq!(parse_bandwidth(&unparse_bandwidth(rate)), Ok(rate));
         }

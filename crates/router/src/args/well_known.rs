@@ -211,14 +211,14 @@ fn tables(space: Space) -> &'static [Table] {
 }
 
 /// The number called `name`.
-pub fn number(space: Space, name: &str) -> Option<u32> {
+pub(crate) fn number(space: Space, name: &str) -> Option<u32> {
     let mut all = tables(space).iter().copied().flatten();
     all.find(|(other, _)| *other == name)
         .map(|(_, number)| *number)
 }
 
 /// The name of `number`, the first where it has several.
-pub fn name(space: Space, number: u32) -> Option<&'static str> {
+pub(crate) fn name(space: Space, number: u32) -> Option<&'static str> {
     let mut all = tables(space).iter().copied().flatten();
     all.find(|(_, other)| *other == number)
         .map(|(name, _)| *name)

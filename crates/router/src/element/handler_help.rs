@@ -116,8 +116,14 @@ const COMMON: &[(&str, &str)] = &[
     ("range", "the times of the first and the last packet"),
 ];
 
-/// What the handler of a class is for; nothing where nobody says.
-pub fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
+impl Entry {
+    /// What a handler of this class is for; nothing where nobody says.
+    pub fn handler_help(&'static self, handler: &Handler) -> Option<String> {
+        help(self, handler)
+    }
+}
+
+fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
     let name = handler.name.as_ref();
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let own = elements::doc(entry).section("Handlers").unwrap_or("");
@@ -158,6 +164,19 @@ mod tests {
             for handler in (entry.make)().handlers() {
                 if help(entry, &handler).is_none() {
                     silent.push(format!("{}.{}", entry.about.name, handler.name));
+                }
+            }
+        }
+        assert!(silent.is_empty(), "{}: {silent:#?}", silent.len());
+    }
+
+    #[test]
+    fn every_parameter_says_what_it_is_for() {
+        let mut silent = Vec::new();
+        for entry in elements::all() {
+            for param in entry.params {
+                if param.help.is_empty() {
+                    silent.push(format!("{}({})", entry.about.name, param.name));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What an element is: the trait, what its class says of itself, and the table of all classes.
 
-pub mod handler;
-pub mod handler_help;
+pub(crate) mod handler;
+mod handler_help;
 
 pub use handler::Handler;
 
@@ -48,11 +48,9 @@ pub struct Entry {
 }
 
 /// Information such as names of addresses, which others' arguments need.
-pub const PHASE_INFO: i8 = -10;
-/// What elements usually need to be configured before them.
-pub const PHASE_EARLY: i8 = -5;
+pub(crate) const PHASE_INFO: i8 = -10;
 /// Elements that look at others, which are configured by then.
-pub const PHASE_LATE: i8 = 5;
+pub(crate) const PHASE_LATE: i8 = 5;
 
 impl Entry {
     /// A class with one agnostic input and output and no arguments.
@@ -325,7 +323,7 @@ impl std::fmt::Debug for Entry {
 }
 
 /// `element` as a `T`, where it is one.
-pub fn cast<T: Element>(element: &mut dyn Element) -> Option<&mut T> {
+pub(crate) fn cast<T: Element>(element: &mut dyn Element) -> Option<&mut T> {
     let any: &mut dyn Any = element;
     any.downcast_mut()
 }

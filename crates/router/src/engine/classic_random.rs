@@ -19,11 +19,11 @@ const SEPARATION: usize = 3;
 /// Sums that are thrown away: ten rounds.
 const SKIPPED: usize = 10 * DEGREE;
 /// How many numbers there are.
-pub const RANGE: u64 = 1 << 31;
+pub(crate) const RANGE: u64 = 1 << 31;
 
 /// The generator.
 #[derive(Clone, Debug)]
-pub struct ClassicRandom {
+pub(crate) struct ClassicRandom {
     words: [u32; DEGREE],
     /// The oldest word, which the next replaces.
     at: usize,
@@ -31,7 +31,7 @@ pub struct ClassicRandom {
 
 impl ClassicRandom {
     /// The generator after `srandom(seed)`; a seed of 0 counts as 1.
-    pub fn new(seed: u32) -> ClassicRandom {
+    pub(crate) fn new(seed: u32) -> ClassicRandom {
         const MODULUS: i64 = (1 << 31) - 1;
         let mut words = [0; DEGREE];
         // The first word is a signed one, as it was in C.
@@ -52,7 +52,7 @@ impl ClassicRandom {
     }
 
     /// The next number, below 2³¹.
-    pub fn draw(&mut self) -> u32 {
+    pub(crate) fn draw(&mut self) -> u32 {
         let near = self.words[(self.at + DEGREE - SEPARATION) % DEGREE];
         let sum = self.words[self.at].wrapping_add(near);
         self.words[self.at] = sum;
@@ -62,7 +62,7 @@ impl ClassicRandom {
 
     /// One of 0 … `n` − 1; `n` is from 1 to 2³¹. The numbers are cut into `n` runs of one length, and those
     /// beyond the last run are drawn again; of two values bit 14 chooses.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         if n == 2 {
             return u64::from(self.draw() >> 14 & 1);
         }

@@ -4,7 +4,7 @@ use super::context::{Ctx, Pending};
 use super::ids::{ElementId, Target, Way};
 use crate::element::{Element, cast};
 use crate::graph::processing::Mode;
-use crate::reason::{self, Reason};
+use crate::reason::Reason;
 use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::{Handle, Pool};
 
@@ -20,7 +20,7 @@ const MOST_TURNS: usize = 4;
 /// Why a packet ends whose key is `NOWHERE` less the number of a reason; none of one that has an output.
 #[inline]
 fn ended(key: u32) -> Option<Reason> {
-    reason::ALL.get((NOWHERE - key) as usize).copied()
+    Reason::ALL.get((NOWHERE - key) as usize).copied()
 }
 
 /// The data path.

@@ -9,7 +9,7 @@
 //! A pull is a direct call, as the packets are its result.
 
 pub mod build;
-pub mod classic_random;
+pub(crate) mod classic_random;
 pub mod clock;
 mod configure;
 mod context;
@@ -18,11 +18,11 @@ mod counters;
 mod data_path;
 pub mod devices;
 pub mod driver;
-pub mod files;
+mod files;
 pub mod handlers;
-pub mod hotswap;
+mod hotswap;
 mod ids;
-pub mod long_turns;
+mod long_turns;
 pub mod notify;
 mod options;
 mod places;
@@ -33,7 +33,7 @@ pub mod setup;
 pub mod simulated_core;
 pub mod study;
 pub mod task;
-pub mod threads;
+pub(crate) mod threads;
 pub mod timer;
 pub mod trace;
 

@@ -2,7 +2,7 @@
 
 pub mod flow;
 pub mod index;
-pub mod multiply;
+pub(crate) mod multiply;
 pub mod ports;
 pub mod processing;
-pub mod pull_depth;
+pub(crate) mod pull_depth;

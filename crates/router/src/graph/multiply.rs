@@ -10,7 +10,7 @@ use crate::lang::Flat;
 const COPYING: [&str; 2] = ["Tee", "Hub"];
 
 /// The outputs of copying elements that lead back to them: element and output.
-pub fn outputs(flat: &Flat, modes: &[Modes]) -> Vec<(usize, usize)> {
+pub(crate) fn outputs(flat: &Flat, modes: &[Modes]) -> Vec<(usize, usize)> {
     let copies = |element: usize| COPYING.contains(&flat.elements[element].class.as_str());
     let elements = flat.elements.len();
     if !(0..elements).any(copies) {

@@ -5,10 +5,10 @@
 use super::processing::{Mode, Modes, Wire};
 
 /// The most elements that a pull may pass: their calls take less than the least stack that a thread has.
-pub const MOST: usize = 2_000;
+pub(crate) const MOST: usize = 2_000;
 
 /// The element at which a pull has passed more than `most` others, where there is one.
-pub fn too_deep(modes: &[Modes], wires: &[Wire], most: usize) -> Option<usize> {
+pub(crate) fn too_deep(modes: &[Modes], wires: &[Wire], most: usize) -> Option<usize> {
     let is_pull = |wire: &&Wire| modes[wire.1.0].inputs[wire.1.1] == Mode::Pull;
     let pulls: Vec<&Wire> = wires.iter().filter(is_pull).collect();
     let mut above = vec![0_usize; modes.len()];

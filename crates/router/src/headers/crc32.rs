@@ -24,12 +24,12 @@ const TABLE: [u32; 256] = {
 };
 
 /// The checksum of `data`.
-pub fn crc32(data: &[u8]) -> u32 {
+pub(crate) fn crc32(data: &[u8]) -> u32 {
     remainder(data.iter().copied())
 }
 
 /// The checksum of `data` as in Ethernet's FCS: reflected and inverted (CRC-32/ISO-HDLC).
-pub fn ethernet(data: &[u8]) -> u32 {
+pub(crate) fn ethernet(data: &[u8]) -> u32 {
     !remainder(data.iter().map(|byte| byte.reverse_bits())).reverse_bits()
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use trammel_packet::pool::Handle;
 
 /// The keyword for printing each fault rather than the first.
-pub const VERBOSE: Param = Param {
+pub(crate) const VERBOSE: Param = Param {
     name: "VERBOSE",
     need: Need::Keyword,
     kind: Kind::Bool,
@@ -17,7 +17,7 @@ pub const VERBOSE: Param = Param {
 };
 
 /// The keyword for a count of each kind of fault.
-pub const DETAILS: Param = Param {
+pub(crate) const DETAILS: Param = Param {
     name: "DETAILS",
     need: Need::Keyword,
     kind: Kind::Bool,
@@ -27,7 +27,7 @@ pub const DETAILS: Param = Param {
 
 /// The faults of one element: counts, and how they are told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub(crate) struct Faults {
     texts: &'static [&'static str],
     verbose: bool,
     details: bool,
@@ -37,7 +37,7 @@ pub struct Faults {
 
 impl Faults {
     /// Faults that have these texts, as the arguments want them told.
-    pub fn new(texts: &'static [&'static str], args: &Args) -> Faults {
+    pub(crate) fn new(texts: &'static [&'static str], args: &Args) -> Faults {
         Faults {
             texts,
             verbose: args.bool("VERBOSE"),
@@ -49,7 +49,7 @@ impl Faults {
 
     /// Sends a packet with fault number `kind` away. What is printed is `introduction` and the fault's text.
     #[cold]
-    pub fn reject(
+    pub(crate) fn reject(
         &mut self,
         ctx: &mut Ctx,
         packet: Handle,
@@ -67,7 +67,7 @@ impl Faults {
     }
 
     /// The handlers that tell the counts.
-    pub fn handlers(&self) -> Vec<Handler> {
+    pub(crate) fn handlers(&self) -> Vec<Handler> {
         let mut all = vec![Handler::new("drops", "r")];
         if self.details {
             all.push(Handler::new("drop_details", "r"));
@@ -76,7 +76,7 @@ impl Faults {
     }
 
     /// Answers one of the handlers.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         if name == "drops" {
             return self.drops.to_string();
         }

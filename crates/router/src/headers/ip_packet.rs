@@ -7,45 +7,45 @@ use trammel_packet::packet::{Packet, PacketType};
 
 /// Marks the IPv4 header at `at`, and the transport header behind it.
 #[inline]
-pub fn mark(packet: &mut Packet, at: usize) {
+pub(crate) fn mark(packet: &mut Packet, at: usize) {
     let first = packet.data().get(at).copied().unwrap_or(0x45);
     mark_len(packet, at, usize::from(first & 15) * 4);
 }
 
 /// Marks a network header of `len` bytes at `at`, and the transport header behind it.
 #[inline]
-pub fn mark_len(packet: &mut Packet, at: usize, len: usize) {
+pub(crate) fn mark_len(packet: &mut Packet, at: usize, len: usize) {
     packet.set_network_header(at as isize);
     packet.set_transport_header((at + len) as isize);
 }
 
 /// The marked header; none where it is not marked or not all there.
 #[inline]
-pub fn header(packet: &Packet) -> Option<&Ipv4> {
+pub(crate) fn header(packet: &Packet) -> Option<&Ipv4> {
     Ipv4::read(packet.network_header())
 }
 
 /// The marked header, to write.
 #[inline]
-pub fn header_mut(packet: &mut Packet) -> Option<&mut Ipv4> {
+pub(crate) fn header_mut(packet: &mut Packet) -> Option<&mut Ipv4> {
     Ipv4::read_mut(packet.network_header_mut())
 }
 
 /// Sets the address that the packet is to be sent to.
 #[inline]
-pub fn set_destination(packet: &mut Packet, address: [u8; 4]) {
+pub(crate) fn set_destination(packet: &mut Packet, address: [u8; 4]) {
     packet.set_anno_bytes(anno::DST_IP, address);
 }
 
 /// The address that the packet is to be sent to.
 #[inline]
-pub fn destination(packet: &Packet) -> [u8; 4] {
+pub(crate) fn destination(packet: &Packet) -> [u8; 4] {
     packet.anno_bytes(anno::DST_IP)
 }
 
 /// Whether the frame came to more than this host.
 #[inline]
-pub fn is_link_group(packet: &Packet) -> bool {
+pub(crate) fn is_link_group(packet: &Packet) -> bool {
     matches!(
         packet.packet_type(),
         PacketType::Broadcast | PacketType::Multicast
@@ -54,7 +54,7 @@ pub fn is_link_group(packet: &Packet) -> bool {
 
 /// Replaces a word of the header at an even place below 20, and brings its checksum up to date.
 #[inline]
-pub fn replace_word(network: &mut [u8], at: usize, new: [u8; 2]) {
+pub(crate) fn replace_word(network: &mut [u8], at: usize, new: [u8; 2]) {
     let Some(header) = network.first_chunk_mut::<20>() else {
         return;
     };
@@ -67,7 +67,7 @@ pub fn replace_word(network: &mut [u8], at: usize, new: [u8; 2]) {
 
 /// Replaces the type of service, and brings the checksum up to date.
 #[inline]
-pub fn set_tos(packet: &mut Packet, tos: impl FnOnce(u8) -> u8) {
+pub(crate) fn set_tos(packet: &mut Packet, tos: impl FnOnce(u8) -> u8) {
     let network = packet.network_header_mut();
     if let Some(&[first, old, ..]) = network.first_chunk::<20>() {
         replace_word(network, 0, [first, tos(old)]);
@@ -76,13 +76,13 @@ pub fn set_tos(packet: &mut Packet, tos: impl FnOnce(u8) -> u8) {
 
 /// Bytes of the packet from the transport header on, as far as there are any.
 #[inline]
-pub fn transport_len(packet: &Packet) -> usize {
+pub(crate) fn transport_len(packet: &Packet) -> usize {
     packet.transport_header().len()
 }
 
 /// The sum over the pseudo-header and all that follows the IPv4 header at the front of `data`; none where
 /// the header's lengths go beyond the data.
-pub fn transport_sum(data: &[u8]) -> Option<Sum> {
+pub(crate) fn transport_sum(data: &[u8]) -> Option<Sum> {
     let header = final_header(data)?;
     let total = usize::from(header.total_length.get());
     let transport = data.get(header.header_len()..total)?;
@@ -92,7 +92,7 @@ pub fn transport_sum(data: &[u8]) -> Option<Sum> {
 /// The IPv4 header at the front of `data` as the pseudo-header of its transport has it: a source route that is not
 /// used up tells the destination.
 #[inline]
-pub fn final_header(data: &[u8]) -> Option<Ipv4> {
+pub(crate) fn final_header(data: &[u8]) -> Option<Ipv4> {
     let mut header = *Ipv4::read(data)?;
     if header.header_len() > Ipv4::LEN {
         header.dst = final_destination(data).unwrap_or(header.dst);
@@ -102,7 +102,7 @@ pub fn final_header(data: &[u8]) -> Option<Ipv4> {
 
 /// The sum over the pseudo-header and `transport`; see [`final_header`].
 #[inline]
-pub fn pseudo_sum(header: &Ipv4, transport: &[u8]) -> Sum {
+pub(crate) fn pseudo_sum(header: &Ipv4, transport: &[u8]) -> Sum {
     Sum::ZERO
         .pseudo_v4(
             header.src,
@@ -114,7 +114,7 @@ pub fn pseudo_sum(header: &Ipv4, transport: &[u8]) -> Sum {
 }
 
 /// Gives a packet another source address, and takes the annotation back that asked for it.
-pub fn fix_source(packet: &mut Packet, address: [u8; 4]) {
+pub(crate) fn fix_source(packet: &mut Packet, address: [u8; 4]) {
     if !packet.has_network_header() {
         return;
     }
@@ -127,7 +127,7 @@ pub fn fix_source(packet: &mut Packet, address: [u8; 4]) {
 
 /// What is wrong with a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Less than a header.
     Tiny,
     /// Not version 4.
@@ -143,7 +143,7 @@ pub enum Fault {
 }
 
 /// The texts for the faults, in their order.
-pub const FAULTS: &[&str] = &[
+pub(crate) const FAULTS: &[&str] = &[
     "tiny packet",
     "bad IP version",
     "bad IP header length",
@@ -154,7 +154,7 @@ pub const FAULTS: &[&str] = &[
 
 /// Sources that are refused, unless the destination is one of the exempted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sources {
+pub(crate) struct Sources {
     /// Refused.
     pub bad: Vec<[u8; 4]>,
     /// Destinations that are exempted.
@@ -183,7 +183,7 @@ fn is_sum_right(header: &[u8; 20]) -> bool {
 /// Checks the header at `offset`. A good one is marked, its destination noted, and what follows the packet
 /// (an Ethernet frame's padding) cut off.
 #[inline]
-pub fn check(
+pub(crate) fn check(
     packet: &mut Packet,
     offset: usize,
     with_checksum: bool,
@@ -239,7 +239,7 @@ fn check_uncommon(data: &[u8], header: &Ipv4, with_checksum: bool) -> Result<(),
 /// What time to live and checksum become when a router passes a packet on (RFC 1624); `false` where the
 /// packet has come to its end and is left as it was.
 #[inline]
-pub fn decrement_ttl(network: &mut [u8]) -> bool {
+pub(crate) fn decrement_ttl(network: &mut [u8]) -> bool {
     let Some(header) = network.first_chunk_mut::<12>() else {
         return false;
     };

@@ -1,6 +1,6 @@
 //! Headers within packets: marks, checks and checksums that several element groups use.
 
-pub mod crc32;
-pub mod header_faults;
-pub mod ip6_packet;
-pub mod ip_packet;
+pub(crate) mod crc32;
+pub(crate) mod header_faults;
+pub(crate) mod ip6_packet;
+pub(crate) mod ip_packet;

@@ -24,7 +24,7 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::{Handle, Pool};
 
 /// The arguments of such elements: routes.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "ROUTES",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -33,10 +33,10 @@ pub const PARAMS: &[Param] = &[Param {
 }];
 
 /// The port and processing codes of such elements.
-pub const PORTS: (&str, &str) = ("1/-", "h/h");
+pub(crate) const PORTS: (&str, &str) = ("1/-", "h/h");
 
 /// The operations of those that look up in a structure of their own.
-pub const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
+pub(crate) const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
 
 /// Packets without a route that are told of.
 const TOLD: u32 = 5;
@@ -47,7 +47,7 @@ const MANY: usize = 64;
 
 /// An element that looks routes up in a table.
 #[derive(Debug)]
-pub struct IpLookup<T> {
+pub(crate) struct IpLookup<T> {
     routes: Routes<u32, T>,
     make: fn() -> T,
     outputs: usize,
@@ -57,7 +57,7 @@ pub struct IpLookup<T> {
 
 /// In what such elements differ besides their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub(crate) struct Style {
     /// Whether the first packets without a route are told of.
     pub tells: bool,
     /// Whether the handler `flush` empties the table.
@@ -152,7 +152,7 @@ fn output(port: u32) -> String {
 
 impl<T: Table<u32>> IpLookup<T> {
     /// An element with an empty table.
-    pub fn new(make: fn() -> T, style: Style) -> IpLookup<T> {
+    pub(crate) fn new(make: fn() -> T, style: Style) -> IpLookup<T> {
         IpLookup {
             routes: Routes::new(make()),
             make,
@@ -163,7 +163,7 @@ impl<T: Table<u32>> IpLookup<T> {
     }
 
     /// The output and, unless zero, the gateway for an address.
-    pub fn lookup(&self, address: u32) -> Option<(u32, usize)> {
+    pub(crate) fn lookup(&self, address: u32) -> Option<(u32, usize)> {
         let hop = self.routes.table().lookup(address)?;
         let (gateway, port) = self.routes.hop(hop);
         Some((gateway, port as usize))

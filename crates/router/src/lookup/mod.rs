@@ -24,15 +24,15 @@
 //! Nodes within one cache line each, or fetching a second line, gained nothing.
 
 pub mod direct;
-pub mod ip_lookup;
+pub(crate) mod ip_lookup;
 pub mod linear;
 pub mod poptrie;
-pub mod prefix;
+pub(crate) mod prefix;
 pub mod radix;
-pub mod rib;
-pub mod routes;
-pub mod short;
-pub mod study;
+pub(crate) mod rib;
+pub(crate) mod routes;
+pub(crate) mod short;
+pub(crate) mod study;
 
 pub use prefix::{Address, Prefix};
 pub use routes::{Route, Routes};

@@ -19,35 +19,35 @@ pub(super) struct Run<A> {
 
 /// Routes by prefix.
 #[derive(Clone, Debug)]
-pub struct Rib<A> {
+pub(crate) struct Rib<A> {
     routes: BTreeMap<Prefix<A>, NextHop>,
 }
 
 impl<A: Address> Rib<A> {
     /// No routes.
-    pub fn new() -> Rib<A> {
+    pub(crate) fn new() -> Rib<A> {
         Rib {
             routes: BTreeMap::new(),
         }
     }
 
     /// The next hop of exactly this prefix.
-    pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
+    pub(crate) fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
         self.routes.get(&prefix).copied()
     }
 
     /// Adds or replaces a route; the next hop it had.
-    pub fn set(&mut self, prefix: Prefix<A>, hop: NextHop) -> Option<NextHop> {
+    pub(crate) fn set(&mut self, prefix: Prefix<A>, hop: NextHop) -> Option<NextHop> {
         self.routes.insert(prefix, hop)
     }
 
     /// Removes a route; the next hop it had.
-    pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+    pub(crate) fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
         self.routes.remove(&prefix)
     }
 
     /// Adds or replaces many routes; the last of equal prefixes counts.
-    pub fn load(&mut self, routes: &[(Prefix<A>, NextHop)]) {
+    pub(crate) fn load(&mut self, routes: &[(Prefix<A>, NextHop)]) {
         let mut new: BTreeMap<_, _> = routes.iter().copied().collect();
         if self.routes.is_empty() {
             self.routes = new;
@@ -57,18 +57,13 @@ impl<A: Address> Rib<A> {
     }
 
     /// The routes by address, the shorter of two prefixes first.
-    pub fn iter(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> + '_ {
         self.routes.iter().map(|(&prefix, &hop)| (prefix, hop))
     }
 
     /// The number of routes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.routes.len()
-    }
-
-    /// Whether there is no route.
-    pub fn is_empty(&self) -> bool {
-        self.routes.is_empty()
     }
 
     /// The word of the longest prefix of at least `shortest` bits that covers all of `region`.

@@ -4,7 +4,7 @@ use super::{Address, NextHop, Prefix};
 use std::hint::select_unpredictable;
 
 /// The longest prefix that stands here, in bits.
-pub const SHORT: u8 = 8;
+pub(crate) const SHORT: u8 = 8;
 
 const SLOTS: usize = 1 << SHORT;
 

@@ -9,7 +9,11 @@ const LINE: usize = 64;
 const PAGE: usize = 4096;
 
 /// Tells of look-ups of `addrs`, the addresses of a batch: a batch of one address asks once.
-pub fn study<A: Address, T: Table<A>>(routes: &Routes<A, T>, addrs: &[A], study: &mut Study) {
+pub(crate) fn study<A: Address, T: Table<A>>(
+    routes: &Routes<A, T>,
+    addrs: &[A],
+    study: &mut Study,
+) {
     let table = routes.table();
     let Some((first, rest)) = addrs.split_first() else {
         return;

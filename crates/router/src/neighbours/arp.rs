@@ -15,11 +15,11 @@ use trammel_packet::packet::Packet;
 use trammel_packet::timestamp::Timestamp;
 
 /// Bytes of a frame of ARP.
-pub const FRAME_LEN: usize = Ether::LEN + Arp::LEN;
+pub(crate) const FRAME_LEN: usize = Ether::LEN + Arp::LEN;
 
 /// Who speaks or is spoken to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Party {
+pub(crate) struct Party {
     /// Its Ethernet address.
     pub ether: [u8; 6],
     /// Its IP address.
@@ -27,7 +27,7 @@ pub struct Party {
 }
 
 /// A frame to `to` in which `sender` asks or tells `target`.
-pub fn frame(to: [u8; 6], op: u16, sender: Party, target: Party) -> [u8; FRAME_LEN] {
+pub(crate) fn frame(to: [u8; 6], op: u16, sender: Party, target: Party) -> [u8; FRAME_LEN] {
     let ether = Ether {
         dst: to,
         src: sender.ether,
@@ -52,7 +52,7 @@ pub fn frame(to: [u8; 6], op: u16, sender: Party, target: Party) -> [u8; FRAME_L
 
 /// The ARP packet in a frame of type ARP, for Ethernet and IPv4, with addresses of their lengths. Click does not look at the
 /// lengths, and answers from bytes that are no addresses.
-pub fn read(frame: &[u8]) -> Option<&Arp> {
+pub(crate) fn read(frame: &[u8]) -> Option<&Arp> {
     let ether = Ether::read(frame)?;
     let arp = Arp::read(frame.get(Ether::LEN..)?)?;
     let right = ether.ethertype.get() == ethertype::ARP
@@ -63,18 +63,18 @@ pub fn read(frame: &[u8]) -> Option<&Arp> {
 }
 
 /// Marks the headers of a frame that was just made.
-pub fn mark(packet: &mut Packet) {
+pub(crate) fn mark(packet: &mut Packet) {
     packet.set_mac_header(0);
     packet.set_network_header(Ether::LEN as isize);
 }
 
 /// Milliseconds of the time of day, the grain of an ARP table's times.
-pub fn now_ms(ctx: &mut Ctx) -> i64 {
+pub(crate) fn now_ms(ctx: &mut Ctx) -> i64 {
     ctx.now().0 / 1_000_000
 }
 
 /// A length of time in milliseconds. What does not fit Click's ticks is no limit at all.
-pub fn timeout_ms(time: Timestamp) -> i64 {
+pub(crate) fn timeout_ms(time: Timestamp) -> i64 {
     let ms = time.0 / 1_000_000;
     if (0..i64::from(u32::MAX)).contains(&ms) {
         ms
@@ -84,7 +84,7 @@ pub fn timeout_ms(time: Timestamp) -> i64 {
 }
 
 /// `CAPACITY` of a table.
-pub const CAPACITY: Param = Param {
+pub(crate) const CAPACITY: Param = Param {
     name: "CAPACITY",
     need: Need::Keyword,
     kind: UINT,
@@ -92,7 +92,7 @@ pub const CAPACITY: Param = Param {
     help: "packets that may wait; 0 is no limit",
 };
 /// `ENTRY_CAPACITY` of a table.
-pub const ENTRY_CAPACITY: Param = Param {
+pub(crate) const ENTRY_CAPACITY: Param = Param {
     name: "ENTRY_CAPACITY",
     need: Need::Keyword,
     kind: UINT,
@@ -100,7 +100,7 @@ pub const ENTRY_CAPACITY: Param = Param {
     help: "entries that the table may have; 0 is no limit",
 };
 /// `ENTRY_PACKET_CAPACITY` of a table.
-pub const ENTRY_PACKET_CAPACITY: Param = Param {
+pub(crate) const ENTRY_PACKET_CAPACITY: Param = Param {
     name: "ENTRY_PACKET_CAPACITY",
     need: Need::Keyword,
     kind: UINT,
@@ -108,7 +108,7 @@ pub const ENTRY_PACKET_CAPACITY: Param = Param {
     help: "packets that may wait for one entry; 0 is no limit",
 };
 /// `CAPACITY_SLIM_FACTOR` of a table.
-pub const CAPACITY_SLIM_FACTOR: Param = Param {
+pub(crate) const CAPACITY_SLIM_FACTOR: Param = Param {
     name: "CAPACITY_SLIM_FACTOR",
     need: Need::Keyword,
     kind: UINT,
@@ -116,7 +116,7 @@ pub const CAPACITY_SLIM_FACTOR: Param = Param {
     help: "one of so many waiting packets goes when there are too many",
 };
 /// `TIMEOUT` of a table.
-pub const TIMEOUT: Param = Param {
+pub(crate) const TIMEOUT: Param = Param {
     name: "TIMEOUT",
     need: Need::Keyword,
     kind: Kind::Timestamp,
@@ -125,7 +125,7 @@ pub const TIMEOUT: Param = Param {
 };
 
 /// Sets the limits that were given. A slim factor of 0 is refused.
-pub fn set_limits(limits: &mut Limits, args: &Args) -> Result<(), String> {
+pub(crate) fn set_limits(limits: &mut Limits, args: &Args) -> Result<(), String> {
     let factor = args.opt_uint("CAPACITY_SLIM_FACTOR");
     if factor == Some(0) {
         return Err("CAPACITY_SLIM_FACTOR cannot be zero".to_owned());
@@ -146,7 +146,7 @@ pub fn set_limits(limits: &mut Limits, args: &Args) -> Result<(), String> {
 }
 
 /// What the handler `table` prints.
-pub fn table_text(table: &Neighbours<u32>, now_ms: i64) -> String {
+pub(crate) fn table_text(table: &Neighbours<u32>, now_ms: i64) -> String {
     let line = |line: &crate::neighbours::Line<u32>| {
         format!(
             "{} {} {} {}\n",
@@ -175,7 +175,7 @@ const ETH: Param = Param {
 };
 
 /// Does what the handlers `insert`, `delete` and `clear` say.
-pub fn write(
+pub(crate) fn write(
     table: &mut Neighbours<u32>,
     ctx: &mut Ctx,
     name: &str,

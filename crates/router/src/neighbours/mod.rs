@@ -5,7 +5,7 @@
 //! through one array, which grows to the most that ever waited. ARP keeps its state here (RFC 826), and so
 //! does the neighbour discovery of IPv6 (RFC 4861, §7.2).
 
-pub mod arp;
+pub(crate) mod arp;
 
 use crate::engine::Ctx;
 use crate::reason::Reason;

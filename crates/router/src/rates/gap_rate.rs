@@ -10,11 +10,11 @@ const SHIFT: u32 = 12;
 /// Nanoseconds in a second.
 const SECOND_NS: i64 = 1_000_000_000;
 /// The highest rate, and a second in the unit of gaps.
-pub const MAX_RATE: u32 = 1_000_000 << SHIFT;
+pub(crate) const MAX_RATE: u32 = 1_000_000 << SHIFT;
 
 /// A rate and the events so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GapRate {
+pub(crate) struct GapRate {
     rate: u32,
     /// Between events, in 1/4096 µs.
     gap: u32,
@@ -26,7 +26,7 @@ pub struct GapRate {
 
 impl GapRate {
     /// A rate, in events a second; at most [`MAX_RATE`].
-    pub fn new(rate: u32) -> GapRate {
+    pub(crate) fn new(rate: u32) -> GapRate {
         let mut one = GapRate {
             rate: 0,
             gap: 0,
@@ -38,18 +38,18 @@ impl GapRate {
     }
 
     /// The rate.
-    pub fn rate(&self) -> u32 {
+    pub(crate) fn rate(&self) -> u32 {
         self.rate
     }
 
     /// Changes the rate; what is due is as if it had been so all the second, once [`GapRate::align`] is called.
-    pub fn set_rate(&mut self, rate: u32) {
+    pub(crate) fn set_rate(&mut self, rate: u32) {
         self.rate = rate.min(MAX_RATE);
         self.gap = MAX_RATE.checked_div(self.rate).unwrap_or(MAX_RATE + 1);
     }
 
     /// Counts as if all that was due by `now` had happened.
-    pub fn align(&mut self, now: Timestamp) {
+    pub(crate) fn align(&mut self, now: Timestamp) {
         if self.second.is_some() && self.rate > 0 {
             self.count = self.due_by(now);
         }
@@ -60,7 +60,7 @@ impl GapRate {
     }
 
     /// How many events are due at `now`.
-    pub fn due(&mut self, now: Timestamp) -> i64 {
+    pub(crate) fn due(&mut self, now: Timestamp) -> i64 {
         let by_now = self.due_by(now);
         let second = now.secs();
         match self.second {
@@ -81,7 +81,7 @@ impl GapRate {
     }
 
     /// When the next event is due, after [`GapRate::due`] was asked.
-    pub fn next(&self) -> Option<Timestamp> {
+    pub(crate) fn next(&self) -> Option<Timestamp> {
         let second = self.second?;
         let due = self.count.max(0) as u64 * u64::from(self.gap);
         let us = due.div_ceil(1 << SHIFT) as i64;
@@ -90,12 +90,12 @@ impl GapRate {
     }
 
     /// So many events have happened.
-    pub fn happened(&mut self, events: usize) {
+    pub(crate) fn happened(&mut self, events: usize) {
         self.count += events as i64;
     }
 
     /// Forgets what happened.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.second = None;
     }
 }

@@ -1,5 +1,5 @@
 //! Rates over time: moving averages, even gaps, and shares by stride.
 
-pub mod gap_rate;
-pub mod rate;
-pub mod strides;
+pub(crate) mod gap_rate;
+pub(crate) mod rate;
+pub(crate) mod strides;

@@ -7,13 +7,13 @@ use crate::args::numbers::unparse_fixed;
 use trammel_packet::timestamp::Timestamp;
 
 /// Samples a second, of the default epoch.
-pub const EPOCHS: i64 = 1000;
+pub(crate) const EPOCHS: i64 = 1000;
 /// Empty epochs after which nothing of the average is left.
 const FORGOTTEN: i64 = 100;
 
 /// A rate: the weight of a sample as a shift, and milliseconds of an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rate<const STABILITY: u32 = 4, const EPOCH_MS: i64 = 1> {
+pub(crate) struct Rate<const STABILITY: u32 = 4, const EPOCH_MS: i64 = 1> {
     /// Bits of fraction.
     scale: u8,
     average: i64,
@@ -23,7 +23,7 @@ pub struct Rate<const STABILITY: u32 = 4, const EPOCH_MS: i64 = 1> {
 
 impl<const STABILITY: u32, const EPOCH_MS: i64> Rate<STABILITY, EPOCH_MS> {
     /// Zero, kept with so many bits of fraction.
-    pub fn new(scale: u8) -> Rate<STABILITY, EPOCH_MS> {
+    pub(crate) fn new(scale: u8) -> Rate<STABILITY, EPOCH_MS> {
         Rate {
             scale,
             average: 0,
@@ -40,7 +40,7 @@ impl<const STABILITY: u32, const EPOCH_MS: i64> Rate<STABILITY, EPOCH_MS> {
 
     /// Adds `count` at `now`.
     #[inline]
-    pub fn add(&mut self, now: Timestamp, count: u64) {
+    pub(crate) fn add(&mut self, now: Timestamp, count: u64) {
         let epoch = now.0 / (EPOCH_MS * 1_000_000);
         if epoch != self.epoch {
             self.pass(epoch);
@@ -64,12 +64,12 @@ impl<const STABILITY: u32, const EPOCH_MS: i64> Rate<STABILITY, EPOCH_MS> {
 
     /// The average an epoch, scaled.
     #[inline]
-    pub fn average(&self) -> i64 {
+    pub(crate) fn average(&self) -> i64 {
         self.average
     }
 
     /// The rate a second at `now`, times `factor`, a power of two, as a decimal number.
-    pub fn text(&mut self, now: Timestamp, factor_shift: u8) -> String {
+    pub(crate) fn text(&mut self, now: Timestamp, factor_shift: u8) -> String {
         self.add(now, 0);
         unparse_fixed(
             self.average * (EPOCHS / EPOCH_MS),

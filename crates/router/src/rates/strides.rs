@@ -17,7 +17,7 @@ const STRIDE1: u32 = 1 << 16;
 const MAX_TICKETS: i64 = 1 << 15;
 
 /// The arguments: tickets, one number a port.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "TICKETS",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -40,7 +40,7 @@ impl Client {
 
 /// Ports with their tickets and turns.
 #[derive(Clone, Debug, Default)]
-pub struct Strides {
+pub(crate) struct Strides {
     clients: Vec<Client>,
     /// Ports with tickets, the next first. Passes wrap: of two, the one that is less by less than half the
     /// range is first.
@@ -49,7 +49,7 @@ pub struct Strides {
 
 impl Strides {
     /// Reads one number of tickets for each of `count` ports, which are inputs or outputs as `kind` says.
-    pub fn configure(
+    pub(crate) fn configure(
         &mut self,
         setup: &mut Setup,
         args: &[String],
@@ -127,7 +127,7 @@ impl Strides {
 
     /// Offers the turn to one port after the other, until one `takes` it. All that were offered it have had
     /// their turn.
-    pub fn turn(&mut self, mut takes: impl FnMut(usize) -> bool) -> bool {
+    pub(crate) fn turn(&mut self, mut takes: impl FnMut(usize) -> bool) -> bool {
         let (mut offered, mut taken) = (0, false);
         while offered < self.order.len() && !taken {
             let port = self.order[offered];
@@ -149,14 +149,14 @@ impl Strides {
     }
 
     /// The handlers of elements that use it.
-    pub fn handlers(&self) -> Vec<Handler> {
+    pub(crate) fn handlers(&self) -> Vec<Handler> {
         let ports =
             (0..self.clients.len()).map(|port| Handler::new(format!("tickets{port}"), "rw"));
         ports.chain([Handler::new("config", "rw")]).collect()
     }
 
     /// Reads such a handler.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         if let Some(client) = port_of(name).and_then(|port| self.clients.get(port)) {
             return client.tickets.to_string();
         }
@@ -165,7 +165,7 @@ impl Strides {
     }
 
     /// Writes such a handler.
-    pub fn write(&mut self, name: &str, value: &str) -> Result<(), String> {
+    pub(crate) fn write(&mut self, name: &str, value: &str) -> Result<(), String> {
         let port = port_of(name).filter(|port| *port < self.clients.len());
         let Some(port) = port else {
             return Err(format!("no write handler '{name}'"));

@@ -5,7 +5,7 @@ use crate::args::text::{parse_text, take_word, unquote};
 use std::fmt::Write;
 
 /// A number as C's `%.12g` writes it.
-pub fn real(value: f64) -> String {
+pub(crate) fn real(value: f64) -> String {
     const DIGITS: i32 = 12;
     if value.is_nan() {
         return if value.is_sign_negative() {
@@ -83,7 +83,7 @@ impl Field {
 }
 
 /// The first word of `text` as a format, filled with the words after it.
-pub fn sprintf(text: &str) -> Result<String, String> {
+pub(crate) fn sprintf(text: &str) -> Result<String, String> {
     let wrong = || "syntax error".to_owned();
     let mut rest = text;
     let format = unquote(take_word(&mut rest).unwrap_or(""));

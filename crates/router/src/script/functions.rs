@@ -10,10 +10,10 @@ use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
 
 /// What a function does with its parameter.
-pub type Function = fn(&mut Ctx, &str) -> Result<String, String>;
+pub(crate) type Function = fn(&mut Ctx, &str) -> Result<String, String>;
 
 /// Name, letters of the handler, and what it does, in the order in which they are defined.
-pub const FUNCTIONS: &[(&str, &str, Function)] = &[
+pub(crate) const FUNCTIONS: &[(&str, &str, Function)] = &[
     ("add", "r+", |_, text| fold(text, Fold::Add)),
     ("sub", "r+", |_, text| fold(text, Fold::Sub)),
     ("min", "r+", |_, text| fold(text, Fold::Min)),
@@ -82,7 +82,7 @@ pub const FUNCTIONS: &[(&str, &str, Function)] = &[
 ];
 
 /// The function called `name`.
-pub fn find(name: &str) -> Option<Function> {
+pub(crate) fn find(name: &str) -> Option<Function> {
     let found = FUNCTIONS.iter().find(|(other, ..)| *other == name);
     found.map(|(.., function)| *function)
 }

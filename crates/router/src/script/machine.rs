@@ -14,7 +14,7 @@ use crate::host::reason;
 use crate::lang::variables::{Braces, Form, Variables, substitute};
 use std::cell::{Cell, RefCell};
 
-pub mod element;
+pub(crate) mod element;
 
 /// Jumps without a wait between them after which a script is taken to be in a loop.
 const MOST_JUMPS: u32 = 1000;
@@ -43,7 +43,7 @@ enum Outcome {
 
 /// A script.
 #[derive(Debug, Default)]
-pub struct Script {
+pub(crate) struct Script {
     program: Program,
     /// The next instruction.
     at: usize,

@@ -7,7 +7,7 @@ use trammel_core::units::nearest;
 
 /// What makes a script run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Type {
+pub(crate) enum Type {
     /// The start of the router.
     #[default]
     Active,
@@ -25,7 +25,7 @@ pub enum Type {
 
 /// How a script ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// As if it ran off its end.
     End,
     /// For good.
@@ -38,7 +38,7 @@ pub enum Ending {
 
 /// Where a `goto` leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// To a place in the program.
     Place(usize),
     /// Out of it.
@@ -47,7 +47,7 @@ pub enum Target {
 
 /// Why a variable is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// When the instruction is reached.
     Now,
     /// When the element is initialized.
@@ -59,7 +59,7 @@ pub enum When {
 /// An instruction. Its text holds variables yet; `unquote` says that a layer of quotes goes after they
 /// have been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Where a script begins that does not begin with a wait.
     Start,
     /// Waits to be stepped so many times.
@@ -129,7 +129,7 @@ pub enum Step {
 
 /// A script's type, instructions and variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Program {
+pub(crate) struct Program {
     /// What makes it run.
     pub kind: Type,
     /// The instructions.
@@ -152,7 +152,7 @@ fn ending(word: &str) -> Option<(Ending, bool)> {
 
 impl Type {
     /// The type that `text` names; `None` for an empty text.
-    pub fn parse(text: &str) -> Result<Option<Type>, String> {
+    pub(crate) fn parse(text: &str) -> Result<Option<Type>, String> {
         let mut rest = text;
         let word = take_word(&mut rest).unwrap_or("");
         let plain = match word {
@@ -217,7 +217,7 @@ const INSTRUCTIONS: [&str; 30] = [
 ];
 
 /// What was meant by the instruction that a fault names, where there is none of that name.
-pub fn meant(fault: &str) -> Option<String> {
+pub(crate) fn meant(fault: &str) -> Option<String> {
     let word = fault
         .strip_prefix("syntax error at '")?
         .strip_suffix('\'')?;
@@ -230,7 +230,7 @@ pub fn meant(fault: &str) -> Option<String> {
 
 impl Program {
     /// Reads the instructions; what is wrong with any of them is told.
-    pub fn parse(kind: Type, arguments: &[String]) -> Result<Program, Vec<String>> {
+    pub(crate) fn parse(kind: Type, arguments: &[String]) -> Result<Program, Vec<String>> {
         let mut program = Program {
             kind,
             ..Program::default()
@@ -370,7 +370,7 @@ impl Program {
     }
 
     /// Where a label is.
-    pub fn label(&self, label: &str) -> Option<Target> {
+    pub(crate) fn label(&self, label: &str) -> Option<Target> {
         let is_here = |step: &Step| matches!(step, Step::Label(name) if name == label);
         if let Some(at) = self.steps.iter().position(is_here) {
             return Some(Target::Place(at));

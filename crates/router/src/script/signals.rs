@@ -18,7 +18,7 @@ const SIGNALS: &[(&str, i32)] = &[
 ];
 
 /// The signal called `word`, a name or a number below 32.
-pub fn signal(word: &str) -> Option<i32> {
+pub(crate) fn signal(word: &str) -> Option<i32> {
     let named = SIGNALS.iter().find(|(name, _)| *name == word);
     named
         .map(|(_, number)| *number)

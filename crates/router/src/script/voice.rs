@@ -4,7 +4,7 @@ use crate::engine::Ctx;
 
 /// Errors of one run.
 #[derive(Debug, Default)]
-pub struct Voice {
+pub(crate) struct Voice {
     /// Printed before the first.
     heading: Option<String>,
     /// They are kept rather than printed.
@@ -17,7 +17,7 @@ pub struct Voice {
 
 impl Voice {
     /// Prints at once, beneath `heading`.
-    pub fn loud(heading: Option<String>) -> Voice {
+    pub(crate) fn loud(heading: Option<String>) -> Voice {
         Voice {
             heading,
             ..Voice::default()
@@ -25,7 +25,7 @@ impl Voice {
     }
 
     /// Keeps what is said.
-    pub fn quiet() -> Voice {
+    pub(crate) fn quiet() -> Voice {
         Voice {
             keeps: true,
             ..Voice::default()
@@ -33,12 +33,12 @@ impl Voice {
     }
 
     /// Tells an error, line by line.
-    pub fn error(&mut self, ctx: &mut Ctx, text: &str) {
+    pub(crate) fn error(&mut self, ctx: &mut Ctx, text: &str) {
         self.lines(ctx, text.lines());
     }
 
     /// Tells what went wrong in a call of `handler`.
-    pub fn failed_call(&mut self, ctx: &mut Ctx, handler: &str, said: &[String]) {
+    pub(crate) fn failed_call(&mut self, ctx: &mut Ctx, handler: &str, said: &[String]) {
         let heading = format!("While calling '{handler}':");
         let inner = said.iter().flat_map(|text| text.lines());
         let inner: Vec<String> = inner.map(|line| format!("  {line}")).collect();

@@ -3,7 +3,7 @@
 use super::port::{Counts, Port};
 use crate::engine::Ctx;
 use crate::engine::simulated_core::{CoreTimes, SimulatedCore};
-use crate::reason::{self, Reason};
+use crate::reason::Reason;
 use trammel_core::time::Time;
 
 /// Where the frames are.
@@ -70,7 +70,7 @@ impl Report {
             let drops = |element| router.counters(element).drops[*reason as usize];
             (0..router.elements()).map(drops).sum()
         };
-        let dropped = reason::ALL
+        let dropped = Reason::ALL
             .iter()
             .map(|reason| (*reason, by_reason(reason)));
         let balance = Balance {

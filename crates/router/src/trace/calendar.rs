@@ -14,7 +14,7 @@ fn is_leap(year: i64) -> bool {
 }
 
 /// `Tue Jul 24 17:53:30 2001`, in UTC.
-pub fn date(at: Timestamp) -> String {
+pub(crate) fn date(at: Timestamp) -> String {
     let (days, second) = (at.secs().div_euclid(86_400), at.secs().rem_euclid(86_400));
     let (mut year, mut day) = (
         1970 + days.div_euclid(ERA_DAYS) * 400,

@@ -29,7 +29,7 @@ const NAMES: &[(&str, LinkType)] = &[
 ];
 
 /// The link type of this name, or of this number.
-pub fn parse(name: &str) -> Option<LinkType> {
+pub(crate) fn parse(name: &str) -> Option<LinkType> {
     let row = NAMES.iter().find(|(known, _)| *known == name);
     let number = || {
         name.trim_start_matches('#')
@@ -41,7 +41,7 @@ pub fn parse(name: &str) -> Option<LinkType> {
 }
 
 /// The name, or the number where there is none.
-pub fn name(link: LinkType) -> String {
+pub(crate) fn name(link: LinkType) -> String {
     match NAMES.iter().find(|(_, known)| *known == link) {
         Some((name, _)) => (*name).to_owned(),
         None => format!("#{}", link.0),

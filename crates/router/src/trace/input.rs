@@ -11,7 +11,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file that is read.
 #[derive(Default)]
-pub struct Input {
+pub(crate) struct Input {
     path: String,
     data: Option<Vec<u8>>,
     from: Option<BufReader<Counted>>,
@@ -35,7 +35,7 @@ impl Read for Counted {
 
 /// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// There is none.
     Missing(String),
     /// It holds nothing.
@@ -46,7 +46,7 @@ pub enum Refused {
 
 impl Refused {
     /// The text for people.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Refused::Missing(text) | Refused::Empty(text) | Refused::Other(text) => text,
         }
@@ -55,7 +55,7 @@ impl Refused {
 
 impl Input {
     /// The file called `path`; `-` is standard input.
-    pub fn file(path: &str) -> Input {
+    pub(crate) fn file(path: &str) -> Input {
         Input {
             path: path.to_owned(),
             ..Input::default()
@@ -63,7 +63,7 @@ impl Input {
     }
 
     /// What a configuration holds itself.
-    pub fn data(data: &[u8]) -> Input {
+    pub(crate) fn data(data: &[u8]) -> Input {
         Input {
             path: "<data>".to_owned(),
             data: Some(data.to_vec()),
@@ -72,7 +72,7 @@ impl Input {
     }
 
     /// The name as messages have it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self.path.as_str() {
             "-" | "" => "<stdin>",
             path => path,
@@ -80,7 +80,7 @@ impl Input {
     }
 
     /// Opens it.
-    pub fn open(&mut self, ctx: &mut Ctx) -> Result<(), Refused> {
+    pub(crate) fn open(&mut self, ctx: &mut Ctx) -> Result<(), Refused> {
         let opened = match &self.data {
             Some(data) => Ok(Box::new(Cursor::new(data.clone())) as Box<dyn Read + Send>),
             None => {
@@ -110,18 +110,18 @@ impl Input {
     }
 
     /// What is read from, until [`Input::close`].
-    pub fn reader(&mut self) -> Option<&mut (impl BufRead + use<>)> {
+    pub(crate) fn reader(&mut self) -> Option<&mut (impl BufRead + use<>)> {
         self.from.as_mut()
     }
 
     /// Takes what is read from.
-    pub fn take(&mut self) -> Option<Box<dyn Read + Send>> {
+    pub(crate) fn take(&mut self) -> Option<Box<dyn Read + Send>> {
         let from = self.from.take()?;
         Some(Box::new(from))
     }
 
     /// Ends the reading.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.end = self.place();
         self.from = None;
     }
@@ -134,14 +134,14 @@ impl Input {
     }
 
     /// The handlers of elements that read files.
-    pub fn handlers() -> Vec<Handler> {
+    pub(crate) fn handlers() -> Vec<Handler> {
         ["filename", "filesize", "filepos"]
             .map(|name| Handler::new(name, "r"))
             .into()
     }
 
     /// Answers one of these handlers.
-    pub fn read(&self, name: &str) -> Result<String, String> {
+    pub(crate) fn read(&self, name: &str) -> Result<String, String> {
         Ok(match name {
             "filename" => self.name().to_owned(),
             "filesize" => match self.size {

@@ -1,10 +1,10 @@
 //! Files of packets as elements read and write them: through the host, by their names.
 
-pub mod calendar;
-pub mod encap;
-pub mod input;
-pub mod output;
-pub mod pace;
+pub(crate) mod calendar;
+pub(crate) mod encap;
+pub(crate) mod input;
+pub(crate) mod output;
+pub(crate) mod pace;
 
 use std::io;
 

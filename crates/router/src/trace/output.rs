@@ -9,7 +9,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file that is written.
 #[derive(Default)]
-pub struct Output {
+pub(crate) struct Output {
     path: String,
     to: Option<Box<dyn Write + Send>>,
     /// What is to be written; append to it, then call [`Output::written`].
@@ -18,23 +18,15 @@ pub struct Output {
 
 impl Output {
     /// The file called `path`; `-` is standard output.
-    pub fn new(path: &str) -> Output {
+    pub(crate) fn new(path: &str) -> Output {
         Output {
             path: path.to_owned(),
             ..Output::default()
         }
     }
 
-    /// The name as messages have it.
-    pub fn name(&self) -> &str {
-        match self.path.as_str() {
-            "-" => "<stdout>",
-            path => path,
-        }
-    }
-
     /// Makes the file, empty.
-    pub fn open(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+    pub(crate) fn open(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         if self.path != "-" {
             let made = ctx.create_file(&self.path, false);
             let made = made.map_err(|e| format!("{}: {}", self.path, system_text(&e)))?;
@@ -45,14 +37,14 @@ impl Output {
 
     /// Writes the buffer where it is large enough, or where others write as well.
     #[inline]
-    pub fn written(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn written(&mut self, ctx: &mut Ctx) {
         if self.to.is_none() || self.buffer.len() >= BUFFER_BYTES {
             self.flush(ctx);
         }
     }
 
     /// Writes the buffer.
-    pub fn flush(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn flush(&mut self, ctx: &mut Ctx) {
         match &mut self.to {
             _ if self.buffer.is_empty() => {}
             Some(to) => {
@@ -66,7 +58,7 @@ impl Output {
     }
 
     /// Writes the rest and closes the file.
-    pub fn close(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn close(&mut self, ctx: &mut Ctx) {
         self.flush(ctx);
         self.to = None;
     }

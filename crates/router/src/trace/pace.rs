@@ -8,7 +8,7 @@ use trammel_packet::timestamp::Timestamp;
 
 /// What drives an element that reads a file.
 #[derive(Debug, Default)]
-pub struct Pace {
+pub(crate) struct Pace {
     /// Whether packets leave at all.
     pub active: bool,
     /// Whether it pushes.
@@ -22,14 +22,14 @@ pub struct Pace {
 
 impl Pace {
     /// Makes the notifier of one that is pulled.
-    pub fn prepare(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn prepare(&mut self, ctx: &mut Ctx) {
         if !self.pushes {
             self.notifier = Some(ctx.new_notifier("empty"));
         }
     }
 
     /// Makes task and timer, and begins.
-    pub fn initialize(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn initialize(&mut self, ctx: &mut Ctx) {
         self.timer = Some(ctx.new_timer(0));
         if self.pushes {
             self.task = Some(ctx.new_task(0));
@@ -41,7 +41,7 @@ impl Pace {
 
     /// Has the task run again, or those who pull.
     #[inline]
-    pub fn go_on(&self, ctx: &mut Ctx) {
+    pub(crate) fn go_on(&self, ctx: &mut Ctx) {
         if let Some(task) = self.task {
             ctx.schedule(task);
         }
@@ -51,14 +51,14 @@ impl Pace {
     }
 
     /// There is nothing to pull.
-    pub fn rest(&self, ctx: &mut Ctx) {
+    pub(crate) fn rest(&self, ctx: &mut Ctx) {
         if let Some(notifier) = self.notifier {
             ctx.sleep(notifier);
         }
     }
 
     /// Turns it on or off.
-    pub fn set_active(&mut self, ctx: &mut Ctx, active: bool) {
+    pub(crate) fn set_active(&mut self, ctx: &mut Ctx, active: bool) {
         self.active = active;
         if active {
             self.go_on(ctx);
@@ -68,7 +68,7 @@ impl Pace {
     }
 
     /// Whether a packet of this time is due; if not, the timer is set. The first packet is.
-    pub fn is_due(&mut self, ctx: &mut Ctx, time: Timestamp) -> bool {
+    pub(crate) fn is_due(&mut self, ctx: &mut Ctx, time: Timestamp) -> bool {
         let now = ctx.now();
         let at = time + *self.shift.get_or_insert(now - time);
         if now >= at {
@@ -82,19 +82,19 @@ impl Pace {
     }
 
     /// The next packet is due at once, as the first was.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.shift = None;
     }
 
     /// The timer fired.
-    pub fn timer(&self, ctx: &mut Ctx) {
+    pub(crate) fn timer(&self, ctx: &mut Ctx) {
         if self.active {
             self.go_on(ctx);
         }
     }
 
     /// What searches find.
-    pub fn provided(&self, kind: notify::Kind) -> Provided {
+    pub(crate) fn provided(&self, kind: notify::Kind) -> Provided {
         match (kind, self.notifier) {
             (notify::Kind::Empty, Some(id)) => Provided::Stop(id),
             _ => Provided::None,

@@ -6,7 +6,7 @@
 
 /// A set of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alignment {
+pub(crate) enum Alignment {
     /// Nothing is known or asked yet.
     Unknown,
     /// What was asked cannot be had.
@@ -30,7 +30,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 impl Alignment {
     /// Addresses that leave `offset` when divided by `modulus`; a modulus of 0 is 1.
-    pub fn new(modulus: u32, offset: i64) -> Alignment {
+    pub(crate) fn new(modulus: u32, offset: i64) -> Alignment {
         let modulus = modulus.max(1);
         let offset = offset.rem_euclid(i64::from(modulus));
         At {
@@ -40,7 +40,7 @@ impl Alignment {
     }
 
     /// The two numbers as they are printed.
-    pub fn numbers(self) -> (i64, u32) {
+    pub(crate) fn numbers(self) -> (i64, u32) {
         match self {
             Unknown => (0, 0),
             Impossible => (-1, 0),
@@ -50,13 +50,13 @@ impl Alignment {
     }
 
     /// Says nothing: all addresses, or nothing known.
-    pub fn is_free(self) -> bool {
+    pub(crate) fn is_free(self) -> bool {
         matches!(self, Unknown | At { modulus: 1, .. })
     }
 
     /// The same data, `bytes` further on.
     #[must_use]
-    pub fn shifted(self, bytes: i64) -> Alignment {
+    pub(crate) fn shifted(self, bytes: i64) -> Alignment {
         match self {
             At { modulus, offset } => Alignment::new(modulus, i64::from(offset) + bytes),
             other => other,
@@ -64,7 +64,7 @@ impl Alignment {
     }
 
     /// Whether every address of this set is one of `wanted`.
-    pub fn implies(self, wanted: Alignment) -> bool {
+    pub(crate) fn implies(self, wanted: Alignment) -> bool {
         match (self, wanted) {
             (Impossible, _) | (_, Impossible) => false,
             (Any, _) => true,
@@ -83,7 +83,7 @@ impl Alignment {
 
     /// The smallest set that holds both.
     #[must_use]
-    pub fn join(self, other: Alignment) -> Alignment {
+    pub(crate) fn join(self, other: Alignment) -> Alignment {
         match (self, other) {
             (Unknown, x) | (x, Unknown) => x,
             (Impossible, _) | (_, Impossible) => Impossible,
@@ -106,7 +106,7 @@ impl Alignment {
 
     /// The addresses that are in both.
     #[must_use]
-    pub fn meet(self, other: Alignment) -> Alignment {
+    pub(crate) fn meet(self, other: Alignment) -> Alignment {
         match (self, other) {
             (Unknown | Any, x) | (x, Unknown | Any) => x,
             (Impossible, _) | (_, Impossible) => Impossible,

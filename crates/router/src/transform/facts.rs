@@ -8,7 +8,7 @@ use crate::elements;
 
 /// Whether packets begin or end in an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// They pass.
     Passes,
     /// They begin.
@@ -88,7 +88,7 @@ fn row(class: &str) -> Option<&'static Row> {
 }
 
 /// Whether packets begin or end in an element of `class` that has this many ports.
-pub fn role_of(class: &str, inputs: usize, outputs: usize) -> Role {
+pub(crate) fn role_of(class: &str, inputs: usize, outputs: usize) -> Role {
     let known = row(class).and_then(|row| row.role);
     known.unwrap_or(match (inputs, outputs) {
         (0, 0) => Role::MakesAndEnds,
@@ -99,18 +99,18 @@ pub fn role_of(class: &str, inputs: usize, outputs: usize) -> Role {
 }
 
 /// Whether elements of `class` ask `AlignmentInfo` how their packets are aligned.
-pub fn wants_alignment(class: &str) -> bool {
+pub(crate) fn wants_alignment(class: &str) -> bool {
     row(class).is_some_and(|row| row.wants_alignment)
 }
 
 /// Which inputs' packets leave by which outputs.
-pub fn flow(class: &str) -> &'static str {
+pub(crate) fn flow(class: &str) -> &'static str {
     elements::find(class).map_or("x/x", |entry| entry.flow)
 }
 
 /// Which inputs keep an element alive by which outputs: as [`flow`], but that an answer at one input
 /// lets packets of another leave.
-pub fn liveness(class: &str) -> &'static str {
+pub(crate) fn liveness(class: &str) -> &'static str {
     match row(class) {
         Some(row) if row.mixes => "x/x",
         _ => flow(class),

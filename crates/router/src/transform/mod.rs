@@ -4,9 +4,9 @@
 //! needs the engine: they look at names, configurations and what a class says of its ports ([`facts`]).
 
 pub mod align;
-pub mod alignment;
+pub(crate) mod alignment;
 pub mod combine;
-pub mod facts;
+pub(crate) mod facts;
 pub mod rewrite;
 pub mod uncombine;
 pub mod undead;

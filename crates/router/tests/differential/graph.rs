@@ -2,12 +2,12 @@
 
 use trammel_packet::batch::Batch;
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::MemoryHost;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::Options;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory::MemoryHost;
-use trammel_router::memory::{MemoryDevice, Sent};
+use trammel_router::{BuiltIn, load};
+use trammel_router::{MemoryDevice, Sent};
 
 /// Connections between `in` and `out0`, `out1` … in a router of its own.
 pub(crate) struct Graph {

@@ -9,7 +9,7 @@ use std::path::Path;
 use trammel_core::units::nearest;
 use trammel_cost::function;
 use trammel_cost::residency::Locality;
-use trammel_router::load::{self, BuiltIn};
+use trammel_router::{BuiltIn, check};
 use trammel_router::{diagnostic, lang};
 use trammel_workbench::bench;
 use trammel_workbench::bench::{Bench, Refused};
@@ -358,7 +358,7 @@ fn click(
         definitions: &definitions,
         expand_definitions: true,
     };
-    let said = load::check(&source.text, &source.name, &options, names::here());
+    let said = check(&source.text, &source.name, &options, names::here());
     if said.has_errors() {
         wrong(&diagnostic::render(&said));
         return None;

@@ -24,7 +24,7 @@ use trammel_router::diagnostic;
 use trammel_router::engine::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang;
-use trammel_router::load::{self, BuiltIn};
+use trammel_router::{BuiltIn, load};
 use trammel_scenario::check::told;
 use trammel_scenario::path::Direction;
 use trammel_scenario::plugin::Plugin;
@@ -121,7 +121,7 @@ impl Bed {
                 let _ = real_time(PRIORITY);
             }
             let machine = Box::new(Machine::silent());
-            let loaded = load::load(&self.configuration, "path", &options, machine, run);
+            let loaded = load(&self.configuration, "path", &options, machine, run);
             let mut router = match loaded {
                 Ok((router, _)) => router,
                 Err(refused) => {
@@ -238,7 +238,7 @@ mod tests {
                 classes: Some(&BuiltIn),
                 ..lang::Options::default()
             };
-            let said = load::check(&text, "path", &options, names::here());
+            let said = trammel_router::check(&text, "path", &options, names::here());
             assert!(!said.has_errors(), "{}", diagnostic::render(&said));
         }
     }

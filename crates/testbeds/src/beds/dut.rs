@@ -4,8 +4,8 @@ use super::filters::Filters;
 use std::path::PathBuf;
 use std::str::FromStr;
 use trammel_io::program;
+use trammel_router::BuiltIn;
 use trammel_router::lang;
-use trammel_router::load::BuiltIn;
 use trammel_workbench::source::Source;
 
 /// Where the names of the two interfaces stand in a command.

@@ -218,8 +218,8 @@ pub fn way(router: &SimulatedRouter, from: &str, head: &[u8]) -> Result<Option<W
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use trammel_router::MemoryHost;
     use trammel_router::engine::core_clock::Cost;
-    use trammel_router::memory::MemoryHost;
     use trammel_router::simulate::costs::Costs;
     use trammel_router::simulate::port::{Notice, Settings};
 

@@ -141,7 +141,7 @@ fn swept_cells(swept: &[Swept]) -> Row {
 /// Shows what is wrong with a configuration of the router; says whether it can run.
 #[cfg(target_os = "linux")]
 fn is_sound(path: &str) -> anyhow::Result<bool> {
-    use trammel_router::load::{self, BuiltIn};
+    use trammel_router::{BuiltIn, check};
     use trammel_workbench::names;
     use trammel_workbench::source::{Files, Source};
     let source = Source::read(path).map_err(anyhow::Error::msg)?;
@@ -151,7 +151,7 @@ fn is_sound(path: &str) -> anyhow::Result<bool> {
         classes: Some(&BuiltIn),
         ..trammel_router::lang::Options::default()
     };
-    let said = load::check(&source.text, &source.name, &options, names::here());
+    let said = check(&source.text, &source.name, &options, names::here());
     let text = trammel_router::diagnostic::render(&said);
     if !text.is_empty() {
         say(text.trim_end_matches('\n'));

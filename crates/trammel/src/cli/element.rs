@@ -6,9 +6,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use trammel_core::units::nearest;
 use trammel_router::args::{Need, Param};
-use trammel_router::element::handler_help;
-use trammel_router::element::{Entry, Handler};
 use trammel_router::elements;
+use trammel_router::{Entry, Handler};
 
 /// Sections of a class's file that the page has in places of their own; the rest follow the example.
 const SHOWN: &[&str] = &[
@@ -68,9 +67,8 @@ pub(super) fn show(name: &str, is_json: bool) -> anyhow::Result<ExitCode> {
                 "default": param.default, "help": param.help })
     });
     let handlers = handlers(entry).into_iter();
-    let handlers = handlers.map(
-        |h| json!({ "name": h.name, "flags": h.letters(), "help": handler_help::help(entry, &h) }),
-    );
+    let handlers = handlers
+        .map(|h| json!({ "name": h.name, "flags": h.letters(), "help": entry.handler_help(&h) }));
     let doc = elements::doc(entry);
     let sections: serde_json::Map<_, _> = doc
         .sections()
@@ -161,7 +159,7 @@ pub(super) fn page(entry: &'static Entry) -> String {
                 .filter_map(|(has, word)| has.then_some(word))
                 .collect();
             let (name, uses) = (&handler.name, uses.join(", "));
-            let help = handler_help::help(entry, &handler).unwrap_or_default();
+            let help = entry.handler_help(&handler).unwrap_or_default();
             writeln!(page, "| `{name}` | {uses} | {help} |").expect("a string takes any text");
         }
     }

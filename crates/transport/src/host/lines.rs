@@ -14,7 +14,7 @@ use trammel_kernel::host::{Cable, Queues, Result};
 use trammel_kernel::job::{Job, QueueCounts};
 use trammel_router::engine::Options;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, load};
+use trammel_router::{BuiltIn, load};
 
 /// What a reply begins with that is none of an error.
 const WELL: &str = "200";

@@ -180,7 +180,7 @@ mod tests {
     use crate::load::testing::{errors, load_with};
     use crate::memory::MemoryHost;
     use crate::probe::{Probe, udp};
-    use crate::reason::{self, Reason};
+    use crate::reason::Reason;
 
     #[test]
     fn allows_and_denies_in_order() {
@@ -208,7 +208,7 @@ mod tests {
             let before = probe.drops();
             assert_eq!(probe.send_ip(&packet).len(), usize::from(reason.is_none()));
             let after = probe.drops();
-            for (at, of) in reason::ALL.iter().enumerate() {
+            for (at, of) in Reason::ALL.iter().enumerate() {
                 let grown = after[at] - before[at];
                 assert_eq!(
                     grown,

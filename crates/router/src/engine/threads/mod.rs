@@ -12,11 +12,11 @@
 mod crossing;
 mod letters;
 mod members;
-pub mod plan;
+pub(crate) mod plan;
 mod portal;
 mod run;
 mod split;
 pub(super) mod team;
 #[cfg(test)]
 mod tests;
-pub mod wishes;
+pub(crate) mod wishes;

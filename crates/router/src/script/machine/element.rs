@@ -16,7 +16,7 @@ use crate::script::voice::Voice;
 use trammel_packet::batch::{Batch, Packets};
 
 /// The arguments of both classes; the instructions are the rest.
-pub const PARAMS: &[Param] = &[
+pub(crate) const PARAMS: &[Param] = &[
     Param {
         name: "TYPE",
         need: Need::Keyword,

@@ -2,14 +2,14 @@
 
 use super::input::Input;
 use super::small;
+use trammel_router::MemoryDevice;
+use trammel_router::MemoryHost;
 use trammel_router::args::{Kind, Need};
 use trammel_router::elements::{self, Entry};
 use trammel_router::engine::Ctx;
 use trammel_router::graph::ports::Ports;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory::MemoryDevice;
-use trammel_router::memory::MemoryHost;
+use trammel_router::{BuiltIn, load};
 
 /// Arguments of classes whose form no table tells; further rows of a class are further ways to use it.
 const ARGUMENTS: &[(&str, &str)] = &[

@@ -3,9 +3,9 @@
 
 use super::small;
 use trammel_packet::timestamp::Timestamp;
+use trammel_router::MemoryHost;
 use trammel_router::lang;
-use trammel_router::load::{BuiltIn, load};
-use trammel_router::memory::MemoryHost;
+use trammel_router::{BuiltIn, load};
 
 /// Rounds of the driver: a source without end is cut off.
 const ROUNDS: u64 = 20;

@@ -21,7 +21,7 @@ use trammel_bench::trial::{Failure, Load};
 use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_cost::machine::Machine;
-use trammel_router::reason::Reason;
+use trammel_router::Reason;
 use trammel_workbench::device::{Device, Ports};
 use trammel_workbench::simulated::INTERRUPTED;
 

@@ -4,7 +4,7 @@ use super::options::{COMMON, Tool, flag};
 use super::{Done, Failed, Source, code, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::lang;
-use trammel_router::load::{self, BuiltIn};
+use trammel_router::{BuiltIn, check};
 use trammel_workbench::names;
 use trammel_workbench::source::Files;
 
@@ -39,7 +39,7 @@ fn run() -> Done {
         classes: Some(&BuiltIn),
         ..lang::Options::default()
     };
-    let said = load::check(&source.text, &source.name, &options, names::here());
+    let said = check(&source.text, &source.name, &options, names::here());
     tell(&said);
     if said.has_errors() {
         return Err(Failed);

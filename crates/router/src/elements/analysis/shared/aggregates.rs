@@ -8,7 +8,7 @@ use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 
 /// The argument of those that listen.
-pub const NOTIFIER: Param = Param {
+pub(crate) const NOTIFIER: Param = Param {
     name: "NOTIFIER",
     need: Need::Keyword,
     kind: Kind::Element,
@@ -20,7 +20,7 @@ pub const NOTIFIER: Param = Param {
 const TELLING: [&str; 2] = ["AggregateIPFlows", "AggregateIPAddrPair"];
 
 /// The element that `NOTIFIER` names, which must be one that tells.
-pub fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, Diagnostics> {
+pub(crate) fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, Diagnostics> {
     let Some(element) = args.element("NOTIFIER") else {
         return Ok(None);
     };
@@ -39,7 +39,7 @@ pub fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, Diagnos
 const FANOUT: f64 = 8.0;
 
 /// What an ordered map of so many entries of `entry_bytes` each is to a look-up: the levels that it goes down by, and its bytes.
-pub fn tree(entries: usize, entry_bytes: usize) -> Vec<(&'static str, f64)> {
+pub(crate) fn tree(entries: usize, entry_bytes: usize) -> Vec<(&'static str, f64)> {
     let entries = entries as f64;
     let levels = 1.0 + entries.max(1.0).log(FANOUT).floor();
     vec![("levels", levels), ("bytes", entries * entry_bytes as f64)]
@@ -47,18 +47,18 @@ pub fn tree(entries: usize, entry_bytes: usize) -> Vec<(&'static str, f64)> {
 
 /// Who listens to one element.
 #[derive(Debug, Default)]
-pub struct Listeners(Vec<ElementId>);
+pub(crate) struct Listeners(Vec<ElementId>);
 
 impl Listeners {
     /// Those that listen to the running element; to be called when all are initialized.
-    pub fn gather(ctx: &mut Ctx) -> Listeners {
+    pub(crate) fn gather(ctx: &mut Ctx) -> Listeners {
         let me = Some(ctx.me());
         let all = 0..ctx.elements();
         Listeners(all.filter(|other| ctx.listens_to(*other) == me).collect())
     }
 
     /// Tells all of them that `aggregate` is over.
-    pub fn ended(&self, ctx: &mut Ctx, aggregate: u32) {
+    pub(crate) fn ended(&self, ctx: &mut Ctx, aggregate: u32) {
         for listener in &self.0 {
             ctx.tell_aggregate_ended(*listener, aggregate);
         }

@@ -11,7 +11,7 @@ use trammel_packet::timestamp::Timestamp;
 /// Why a flow was exported (IPFIX element 136).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum End {
+pub(crate) enum End {
     /// No packet came for the inactive timeout.
     Idle = 1,
     /// It lasted for the active timeout; more may come.
@@ -26,7 +26,7 @@ pub enum End {
 
 /// What is told of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Record {
+pub(crate) struct Record {
     /// Addresses, protocol, ports.
     pub flow: Flow,
     /// The type of service, or traffic class, of the first packet.
@@ -47,7 +47,7 @@ pub struct Record {
 
 /// The format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// NetFlow version 9.
     NetFlow9,
     /// IPFIX.
@@ -145,7 +145,7 @@ fn fields(format: Format, template: u16) -> impl Iterator<Item = &'static Field>
 
 /// Makes the messages of one exporter.
 #[derive(Clone, Debug, Default)]
-pub struct Exporter {
+pub(crate) struct Exporter {
     /// The format.
     pub format: Format,
     /// The number by which a collector knows it.
@@ -201,7 +201,12 @@ impl Exporter {
 
     /// Makes a message of as many of the `records` from the first on as it has room for, at least one, and of
     /// the templates if asked. Gives how many, and the message.
-    pub fn make(&mut self, now: Timestamp, records: &[Record], templates: bool) -> (usize, &[u8]) {
+    pub(crate) fn make(
+        &mut self,
+        now: Timestamp,
+        records: &[Record],
+        templates: bool,
+    ) -> (usize, &[u8]) {
         self.message.clear();
         let header = match self.format {
             Format::NetFlow9 => 20,

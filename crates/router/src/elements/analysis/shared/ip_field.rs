@@ -14,7 +14,7 @@ use trammel_packet::headers::tcp::Tcp;
 use trammel_packet::packet::Packet;
 
 /// Fields of the IP header itself.
-pub const IP: u16 = 0;
+pub(crate) const IP: u16 = 0;
 /// Fields of TCP's or UDP's header.
 const TCP_OR_UDP: u16 = 256;
 /// Fields of whatever follows the IP header.
@@ -80,7 +80,7 @@ const BAD_MASK: &str = "bad prefix or mask in TCP/IP field";
 
 /// A field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IpField {
+pub(crate) struct IpField {
     /// The header that it is of: a protocol's number, 0 for IP itself.
     pub header: u16,
     /// Its first bit there.
@@ -158,7 +158,7 @@ fn header(reader: &mut Reader, names: &dyn Names) -> Option<u16> {
 
 impl IpField {
     /// Reads the whole of `text`.
-    pub fn parse(text: &str, names: &dyn Names) -> Result<IpField, String> {
+    pub(crate) fn parse(text: &str, names: &dyn Names) -> Result<IpField, String> {
         let reader = &mut Reader(text);
         // Ports alone are TCP's or UDP's.
         let header = match reader.0.trim_start() {
@@ -227,7 +227,7 @@ impl IpField {
     }
 
     /// Its header's name: `ip`, `tcp`, `ip proto 99`.
-    pub fn header_name(&self) -> String {
+    pub(crate) fn header_name(&self) -> String {
         if self.header == IP {
             return "ip".to_owned();
         }
@@ -236,7 +236,7 @@ impl IpField {
     }
 
     /// For people, so that it reads back as the same.
-    pub fn unparse(&self) -> String {
+    pub(crate) fn unparse(&self) -> String {
         let (first, bits) = (self.first_bit, self.bits);
         let header = self.header_name();
         let find = |first, bits| {
@@ -265,7 +265,7 @@ impl IpField {
     }
 
     /// Where the header lies in a packet whose network header is marked; none where the packet has none.
-    pub fn offset(&self, packet: &Packet) -> Option<usize> {
+    pub(crate) fn offset(&self, packet: &Packet) -> Option<usize> {
         let network = usize::try_from(packet.network_header_at()?).ok()?;
         if self.header == IP {
             return Some(network);

@@ -1,6 +1,6 @@
 //! What elements of the group `analysis` share: aggregates, flows and rates.
 
-pub mod aggregates;
-pub mod flow_export;
-pub mod ip_field;
-pub mod rate_tree;
+pub(crate) mod aggregates;
+pub(crate) mod flow_export;
+pub(crate) mod ip_field;
+pub(crate) mod rate_tree;

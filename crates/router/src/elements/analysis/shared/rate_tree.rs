@@ -27,7 +27,7 @@ const LEFT_TENTHS: usize = 9;
 
 /// Which way packets go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(crate) enum Way {
     /// From the address.
     From,
     /// To it.
@@ -63,7 +63,7 @@ struct Level {
 
 /// The tree. Levels are found by a number that tells their age.
 #[derive(Debug, Default)]
-pub struct RateTree {
+pub(crate) struct RateTree {
     levels: BTreeMap<u32, Level>,
     next_level: u32,
     /// Packets or bytes a second at which a level opens.
@@ -81,7 +81,7 @@ fn epoch(now: Timestamp) -> i64 {
 
 impl RateTree {
     /// Forgets all rates.
-    pub fn reset(&mut self, now: Timestamp) {
+    pub(crate) fn reset(&mut self, now: Timestamp) {
         self.levels.clear();
         (self.counters, self.next_level) = (0, 0);
         self.open(None);
@@ -98,12 +98,12 @@ impl RateTree {
     }
 
     /// Its counters.
-    pub fn counters(&self) -> usize {
+    pub(crate) fn counters(&self) -> usize {
         self.counters
     }
 
     /// Bytes used, as Click counts them.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.levels.len() * LEVEL_BYTES + self.counters * COUNTER_BYTES
     }
 
@@ -114,7 +114,7 @@ impl RateTree {
 
     /// Counts a packet of `amount`; with `sample` not, it is only looked up. The rates from and to the smallest
     /// network around `address` that is watched; none where there is no memory to watch it.
-    pub fn count(
+    pub(crate) fn count(
         &mut self,
         address: [u8; 4],
         way: Way,
@@ -234,7 +234,12 @@ impl RateTree {
     }
 
     /// Bounds the memory, and closes levels until it is kept.
-    pub fn bound_memory(&mut self, bound: Option<usize>, now: Timestamp, oldest_first: bool) {
+    pub(crate) fn bound_memory(
+        &mut self,
+        bound: Option<usize>,
+        now: Timestamp,
+        oldest_first: bool,
+    ) {
         self.memory_bound = bound;
         let step = (self.threshold / 5).max(1);
         let mut threshold = self.threshold;
@@ -246,7 +251,13 @@ impl RateTree {
     }
 
     /// Closes what is below the network of `depth` + 1 bytes around `address`, for so many seconds.
-    pub fn close_below(&mut self, address: [u8; 4], depth: usize, secs: i64, now: Timestamp) {
+    pub(crate) fn close_below(
+        &mut self,
+        address: [u8; 4],
+        depth: usize,
+        secs: i64,
+        now: Timestamp,
+    ) {
         let mut number = 0;
         for (place, byte) in address.into_iter().enumerate() {
             let Some(counter) = self.counter(number, byte) else {
@@ -265,7 +276,7 @@ impl RateTree {
     }
 
     /// Epochs since the rates were reset, and the rates from and to each network that has any.
-    pub fn text(&mut self, now: Timestamp) -> String {
+    pub(crate) fn text(&mut self, now: Timestamp) -> String {
         let mut text = format!("{}\n", epoch(now) - self.reset_at);
         self.write_level(0, "", now, &mut text);
         text

@@ -6,7 +6,7 @@ use trammel_packet::pool::Handle;
 
 /// Sends a packet out by every output that `is_meant`, the packet itself by the last. One that is meant for
 /// none ends here.
-pub fn to_all(ctx: &mut Ctx, packet: Handle, is_meant: impl Fn(usize) -> bool) {
+pub(crate) fn to_all(ctx: &mut Ctx, packet: Handle, is_meant: impl Fn(usize) -> bool) {
     let Some(last) = (0..ctx.outputs()).rev().find(|output| is_meant(*output)) else {
         ctx.drop(packet, Reason::Discarded);
         return;

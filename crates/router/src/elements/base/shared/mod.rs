@@ -1,3 +1,3 @@
 //! What elements of the group `base` share: copies for several outputs.
 
-pub mod copies;
+pub(crate) mod copies;

@@ -12,7 +12,7 @@ use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::Pool;
 
 /// The arguments of such elements.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "RULES",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -22,7 +22,7 @@ pub const PARAMS: &[Param] = &[Param {
 
 /// Sends a batch by a program.
 #[inline]
-pub fn push(program: &Program, ctx: &mut Ctx, batch: Batch) {
+pub(crate) fn push(program: &Program, ctx: &mut Ctx, batch: Batch) {
     let mut outputs = [Program::DROPPED; CAPACITY];
     program.classify_batch(ctx.pool(), &batch, &mut outputs);
     ctx.part_by(batch, &outputs, |output| match output {
@@ -32,7 +32,7 @@ pub fn push(program: &Program, ctx: &mut Ctx, batch: Batch) {
 }
 
 /// Tells how many steps the packets of a batch take, and whether they part.
-pub fn study(program: &Program, pool: &Pool, batch: &Packets, study: &mut Study) {
+pub(crate) fn study(program: &Program, pool: &Pool, batch: &Packets, study: &mut Study) {
     let mut outputs = [Program::DROPPED; CAPACITY];
     program.classify_batch(pool, batch, &mut outputs);
     study.ways(&outputs[..batch.len()]);
@@ -42,13 +42,13 @@ pub fn study(program: &Program, pool: &Pool, batch: &Packets, study: &mut Study)
 }
 
 /// What the operations of such elements call by names.
-pub fn quantities(program: Option<&Program>) -> Vec<(&'static str, f64)> {
+pub(crate) fn quantities(program: Option<&Program>) -> Vec<(&'static str, f64)> {
     let (steps, rules) = program.map_or((0.0, 0), |program| (program.steps(), program.rules()));
     vec![("steps", steps), ("rules", rules as f64), ("ways", 0.0)]
 }
 
 /// One rule is wanted for each output.
-pub fn one_for_each(rules: &[String], outputs: usize) -> Result<(), Diagnostics> {
+pub(crate) fn one_for_each(rules: &[String], outputs: usize) -> Result<(), Diagnostics> {
     if rules.len() == outputs {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub fn one_for_each(rules: &[String], outputs: usize) -> Result<(), Diagnostics>
 }
 
 /// Passes on what was said of a good program, and tells of outputs that it never takes.
-pub fn warn(program: &Program, setup: &mut Setup, outputs: usize) {
+pub(crate) fn warn(program: &Program, setup: &mut Setup, outputs: usize) {
     let said = program.warnings().iter();
     setup.warnings.extend(said.map(|one| one.text.clone()));
     for output in program.unused_outputs(outputs) {

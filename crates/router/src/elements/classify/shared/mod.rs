@@ -1,3 +1,3 @@
 //! What elements of the group `classify` share: an element around a rule set.
 
-pub mod classifying;
+pub(crate) mod classifying;

@@ -4,10 +4,10 @@ use crate::args::numbers::parse_uint;
 use crate::args::{Kind, Need, Param};
 
 /// Bytes of an address.
-pub const ETHER_BYTES: usize = 6;
+pub(crate) const ETHER_BYTES: usize = 6;
 
 /// The argument.
-pub const OFFSET: Param = Param {
+pub(crate) const OFFSET: Param = Param {
     name: "OFFSET",
     need: Need::Mandatory,
     kind: Kind::Word,
@@ -16,7 +16,7 @@ pub const OFFSET: Param = Param {
 };
 
 /// The first byte that `text` tells.
-pub fn parse(text: &str) -> Result<usize, String> {
+pub(crate) fn parse(text: &str) -> Result<usize, String> {
     match text.to_ascii_lowercase().as_str() {
         "dst" => Ok(0),
         "src" => Ok(ETHER_BYTES),

@@ -18,7 +18,7 @@ use trammel_packet::pool::{Handle, Pool};
 use trammel_packet::timestamp::Timestamp;
 
 /// `TIMEOUT`.
-pub const TIMEOUT: Param = Param {
+pub(crate) const TIMEOUT: Param = Param {
     name: "TIMEOUT",
     need: Need::Keyword,
     kind: Kind::SecondsIn(0),
@@ -56,7 +56,7 @@ fn number(address: [u8; 6]) -> u64 {
 
 /// What a switch has learnt, and how it forwards.
 #[derive(Debug, Default)]
-pub struct Switch {
+pub(crate) struct Switch {
     timeout_s: u32,
     /// A power of two of places, at most half of them in use.
     places: Vec<Seen>,
@@ -67,7 +67,7 @@ pub struct Switch {
 
 impl Switch {
     /// Takes the arguments of one with so many inputs. A switch that `listens` has one more output than it has inputs.
-    pub fn configure(
+    pub(crate) fn configure(
         &mut self,
         args: &Args,
         inputs: usize,
@@ -82,19 +82,14 @@ impl Switch {
         Ok(())
     }
 
-    /// How many addresses it knows.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     /// What the operations of such elements call by names.
-    pub fn quantities(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn quantities(&self) -> Vec<(&'static str, f64)> {
         let entries = self.count as f64;
         vec![("entries", entries), ("destinations", entries)]
     }
 
     /// Tells how many addresses are asked for: often fewer than are learnt.
-    pub fn study(pool: &Pool, batch: &Packets, study: &mut Study) {
+    pub(crate) fn study(pool: &Pool, batch: &Packets, study: &mut Study) {
         let headers = batch.iter().filter_map(|h| Ether::read(pool[h].data()));
         headers.for_each(|header| study.different("destinations", number(header.dst)));
     }
@@ -159,7 +154,7 @@ impl Switch {
     }
 
     /// Forwards what came to input `source`.
-    pub fn forward(&mut self, ctx: &mut Ctx, source: usize, mut batch: Batch) {
+    pub(crate) fn forward(&mut self, ctx: &mut Ctx, source: usize, mut batch: Batch) {
         self.prefetch(ctx.pool(), &batch);
         batch.filter(|h| {
             let packet = &ctx.pool()[&h];
@@ -194,12 +189,12 @@ impl Switch {
     }
 
     /// The handlers.
-    pub fn handlers() -> Vec<Handler> {
+    pub(crate) fn handlers() -> Vec<Handler> {
         vec![Handler::new("table", "r"), Handler::new("timeout", "rw")]
     }
 
     /// Answers them.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         if name == "timeout" {
             return self.timeout_s.to_string();
         }
@@ -214,7 +209,7 @@ impl Switch {
     }
 
     /// Sets the timeout.
-    pub fn write(&mut self, value: &str) -> Result<(), String> {
+    pub(crate) fn write(&mut self, value: &str) -> Result<(), String> {
         self.timeout_s = parse_seconds_in(value.trim(), 0)
             .map_err(|_| "expected timeout (integer)".to_owned())?;
         Ok(())

@@ -1,5 +1,5 @@
 //! What elements of the group `ethernet` share: places of addresses, VLAN tags, learning.
 
-pub mod ether_place;
-pub mod learning_switch;
-pub mod vlan;
+pub(crate) mod ether_place;
+pub(crate) mod learning_switch;
+pub(crate) mod vlan;

@@ -9,7 +9,7 @@ use trammel_packet::headers::vlan::{PCP_SHIFT, VID_MASK};
 use trammel_packet::packet::Packet;
 
 /// `VLAN_TCI`, whole or `ANNO`.
-pub const VLAN_TCI: Param = Param {
+pub(crate) const VLAN_TCI: Param = Param {
     name: "VLAN_TCI",
     need: Need::Positional,
     kind: Kind::Word,
@@ -17,7 +17,7 @@ pub const VLAN_TCI: Param = Param {
     help: "the whole tag, or `ANNO` for that of each packet's annotation",
 };
 /// `VLAN_PCP`.
-pub const VLAN_PCP: Param = Param {
+pub(crate) const VLAN_PCP: Param = Param {
     name: "VLAN_PCP",
     need: Need::Positional,
     kind: Kind::Int { min: 0, max: 7 },
@@ -25,7 +25,7 @@ pub const VLAN_PCP: Param = Param {
     help: "the priority",
 };
 /// `VLAN_ID`.
-pub const VLAN_ID: Param = Param {
+pub(crate) const VLAN_ID: Param = Param {
     name: "VLAN_ID",
     need: Need::Keyword,
     kind: Kind::Int { min: 0, max: 0xFFF },
@@ -33,7 +33,7 @@ pub const VLAN_ID: Param = Param {
     help: "the identifier, where `VLAN_TCI` is not given",
 };
 /// `NATIVE_VLAN`.
-pub const NATIVE_VLAN: Param = Param {
+pub(crate) const NATIVE_VLAN: Param = Param {
     name: "NATIVE_VLAN",
     need: Need::Keyword,
     kind: Kind::Int {
@@ -44,7 +44,7 @@ pub const NATIVE_VLAN: Param = Param {
     help: "the identifier whose packets get no tag; -1 for none",
 };
 /// `ETHERTYPE` of a tag.
-pub const ETHERTYPE: Param = Param {
+pub(crate) const ETHERTYPE: Param = Param {
     name: "ETHERTYPE",
     need: Need::Keyword,
     kind: U16,
@@ -54,7 +54,7 @@ pub const ETHERTYPE: Param = Param {
 
 /// Which tag packets get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tag {
+pub(crate) struct Tag {
     tci: u16,
     from_annotation: bool,
     native: Option<u16>,
@@ -66,7 +66,7 @@ fn native(vlan: i64) -> Option<u16> {
 
 impl Tag {
     /// The tag that the arguments say; `NATIVE_VLAN` only where the class has it.
-    pub fn of(args: &Args, has_native: bool) -> Result<Tag, Diagnostics> {
+    pub(crate) fn of(args: &Args, has_native: bool) -> Result<Tag, Diagnostics> {
         let (text, id) = (args.text("VLAN_TCI"), args.int("VLAN_ID") as u16);
         let from_annotation = text == "ANNO";
         let tci = if text.is_empty() || from_annotation {
@@ -91,7 +91,7 @@ impl Tag {
 
     /// The tag of a packet; none where it goes without.
     #[inline]
-    pub fn for_packet(&self, packet: &Packet) -> Option<u16> {
+    pub(crate) fn for_packet(&self, packet: &Packet) -> Option<u16> {
         let tci = if self.from_annotation {
             annotation(packet)
         } else {
@@ -101,12 +101,12 @@ impl Tag {
     }
 
     /// The tag itself.
-    pub fn tci(&self) -> u16 {
+    pub(crate) fn tci(&self) -> u16 {
         self.tci
     }
 
     /// Answers the handlers `vlan_tci`, `vlan_id`, `vlan_pcp` and `native_vlan`.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         match name {
             "vlan_tci" if self.from_annotation => "ANNO".to_owned(),
             "vlan_tci" => self.tci.to_string(),
@@ -117,7 +117,7 @@ impl Tag {
     }
 
     /// Does what those handlers say.
-    pub fn write(&mut self, name: &str, value: &str) -> Result<(), String> {
+    pub(crate) fn write(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = |min, max| parse_int(value, min, max).map_err(|why| why.to_string());
         match name {
             "vlan_tci" if value == "ANNO" => self.from_annotation = true,
@@ -135,7 +135,7 @@ impl Tag {
     }
 
     /// The arguments that say this tag, for the handler `config`.
-    pub fn config(&self) -> String {
+    pub(crate) fn config(&self) -> String {
         let mut text = if self.from_annotation {
             "ANNO".to_owned()
         } else {
@@ -151,12 +151,12 @@ impl Tag {
 
 /// The tag of a packet's annotation.
 #[inline]
-pub fn annotation(packet: &Packet) -> u16 {
+pub(crate) fn annotation(packet: &Packet) -> u16 {
     u16::from_be_bytes(packet.anno_bytes(anno::VLAN_TCI))
 }
 
 /// Sets the tag of a packet's annotation.
 #[inline]
-pub fn set_annotation(packet: &mut Packet, tci: u16) {
+pub(crate) fn set_annotation(packet: &mut Packet, tci: u16) {
     packet.set_anno_bytes(anno::VLAN_TCI, tci.to_be_bytes());
 }

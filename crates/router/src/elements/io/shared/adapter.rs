@@ -12,10 +12,10 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::{Batch, Packets};
 
 /// The arguments of the class that does the work.
-pub type Translate = fn(&Args, &mut Setup) -> Vec<String>;
+pub(crate) type Translate = fn(&Args, &mut Setup) -> Vec<String>;
 
 /// An element that another does the work of.
-pub struct Adapter {
+pub(crate) struct Adapter {
     inner: Box<dyn Element>,
     entry: &'static Entry,
     translate: Translate,
@@ -25,7 +25,7 @@ pub struct Adapter {
 
 impl Adapter {
     /// The element of `entry`, by arguments that `translate` puts into its words.
-    pub fn of(entry: &'static Entry, translate: Translate) -> Box<dyn Element> {
+    pub(crate) fn of(entry: &'static Entry, translate: Translate) -> Box<dyn Element> {
         Box::new(Adapter {
             inner: (entry.make)(),
             entry,
@@ -36,7 +36,7 @@ impl Adapter {
 }
 
 /// The keyword that leaves an element idle where there is no device.
-pub const ALLOW_NONEXISTENT: &str = "ALLOW_NONEXISTENT";
+pub(crate) const ALLOW_NONEXISTENT: &str = "ALLOW_NONEXISTENT";
 
 impl Element for Adapter {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {

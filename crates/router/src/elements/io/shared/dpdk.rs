@@ -6,7 +6,7 @@ use crate::args::{Args, Kind, Need, Param};
 use crate::engine::setup::Setup;
 
 /// The device.
-pub const PORT: Param = Param {
+pub(crate) const PORT: Param = Param {
     name: "PORT",
     need: Need::Mandatory,
     kind: Kind::Text,
@@ -15,7 +15,7 @@ pub const PORT: Param = Param {
 };
 
 /// Its queue, which the machine chooses.
-pub const QUEUE: Param = Param {
+pub(crate) const QUEUE: Param = Param {
     name: "QUEUE",
     need: Need::Positional,
     kind: INT,
@@ -24,7 +24,7 @@ pub const QUEUE: Param = Param {
 };
 
 /// Frames of a run.
-pub const BURST: Param = Param {
+pub(crate) const BURST: Param = Param {
     name: "BURST",
     need: Need::Keyword,
     kind: INT,
@@ -33,7 +33,7 @@ pub const BURST: Param = Param {
 };
 
 /// Frames of the device's ring.
-pub const NDESC: Param = Param {
+pub(crate) const NDESC: Param = Param {
     name: "NDESC",
     need: Need::Keyword,
     kind: INT,
@@ -42,7 +42,7 @@ pub const NDESC: Param = Param {
 };
 
 /// Whether there need be no such device.
-pub const MAY_LACK: Param = Param {
+pub(crate) const MAY_LACK: Param = Param {
     name: ALLOW_NONEXISTENT,
     need: Need::Keyword,
     kind: Kind::Bool,
@@ -51,7 +51,7 @@ pub const MAY_LACK: Param = Param {
 };
 
 /// What DPDK alone has.
-pub const OTHERS: Param = Param {
+pub(crate) const OTHERS: Param = Param {
     name: "OTHERS",
     need: Need::KeywordRest,
     kind: Kind::Raw,
@@ -60,7 +60,7 @@ pub const OTHERS: Param = Param {
 };
 
 /// Further places, which were queues and sizes.
-pub const PLACES: Param = Param {
+pub(crate) const PLACES: Param = Param {
     name: "PLACES",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -69,7 +69,7 @@ pub const PLACES: Param = Param {
 };
 
 /// The interface that `PORT` means, which is told.
-pub fn interface(args: &Args, setup: &mut Setup) -> String {
+pub(crate) fn interface(args: &Args, setup: &mut Setup) -> String {
     let port = args.text("PORT");
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     let name = if is_number {

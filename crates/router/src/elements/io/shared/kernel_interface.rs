@@ -18,7 +18,7 @@ use trammel_packet::batch::{Batch, CAPACITY};
 
 /// What an interface carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// IP packets.
     Tun,
     /// Ethernet frames.
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 /// The arguments of `KernelTun` and `KernelTap`.
-pub static PARAMS: &[Param] = &[
+pub(crate) static PARAMS: &[Param] = &[
     param(
         "ADDR",
         Need::Mandatory,
@@ -85,7 +85,7 @@ const TO_KERNEL: u32 = 1;
 
 /// An interface of the kernel and what passes by it.
 #[derive(Debug)]
-pub struct KernelInterface {
+pub(crate) struct KernelInterface {
     kind: Kind,
     /// What the device is asked to be.
     pub wish: DeviceRequest,
@@ -106,7 +106,7 @@ pub struct KernelInterface {
 
 impl KernelInterface {
     /// Not yet configured.
-    pub fn new(kind: Kind) -> KernelInterface {
+    pub(crate) fn new(kind: Kind) -> KernelInterface {
         KernelInterface {
             kind,
             wish: DeviceRequest {
@@ -133,7 +133,7 @@ impl KernelInterface {
     }
 
     /// Takes the arguments of [`PARAMS`].
-    pub fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+    pub(crate) fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
         let (near, gateway) = (args.prefix("ADDR"), args.ip("GATEWAY"));
         let is_near = |one: std::net::Ipv4Addr| u32::from(one) & u32::from(near.mask);
@@ -174,7 +174,7 @@ impl KernelInterface {
     }
 
     /// Asks for the device. Without a name each element has an interface of its own.
-    pub fn prepare(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn prepare(&mut self, ctx: &mut Ctx) {
         if self.wish.name.is_empty() {
             // The machine gives the first free number; the element's place tells wishes apart.
             let kind = &self.wish.method;
@@ -186,12 +186,12 @@ impl KernelInterface {
     }
 
     /// Whether another element has opened it.
-    pub fn is_open(&self, ctx: &Ctx) -> bool {
+    pub(crate) fn is_open(&self, ctx: &Ctx) -> bool {
         self.device.is_some_and(|id| ctx.device(id).is_some())
     }
 
     /// Opens it and makes the tasks.
-    pub fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
+    pub(crate) fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         let Some(device) = self.device else {
             return Ok(());
         };
@@ -214,7 +214,7 @@ impl KernelInterface {
     }
 
     /// Sends to the kernel.
-    pub fn push(&mut self, ctx: &mut Ctx, mut batch: Batch) {
+    pub(crate) fn push(&mut self, ctx: &mut Ctx, mut batch: Batch) {
         let Some(device) = self.device else {
             ctx.recycle(batch);
             return;
@@ -254,7 +254,7 @@ impl KernelInterface {
     }
 
     /// Runs a task of its own.
-    pub fn run_task(&mut self, ctx: &mut Ctx, token: u32) -> bool {
+    pub(crate) fn run_task(&mut self, ctx: &mut Ctx, token: u32) -> bool {
         if token == FROM_KERNEL {
             return self.receive(ctx);
         }
@@ -321,7 +321,7 @@ impl KernelInterface {
     }
 
     /// The kernel has sent something.
-    pub fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
+    pub(crate) fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
         self.calls += 1;
         ctx.unwatch(descriptor, false);
         if let Some(task) = self.receiving {
@@ -330,7 +330,7 @@ impl KernelInterface {
     }
 
     /// The handlers.
-    pub fn handlers() -> Vec<Handler> {
+    pub(crate) fn handlers() -> Vec<Handler> {
         vec![
             Handler::new("dev_name", "r"),
             Handler::new("selected_calls", "r"),
@@ -339,7 +339,7 @@ impl KernelInterface {
     }
 
     /// Answers them.
-    pub fn read(&self, ctx: &Ctx, name: &str) -> String {
+    pub(crate) fn read(&self, ctx: &Ctx, name: &str) -> String {
         match name {
             "dev_name" => {
                 let device = self.device.and_then(|id| ctx.device(id));

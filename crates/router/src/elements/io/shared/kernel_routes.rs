@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A network: its address and its bits.
-pub type Network = (Ipv4Addr, u8);
+pub(crate) type Network = (Ipv4Addr, u8);
 
 /// A router, or none where the network is attached, and the interface.
 type Hop = (Option<IpAddr>, u32);
 
 /// Where packets to a network go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(crate) enum Way {
     /// By a router, or none, to the output of an interface.
     Hop(Option<Ipv4Addr>, usize),
     /// To this machine itself.
@@ -38,7 +38,7 @@ struct Route {
 
 /// The kernel's routes, and what is needed to understand them.
 #[derive(Debug, Default)]
-pub struct KernelRoutes {
+pub(crate) struct KernelRoutes {
     /// The interfaces that this router has, in the order of its outputs.
     interfaces: Vec<String>,
     /// Numbers of interfaces to their places there.
@@ -52,7 +52,7 @@ pub struct KernelRoutes {
 
 impl KernelRoutes {
     /// No routes yet, for a router that has these interfaces.
-    pub fn new(interfaces: Vec<String>) -> KernelRoutes {
+    pub(crate) fn new(interfaces: Vec<String>) -> KernelRoutes {
         KernelRoutes {
             interfaces,
             ..KernelRoutes::default()
@@ -60,22 +60,22 @@ impl KernelRoutes {
     }
 
     /// The place of an interface, where it is one of this router's.
-    pub fn place(&self, interface: u32) -> Option<usize> {
+    pub(crate) fn place(&self, interface: u32) -> Option<usize> {
         self.places.get(&interface).copied()
     }
 
     /// Whether all there was has been told.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Whether something was told since the last call that leaves in doubt how the kernel's routes are.
-    pub fn take_unsettled(&mut self) -> bool {
+    pub(crate) fn take_unsettled(&mut self) -> bool {
         std::mem::take(&mut self.is_unsettled)
     }
 
     /// Takes in what was told.
-    pub fn learn(&mut self, event: KernelEvent) {
+    pub(crate) fn learn(&mut self, event: KernelEvent) {
         match event {
             KernelEvent::Restart => {
                 self.routes.clear();
@@ -170,7 +170,11 @@ impl KernelRoutes {
 
     /// Where the packets to each network go. `shared` gets the networks of which the kernel shares packets among several ways,
     /// where the first of these stands for all.
-    pub fn ways(&self, with_local: bool, shared: &mut BTreeSet<Network>) -> BTreeMap<Network, Way> {
+    pub(crate) fn ways(
+        &self,
+        with_local: bool,
+        shared: &mut BTreeSet<Network>,
+    ) -> BTreeMap<Network, Way> {
         let mut ways = BTreeMap::new();
         for (network, routes) in &self.routes {
             let found = routes.iter().find_map(|route| self.way(route));

@@ -7,7 +7,7 @@ const TAG_BYTES: usize = 4;
 
 /// Where the IP header begins in a frame, with VLAN tags passed by; `has_link` says whether there is an Ethernet
 /// header before it. Nothing where it holds no IP packet.
-pub fn ip_offset(frame: &[u8], has_link: bool) -> Option<usize> {
+pub(crate) fn ip_offset(frame: &[u8], has_link: bool) -> Option<usize> {
     let mut at = 0;
     if has_link {
         at = ETHER_BYTES;
@@ -29,7 +29,7 @@ pub fn ip_offset(frame: &[u8], has_link: bool) -> Option<usize> {
 }
 
 /// Marks the IP header of a frame and says whether there is one.
-pub fn mark_ip(packet: &mut Packet, has_link: bool) -> bool {
+pub(crate) fn mark_ip(packet: &mut Packet, has_link: bool) -> bool {
     let Some(at) = ip_offset(packet.data(), has_link) else {
         return false;
     };

@@ -1,10 +1,10 @@
 //! What elements of the group `io` share: devices, sockets, interfaces and routes of the kernel.
 
-pub mod adapter;
-pub mod device_method;
-pub mod dpdk;
-pub mod kernel_interface;
-pub mod kernel_routes;
-pub mod link_header;
-pub mod socket_element;
-pub mod socket_transport;
+pub(crate) mod adapter;
+pub(crate) mod device_method;
+pub(crate) mod dpdk;
+pub(crate) mod kernel_interface;
+pub(crate) mod kernel_routes;
+pub(crate) mod link_header;
+pub(crate) mod socket_element;
+pub(crate) mod socket_transport;

@@ -11,18 +11,18 @@ use crate::engine::setup::Setup;
 use trammel_packet::batch::Batch;
 
 /// Makes the transport of a class from its arguments.
-pub type Configure = fn(&mut Setup, &Args) -> Result<SocketTransport, Diagnostics>;
+pub(crate) type Configure = fn(&mut Setup, &Args) -> Result<SocketTransport, Diagnostics>;
 
 /// An element that speaks by a socket.
 #[derive(Debug)]
-pub struct SocketElement {
+pub(crate) struct SocketElement {
     configure: Configure,
     transport: Option<SocketTransport>,
 }
 
 impl SocketElement {
     /// Of a class.
-    pub fn new(configure: Configure) -> SocketElement {
+    pub(crate) fn new(configure: Configure) -> SocketElement {
         SocketElement {
             configure,
             transport: None,
@@ -31,7 +31,7 @@ impl SocketElement {
 }
 
 /// `SNAPLEN`.
-pub const SNAPLEN: Param = param(
+pub(crate) const SNAPLEN: Param = param(
     "SNAPLEN",
     Need::Keyword,
     UINT,
@@ -39,7 +39,7 @@ pub const SNAPLEN: Param = param(
     "bytes that are kept of a packet",
 );
 /// `HEADROOM`.
-pub const HEADROOM: Param = param(
+pub(crate) const HEADROOM: Param = param(
     "HEADROOM",
     Need::Keyword,
     UINT,
@@ -47,7 +47,7 @@ pub const HEADROOM: Param = param(
     "bytes free before a packet",
 );
 /// `TIMESTAMP`.
-pub const TIMESTAMP: Param = param(
+pub(crate) const TIMESTAMP: Param = param(
     "TIMESTAMP",
     Need::Keyword,
     Kind::Bool,
@@ -55,7 +55,7 @@ pub const TIMESTAMP: Param = param(
     "whether packets carry their time",
 );
 /// `SNDBUF`.
-pub const SNDBUF: Param = param(
+pub(crate) const SNDBUF: Param = param(
     "SNDBUF",
     Need::Keyword,
     UINT,
@@ -63,7 +63,7 @@ pub const SNDBUF: Param = param(
     "bytes of the socket to send",
 );
 /// `RCVBUF`.
-pub const RCVBUF: Param = param(
+pub(crate) const RCVBUF: Param = param(
     "RCVBUF",
     Need::Keyword,
     UINT,
@@ -72,14 +72,14 @@ pub const RCVBUF: Param = param(
 );
 
 /// What the parameters above ask, of those that a class has.
-pub fn take_common(transport: &mut SocketTransport, args: &Args) -> Result<(), Diagnostics> {
+pub(crate) fn take_common(transport: &mut SocketTransport, args: &Args) -> Result<(), Diagnostics> {
     transport.snaplen = args.uint("SNAPLEN") as usize;
     transport.headroom = within_most("HEADROOM", args.uint("HEADROOM"))?;
     Ok(())
 }
 
 /// The sizes of the socket's buffers, as its options.
-pub fn buffers(args: &Args) -> Vec<(String, String)> {
+pub(crate) fn buffers(args: &Args) -> Vec<(String, String)> {
     let given = |key: &'static str| {
         args.opt_uint(key)
             .map(|bytes| (key.to_owned(), bytes.to_string()))

@@ -9,7 +9,7 @@ use trammel_packet::packet::Packet;
 
 /// What an ICMP header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub(crate) struct Message {
     /// The type.
     pub kind: u8,
     /// The code.
@@ -22,7 +22,7 @@ pub struct Message {
 
 impl Message {
     /// Puts the headers before a packet, marks them, and notes the destination.
-    pub fn put(self, packet: &mut Packet, src: [u8; 4], dst: [u8; 4], id: u16) {
+    pub(crate) fn put(self, packet: &mut Packet, src: [u8; 4], dst: [u8; 4], id: u16) {
         // Three times follow, which are left zero.
         if matches!(self.kind, kind::TIMESTAMP | kind::TIMESTAMP_REPLY) {
             packet.push(12).fill(0);

@@ -15,7 +15,7 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// Where the router's interfaces are.
-pub const INTERFACES: Param = Param {
+pub(crate) const INTERFACES: Param = Param {
     name: "INTERFACES",
     need: Need::Keyword,
     kind: Kind::Raw,
@@ -23,7 +23,7 @@ pub const INTERFACES: Param = Param {
     help: "the router's addresses with their prefixes; their broadcast addresses are no sources",
 };
 /// Sources to refuse.
-pub const BADSRC: Param = Param {
+pub(crate) const BADSRC: Param = Param {
     name: "BADSRC",
     need: Need::Keyword,
     kind: Kind::IpList,
@@ -31,7 +31,7 @@ pub const BADSRC: Param = Param {
     help: "sources that are refused",
 };
 /// Destinations that are exempted.
-pub const GOODDST: Param = Param {
+pub(crate) const GOODDST: Param = Param {
     name: "GOODDST",
     need: Need::Keyword,
     kind: Kind::IpList,
@@ -40,7 +40,7 @@ pub const GOODDST: Param = Param {
 };
 
 /// The arguments of `CheckIPHeader`.
-pub const PARAMS: &[Param] = &[
+pub(crate) const PARAMS: &[Param] = &[
     INTERFACES,
     BADSRC,
     GOODDST,
@@ -70,7 +70,7 @@ pub const PARAMS: &[Param] = &[
 ];
 
 /// The sources that `INTERFACES`, `BADSRC` and `GOODDST` forbid.
-pub fn sources(args: &Args, names: &dyn Names) -> Result<Sources, Diagnostics> {
+pub(crate) fn sources(args: &Args, names: &dyn Names) -> Result<Sources, Diagnostics> {
     let mut sources = Sources::default();
     for word in split_words(args.text("INTERFACES")) {
         let prefix = parse_ip_prefix(&word, true, names).map_err(|why| {
@@ -91,13 +91,13 @@ pub fn sources(args: &Args, names: &dyn Names) -> Result<Sources, Diagnostics> {
 }
 
 /// Addresses that are never sources.
-pub fn add_usual(sources: &mut Sources) {
+pub(crate) fn add_usual(sources: &mut Sources) {
     sources.bad.extend([[0; 4], [255; 4]]);
 }
 
 /// What is checked, and what was found.
 #[derive(Debug, Default)]
-pub struct IpCheck {
+pub(crate) struct IpCheck {
     offset: usize,
     with_checksum: bool,
     sources: Sources,
@@ -107,7 +107,7 @@ pub struct IpCheck {
 
 impl IpCheck {
     /// A check that looks at checksums or not, unless the arguments say.
-    pub fn new(with_checksum: bool) -> IpCheck {
+    pub(crate) fn new(with_checksum: bool) -> IpCheck {
         IpCheck {
             with_checksum,
             ..IpCheck::default()
@@ -115,7 +115,7 @@ impl IpCheck {
     }
 
     /// Takes the arguments of [`PARAMS`].
-    pub fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
+    pub(crate) fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let names = setup.names();
         let mut said = Diagnostics::new();
         self.sources = sources(args, &names)?;
@@ -153,7 +153,7 @@ impl IpCheck {
 
     /// Keeps the good packets.
     #[inline]
-    pub fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
+    pub(crate) fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
         batch.filter(|packet| {
             let inner = &mut ctx.pool()[&packet];
             match check(inner, self.offset, self.with_checksum, &self.sources) {
@@ -171,7 +171,7 @@ impl IpCheck {
 }
 
 /// For the count of drops.
-pub fn reason(fault: Fault) -> Reason {
+pub(crate) fn reason(fault: Fault) -> Reason {
     match fault {
         Fault::Tiny => Reason::TooShort,
         Fault::Version => Reason::BadVersion,

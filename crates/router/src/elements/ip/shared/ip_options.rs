@@ -8,14 +8,16 @@ use trammel_packet::packet::Packet;
 use trammel_packet::timestamp::Timestamp;
 
 /// Milliseconds since midnight, as the timestamp option has them.
-pub fn milliseconds_of_day(now: Timestamp) -> u32 {
+pub(crate) fn milliseconds_of_day(now: Timestamp) -> u32 {
     const DAY_NS: i64 = 86_400_000_000_000;
     (now.0.rem_euclid(DAY_NS) / 1_000_000) as u32
 }
 
 /// The options of a header, in order, as places from its start; one that is not well formed ends them and
 /// its place is the error.
-pub fn places(header: &[u8]) -> impl Iterator<Item = Result<std::ops::Range<usize>, usize>> + '_ {
+pub(crate) fn places(
+    header: &[u8],
+) -> impl Iterator<Item = Result<std::ops::Range<usize>, usize>> + '_ {
     let mut at = Ipv4::LEN;
     std::iter::from_fn(move || {
         while header.get(at) == Some(&option::NOP) {
@@ -39,7 +41,7 @@ pub fn places(header: &[u8]) -> impl Iterator<Item = Result<std::ops::Range<usiz
 /// one to record, `own` are those whose timestamps are this router's. An error is the place of what is wrong
 /// in the header, which is then left as it was.
 #[cold]
-pub fn record(
+pub(crate) fn record(
     network: &mut [u8],
     address: [u8; 4],
     own: &[[u8; 4]],
@@ -130,7 +132,7 @@ fn record_time(
 
 /// Whether a packet's header is longer than one without options.
 #[inline]
-pub fn has_options(packet: &Packet) -> bool {
+pub(crate) fn has_options(packet: &Packet) -> bool {
     packet
         .network_header()
         .first()
@@ -138,7 +140,7 @@ pub fn has_options(packet: &Packet) -> bool {
 }
 
 /// The options of a header that go into every fragment, padded to words.
-pub fn copied_to_fragments(header: &[u8], into: &mut [u8; 40]) -> usize {
+pub(crate) fn copied_to_fragments(header: &[u8], into: &mut [u8; 40]) -> usize {
     let mut len = 0;
     for place in places(header).map_while(Result::ok) {
         let option = &header[place];

@@ -22,7 +22,7 @@ fn long(data: &[u8], at: usize) -> u32 {
 
 /// Writes what the header `ip` and the transport header behind it say; `in_order` writes numbers of echoes
 /// in the network's order.
-pub fn write(out: &mut String, packet: &Packet, ip: &Ipv4, in_order: bool) -> fmt::Result {
+pub(crate) fn write(out: &mut String, packet: &Packet, ip: &Ipv4, in_order: bool) -> fmt::Result {
     let total = usize::from(ip.total_length.get());
     let payload = total.saturating_sub(ip.header_len());
     let transport = packet.transport_header();
@@ -187,7 +187,7 @@ fn unreachable(out: &mut String, code: u8, message: &[u8]) -> fmt::Result {
 
 /// How bytes are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
+pub(crate) enum Style {
     /// Not at all.
     #[default]
     None,
@@ -198,7 +198,7 @@ pub enum Style {
 }
 
 /// Writes bytes on lines of their own.
-pub fn write_bytes(out: &mut String, data: &[u8], style: Style) -> fmt::Result {
+pub(crate) fn write_bytes(out: &mut String, data: &[u8], style: Style) -> fmt::Result {
     let (line, group) = match style {
         Style::None => return Ok(()),
         Style::Hex => (24, 4),
@@ -220,7 +220,7 @@ pub fn write_bytes(out: &mut String, data: &[u8], style: Style) -> fmt::Result {
 }
 
 /// The data behind the transport header, where its protocol tells its length.
-pub fn payload<'p>(packet: &'p Packet, ip: &Ipv4) -> &'p [u8] {
+pub(crate) fn payload<'p>(packet: &'p Packet, ip: &Ipv4) -> &'p [u8] {
     let transport = packet.transport_header();
     let head = match ip.protocol {
         protocol::TCP if ip.is_first_fragment() => Tcp::read(transport).map_or(0, Tcp::header_len),

@@ -1,4 +1,4 @@
 //! What elements of the group `ip6` share: neighbour discovery and translation.
 
-pub mod neighbour_message;
-pub mod siit;
+pub(crate) mod neighbour_message;
+pub(crate) mod siit;

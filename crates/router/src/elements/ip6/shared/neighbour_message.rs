@@ -11,21 +11,21 @@ use trammel_packet::headers::ipv6::Ipv6;
 use trammel_packet::packet::Packet;
 
 /// Bytes of a frame that is made here.
-pub const FRAME_LEN: usize = MESSAGE_AT + Neighbor::LEN + OPTION_LEN;
+pub(crate) const FRAME_LEN: usize = MESSAGE_AT + Neighbor::LEN + OPTION_LEN;
 const MESSAGE_AT: usize = Ether::LEN + Ipv6::LEN;
 const OPTION_LEN: usize = 8;
 /// No router passes on what has less: it comes from this link.
 const HOP_LIMIT: u8 = 255;
 /// All nodes of the link.
-pub const ALL_NODES: [u8; 16] = [0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+pub(crate) const ALL_NODES: [u8; 16] = [0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 
 /// The link address of a group (RFC 2464, §7).
-pub fn link_group(group: [u8; 16]) -> [u8; 6] {
+pub(crate) fn link_group(group: [u8; 16]) -> [u8; 6] {
     [0x33, 0x33, group[12], group[13], group[14], group[15]]
 }
 
 /// The group in which the owner of `address` listens (RFC 4291, §2.7.1).
-pub fn solicited_node(address: [u8; 16]) -> [u8; 16] {
+pub(crate) fn solicited_node(address: [u8; 16]) -> [u8; 16] {
     let mut group = ALL_NODES;
     (group[11], group[12]) = (1, 0xFF);
     group[13..].copy_from_slice(&address[13..]);
@@ -34,7 +34,7 @@ pub fn solicited_node(address: [u8; 16]) -> [u8; 16] {
 
 /// Who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// The sender's link address, which the option tells.
     pub from: [u8; 6],
     /// The receiver's link address.
@@ -46,7 +46,7 @@ pub struct Ends {
 }
 
 /// A frame with a message of `kind` about `target`.
-pub fn frame(kind: u8, ends: Ends, flags: u32, target: [u8; 16]) -> [u8; FRAME_LEN] {
+pub(crate) fn frame(kind: u8, ends: Ends, flags: u32, target: [u8; 16]) -> [u8; FRAME_LEN] {
     let mut frame = [0; FRAME_LEN];
     let ether = Ether {
         dst: ends.to,
@@ -82,7 +82,7 @@ pub fn frame(kind: u8, ends: Ends, flags: u32, target: [u8; 16]) -> [u8; FRAME_L
 }
 
 /// Marks the headers of a frame that was just made.
-pub fn mark(packet: &mut Packet) {
+pub(crate) fn mark(packet: &mut Packet) {
     packet.set_mac_header(0);
     packet.set_network_header(Ether::LEN as isize);
     packet.set_transport_header(MESSAGE_AT as isize);
@@ -90,7 +90,7 @@ pub fn mark(packet: &mut Packet) {
 
 /// What a message tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub(crate) struct Told {
     /// The frame's sender.
     pub from: [u8; 6],
     /// The packet's source.
@@ -104,7 +104,7 @@ pub struct Told {
 }
 
 /// Reads a frame with a message of `wanted`, where it is one and valid.
-pub fn read(frame: &[u8], wanted: u8) -> Option<Told> {
+pub(crate) fn read(frame: &[u8], wanted: u8) -> Option<Told> {
     let ether = Ether::read(frame).filter(|ether| ether.ethertype.get() == ethertype::IP6)?;
     let ip = Ipv6::read(&frame[Ether::LEN..])?;
     //= rfc4861 §7.1.1

@@ -18,10 +18,11 @@ use trammel_packet::headers::ipv4::{self, DF, Ipv4, MF, OFFSET_MASK, protocol};
 use trammel_packet::headers::ipv6::{Fragment, Ipv6, upper};
 
 /// Bytes of an IPv6 address before those of an IPv4 address.
-pub type Prefix = [u8; 12];
+pub(crate) type Prefix = [u8; 12];
 
-/// `::ffff:0:0/96`: addresses of IPv4 as IPv6 writes them.
-pub const MAPPED: Prefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+/// The prefix of IPv4 addresses written as IPv6 addresses (RFC 4291, §2.5.5.2).
+#[cfg(test)]
+pub(crate) const MAPPED: Prefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /// A packet up to this length may be cut on its way (RFC 7915, §5.1).
 const MAY_BE_CUT: usize = 1260;
@@ -29,12 +30,12 @@ const MAY_BE_CUT: usize = 1260;
 const MORE: u16 = 20;
 
 /// The IPv4 packet for the IPv6 packet `data`.
-pub fn to_v4(data: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn to_v4(data: &[u8]) -> Option<Vec<u8>> {
     to_v4_of(data, false)
 }
 
 /// The IPv6 packet for the IPv4 packet `data`, whose addresses get `prefix`.
-pub fn to_v6(data: &[u8], prefix: &Prefix) -> Option<Vec<u8>> {
+pub(crate) fn to_v6(data: &[u8], prefix: &Prefix) -> Option<Vec<u8>> {
     to_v6_of(data, prefix, false)
 }
 

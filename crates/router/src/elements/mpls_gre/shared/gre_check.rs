@@ -9,7 +9,7 @@ use trammel_packet::headers::gre::{CHECKSUM, Gre, ROUTING, VERSION_MASK};
 const RESERVED: u16 = ROUTING | 0x0C00;
 
 /// The length of the header of a good packet.
-pub fn check(data: &[u8], with_checksum: bool) -> Result<usize, Reason> {
+pub(crate) fn check(data: &[u8], with_checksum: bool) -> Result<usize, Reason> {
     let header = Gre::read(data).ok_or(Reason::TooShort)?;
     let flags = header.flags_version.get();
     if flags & VERSION_MASK != 0 {

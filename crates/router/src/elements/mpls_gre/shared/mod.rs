@@ -1,4 +1,4 @@
 //! What elements of the group `mpls_gre` share: labels and GRE headers.
 
-pub mod gre_check;
-pub mod mpls_table;
+pub(crate) mod gre_check;
+pub(crate) mod mpls_table;

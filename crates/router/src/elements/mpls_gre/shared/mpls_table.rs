@@ -6,7 +6,7 @@ use trammel_packet::headers::mpls::label;
 
 /// What a label leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forward {
+pub(crate) struct Forward {
     /// The label that takes its place, if another does.
     pub swap: Option<u32>,
     /// The output.
@@ -14,7 +14,7 @@ pub struct Forward {
 }
 
 /// A route: a label and what it leads to.
-pub type Route = (u32, Forward);
+pub(crate) type Route = (u32, Forward);
 
 /// No forwarding.
 const NOTHING: u64 = 0;
@@ -25,24 +25,19 @@ const USED: u64 = 1 << 63;
 
 /// The table: a word a label, as long as the largest label needs.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     words: Vec<u64>,
 }
 
 impl Table {
     /// Its places, used or not: one for each label up to the highest.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.words.len()
-    }
-
-    /// Whether no label was ever in it.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// What `label` leads to.
     #[inline]
-    pub fn get(&self, label: u32) -> Option<Forward> {
+    pub(crate) fn get(&self, label: u32) -> Option<Forward> {
         let word = *self.words.get(label as usize)?;
         (word & USED != 0).then_some(Forward {
             swap: (word & SWAPS != 0).then_some((word >> 32) as u32 & label::MAX),
@@ -51,7 +46,7 @@ impl Table {
     }
 
     /// Adds a route, or replaces that of its label, which is told.
-    pub fn set(&mut self, (label, to): Route) -> bool {
+    pub(crate) fn set(&mut self, (label, to): Route) -> bool {
         let at = (label & label::MAX) as usize;
         if at >= self.words.len() {
             self.words.resize(at + 1, NOTHING);
@@ -61,18 +56,18 @@ impl Table {
     }
 
     /// Removes the route of `label`; says whether there was one.
-    pub fn remove(&mut self, label: u32) -> bool {
+    pub(crate) fn remove(&mut self, label: u32) -> bool {
         let word = self.words.get_mut(label as usize);
         word.is_some_and(|word| std::mem::replace(word, NOTHING) != NOTHING)
     }
 
     /// Removes all.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
     /// The routes by their labels, a line each.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let labels = 0..self.words.len() as u32;
         let routes = labels.filter_map(|label| Some((label, self.get(label)?)));
         routes.map(|route| unparse(route) + "\n").collect()
@@ -80,7 +75,7 @@ impl Table {
 }
 
 /// `LABEL NEW OUT`, with `-` for `NEW` where the label stays.
-pub fn unparse((label, to): Route) -> String {
+pub(crate) fn unparse((label, to): Route) -> String {
     let swap = to
         .swap
         .map_or_else(|| "-".to_owned(), |new| new.to_string());
@@ -88,14 +83,14 @@ pub fn unparse((label, to): Route) -> String {
 }
 
 /// A label: a number of 20 bits.
-pub fn parse_label(text: &str) -> Option<u32> {
+pub(crate) fn parse_label(text: &str) -> Option<u32> {
     parse_uint(text, u64::from(label::MAX))
         .ok()
         .map(|number| number as u32)
 }
 
 /// A route, `LABEL [NEW] OUT`, to one of `outputs` outputs.
-pub fn parse(text: &str, outputs: usize) -> Result<Route, String> {
+pub(crate) fn parse(text: &str, outputs: usize) -> Result<Route, String> {
     let words = split_words(text);
     let wrong = || "expected LABEL [NEWLABEL] OUTPUT".to_owned();
     let (label, swap, port) = match &words[..] {

@@ -59,7 +59,7 @@ const STABILITY: Param = Param {
 };
 
 /// The arguments of `RED`.
-pub const PARAMS: &[Param] = &[
+pub(crate) const PARAMS: &[Param] = &[
     number(
         "MIN_THRESH",
         "the average length up to which nothing is dropped",
@@ -78,7 +78,7 @@ pub const PARAMS: &[Param] = &[
 ];
 
 /// The arguments of `AdaptiveRED`.
-pub const PARAMS_ADAPTIVE: &[Param] = &[
+pub(crate) const PARAMS_ADAPTIVE: &[Param] = &[
     number("TARGET", "the average length to hold"),
     MAX_P,
     queue_lengths::PARAM,
@@ -87,7 +87,7 @@ pub const PARAMS_ADAPTIVE: &[Param] = &[
 
 /// Drops packets by chance as the queue grows.
 #[derive(Debug)]
-pub struct EarlyDrop {
+pub(crate) struct EarlyDrop {
     is_adaptive: bool,
     min: u32,
     max: u32,
@@ -108,7 +108,7 @@ pub struct EarlyDrop {
 
 impl EarlyDrop {
     /// One, adaptive or not, as a class makes it.
-    pub fn element(is_adaptive: bool) -> Box<dyn Element> {
+    pub(crate) fn element(is_adaptive: bool) -> Box<dyn Element> {
         Box::new(EarlyDrop {
             is_adaptive,
             min: 0,

@@ -6,7 +6,7 @@ use crate::engine::search::Way;
 use crate::engine::{Ctx, ElementId};
 
 /// The argument that names the queues where the nearest are not meant.
-pub const PARAM: Param = Param {
+pub(crate) const PARAM: Param = Param {
     name: "QUEUES",
     need: Need::Keyword,
     kind: Kind::Raw,
@@ -16,11 +16,11 @@ pub const PARAM: Param = Param {
 
 /// Queues.
 #[derive(Clone, Debug, Default)]
-pub struct Queues(Vec<ElementId>);
+pub(crate) struct Queues(Vec<ElementId>);
 
 impl Queues {
     /// Finds the queues that `names` names, or those nearest beyond port 0.
-    pub fn find(ctx: &mut Ctx, names: &str, way: Way) -> Result<Queues, String> {
+    pub(crate) fn find(ctx: &mut Ctx, names: &str, way: Way) -> Result<Queues, String> {
         let mut found = Vec::new();
         for name in split_words(names) {
             let element = ctx.find(&name, Some(ctx.me()));
@@ -40,12 +40,12 @@ impl Queues {
     }
 
     /// Packets in all of them.
-    pub fn length(&self, ctx: &Ctx) -> usize {
+    pub(crate) fn length(&self, ctx: &Ctx) -> usize {
         self.0.iter().filter_map(|queue| ctx.stored(*queue)).sum()
     }
 
     /// Their names, each with `end` after it.
-    pub fn names(&self, ctx: &Ctx, end: &str) -> String {
+    pub(crate) fn names(&self, ctx: &Ctx, end: &str) -> String {
         let names = self.0.iter().flat_map(|queue| [ctx.name(*queue), end]);
         names.collect()
     }

@@ -22,7 +22,7 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Handle;
 
 /// The argument that all queues have.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "CAPACITY",
     need: Need::Positional,
     kind: UINT,
@@ -37,7 +37,7 @@ const FIRST_ROOM: usize = 4096;
 
 /// Which packet is refused where the ring is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refuses {
+pub(crate) enum Refuses {
     /// The one that comes.
     New,
     /// The one that has waited longest.
@@ -46,7 +46,7 @@ pub enum Refuses {
 
 /// When a queue tells that it is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
+pub(crate) enum Tells {
     /// Never: its readers poll.
     Never,
     /// After some pulls in vain.
@@ -57,7 +57,7 @@ pub enum Tells {
 
 /// What tells the classes of queues apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// Which packet is refused.
     pub refuses: Refuses,
     /// When it tells that it is empty.
@@ -68,7 +68,7 @@ pub struct Variant {
 
 /// A queue.
 #[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     variant: Variant,
     capacity: usize,
     packets: VecDeque<Handle>,
@@ -82,7 +82,7 @@ pub struct Queue {
 
 impl Queue {
     /// A queue of this variant, as a class makes it.
-    pub fn element(variant: Variant) -> Box<dyn Element> {
+    pub(crate) fn element(variant: Variant) -> Box<dyn Element> {
         Box::new(Queue {
             variant,
             capacity: 0,

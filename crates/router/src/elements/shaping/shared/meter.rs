@@ -15,7 +15,7 @@ use trammel_packet::batch::Batch;
 const SCALE: u8 = 10;
 
 /// The arguments: one rate or more, each above the one before.
-pub const PARAMS: &[Param] = &[Param {
+pub(crate) const PARAMS: &[Param] = &[Param {
     name: "RATES",
     need: Need::Rest,
     kind: Kind::Raw,
@@ -25,7 +25,7 @@ pub const PARAMS: &[Param] = &[Param {
 
 /// A packet leaves by the output of the first rate that the stream does not reach.
 #[derive(Debug)]
-pub struct Meter {
+pub(crate) struct Meter {
     unit: Unit,
     rate: Rate,
     /// In the unit of the rate's average.
@@ -34,7 +34,7 @@ pub struct Meter {
 
 impl Meter {
     /// One that counts `unit`, as a class makes it.
-    pub fn element(unit: Unit) -> Box<dyn Element> {
+    pub(crate) fn element(unit: Unit) -> Box<dyn Element> {
         Box::new(Meter {
             unit,
             rate: Rate::new(SCALE),

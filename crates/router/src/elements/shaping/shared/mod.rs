@@ -1,8 +1,8 @@
 //! What elements of the group `shaping` share: rates, meters and timed releases.
 
-pub mod meter;
-pub mod rate_bucket;
-pub mod rated_splitter;
-pub mod rated_unqueue;
-pub mod shaper;
-pub mod timed_unqueue;
+pub(crate) mod meter;
+pub(crate) mod rate_bucket;
+pub(crate) mod rated_splitter;
+pub(crate) mod rated_unqueue;
+pub(crate) mod shaper;
+pub(crate) mod timed_unqueue;

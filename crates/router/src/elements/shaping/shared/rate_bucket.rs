@@ -27,7 +27,7 @@ const LONGEST_PACKET: u32 = 131_072;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// A packet.
     Packets,
     /// A byte.
@@ -57,7 +57,7 @@ const DURATION: Param = Param {
 };
 
 /// The arguments of elements that count packets.
-pub const PARAMS_PACKETS: &[Param] = &[
+pub(crate) const PARAMS_PACKETS: &[Param] = &[
     param("RATE", Need::Mandatory, UINT, RATE),
     DURATION,
     param(
@@ -69,7 +69,7 @@ pub const PARAMS_PACKETS: &[Param] = &[
 ];
 
 /// The arguments of elements that count bytes.
-pub const PARAMS_BYTES: &[Param] = &[
+pub(crate) const PARAMS_BYTES: &[Param] = &[
     param("RATE", Need::Mandatory, Kind::Bandwidth, RATE),
     DURATION,
     param(
@@ -82,7 +82,7 @@ pub const PARAMS_BYTES: &[Param] = &[
 
 /// A token bucket; it starts full.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateBucket {
+pub(crate) struct RateBucket {
     scale: u32,
     per_tick: u32,
     level: u32,
@@ -104,7 +104,7 @@ impl Default for RateBucket {
 impl RateBucket {
     /// Sets rate and capacity; the level remains the part of the capacity that it is. A bucket holds at
     /// least what a tick adds.
-    pub fn set(&mut self, rate: u32, capacity: u32) {
+    pub(crate) fn set(&mut self, rate: u32, capacity: u32) {
         let least = u64::from(rate).div_ceil(TICKS) as u32;
         self.scale = FULL / capacity.max(least).max(1);
         self.per_tick = match (u64::from(rate) * u64::from(self.scale) / TICKS) as u32 {
@@ -114,7 +114,7 @@ impl RateBucket {
     }
 
     /// Sets it as the arguments of [`PARAMS_PACKETS`] or [`PARAMS_BYTES`] say.
-    pub fn configure(&mut self, unit: Unit, args: &Args) -> Result<(), Diagnostics> {
+    pub(crate) fn configure(&mut self, unit: Unit, args: &Args) -> Result<(), Diagnostics> {
         let (burst, size) = match unit {
             Unit::Packets => ("BURST_SIZE", args.opt_uint("BURST_SIZE")),
             Unit::Bytes => ("BURST_BYTES", args.opt_uint("BURST_BYTES")),
@@ -138,14 +138,14 @@ impl RateBucket {
 
     /// The rate in tokens a second as Click computes it from what a tick adds: a little too high from 1000 on,
     /// since it rounds up by half a tick.
-    pub fn rate(&self) -> u32 {
+    pub(crate) fn rate(&self) -> u32 {
         let level = u64::from(self.per_tick) * TICKS + u64::from(self.per_tick / 2);
         u32::try_from(level / u64::from(self.scale)).unwrap_or(u32::MAX)
     }
 
     /// Adds what has come since the last refill.
     #[inline]
-    pub fn refill(&mut self, now: Timestamp) {
+    pub(crate) fn refill(&mut self, now: Timestamp) {
         let tick = now.0 / TICK_NS;
         let ticks = u32::try_from((tick - self.tick).max(0)).unwrap_or(u32::MAX);
         self.level = self
@@ -156,7 +156,7 @@ impl RateBucket {
 
     /// How many packets certainly pass now, one after the other.
     #[inline]
-    pub fn passes(&self, unit: Unit) -> u32 {
+    pub(crate) fn passes(&self, unit: Unit) -> u32 {
         match unit {
             Unit::Packets => self.level / self.scale,
             Unit::Bytes => u32::from(self.level >= self.need(unit)),
@@ -173,7 +173,7 @@ impl RateBucket {
 
     /// Takes a packet of `bytes` bytes out.
     #[inline]
-    pub fn take(&mut self, unit: Unit, bytes: usize) {
+    pub(crate) fn take(&mut self, unit: Unit, bytes: usize) {
         let tokens = match unit {
             Unit::Packets => 1,
             Unit::Bytes => u32::try_from(bytes).unwrap_or(u32::MAX),
@@ -182,7 +182,7 @@ impl RateBucket {
     }
 
     /// The time until a packet passes; nothing where it never will.
-    pub fn wait(&self, unit: Unit) -> Option<Timestamp> {
+    pub(crate) fn wait(&self, unit: Unit) -> Option<Timestamp> {
         let missing = self.need(unit).saturating_sub(self.level);
         let ticks = match self.per_tick {
             0 if missing > 0 => return None,

@@ -12,14 +12,14 @@ use trammel_packet::batch::Packets;
 
 /// Splits a stream at a rate in packets or in bytes.
 #[derive(Debug)]
-pub struct RatedSplitter {
+pub(crate) struct RatedSplitter {
     unit: Unit,
     bucket: RateBucket,
 }
 
 impl RatedSplitter {
     /// One that counts `unit`, as a class makes it.
-    pub fn element(unit: Unit) -> Box<dyn Element> {
+    pub(crate) fn element(unit: Unit) -> Box<dyn Element> {
         Box::new(RatedSplitter {
             unit,
             bucket: RateBucket::default(),

@@ -32,7 +32,7 @@ struct Tally {
 
 /// Pulls packets at a rate in packets or in bytes.
 #[derive(Debug)]
-pub struct RatedUnqueue {
+pub(crate) struct RatedUnqueue {
     unit: Unit,
     bucket: RateBucket,
     active: bool,
@@ -42,7 +42,7 @@ pub struct RatedUnqueue {
 
 impl RatedUnqueue {
     /// One that counts `unit`, as a class makes it.
-    pub fn element(unit: Unit) -> Box<dyn Element> {
+    pub(crate) fn element(unit: Unit) -> Box<dyn Element> {
         Box::new(RatedUnqueue {
             unit,
             bucket: RateBucket::default(),
@@ -54,7 +54,7 @@ impl RatedUnqueue {
 }
 
 /// A rate as the handlers of these elements print it.
-pub fn rate_text(unit: Unit, rate: u32) -> String {
+pub(crate) fn rate_text(unit: Unit, rate: u32) -> String {
     match unit {
         Unit::Packets => rate.to_string(),
         Unit::Bytes => unparse_bandwidth(u64::from(rate)),

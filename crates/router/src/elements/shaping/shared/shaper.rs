@@ -12,14 +12,14 @@ use trammel_packet::batch::Packets;
 
 /// Lets packets be pulled at a rate in packets or in bytes; a second output gives those that may not.
 #[derive(Debug)]
-pub struct Shaper {
+pub(crate) struct Shaper {
     unit: Unit,
     rate: GapRate,
 }
 
 impl Shaper {
     /// One that counts `unit`, as a class makes it.
-    pub fn element(unit: Unit) -> Box<dyn Element> {
+    pub(crate) fn element(unit: Unit) -> Box<dyn Element> {
         Box::new(Shaper {
             unit,
             rate: GapRate::new(0),

@@ -13,7 +13,7 @@ use trammel_packet::batch::CAPACITY;
 use trammel_packet::timestamp::Timestamp;
 
 /// The arguments, with a burst of so many packets unless told otherwise.
-pub const fn params(burst: &'static str) -> [Param; 2] {
+pub(crate) const fn params(burst: &'static str) -> [Param; 2] {
     [
         Param {
             name: "INTERVAL",
@@ -34,7 +34,7 @@ pub const fn params(burst: &'static str) -> [Param; 2] {
 
 /// Pulls up to a burst of packets an interval.
 #[derive(Debug, Default)]
-pub struct TimedUnqueue {
+pub(crate) struct TimedUnqueue {
     interval: Timestamp,
     burst: usize,
     /// What is left of a burst that is too long for one turn.
@@ -46,7 +46,7 @@ pub struct TimedUnqueue {
 
 impl TimedUnqueue {
     /// One, as a class makes it.
-    pub fn element() -> Box<dyn Element> {
+    pub(crate) fn element() -> Box<dyn Element> {
         Box::<TimedUnqueue>::default()
     }
 }

@@ -1,5 +1,5 @@
 //! What elements of the group `transport` share: rewriters, encapsulation and test frames.
 
-pub mod rewriter;
-pub mod test_frames;
-pub mod udp_encap;
+pub(crate) mod rewriter;
+pub(crate) mod test_frames;
+pub(crate) mod udp_encap;

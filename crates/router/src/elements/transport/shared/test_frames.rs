@@ -19,14 +19,14 @@ use trammel_packet::pool::{FRAME_BYTES, Handle};
 use trammel_packet::timestamp::Timestamp;
 
 /// Bytes before the IP header.
-pub const LINK: usize = 14;
+pub(crate) const LINK: usize = 14;
 /// Bytes before the transport header.
-pub const TRANSPORT: usize = LINK + Ipv4::LEN;
+pub(crate) const TRANSPORT: usize = LINK + Ipv4::LEN;
 /// The shortest frame.
 const SHORTEST: usize = 60;
 
 /// An argument that must be given.
-pub const fn wanted(name: &'static str, kind: Kind, help: &'static str) -> Param {
+pub(crate) const fn wanted(name: &'static str, kind: Kind, help: &'static str) -> Param {
     Param {
         name,
         need: Need::Mandatory,
@@ -37,7 +37,7 @@ pub const fn wanted(name: &'static str, kind: Kind, help: &'static str) -> Param
 }
 
 /// An argument that may be given.
-pub const fn optional(
+pub(crate) const fn optional(
     name: &'static str,
     kind: Kind,
     default: &'static str,
@@ -54,7 +54,7 @@ pub const fn optional(
 
 /// When frames are due, and how many there were.
 #[derive(Debug, Default)]
-pub struct Pace {
+pub(crate) struct Pace {
     /// None: whenever one is asked for.
     rate: Option<GapRate>,
     /// None: without end.
@@ -69,7 +69,7 @@ pub struct Pace {
 
 impl Pace {
     /// Takes `RATE`, `LIMIT` and `ACTIVE`.
-    pub fn configure(&mut self, setup: &mut Setup, args: &Args) {
+    pub(crate) fn configure(&mut self, setup: &mut Setup, args: &Args) {
         let rate = args.uint("RATE") as u32;
         if rate > MAX_RATE {
             let text = format!("rate too large; lowered to {MAX_RATE}");
@@ -81,7 +81,7 @@ impl Pace {
     }
 
     /// Makes the timer.
-    pub fn initialize(&mut self, ctx: &mut Ctx) {
+    pub(crate) fn initialize(&mut self, ctx: &mut Ctx) {
         self.timer = Some(ctx.new_timer(0));
     }
 
@@ -96,17 +96,12 @@ impl Pace {
     }
 
     /// Whether all that may be sent was.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.limit.is_some_and(|limit| self.count >= limit)
     }
 
-    /// How many were sent.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// Gives up to `max` frames, as `next` makes them.
-    pub fn pull(
+    pub(crate) fn pull(
         &mut self,
         ctx: &mut Ctx,
         max: usize,
@@ -145,7 +140,7 @@ impl Pace {
     }
 
     /// The handlers of all of them.
-    pub fn handlers() -> Vec<Handler> {
+    pub(crate) fn handlers() -> Vec<Handler> {
         vec![
             Handler::new("count", "r"),
             Handler::new("rate", "rw"),
@@ -156,7 +151,7 @@ impl Pace {
     }
 
     /// Answers `count` and `rate`.
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         if name == "count" {
             return self.count.to_string();
         }
@@ -169,7 +164,7 @@ impl Pace {
     }
 
     /// Does what the others say; whether counting begins anew.
-    pub fn write(&mut self, name: &str, value: &str) -> Result<bool, String> {
+    pub(crate) fn write(&mut self, name: &str, value: &str) -> Result<bool, String> {
         let value = value.trim();
         match name {
             "limit" => {
@@ -206,7 +201,7 @@ impl Pace {
 }
 
 /// `frame` as a packet whose headers are marked.
-pub fn make(ctx: &mut Ctx, frame: &[u8]) -> Option<Handle> {
+pub(crate) fn make(ctx: &mut Ctx, frame: &[u8]) -> Option<Handle> {
     let pool = ctx.pool();
     let handle = pool.alloc_with(frame)?;
     let packet = &mut pool[&handle];
@@ -217,7 +212,7 @@ pub fn make(ctx: &mut Ctx, frame: &[u8]) -> Option<Handle> {
 }
 
 /// The `LENGTH` that frames have; one that no frame can have is an error.
-pub fn length(setup: &mut Setup, wanted: u64) -> Result<usize, Diagnostics> {
+pub(crate) fn length(setup: &mut Setup, wanted: u64) -> Result<usize, Diagnostics> {
     let longest = FRAME_BYTES;
     if wanted < SHORTEST as u64 {
         let text = format!("packet length < {SHORTEST}, defaulting to {SHORTEST}");
@@ -233,7 +228,7 @@ pub fn length(setup: &mut Setup, wanted: u64) -> Result<usize, Diagnostics> {
 
 /// A frame of `len` bytes, at least 60, with the headers of Ethernet and IPv4 that `args` tell and zeros
 /// behind them.
-pub fn frame(args: &Args, len: usize, protocol: u8) -> Vec<u8> {
+pub(crate) fn frame(args: &Args, len: usize, protocol: u8) -> Vec<u8> {
     let mut frame = vec![0; len];
     frame[..6].copy_from_slice(&args.ether("DSTETH").0);
     frame[6..12].copy_from_slice(&args.ether("SRCETH").0);
@@ -251,7 +246,7 @@ pub fn frame(args: &Args, len: usize, protocol: u8) -> Vec<u8> {
 }
 
 /// Sets the ports, and the checksum at `at` bytes behind them, or none there.
-pub fn set_ports(frame: &mut [u8], ports: [[u8; 2]; 2], at: usize, with_checksum: bool) {
+pub(crate) fn set_ports(frame: &mut [u8], ports: [[u8; 2]; 2], at: usize, with_checksum: bool) {
     frame[TRANSPORT..TRANSPORT + 2].copy_from_slice(&ports[0]);
     frame[TRANSPORT + 2..TRANSPORT + 4].copy_from_slice(&ports[1]);
     let at = TRANSPORT + at;
@@ -263,12 +258,12 @@ pub fn set_ports(frame: &mut [u8], ports: [[u8; 2]; 2], at: usize, with_checksum
 }
 
 /// Where UDP's checksum stands in its header.
-pub const UDP_CHECKSUM: usize = 6;
+pub(crate) const UDP_CHECKSUM: usize = 6;
 /// Where TCP's does.
-pub const TCP_CHECKSUM: usize = 16;
+pub(crate) const TCP_CHECKSUM: usize = 16;
 
 /// A frame of UDP without ports.
-pub fn udp_frame(args: &Args, len: usize) -> Vec<u8> {
+pub(crate) fn udp_frame(args: &Args, len: usize) -> Vec<u8> {
     let mut frame = frame(args, len, protocol::UDP);
     let length = ((len - TRANSPORT) as u16).to_be_bytes();
     frame[TRANSPORT + 4..TRANSPORT + 6].copy_from_slice(&length);
@@ -276,7 +271,7 @@ pub fn udp_frame(args: &Args, len: usize) -> Vec<u8> {
 }
 
 /// Makes a frame of UDP as long as `len`, which must be one that frames may have.
-pub fn resize_udp(frame: &mut Vec<u8>, len: u64) -> Result<(), String> {
+pub(crate) fn resize_udp(frame: &mut Vec<u8>, len: u64) -> Result<(), String> {
     if len > FRAME_BYTES as u64 {
         return Err(format!(
             "packet length > {FRAME_BYTES}, the longest there is"
@@ -294,7 +289,7 @@ pub fn resize_udp(frame: &mut Vec<u8>, len: u64) -> Result<(), String> {
 }
 
 /// Two ports at random.
-pub fn random_ports(ctx: &mut Ctx) -> [[u8; 2]; 2] {
+pub(crate) fn random_ports(ctx: &mut Ctx) -> [[u8; 2]; 2] {
     let mut port = || (((ctx.draw_bits(31) >> 2) % 0xFFFF) as u16).to_le_bytes();
     [port(), port()]
 }

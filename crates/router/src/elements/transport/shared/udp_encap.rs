@@ -9,7 +9,7 @@ use trammel_packet::packet::Packet;
 
 /// The ends of a flow, and the number of its next packet.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Encap {
+pub(crate) struct Encap {
     /// The source.
     pub src: [u8; 4],
     /// The destination.
@@ -25,7 +25,7 @@ pub struct Encap {
 
 impl Encap {
     /// Puts the headers before a packet, marks them, and notes the destination.
-    pub fn put(&mut self, packet: &mut Packet) {
+    pub(crate) fn put(&mut self, packet: &mut Packet) {
         let len = packet.len() + Udp::LEN;
         let ip = Ipv4 {
             version_ihl: 0x45,

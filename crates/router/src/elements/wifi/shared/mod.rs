@@ -1,5 +1,5 @@
 //! What elements of the group `wifi` share: frames, stations and WEP.
 
-pub mod wep;
-pub mod wifi;
-pub mod wifi_stations;
+pub(crate) mod wep;
+pub(crate) mod wifi;
+pub(crate) mod wifi_stations;

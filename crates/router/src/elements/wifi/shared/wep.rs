@@ -10,7 +10,7 @@ use trammel_packet::packet::Packet;
 const FRONT: usize = 4;
 const SUM: usize = 4;
 /// The longest secret key.
-pub const MOST_KEY: usize = 16;
+pub(crate) const MOST_KEY: usize = 16;
 
 /// A stream of bytes that depends on `key` alone, added to `data`.
 fn rc4(key: &[u8], data: &mut [u8]) {
@@ -38,12 +38,12 @@ fn checksum(data: &[u8]) -> [u8; SUM] {
 }
 
 /// Whether a frame is of those that are encrypted: data, and the frames of authentication.
-pub fn is_encrypted_kind(data: &[u8]) -> bool {
+pub(crate) fn is_encrypted_kind(data: &[u8]) -> bool {
     data.len() >= LEN && (data[0] & 0x0C == 8 || data[0] & 0xFC == 0xB0)
 }
 
 /// Encrypts the frame.
-pub fn encrypt(packet: &mut Packet, key: &[u8], number: u8, changing: [u8; 3]) {
+pub(crate) fn encrypt(packet: &mut Packet, key: &[u8], number: u8, changing: [u8; 3]) {
     let sum = checksum(&packet.data()[LEN..]);
     packet.push(FRONT);
     packet.put(SUM).copy_from_slice(&sum);
@@ -56,7 +56,7 @@ pub fn encrypt(packet: &mut Packet, key: &[u8], number: u8, changing: [u8; 3]) {
 }
 
 /// Decrypts the frame where it is encrypted with the key of this number; says whether its checksum was right.
-pub fn decrypt(packet: &mut Packet, key: &[u8], number: u8) -> Option<bool> {
+pub(crate) fn decrypt(packet: &mut Packet, key: &[u8], number: u8) -> Option<bool> {
     let data = packet.data();
     let is_ours = data.len() >= LEN + FRONT + SUM && data[1] & 0x40 != 0 && data[LEN + 3] == number;
     if !is_ours {

@@ -6,38 +6,38 @@
 use trammel_packet::packet::Packet;
 
 /// Bytes of the header with three addresses.
-pub const LEN: usize = 24;
+pub(crate) const LEN: usize = 24;
 /// Bytes of an address.
 const ADDRESS: usize = 6;
 /// Bytes of the LLC and SNAP headers, the last two of which are the Ethernet type.
-pub const LLC: usize = 8;
+pub(crate) const LLC: usize = 8;
 
 /// Where what a driver tells of a frame, or is told, stands among the annotations, and how it begins.
 const EXTRA_AT: usize = 16;
 const EXTRA_MAGIC: u32 = 0x0749_2001;
 /// Its bytes.
-pub const EXTRA_LEN: usize = 24;
+pub(crate) const EXTRA_LEN: usize = 24;
 
 /// A flag of the annotation: the frame was sent by this station and came back.
-pub const SENT: u32 = 1;
+pub(crate) const SENT: u32 = 1;
 /// It was sent, and nobody acknowledged it.
-pub const FAILED: u32 = 1 << 1;
+pub(crate) const FAILED: u32 = 1 << 1;
 /// It was sent at one of the further rates.
-pub const OTHER_RATE: u32 = 1 << 2;
+pub(crate) const OTHER_RATE: u32 = 1 << 2;
 /// The frame was received with errors.
-pub const BAD: u32 = 1 << 3;
+pub(crate) const BAD: u32 = 1 << 3;
 /// The first part of a frame whose rest follows.
-pub const MORE: u32 = 1 << 4;
+pub(crate) const MORE: u32 = 1 << 4;
 /// The driver shall leave the sequence number as it is.
-pub const HAS_SEQUENCE: u32 = 1 << 5;
+pub(crate) const HAS_SEQUENCE: u32 = 1 << 5;
 /// The medium shall be asked for before it is sent (RTS and CTS).
-pub const ASKS_FIRST: u32 = 1 << 7;
+pub(crate) const ASKS_FIRST: u32 = 1 << 7;
 /// Nobody shall acknowledge it.
-pub const UNACKNOWLEDGED: u32 = 1 << 9;
+pub(crate) const UNACKNOWLEDGED: u32 = 1 << 9;
 
 /// A byte of the annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub(crate) enum Field {
     /// The strength of the signal.
     Signal = 8,
     /// That of the noise.
@@ -56,7 +56,7 @@ pub enum Field {
 
 /// What elements look at of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     control: [u8; 2],
     /// The three addresses that every data frame has.
     pub addresses: [[u8; ADDRESS]; 3],
@@ -65,7 +65,7 @@ pub struct Header {
 
 impl Header {
     /// The header at the front of `data`; none where it is not all there.
-    pub fn read(data: &[u8]) -> Option<Header> {
+    pub(crate) fn read(data: &[u8]) -> Option<Header> {
         let data = data.get(..LEN)?;
         let address =
             |at: usize| -> Option<[u8; ADDRESS]> { data[at..at + ADDRESS].try_into().ok() };
@@ -77,48 +77,48 @@ impl Header {
     }
 
     /// Whether it is to the distribution system, and whether from it.
-    pub fn direction(self) -> (bool, bool) {
+    pub(crate) fn direction(self) -> (bool, bool) {
         (self.control[1] & 1 != 0, self.control[1] & 2 != 0)
     }
 
     /// Whether the payload is encrypted.
-    pub fn is_protected(self) -> bool {
+    pub(crate) fn is_protected(self) -> bool {
         self.control[1] & 0x40 != 0
     }
 
     /// Whether it was sent before.
-    pub fn is_retry(self) -> bool {
+    pub(crate) fn is_retry(self) -> bool {
         self.control[1] & 8 != 0
     }
 
     /// Whether further fragments follow.
-    pub fn has_more(self) -> bool {
+    pub(crate) fn has_more(self) -> bool {
         self.control[1] & 4 != 0
     }
 
     /// Whether it is a control frame or one of a reserved type, which have no sequence numbers.
-    pub fn is_control(self) -> bool {
+    pub(crate) fn is_control(self) -> bool {
         self.control[0] & 4 != 0
     }
 
     /// Whether it is data of a service class, whose header has two bytes more.
-    pub fn has_service_class(self) -> bool {
+    pub(crate) fn has_service_class(self) -> bool {
         self.control[0] & 0x8c == 0x88
     }
 
     /// The number of the frame.
-    pub fn sequence(self) -> u16 {
+    pub(crate) fn sequence(self) -> u16 {
         self.sequence >> 4
     }
 
     /// The number of the fragment.
-    pub fn fragment(self) -> u8 {
+    pub(crate) fn fragment(self) -> u8 {
         (self.sequence & 15) as u8
     }
 
     /// Bytes of the header: a fourth address between access points, a service class, and what pads it to whole words
     /// where the driver does so.
-    pub fn len(self, is_padded: bool) -> usize {
+    pub(crate) fn len(self, is_padded: bool) -> usize {
         let fourth = if self.direction() == (true, true) {
             ADDRESS
         } else {
@@ -134,7 +134,7 @@ impl Header {
     }
 
     /// The destination and the source.
-    pub fn ends(self) -> ([u8; ADDRESS], [u8; ADDRESS]) {
+    pub(crate) fn ends(self) -> ([u8; ADDRESS], [u8; ADDRESS]) {
         let [one, two, three] = self.addresses;
         match self.direction() {
             (true, false) => (three, two),
@@ -145,33 +145,33 @@ impl Header {
 }
 
 /// A byte of the annotation, whoever wrote it.
-pub fn field(packet: &Packet, field: Field) -> u8 {
+pub(crate) fn field(packet: &Packet, field: Field) -> u8 {
     packet.annotations()[EXTRA_AT + field as usize]
 }
 
 /// Writes a byte of the annotation.
-pub fn set_field(packet: &mut Packet, field: Field, value: u8) {
+pub(crate) fn set_field(packet: &mut Packet, field: Field, value: u8) {
     packet.annotations_mut()[EXTRA_AT + field as usize] = value;
 }
 
 /// The flags of the annotation, whoever wrote them.
-pub fn flags(packet: &Packet) -> u32 {
+pub(crate) fn flags(packet: &Packet) -> u32 {
     let bytes = &packet.annotations()[EXTRA_AT..];
     u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]])
 }
 
 /// Writes the flags of the annotation.
-pub fn set_flags(packet: &mut Packet, flags: u32) {
+pub(crate) fn set_flags(packet: &mut Packet, flags: u32) {
     packet.annotations_mut()[EXTRA_AT + 4..][..4].copy_from_slice(&flags.to_ne_bytes());
 }
 
 /// Marks the annotation as one that tells of a frame.
-pub fn mark(packet: &mut Packet) {
+pub(crate) fn mark(packet: &mut Packet) {
     packet.annotations_mut()[EXTRA_AT..][..4].copy_from_slice(&EXTRA_MAGIC.to_ne_bytes());
 }
 
 /// The annotation as the header that drivers exchange, which tells of a frame whatever stood there.
-pub fn header_of_driver(packet: &Packet) -> [u8; EXTRA_LEN] {
+pub(crate) fn header_of_driver(packet: &Packet) -> [u8; EXTRA_LEN] {
     let mut header = [0; EXTRA_LEN];
     header.copy_from_slice(&packet.annotations()[EXTRA_AT..][..EXTRA_LEN]);
     header[..4].copy_from_slice(&EXTRA_MAGIC.to_ne_bytes());
@@ -179,28 +179,28 @@ pub fn header_of_driver(packet: &Packet) -> [u8; EXTRA_LEN] {
 }
 
 /// That header at the front of `data`, where one is there.
-pub fn driver_header(data: &[u8]) -> Option<[u8; EXTRA_LEN]> {
+pub(crate) fn driver_header(data: &[u8]) -> Option<[u8; EXTRA_LEN]> {
     let header: [u8; EXTRA_LEN] = data.get(..EXTRA_LEN)?.try_into().ok()?;
     (header[..4] == EXTRA_MAGIC.to_ne_bytes()).then_some(header)
 }
 
 /// The flags of such a header.
-pub fn flags_of(header: &[u8; EXTRA_LEN]) -> u32 {
+pub(crate) fn flags_of(header: &[u8; EXTRA_LEN]) -> u32 {
     u32::from_ne_bytes([header[4], header[5], header[6], header[7]])
 }
 
 /// Writes the whole annotation.
-pub fn set_extra(packet: &mut Packet, header: [u8; EXTRA_LEN]) {
+pub(crate) fn set_extra(packet: &mut Packet, header: [u8; EXTRA_LEN]) {
     packet.annotations_mut()[EXTRA_AT..][..EXTRA_LEN].copy_from_slice(&header);
 }
 
 /// The flags that a driver has told of a frame; none where it told nothing.
-pub fn told(packet: &Packet) -> u32 {
+pub(crate) fn told(packet: &Packet) -> u32 {
     extra(packet).map_or(0, |_| flags(packet))
 }
 
 /// Whether the driver told that the header is padded.
-pub fn is_padded(packet: &Packet) -> bool {
+pub(crate) fn is_padded(packet: &Packet) -> bool {
     extra(packet).is_some_and(|bytes| bytes[Field::Padded as usize] != 0)
 }
 
@@ -210,33 +210,33 @@ fn extra(packet: &Packet) -> Option<&[u8]> {
 }
 
 /// The header that Prism II monitors put before frames: numbers as the machine has them.
-pub mod prism {
+pub(crate) mod prism {
     /// Its bytes.
-    pub const LEN: usize = 144;
+    pub(crate) const LEN: usize = 144;
     /// How it begins.
-    pub const MESSAGE: u32 = 0x44;
+    pub(crate) const MESSAGE: u32 = 0x44;
 
     /// The time of the host.
-    pub const HOST_TIME: usize = 0;
+    pub(crate) const HOST_TIME: usize = 0;
     /// The time of the network.
-    pub const TIME: usize = 1;
+    pub(crate) const TIME: usize = 1;
     /// The channel.
-    pub const CHANNEL: usize = 2;
+    pub(crate) const CHANNEL: usize = 2;
     /// The strength of the signal above the noise.
-    pub const RSSI: usize = 3;
+    pub(crate) const RSSI: usize = 3;
     /// The strength of the signal.
-    pub const SIGNAL: usize = 5;
+    pub(crate) const SIGNAL: usize = 5;
     /// That of the noise.
-    pub const NOISE: usize = 6;
+    pub(crate) const NOISE: usize = 6;
     /// The rate, in units of 500 kbit/s.
-    pub const RATE: usize = 7;
+    pub(crate) const RATE: usize = 7;
     /// Whether the frame was sent.
-    pub const IS_SENT: usize = 8;
+    pub(crate) const IS_SENT: usize = 8;
     /// The bytes of the frame.
-    pub const FRAME_LEN: usize = 9;
+    pub(crate) const FRAME_LEN: usize = 9;
 
     /// Where an item begins: its number, two bytes of state, two of length, its value.
-    pub fn at(item: usize) -> usize {
+    pub(crate) fn at(item: usize) -> usize {
         24 + 12 * item
     }
 }

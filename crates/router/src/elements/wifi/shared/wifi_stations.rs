@@ -11,52 +11,52 @@ use crate::engine::{Ctx, ElementId};
 use std::fmt::Write;
 
 /// Frames to everybody.
-pub const EVERYBODY: [u8; 6] = [0xFF; 6];
+pub(crate) const EVERYBODY: [u8; 6] = [0xFF; 6];
 /// The flag of a rate that everybody must know.
-pub const BASIC: u8 = 0x80;
+pub(crate) const BASIC: u8 = 0x80;
 /// Rates that the first element of rates has at most; the others follow in another.
 const MOST_RATES: usize = 8;
 /// The longest name of a network.
 const MOST_NAME: usize = 32;
 
 /// Management frames, by the first byte of their control field.
-pub mod subtype {
+pub(crate) mod subtype {
     /// Asks to be taken up.
-    pub const ASSOCIATION_REQUEST: u8 = 0x00;
+    pub(crate) const ASSOCIATION_REQUEST: u8 = 0x00;
     /// Answers that.
-    pub const ASSOCIATION_RESPONSE: u8 = 0x10;
+    pub(crate) const ASSOCIATION_RESPONSE: u8 = 0x10;
     /// Asks who is there.
-    pub const PROBE_REQUEST: u8 = 0x40;
+    pub(crate) const PROBE_REQUEST: u8 = 0x40;
     /// Answers that.
-    pub const PROBE_RESPONSE: u8 = 0x50;
+    pub(crate) const PROBE_RESPONSE: u8 = 0x50;
     /// Tells everybody of a network.
-    pub const BEACON: u8 = 0x80;
+    pub(crate) const BEACON: u8 = 0x80;
     /// Ends what an association began.
-    pub const DISASSOCIATION: u8 = 0xA0;
+    pub(crate) const DISASSOCIATION: u8 = 0xA0;
     /// Says who one is.
-    pub const AUTHENTICATION: u8 = 0xB0;
+    pub(crate) const AUTHENTICATION: u8 = 0xB0;
 }
 
 /// Information elements, by their numbers.
-pub mod element {
+pub(crate) mod element {
     /// The name of the network.
-    pub const NAME: u8 = 0;
+    pub(crate) const NAME: u8 = 0;
     /// Rates.
-    pub const RATES: u8 = 1;
+    pub(crate) const RATES: u8 = 1;
     /// The channel.
-    pub const CHANNEL: u8 = 3;
+    pub(crate) const CHANNEL: u8 = 3;
     /// For whom the access point holds frames.
-    pub const TRAFFIC: u8 = 5;
+    pub(crate) const TRAFFIC: u8 = 5;
     /// Further rates.
-    pub const MORE_RATES: u8 = 50;
+    pub(crate) const MORE_RATES: u8 = 50;
 }
 
 /// What a network offers, in its capability field.
-pub mod capability {
+pub(crate) mod capability {
     /// It has an access point.
-    pub const ESS: u16 = 1;
+    pub(crate) const ESS: u16 = 1;
     /// Frames are encrypted.
-    pub const PRIVACY: u16 = 0x10;
+    pub(crate) const PRIVACY: u16 = 0x10;
 }
 
 const CAPABILITIES: [(u16, &str); 5] = [
@@ -68,48 +68,45 @@ const CAPABILITIES: [(u16, &str); 5] = [
 ];
 
 /// The names of what a capability field says.
-pub fn capabilities(field: u16) -> Vec<&'static str> {
+pub(crate) fn capabilities(field: u16) -> Vec<&'static str> {
     let known = CAPABILITIES.iter().filter(|(bit, _)| field & bit != 0);
     known.map(|(_, name)| *name).collect()
 }
 
 /// A management frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Management<'a> {
+pub(crate) struct Management<'a> {
     /// Which one.
     pub subtype: u8,
     /// Who sent it.
     pub source: [u8; 6],
     /// The access point.
     pub bssid: [u8; 6],
-    /// Its number.
-    pub sequence: u16,
     /// What follows the header.
     pub body: &'a [u8],
 }
 
 impl Management<'_> {
     /// The management frame in `data`.
-    pub fn read(data: &[u8]) -> Option<Management<'_>> {
+    pub(crate) fn read(data: &[u8]) -> Option<Management<'_>> {
         let header = Header::read(data)?;
         let [_, source, bssid] = header.addresses;
         (data[0] & 0x0C == 0).then_some(Management {
             subtype: data[0] & 0xF0,
             source,
             bssid,
-            sequence: header.sequence(),
             body: &data[LEN..],
         })
     }
 
     /// The 16-bit number at `at` of the body; none where that is not all there.
-    pub fn word(&self, at: usize) -> Option<u16> {
+    pub(crate) fn word(&self, at: usize) -> Option<u16> {
         let bytes = self.body.get(at..at + 2)?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
     /// The information element called `id`, of those that begin at `from`.
-    pub fn find(&self, from: usize, id: u8) -> Option<&[u8]> {
+    pub(crate) fn find(&self, from: usize, id: u8) -> Option<&[u8]> {
         let mut rest = self.body.get(from..)?;
         let mut found = None;
         while let [number, len, after @ ..] = rest {
@@ -123,13 +120,13 @@ impl Management<'_> {
     }
 
     /// The network's name, empty where the frame has none.
-    pub fn name(&self, from: usize) -> String {
+    pub(crate) fn name(&self, from: usize) -> String {
         let name = self.find(from, element::NAME).unwrap_or_default();
         String::from_utf8_lossy(&name[..name.len().min(MOST_NAME)]).into_owned()
     }
 
     /// All rates, as they stand in the frame.
-    pub fn rates(&self, from: usize) -> Vec<u8> {
+    pub(crate) fn rates(&self, from: usize) -> Vec<u8> {
         let of = |id| self.find(from, id).unwrap_or_default();
         let (first, more) = (of(element::RATES), of(element::MORE_RATES));
         let short = |rates: &[u8]| rates[..rates.len().min(MOST_RATES)].to_vec();
@@ -138,7 +135,7 @@ impl Management<'_> {
 }
 
 /// A management frame from `source` to `to`.
-pub fn management(subtype: u8, to: [u8; 6], source: [u8; 6], bssid: [u8; 6]) -> Vec<u8> {
+pub(crate) fn management(subtype: u8, to: [u8; 6], source: [u8; 6], bssid: [u8; 6]) -> Vec<u8> {
     let mut frame = vec![subtype, 0, 0, 0];
     for address in [to, source, bssid] {
         frame.extend(address);
@@ -148,7 +145,7 @@ pub fn management(subtype: u8, to: [u8; 6], source: [u8; 6], bssid: [u8; 6]) -> 
 }
 
 /// Appends an information element.
-pub fn put(frame: &mut Vec<u8>, id: u8, data: &[u8]) {
+pub(crate) fn put(frame: &mut Vec<u8>, id: u8, data: &[u8]) {
     let data = &data[..data.len().min(255)];
     frame.push(id);
     frame.push(data.len() as u8);
@@ -156,13 +153,13 @@ pub fn put(frame: &mut Vec<u8>, id: u8, data: &[u8]) {
 }
 
 /// Appends the network's name.
-pub fn put_name(frame: &mut Vec<u8>, name: &str) {
+pub(crate) fn put_name(frame: &mut Vec<u8>, name: &str) {
     put(frame, element::NAME, name.as_bytes());
 }
 
 /// Appends the first rates, and says which are left for [`put_more_rates`]. The lowest of the band is basic: 1 Mbit/s, or 6 Mbit/s
 /// where `is_5_ghz`.
-pub fn put_rates(frame: &mut Vec<u8>, rates: &[u8], is_5_ghz: bool) -> Vec<u8> {
+pub(crate) fn put_rates(frame: &mut Vec<u8>, rates: &[u8], is_5_ghz: bool) -> Vec<u8> {
     let is_basic = |rate: u8| rate == 2 || is_5_ghz && rate == 12;
     let marked = |rate: &u8| rate | if is_basic(*rate) { BASIC } else { 0 };
     let mut first: Vec<u8> = rates.iter().map(marked).collect();
@@ -172,19 +169,19 @@ pub fn put_rates(frame: &mut Vec<u8>, rates: &[u8], is_5_ghz: bool) -> Vec<u8> {
 }
 
 /// Appends the rates that are left.
-pub fn put_more_rates(frame: &mut Vec<u8>, more: &[u8]) {
+pub(crate) fn put_more_rates(frame: &mut Vec<u8>, more: &[u8]) {
     if !more.is_empty() {
         put(frame, element::MORE_RATES, more);
     }
 }
 
 /// Rates without the flag.
-pub fn plain(rates: &[u8]) -> Vec<u8> {
+pub(crate) fn plain(rates: &[u8]) -> Vec<u8> {
     rates.iter().map(|rate| rate & !BASIC).collect()
 }
 
 /// Basic rates and others, as lists with spaces between.
-pub fn rates_text(rates: &[u8]) -> (String, String) {
+pub(crate) fn rates_text(rates: &[u8]) -> (String, String) {
     let listed = |is_basic: bool| {
         let of = rates.iter().filter(|rate| (*rate & BASIC != 0) == is_basic);
         let words: Vec<String> = of.map(|rate| (rate & !BASIC).to_string()).collect();
@@ -194,7 +191,7 @@ pub fn rates_text(rates: &[u8]) -> (String, String) {
 }
 
 /// `[ ESS ] ( { 2 4 } 11 )`: what a network offers, and its rates.
-pub fn offer_text(field: u16, rates: &[u8]) -> String {
+pub(crate) fn offer_text(field: u16, rates: &[u8]) -> String {
     let mut text = "[ ".to_owned();
     for name in capabilities(field) {
         write!(text, "{name} ").expect("a string grows");
@@ -211,26 +208,26 @@ pub fn offer_text(field: u16, rates: &[u8]) -> String {
 }
 
 /// What is known of the network; that of `WirelessInfo` where one is named.
-pub fn info(ctx: &mut Ctx, named: Option<ElementId>) -> Info {
+pub(crate) fn info(ctx: &mut Ctx, named: Option<ElementId>) -> Info {
     let of = named.and_then(|id| ctx.get::<WirelessInfo>(id));
     of.map_or_else(Info::default, |one| one.info.clone())
 }
 
 /// The rates of a station.
-pub fn rates_of(ctx: &mut Ctx, named: Option<ElementId>, station: [u8; 6]) -> Vec<u8> {
+pub(crate) fn rates_of(ctx: &mut Ctx, named: Option<ElementId>, station: [u8; 6]) -> Vec<u8> {
     let of = named.and_then(|id| ctx.get::<AvailableRates>(id));
     of.map_or_else(Vec::new, |one| one.of(EtherAddress(station)))
 }
 
 /// Notes the rates of a station.
-pub fn learn_rates(ctx: &mut Ctx, named: Option<ElementId>, station: [u8; 6], rates: &[u8]) {
+pub(crate) fn learn_rates(ctx: &mut Ctx, named: Option<ElementId>, station: [u8; 6], rates: &[u8]) {
     if let Some(table) = named.and_then(|id| ctx.get::<AvailableRates>(id)) {
         table.learn(EtherAddress(station), &plain(rates));
     }
 }
 
 /// Whether elements that arguments name are what they must be.
-pub fn check(
+pub(crate) fn check(
     ctx: &mut Ctx,
     info: Option<ElementId>,
     rates: Option<ElementId>,
@@ -249,7 +246,7 @@ pub fn check(
 }
 
 /// Sends a frame out of output 0.
-pub fn send(ctx: &mut Ctx, frame: &[u8]) {
+pub(crate) fn send(ctx: &mut Ctx, frame: &[u8]) {
     if let Some(packet) = ctx.pool().alloc_with(frame) {
         ctx.emit(0, packet);
     }

@@ -12,7 +12,7 @@ use trammel_packet::packet::Packet;
 
 /// What a rewriter changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parts {
+pub(crate) enum Parts {
     /// The source address on the way forward, the destination address of answers.
     OneAddress,
     /// Both addresses.
@@ -25,7 +25,7 @@ pub enum Parts {
 
 /// What a rewriter changes besides bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Annotations {
+pub(crate) struct Annotations {
     /// The annotation of the destination address.
     pub dst: bool,
     /// The byte that answers get from the flow.
@@ -58,7 +58,7 @@ fn long(data: &[u8], at: usize) -> u32 {
 }
 
 /// Rewrites a packet of the flow, forward or an answer.
-pub fn rewrite(
+pub(crate) fn rewrite(
     packet: &mut Packet,
     flow: &mut Flow,
     reply: bool,

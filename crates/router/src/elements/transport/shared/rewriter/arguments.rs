@@ -57,7 +57,7 @@ const REPLY_ANNO: Param = Param {
 };
 
 /// The arguments of `IPRewriter`.
-pub const IP: &[Param] = &[
+pub(crate) const IP: &[Param] = &[
     seconds(
         "TCP_NODATA_TIMEOUT",
         "300",
@@ -88,7 +88,7 @@ pub const IP: &[Param] = &[
     SPECS,
 ];
 /// The arguments of `TCPRewriter`.
-pub const TCP_ONLY: &[Param] = &[
+pub(crate) const TCP_ONLY: &[Param] = &[
     IP[0],
     IP[1],
     IP[2],
@@ -104,7 +104,7 @@ pub const TCP_ONLY: &[Param] = &[
     SPECS,
 ];
 /// The arguments of `UDPRewriter`.
-pub const UDP_ONLY: &[Param] = &[
+pub(crate) const UDP_ONLY: &[Param] = &[
     IP[5],
     seconds("TIMEOUT", "300", "of any flow"),
     IP[6],
@@ -124,7 +124,7 @@ pub const UDP_ONLY: &[Param] = &[
     SPECS,
 ];
 /// The arguments of `IPAddrRewriter` and `IPAddrPairRewriter`.
-pub const ADDRESSES: &[Param] = &[
+pub(crate) const ADDRESSES: &[Param] = &[
     seconds("TIMEOUT", "2h", "of any mapping"),
     GUARANTEE,
     CAPACITY_ALIAS,
@@ -135,7 +135,7 @@ pub const ADDRESSES: &[Param] = &[
     SPECS,
 ];
 /// The arguments of `ICMPPingRewriter`.
-pub const PING: &[Param] = &[
+pub(crate) const PING: &[Param] = &[
     seconds("TIMEOUT", "300", "of any mapping"),
     GUARANTEE,
     CAPACITY_ALIAS,

@@ -19,7 +19,7 @@ use trammel_packet::timestamp::Timestamp;
 
 mod by_hand;
 mod listing;
-pub mod lookup;
+pub(crate) mod lookup;
 mod new_mapping;
 mod seen;
 
@@ -28,7 +28,7 @@ use seen::Seen;
 
 /// Which rewriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// `IPRewriter`: addresses and ports of TCP and UDP, sequence numbers.
     Ip,
     /// `TCPRewriter`: the same of TCP only.
@@ -45,7 +45,7 @@ pub enum Class {
 
 /// A rewriter of one of the classes.
 #[derive(Debug)]
-pub struct Rewriter {
+pub(crate) struct Rewriter {
     class: Class,
     specs: Vec<Spec>,
     annos: Annotations,
@@ -71,7 +71,7 @@ fn milliseconds(now: Timestamp) -> i64 {
 
 impl Rewriter {
     /// One of a class, not yet configured.
-    pub fn boxed(class: Class) -> Box<dyn Element> {
+    pub(crate) fn boxed(class: Class) -> Box<dyn Element> {
         let law = Law {
             tracking: Tracking::Plain,
             guarantee: 0,
@@ -97,7 +97,7 @@ impl Rewriter {
     }
 
     /// Which class.
-    pub fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         self.class
     }
 

@@ -8,7 +8,7 @@
 /// Which flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Heap {
+pub(crate) enum Heap {
     /// Those that may be given up for others.
     BestEffort,
     /// Those whose time is promised.
@@ -17,7 +17,7 @@ pub enum Heap {
 
 /// Both heaps.
 #[derive(Debug, Default)]
-pub struct Expiry {
+pub(crate) struct Expiry {
     /// The end that is assumed, and the flow; the least is first.
     heaps: [Vec<(i64, u32)>; 2],
     /// Where each flow stands in its heap.
@@ -26,17 +26,12 @@ pub struct Expiry {
 
 impl Expiry {
     /// How many flows there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.heaps[0].len() + self.heaps[1].len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Adds a flow.
-    pub fn insert(&mut self, heap: Heap, flow: u32, end: i64) {
+    pub(crate) fn insert(&mut self, heap: Heap, flow: u32, end: i64) {
         if self.places.len() <= flow as usize {
             self.places.resize(flow as usize + 1, 0);
         }
@@ -48,7 +43,7 @@ impl Expiry {
     }
 
     /// Removes a flow that is there.
-    pub fn remove(&mut self, heap: Heap, flow: u32) {
+    pub(crate) fn remove(&mut self, heap: Heap, flow: u32) {
         let at = self.places[flow as usize] as usize;
         let entries = &mut self.heaps[heap as usize];
         entries.swap_remove(at);
@@ -61,7 +56,7 @@ impl Expiry {
 
     /// Says that the flow's time ends at `end`.
     #[inline]
-    pub fn set(&mut self, heap: Heap, flow: u32, end: i64) {
+    pub(crate) fn set(&mut self, heap: Heap, flow: u32, end: i64) {
         let at = self.places[flow as usize] as usize;
         if end < self.heaps[heap as usize][at].0 {
             self.heaps[heap as usize][at].0 = end;
@@ -70,7 +65,7 @@ impl Expiry {
     }
 
     /// The flow whose time ends first; `end` tells the true end of a flow.
-    pub fn first(&mut self, heap: Heap, end: impl Fn(u32) -> i64) -> Option<u32> {
+    pub(crate) fn first(&mut self, heap: Heap, end: impl Fn(u32) -> i64) -> Option<u32> {
         loop {
             let (assumed, flow) = *self.heaps[heap as usize].first()?;
             let end = end(flow);

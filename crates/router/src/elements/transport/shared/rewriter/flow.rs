@@ -7,7 +7,7 @@ use trammel_packet::headers::checksum::Sum;
 
 /// Two ends of IPv4. Parts that a rewriter does not look at are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FlowId {
+pub(crate) struct FlowId {
     /// From which address.
     pub src: u32,
     /// To which address.
@@ -21,7 +21,7 @@ pub struct FlowId {
 impl FlowId {
     /// The flow of the answers.
     #[inline]
-    pub fn reverse(self) -> FlowId {
+    pub(crate) fn reverse(self) -> FlowId {
         FlowId {
             src: self.dst,
             dst: self.src,
@@ -41,7 +41,7 @@ impl fmt::Display for FlowId {
 
 /// How a flow's life is told by its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracking {
+pub(crate) enum Tracking {
     /// Every packet counts alike.
     Plain,
     /// Three packets and one of them an answer make it a streaming one.
@@ -52,7 +52,7 @@ pub enum Tracking {
 
 /// How long flows of one kind are kept after a packet, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Law {
+pub(crate) struct Law {
     /// What is looked at.
     pub tracking: Tracking,
     /// Kept at any rate; 0 for no such promise.
@@ -66,22 +66,22 @@ pub struct Law {
 }
 
 /// Bits of [`Flow::state`] of a stream: for each direction, whether it ended and whether it had data.
-pub mod state {
+pub(crate) mod state {
     /// The forward direction ended; the reply's bit is the next.
-    pub const DONE: u8 = 1;
+    pub(crate) const DONE: u8 = 1;
     /// Both ended.
-    pub const BOTH_DONE: u8 = 3;
+    pub(crate) const BOTH_DONE: u8 = 3;
     /// The forward direction had data; the reply's bit is the next.
-    pub const DATA: u8 = 4;
+    pub(crate) const DATA: u8 = 4;
     /// Both had data.
-    pub const BOTH_DATA: u8 = 12;
+    pub(crate) const BOTH_DATA: u8 = 12;
     /// Of datagrams: bit 0 says that an answer came, the rest counts packets up to 3.
-    pub const STREAMING: u8 = 7;
+    pub(crate) const STREAMING: u8 = 7;
 }
 
 /// A flow with its mapping.
 #[derive(Debug)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// What comes in: from the one who began, and from the one who answers.
     pub ids: [FlowId; 2],
     /// By which output each leaves.
@@ -115,12 +115,12 @@ pub struct Flow {
 impl Flow {
     /// What a packet of this direction becomes.
     #[inline]
-    pub fn rewritten(&self, reply: bool) -> FlowId {
+    pub(crate) fn rewritten(&self, reply: bool) -> FlowId {
         self.ids[usize::from(!reply)].reverse()
     }
 
     /// How long it is kept after its last packet.
-    pub fn patience(&self, law: &Law) -> i64 {
+    pub(crate) fn patience(&self, law: &Law) -> i64 {
         match law.tracking {
             Tracking::Datagram if self.state >= state::STREAMING => law.active,
             Tracking::Stream if self.state & state::BOTH_DONE == state::BOTH_DONE => law.done,
@@ -132,18 +132,18 @@ impl Flow {
 
 /// What is added to a sum over addresses when `from` becomes `to` (RFC 1624, equation 3), as
 /// `~from + to` in one's complement.
-pub fn address_delta(from: FlowId, to: FlowId) -> u16 {
+pub(crate) fn address_delta(from: FlowId, to: FlowId) -> u16 {
     let sum = Sum::ZERO.u32(!from.src).u32(to.src);
     sum.u32(!from.dst).u32(to.dst).fold()
 }
 
 /// The same for ports.
-pub fn port_delta(from: FlowId, to: FlowId) -> u16 {
+pub(crate) fn port_delta(from: FlowId, to: FlowId) -> u16 {
     let sum = Sum::ZERO.u16(!from.sport).u16(to.sport);
     sum.u16(!from.dport).u16(to.dport).fold()
 }
 
 /// Two changes of one sum together.
-pub fn both(a: u16, b: u16) -> u16 {
+pub(crate) fn both(a: u16, b: u16) -> u16 {
     Sum::ZERO.u16(a).u16(b).fold()
 }

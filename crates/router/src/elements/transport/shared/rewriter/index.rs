@@ -15,7 +15,7 @@ struct Slot {
 
 /// The index. Its keys lie with the flows; callers compare them.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     slots: Vec<Slot>,
     used: usize,
     seed: u64,
@@ -26,7 +26,7 @@ const FEWEST: usize = 64;
 
 impl Index {
     /// An empty one. Who does not know `seed` cannot choose flows that collide.
-    pub fn new(seed: u64) -> Index {
+    pub(crate) fn new(seed: u64) -> Index {
         Index {
             slots: vec![Slot::default(); FEWEST],
             used: 0,
@@ -36,7 +36,7 @@ impl Index {
 
     /// The hash of a flow in a map.
     #[inline]
-    pub fn hash(&self, map: u32, flow: FlowId) -> u32 {
+    pub(crate) fn hash(&self, map: u32, flow: FlowId) -> u32 {
         let addresses = u64::from(flow.src) << 32 | u64::from(flow.dst);
         let rest = u64::from(flow.sport) << 48 | u64::from(flow.dport) << 32 | u64::from(map);
         let first = fold(addresses ^ self.seed, 0x9E37_79B9_7F4A_7C15);
@@ -45,7 +45,7 @@ impl Index {
 
     /// The entry with this hash that `is` the one.
     #[inline]
-    pub fn find(&self, hash: u32, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u32, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -61,7 +61,7 @@ impl Index {
     }
 
     /// Adds an entry that is not there.
-    pub fn insert(&mut self, hash: u32, entry: u32) {
+    pub(crate) fn insert(&mut self, hash: u32, entry: u32) {
         if (self.used + 1) * 2 > self.slots.len() {
             let larger = vec![Slot::default(); self.slots.len() * 2];
             let old = std::mem::replace(&mut self.slots, larger);
@@ -86,7 +86,7 @@ impl Index {
     }
 
     /// Removes an entry, where it is there.
-    pub fn remove(&mut self, hash: u32, entry: u32) {
+    pub(crate) fn remove(&mut self, hash: u32, entry: u32) {
         let mask = self.slots.len() - 1;
         let mut hole = hash as usize & mask;
         while self.slots[hole].entry != entry + 1 {
@@ -118,7 +118,7 @@ impl Index {
 
     /// Has the processor fetch where a search would begin.
     #[inline]
-    pub fn prefetch(&self, hash: u32) {
+    pub(crate) fn prefetch(&self, hash: u32) {
         trammel_packet::cpu::prefetch(&self.slots[hash as usize & (self.slots.len() - 1)]);
     }
 }

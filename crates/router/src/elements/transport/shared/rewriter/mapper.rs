@@ -13,7 +13,7 @@ use crate::engine::setup::Setup;
 
 /// One of the patterns.
 #[derive(Clone, Copy, Debug)]
-pub struct Route {
+pub(crate) struct Route {
     /// The pattern.
     pub pattern: PatternRef,
     /// By which outputs packets and answers leave.
@@ -31,7 +31,7 @@ enum Choice {
 
 /// Points of servers on a circle, each with the pattern of the addresses that come before it.
 #[derive(Clone, Debug, Default)]
-pub struct Circle {
+pub(crate) struct Circle {
     /// In their order.
     points: Vec<(u32, usize)>,
 }
@@ -97,7 +97,7 @@ const MOST_DRAWS: u64 = 1 << 26;
 
 /// The elements `RoundRobinIPMapper` and `SourceIPHashMapper`.
 #[derive(Debug)]
-pub struct Mapper {
+pub(crate) struct Mapper {
     choice: Choice,
     /// The patterns.
     pub routes: Vec<Route>,
@@ -105,7 +105,7 @@ pub struct Mapper {
 
 impl Mapper {
     /// One that takes its patterns in turn.
-    pub fn in_turn() -> Box<dyn Element> {
+    pub(crate) fn in_turn() -> Box<dyn Element> {
         Box::new(Mapper {
             choice: Choice::Turn(0),
             routes: Vec::new(),
@@ -113,7 +113,7 @@ impl Mapper {
     }
 
     /// One that goes by the source address.
-    pub fn by_source() -> Box<dyn Element> {
+    pub(crate) fn by_source() -> Box<dyn Element> {
         Box::new(Mapper {
             choice: Choice::Source(Circle::default()),
             routes: Vec::new(),
@@ -121,7 +121,7 @@ impl Mapper {
     }
 
     /// How many patterns are tried before a flow is given up.
-    pub fn tries(&self) -> usize {
+    pub(crate) fn tries(&self) -> usize {
         match self.choice {
             Choice::Turn(_) => self.routes.len(),
             Choice::Source(_) => 1,
@@ -129,7 +129,7 @@ impl Mapper {
     }
 
     /// The number of the pattern to try next.
-    pub fn next(&mut self, flow: FlowId) -> Option<usize> {
+    pub(crate) fn next(&mut self, flow: FlowId) -> Option<usize> {
         match &mut self.choice {
             Choice::Turn(next) => {
                 let now = *next;

@@ -9,17 +9,17 @@
 //! Rewriters that share a capacity share one table, which lies in the element whose capacity it is; the
 //! others take it out of there for the time of a batch.
 
-pub mod apply;
-pub mod arguments;
-pub mod element;
-pub mod expiry;
-pub mod flow;
-pub mod index;
-pub mod mapper;
-pub mod pattern;
-pub mod patterns;
-pub mod sequence;
-pub mod spec;
-pub mod table;
+pub(crate) mod apply;
+pub(crate) mod arguments;
+pub(crate) mod element;
+pub(crate) mod expiry;
+pub(crate) mod flow;
+pub(crate) mod index;
+pub(crate) mod mapper;
+pub(crate) mod pattern;
+pub(crate) mod patterns;
+pub(crate) mod sequence;
+pub(crate) mod spec;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;

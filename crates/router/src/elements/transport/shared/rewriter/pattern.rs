@@ -11,7 +11,7 @@ use std::net::Ipv4Addr;
 
 /// In which order the values of a range are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// The packet's own, if the range has it, then from a random one on.
     OwnFirst,
     /// From a random one on: `?`.
@@ -22,7 +22,7 @@ pub enum Order {
 
 /// A pattern. Parts that are 0 leave the packet's as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// The parts.
     pub to: FlowId,
     /// How many values the range has beyond the first; 0 where it is none.
@@ -36,7 +36,7 @@ pub struct Pattern {
 
 /// Where a pattern is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatternRef {
+pub(crate) enum PatternRef {
     /// Here.
     Own(Pattern),
     /// With others in an element.
@@ -44,7 +44,7 @@ pub enum PatternRef {
 }
 
 /// How many patterns one element may have: the number of one takes 12 bits beside the element's.
-pub const MOST_NAMED: usize = 1 << 12;
+pub(crate) const MOST_NAMED: usize = 1 << 12;
 
 /// Takes the mark of the order off a range.
 fn order(text: &str) -> (&str, Order) {
@@ -95,7 +95,7 @@ fn port(text: &str) -> Option<u16> {
 impl PatternRef {
     /// Reads the words of a pattern: the name of one; or source and destination address, with the source
     /// port at the end or both ports after their addresses.
-    pub fn parse(words: &[&str], names: &dyn Names) -> Result<PatternRef, String> {
+    pub(crate) fn parse(words: &[&str], names: &dyn Names) -> Result<PatternRef, String> {
         if let [name] = words {
             return match names.find(Space::RewriterPattern, name) {
                 Some(Named::Number(number)) => {
@@ -109,7 +109,7 @@ impl PatternRef {
     }
 
     /// The pattern as it stands.
-    pub fn get(&self, ctx: &mut Ctx) -> Option<Pattern> {
+    pub(crate) fn get(&self, ctx: &mut Ctx) -> Option<Pattern> {
         match self {
             PatternRef::Own(pattern) => Some(*pattern),
             PatternRef::Named(element, at) => ctx.get::<Patterns>(*element)?.all.get(*at).copied(),
@@ -117,7 +117,7 @@ impl PatternRef {
     }
 
     /// Keeps which value comes next.
-    pub fn set(&mut self, ctx: &mut Ctx, pattern: Pattern) {
+    pub(crate) fn set(&mut self, ctx: &mut Ctx, pattern: Pattern) {
         match self {
             PatternRef::Own(own) => *own = pattern,
             PatternRef::Named(element, at) => {
@@ -132,7 +132,7 @@ impl PatternRef {
 
 impl Pattern {
     /// Reads two, three or four words.
-    pub fn parse(words: &[&str], names: &dyn Names) -> Result<Pattern, String> {
+    pub(crate) fn parse(words: &[&str], names: &dyn Names) -> Result<Pattern, String> {
         let (src, sport, dst, dport) = match words {
             [src, dst] => (*src, "-", *dst, "-"),
             [src, dst, sport] => (*src, *sport, *dst, "-"),
@@ -174,7 +174,7 @@ impl Pattern {
 
     /// What `flow` becomes; nothing where the range has no value left. `complete` fills in what follows
     /// from the rest, and `is_taken` says whether answers to a flow would be another's; `draw` chooses one of so many values.
-    pub fn choose(
+    pub(crate) fn choose(
         &mut self,
         flow: FlowId,
         complete: impl Fn(FlowId) -> FlowId,

@@ -10,7 +10,7 @@ use crate::engine::setup::Setup;
 
 /// The element `IPRewriterPatterns`. Rewriters that use one of its patterns share the place in its range.
 #[derive(Debug, Default)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     /// The patterns in the order in which they were written.
     pub all: Vec<Pattern>,
 }

@@ -15,7 +15,7 @@ struct Steps {
 
 /// Both directions.
 #[derive(Clone, Debug, Default)]
-pub struct Deltas([Steps; 2]);
+pub(crate) struct Deltas([Steps; 2]);
 
 /// A step further back than this holds for all.
 const FAR: u32 = 1 << 30;
@@ -30,7 +30,7 @@ impl Deltas {
     /// From `from` on, `more` is added to the numbers of a direction beyond what is already. A second
     /// saying of the same, by a retransmission, changes nothing. Says whether it was taken: a step before
     /// the last one is not.
-    pub fn add(&mut self, reply: bool, from: u32, more: i32) -> bool {
+    pub(crate) fn add(&mut self, reply: bool, from: u32, more: i32) -> bool {
         let steps = &mut self.0[usize::from(reply)];
         let before = match steps.steps.last() {
             Some((last, _)) if *last == from => {
@@ -46,7 +46,7 @@ impl Deltas {
     }
 
     /// A number of this direction on the other side.
-    pub fn sequence(&self, reply: bool, number: u32) -> u32 {
+    pub(crate) fn sequence(&self, reply: bool, number: u32) -> u32 {
         let steps = &self.0[usize::from(reply)];
         let of = steps.steps.iter().rev();
         let delta = of.clone().find(|(from, _)| at_or_after(number, *from));
@@ -54,7 +54,7 @@ impl Deltas {
     }
 
     /// An acknowledgement in this direction, of what the other said, on the other side.
-    pub fn acknowledgement(&self, reply: bool, number: u32) -> u32 {
+    pub(crate) fn acknowledgement(&self, reply: bool, number: u32) -> u32 {
         let steps = &self.0[usize::from(!reply)];
         for (from, delta) in steps.steps.iter().rev() {
             let said = number.wrapping_sub(*delta as u32);
@@ -66,18 +66,18 @@ impl Deltas {
     }
 
     /// Whether numbers of this direction change.
-    pub fn any(&self, reply: bool) -> bool {
+    pub(crate) fn any(&self, reply: bool) -> bool {
         let steps = &self.0[usize::from(reply)];
         steps.base != 0 || !steps.steps.is_empty()
     }
 
     /// The latest change of this direction.
-    pub fn last(&self, reply: bool) -> i32 {
+    pub(crate) fn last(&self, reply: bool) -> i32 {
         self.0[usize::from(reply)].last()
     }
 
     /// Forgets what is far behind `number` of this direction.
-    pub fn forget(&mut self, reply: bool, number: u32) {
+    pub(crate) fn forget(&mut self, reply: bool, number: u32) {
         self.0[usize::from(reply)].forget(number);
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::ElementId;
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// They end here.
     Drop,
     /// They leave unchanged.
@@ -23,7 +23,7 @@ pub enum Action {
 
 /// The specification of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// What is done.
     pub action: Action,
     /// By which outputs packets and answers leave.
@@ -31,7 +31,7 @@ pub struct Spec {
 }
 
 /// What is known while a specification is read.
-pub struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a> {
     /// Names.
     pub names: &'a dyn Names,
     /// Whether an element is a `Mapper`.
@@ -41,7 +41,7 @@ pub struct Surroundings<'a> {
 }
 
 /// `FOUTPUT ROUTPUT`.
-pub fn parse_outputs(words: &[&str]) -> Result<[i64; 2], String> {
+pub(crate) fn parse_outputs(words: &[&str]) -> Result<[i64; 2], String> {
     let number = |word: &str| parse_int(word, i32::MIN.into(), i32::MAX.into()).ok();
     let [forward, reply] = words else {
         return Err("bad forward port".into());
@@ -52,7 +52,10 @@ pub fn parse_outputs(words: &[&str]) -> Result<[i64; 2], String> {
 }
 
 /// A pattern and the two outputs after it.
-pub fn parse_pattern(text: &str, names: &dyn Names) -> Result<(PatternRef, [i64; 2]), String> {
+pub(crate) fn parse_pattern(
+    text: &str,
+    names: &dyn Names,
+) -> Result<(PatternRef, [i64; 2]), String> {
     let words = split_words(text);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if words.len() <= 2 {
@@ -65,7 +68,7 @@ pub fn parse_pattern(text: &str, names: &dyn Names) -> Result<(PatternRef, [i64;
 
 impl Spec {
     /// Reads a specification.
-    pub fn parse(text: &str, around: &Surroundings) -> Result<Spec, String> {
+    pub(crate) fn parse(text: &str, around: &Surroundings) -> Result<Spec, String> {
         let mut rest = text;
         let word = take_word(&mut rest).ok_or("empty argument")?;
         let rest = rest.trim();

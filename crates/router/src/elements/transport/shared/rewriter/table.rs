@@ -7,25 +7,25 @@ use crate::engine::ElementId;
 
 /// An entry: the number of a flow, and in the lowest bit whether it is the answers'.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry(pub u32);
+pub(crate) struct Entry(pub u32);
 
 impl Entry {
     /// The flow's number.
     #[inline]
-    pub fn flow(self) -> usize {
+    pub(crate) fn flow(self) -> usize {
         (self.0 >> 1) as usize
     }
 
     /// Whether it is the answers'.
     #[inline]
-    pub fn is_reply(self) -> bool {
+    pub(crate) fn is_reply(self) -> bool {
         self.0 & 1 != 0
     }
 }
 
 /// An input of a rewriter, which makes flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub(crate) struct Owner {
     /// The rewriter.
     pub element: ElementId,
     /// The input.
@@ -38,7 +38,7 @@ pub struct Owner {
 
 /// A flow to be added.
 #[derive(Clone, Copy, Debug)]
-pub struct New {
+pub(crate) struct New {
     /// In which map.
     pub map: u32,
     /// By whom.
@@ -59,7 +59,7 @@ pub struct New {
 
 /// The flows.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     flows: Vec<Option<Flow>>,
     free: Vec<u32>,
     index: Index,
@@ -71,11 +71,11 @@ pub struct Table {
 }
 
 /// Flows where no capacity is given.
-pub const DEFAULT_CAPACITY: i64 = i32::MAX as i64;
+pub(crate) const DEFAULT_CAPACITY: i64 = i32::MAX as i64;
 
 impl Table {
     /// An empty one.
-    pub fn new(seed: u64) -> Table {
+    pub(crate) fn new(seed: u64) -> Table {
         Table {
             flows: Vec::new(),
             free: Vec::new(),
@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// The number of a new owner.
-    pub fn add_owner(&mut self, element: ElementId, input: usize) -> u32 {
+    pub(crate) fn add_owner(&mut self, element: ElementId, input: usize) -> u32 {
         self.owners.push(Owner {
             element,
             input,
@@ -99,52 +99,47 @@ impl Table {
     }
 
     /// The number of a new law.
-    pub fn add_law(&mut self, law: Law) -> u32 {
+    pub(crate) fn add_law(&mut self, law: Law) -> u32 {
         self.laws.push(law);
         self.laws.len() as u32 - 1
     }
 
     /// An owner.
-    pub fn owner(&self, owner: u32) -> &Owner {
+    pub(crate) fn owner(&self, owner: u32) -> &Owner {
         &self.owners[owner as usize]
     }
 
     /// Counts a flow that an owner could not make.
-    pub fn count_failure(&mut self, owner: u32) {
+    pub(crate) fn count_failure(&mut self, owner: u32) {
         self.owners[owner as usize].failures += 1;
     }
 
     /// How many flows there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.expiry.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The hash by which a flow of a map is found.
     #[inline]
-    pub fn hash(&self, map: u32, flow: FlowId) -> u32 {
+    pub(crate) fn hash(&self, map: u32, flow: FlowId) -> u32 {
         self.index.hash(map, flow)
     }
 
     /// Has the processor fetch what a search for `hash` looks at first.
     #[inline]
-    pub fn prefetch(&self, hash: u32) {
+    pub(crate) fn prefetch(&self, hash: u32) {
         self.index.prefetch(hash);
     }
 
     /// The entry of a flow.
     #[inline]
-    pub fn find(&self, map: u32, flow: FlowId) -> Option<Entry> {
+    pub(crate) fn find(&self, map: u32, flow: FlowId) -> Option<Entry> {
         self.find_hashed(self.hash(map, flow), map, flow)
     }
 
     /// The entry of a flow whose hash is known.
     #[inline]
-    pub fn find_hashed(&self, hash: u32, map: u32, flow: FlowId) -> Option<Entry> {
+    pub(crate) fn find_hashed(&self, hash: u32, map: u32, flow: FlowId) -> Option<Entry> {
         let found = self.index.find(hash, |entry| {
             let entry = Entry(entry);
             let one = self.flows[entry.flow()].as_ref();
@@ -155,7 +150,7 @@ impl Table {
 
     /// The flow of an entry.
     #[inline]
-    pub fn flow(&self, entry: Entry) -> &Flow {
+    pub(crate) fn flow(&self, entry: Entry) -> &Flow {
         self.flows[entry.flow()]
             .as_ref()
             .expect("entries name flows that are there")
@@ -163,20 +158,20 @@ impl Table {
 
     /// The flow of an entry, to write.
     #[inline]
-    pub fn flow_mut(&mut self, entry: Entry) -> &mut Flow {
+    pub(crate) fn flow_mut(&mut self, entry: Entry) -> &mut Flow {
         self.flows[entry.flow()]
             .as_mut()
             .expect("entries name flows that are there")
     }
 
     /// The flows in the order of their numbers.
-    pub fn flows(&self) -> impl Iterator<Item = (Entry, &Flow)> {
+    pub(crate) fn flows(&self) -> impl Iterator<Item = (Entry, &Flow)> {
         let numbered = self.flows.iter().enumerate();
         numbered.filter_map(|(at, flow)| Some((Entry((at as u32) << 1), flow.as_ref()?)))
     }
 
     /// The end of a flow's time if nobody is promised any.
-    pub fn best_effort_end(&self, flow: &Flow) -> i64 {
+    pub(crate) fn best_effort_end(&self, flow: &Flow) -> i64 {
         let law = &self.laws[flow.law as usize];
         if flow.guaranteed {
             flow.expiry + flow.patience(law) - law.guarantee
@@ -187,7 +182,7 @@ impl Table {
 
     /// Adds a flow that is not there; its entry is the forward one. A flow whose answers could not be told
     /// from those of the new one ends. Nothing is added where all others are promised their time.
-    pub fn add(&mut self, new: New, now: i64) -> Option<Entry> {
+    pub(crate) fn add(&mut self, new: New, now: i64) -> Option<Entry> {
         let law = self.laws[new.law as usize];
         let flow = Flow {
             ids: [new.flow, new.rewritten.reverse()],
@@ -286,7 +281,7 @@ impl Table {
 
     /// A packet of the flow passed.
     #[inline]
-    pub fn touch(&mut self, entry: Entry, now: i64) {
+    pub(crate) fn touch(&mut self, entry: Entry, now: i64) {
         let flow = self.flow(entry);
         let law = &self.laws[flow.law as usize];
         let guaranteed = law.guarantee > 0;
@@ -299,7 +294,7 @@ impl Table {
     }
 
     /// Ends a flow.
-    pub fn remove(&mut self, entry: Entry) {
+    pub(crate) fn remove(&mut self, entry: Entry) {
         let number = entry.0 >> 1;
         let Some(flow) = self.flows[number as usize].take() else {
             return;
@@ -314,7 +309,7 @@ impl Table {
     }
 
     /// Ends flows whose time is over, and those beyond the capacity, the most dispensable first.
-    pub fn reap(&mut self, now: i64) {
+    pub(crate) fn reap(&mut self, now: i64) {
         self.end_guarantees(now);
         while let Some(number) = self.first(Heap::BestEffort) {
             if self.flow(Entry(number << 1)).expiry > now {
@@ -332,7 +327,7 @@ impl Table {
     }
 
     /// Ends the flows that `which` names.
-    pub fn remove_where(&mut self, which: impl Fn(&Flow) -> bool) {
+    pub(crate) fn remove_where(&mut self, which: impl Fn(&Flow) -> bool) {
         let of = self.flows().filter(|(_, flow)| which(flow));
         let all: Vec<Entry> = of.map(|(entry, _)| entry).collect();
         for entry in all {

@@ -11,7 +11,7 @@ use trammel_packet::headers::ipv4::protocol;
 
 /// A mapping that was found, for other elements.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// The entry.
     pub entry: Entry,
     /// What a packet becomes.
@@ -26,7 +26,7 @@ pub struct Found {
 
 /// How another element looks for a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
+pub(crate) enum Want {
     /// As a packet would.
     Check,
     /// As an answer would.
@@ -37,7 +37,7 @@ pub enum Want {
 
 impl Rewriter {
     /// The mapping of a flow, for another element. Of an echo the source port is the identifier.
-    pub fn lookup(
+    pub(crate) fn lookup(
         &mut self,
         ctx: &mut Ctx,
         protocol: u8,
@@ -102,7 +102,7 @@ impl Rewriter {
     }
 
     /// From `from` on, sequence numbers of a mapping move by `more`.
-    pub fn move_sequence(&mut self, ctx: &mut Ctx, entry: Entry, from: u32, more: i32) {
+    pub(crate) fn move_sequence(&mut self, ctx: &mut Ctx, entry: Entry, from: u32, more: i32) {
         self.with_table(ctx, |_, _, table| {
             let flow = table.flow_mut(entry);
             flow.deltas
@@ -112,7 +112,7 @@ impl Rewriter {
     }
 
     /// Sets the annotation that a mapping's answers get.
-    pub fn set_reply_anno(&mut self, ctx: &mut Ctx, entry: Entry, value: u8) {
+    pub(crate) fn set_reply_anno(&mut self, ctx: &mut Ctx, entry: Entry, value: u8) {
         self.with_table(ctx, |_, _, table| table.flow_mut(entry).reply_anno = value);
     }
 }
