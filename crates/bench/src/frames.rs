@@ -222,13 +222,13 @@ mod tests {
     #[test]
     fn what_is_no_size_is_told() {
         assert!(refused("63").starts_with("a frame of 63 bytes cannot be sent"));
-        assert!(refused("big").starts_with("`big` is no frame size"));
+        assert!(refused("big").starts_with("`big` is not a frame size"));
         assert!(refused("imix:").starts_with("a mix has 1 to 1000 frames, not 0"));
         assert_eq!(
             refused("imix:aX"),
             "`X` in `aX` has no size; give it one: `imix:aX/X=78`"
         );
-        assert!(refused("imix:A/A=lots").contains("no frame size"));
-        assert!(refused("imix:A/a=64").contains("no frame size"));
+        assert!(refused("imix:A/A=lots").contains("not a frame size"));
+        assert!(refused("imix:A/a=64").contains("not a frame size"));
     }
 }

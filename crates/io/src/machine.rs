@@ -45,7 +45,7 @@ pub fn power_off() -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Has the kernel kill what `command` starts when the thread that starts it ends, however that ends.
+/// Kills the child of `command` when the spawning thread exits (`PR_SET_PDEATHSIG`).
 pub fn die_with_parent(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec only `prctl` is called, which allocates nothing and takes no lock.
     unsafe {

@@ -446,8 +446,8 @@ fn ended_when(
 #[test]
 fn an_interrupted_paper_keeps_what_is_done_and_ends_with_130() {
     for (key, said) in [
-        ("linux-6.12", "cases of `linux-6.12` are whole"),
-        ("tekala-2007", "`tekala-2007` has begun"),
+        ("linux-6.12", "cases of `linux-6.12` are complete"),
+        ("tekala-2007", "`tekala-2007` began"),
     ] {
         let folder = folder();
         let args = ["paper", key, "--full", "-o", "out", "-t", "1"];

@@ -464,7 +464,7 @@ fn logs_of_both_ends_are_kept_elsewhere_and_decoded() {
     assert_eq!(receiver.end().0, Some(0));
     let (code, _, told) = server.interrupt();
     assert_eq!(
-        (code, told.matches("is whole").count()),
+        (code, told.matches("is complete").count()),
         (Some(0), 2),
         "{told}"
     );

@@ -88,7 +88,7 @@ fn two_that_are_not_the_same_part_at_once() {
     let text = diverge(folder.path(), &scenario, &[]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     for word in [
-        "they part at",
+        "they diverge at",
         "mechanism: ",
         "cwnd",
         "simulator\n",

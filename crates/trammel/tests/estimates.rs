@@ -316,7 +316,7 @@ fn runs_that_are_of_no_use_are_refused_in_a_line() {
             "empty.toml",
             "empty.toml: it is empty; `trammel router FILE --counters RUN` writes one",
         ),
-        ("cut.toml", "cut off"),
+        ("cut.toml", "truncated"),
         (
             "other.toml",
             "other.toml: it has no 'a :: Counter', which live.click has; count a run of this configuration",

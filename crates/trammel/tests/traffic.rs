@@ -486,7 +486,7 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
                 "segments",
             ],
             2,
-            "of UDP",
+            "for UDP",
         ),
         (&["recv", "--log", "no.log"], 2, "nothing is appended"),
         (
@@ -494,7 +494,7 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
             3,
             "--listen",
         ),
-        (&["decode", "no.log"], 2, "no log of Trammel's"),
+        (&["decode", "no.log"], 2, "neither a Trammel log"),
         (&["decode", "missing.log"], 2, "missing.log"),
     ] {
         let out = trammel()

@@ -179,7 +179,7 @@ fn what_cannot_be_had_is_one_line_that_says_what_to_do() {
             3,
             "ip link show",
         ),
-        (&["--by", "xdp", "-T", "tcp"], 2, "of UDP"),
+        (&["--by", "xdp", "-T", "tcp"], 2, "for UDP"),
         (&["--to-mac", "02:00:00:00:00:01"], 2, "`--by packet`"),
     ] {
         let out = send("127.0.0.1:1", &[&["--rate", "1"], words].concat());

@@ -15,7 +15,7 @@ trammel_core::family!("queue discipline");
 /// A packet as a discipline sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// The caller's handle of the packet.
+    /// The caller's handle for the packet.
     pub id: u32,
     /// Bytes that the queue's limit counts.
     pub bytes: u32,
@@ -25,12 +25,12 @@ pub struct Item {
     pub ecn_capable: bool,
     /// Set by the discipline: the packet leaves with Congestion Experienced.
     pub marked: bool,
-    /// When it came; set by the discipline.
+    /// Time of arrival; set by the discipline.
     pub enqueued: Time,
 }
 
 impl Item {
-    /// Marks the packet if it is ECN-capable, and says whether it did.
+    /// Marks the packet if it is ECN-capable; returns whether it did.
     pub fn mark(&mut self) -> bool {
         self.marked |= self.ecn_capable;
         self.ecn_capable
@@ -42,26 +42,26 @@ impl Item {
 pub enum Drop {
     /// The queue's limit was reached.
     Overflow,
-    /// The discipline's law asked for it before the limit was reached.
+    /// The discipline dropped it before the limit was reached.
     Early,
 }
 
-/// What the link tells a discipline when it makes it.
+/// Facts of the link, for the constructor of a discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
-    /// The rate of the link in bit/s; 0 where it has none.
+    /// The rate of the link in bit/s; 0 if it has none.
     pub rate_bps: u64,
     /// The largest packet, in bytes.
     pub mtu: u32,
     /// The limit of the queue in packets.
     pub limit_packets: u32,
-    /// The limit of the queue in bytes; `u64::MAX` where it is in packets only.
+    /// The limit of the queue in bytes; `u64::MAX` if it is in packets only.
     pub limit_bytes: u64,
 }
 
-/// A queue with its law.
+/// A queue and its drop or mark policy.
 pub trait Discipline: Debug + Send {
-    /// Takes `item` in, or drops it or others; every drop is reported.
+    /// Enqueues `item`, or drops it or others; reports every drop.
     fn enqueue(
         &mut self,
         now: Time,
@@ -69,7 +69,7 @@ pub trait Discipline: Debug + Send {
         rng: &mut Rng,
         dropped: &mut dyn FnMut(Item, Drop),
     );
-    /// Gives the next packet to send, dropping those that its law condemns on the way.
+    /// Returns the next packet to send; may drop packets before it.
     fn dequeue(
         &mut self,
         now: Time,
@@ -80,7 +80,7 @@ pub trait Discipline: Debug + Send {
     fn packets(&self) -> u32;
     /// Bytes waiting.
     fn bytes(&self) -> u64;
-    /// Tells the discipline that the link's rate has changed.
+    /// Notifies the discipline of a change of the link's rate.
     fn set_rate(&mut self, _rate_bps: u64) {}
 }
 
@@ -105,9 +105,9 @@ pub struct Entry {
     pub about: About,
     /// Whether the discipline marks ECN-capable packets instead of dropping them.
     pub marks: bool,
-    /// Packets it holds unless told otherwise, as Linux's; none where the path should say.
+    /// Default limit in packets, as in Linux; none if the path must give it.
     pub limit_pkts: Option<u32>,
-    /// Makes the discipline, or says which combination of parameters is impossible.
+    /// Makes the discipline, or returns which combination of parameters is impossible.
     pub build: Build,
 }
 

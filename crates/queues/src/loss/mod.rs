@@ -8,11 +8,11 @@ use trammel_core::time::Time;
 include!(concat!(env!("OUT_DIR"), "/loss.rs"));
 trammel_core::family!("loss model");
 
-/// Decides packet by packet; the packets of one link direction come in order of time.
+/// Decides about each packet; the packets of one link direction arrive in order of time.
 pub trait LossModel: Debug + Send {
     /// Whether the packet of `bytes` bytes that leaves at `now` is lost.
     fn loses(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> bool;
-    /// The long-run fraction of packets lost, where the model knows it.
+    /// The long-run loss ratio, if the model knows it.
     fn mean_loss(&self) -> Option<f64>;
 }
 
@@ -21,7 +21,7 @@ pub trait LossModel: Debug + Send {
 pub struct Entry {
     /// Name, summary, references, parameters.
     pub about: About,
-    /// Makes the model, or says which combination of parameters is impossible.
+    /// Makes the model, or returns which combination of parameters is impossible.
     pub build: fn(&Params) -> Result<Box<dyn LossModel>, String>,
 }
 

@@ -16,19 +16,19 @@ use trammel_core::entry::About;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
-/// What a class says of itself.
+/// The description of a class.
 pub struct Entry {
     /// Name, summary, references. Its parameters are in `params`.
     pub about: About,
     /// The arguments.
     pub params: &'static [Param],
-    /// How many inputs and outputs: `1/1-2`.
+    /// Numbers of inputs and outputs: `1/1-2`.
     pub ports: &'static str,
     /// Push, pull or agnostic: `a/ah`.
     pub processing: &'static str,
     /// Which inputs' packets leave by which outputs: `x/x`.
     pub flow: &'static str,
-    /// When it is configured among the others; lower comes first.
+    /// Order of configuration; lower comes first.
     pub phase: i8,
     /// Whether its configuration may change while the router runs.
     pub live: bool,
@@ -43,7 +43,7 @@ pub struct Entry {
     /// which a processor has ten places or more; nothing where a packet's accesses wait for one another.
     /// Nothing where that was not declared.
     pub ops: Option<&'static str>,
-    /// Makes one, not yet configured.
+    /// Makes an element that is not yet configured.
     pub make: fn() -> Box<dyn Element>,
 }
 
@@ -138,7 +138,7 @@ impl Entry {
 /// An element. Packets come by `push` or are asked for by `pull`; most elements only say in `process` what
 /// becomes of each packet on its way from input 0 to output 0.
 pub trait Element: Any + Send {
-    /// Takes its arguments, resolved by the class's table; says what is wrong with them.
+    /// Takes the arguments, resolved by the class's table; returns what is wrong with them.
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let _ = (setup, args);
         Ok(())
@@ -156,29 +156,29 @@ pub trait Element: Any + Send {
         Ok(())
     }
 
-    /// The router is about to run: all elements are initialized.
+    /// Called before the router runs, when all elements are initialized.
     fn start(&mut self, ctx: &mut Ctx) {
         let _ = ctx;
     }
 
-    /// It was configured anew while the router runs.
+    /// Called after a live reconfiguration.
     fn reconfigured(&mut self, ctx: &mut Ctx) {
         let _ = ctx;
     }
 
-    /// What becomes of packets that pass from input 0 to output 0, whichever side drives them.
+    /// Processes packets from input 0 to output 0, pushed or pulled.
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
         let _ = (ctx, batch);
     }
 
-    /// Takes packets at `port`.
+    /// Handles packets pushed to input `port`.
     fn push(&mut self, ctx: &mut Ctx, port: usize, mut batch: Batch) {
         let _ = port;
         self.process(ctx, &mut batch);
         ctx.emit_all(0, batch);
     }
 
-    /// Gives up to `max` packets at output `port` by appending them to `into`, which has room for them.
+    /// Pulls up to `max` packets at output `port`: appends them to `into`, which has room.
     fn pull(&mut self, ctx: &mut Ctx, port: usize, max: usize, into: &mut Packets) {
         let _ = port;
         ctx.pull_through(max, into, |ctx, batch| self.process(ctx, batch));
@@ -191,33 +191,33 @@ pub trait Element: Any + Send {
         false
     }
 
-    /// Runs the timer that was made with `token`.
+    /// Called when the timer made with `token` expires.
     fn run_timer(&mut self, ctx: &mut Ctx, token: u32) {
         let _ = (ctx, token);
     }
 
-    /// A descriptor that it waits on is ready.
+    /// Called when a descriptor that it waits for is ready.
     fn ready(&mut self, ctx: &mut Ctx, descriptor: i32) {
         let _ = (ctx, descriptor);
     }
 
-    /// The handlers of its own; every element has `name`, `class`, `config`, `ports` and `handlers`.
+    /// The element's own handlers, besides `name`, `class`, `config`, `ports` and `handlers`.
     fn handlers(&self) -> Vec<Handler> {
         Vec::new()
     }
 
-    /// Whether it answers handlers of any name, besides those it lists.
+    /// Whether it answers handlers of any name, besides those listed.
     fn has_any_handler(&self) -> bool {
         false
     }
 
-    /// Answers a read handler of its own.
+    /// Answers one of its own read handlers.
     fn read(&mut self, ctx: &mut Ctx, name: &str, parameter: &str) -> Result<String, String> {
         let _ = (ctx, parameter);
         Err(format!("no read handler '{name}'"))
     }
 
-    /// Does what a write handler of its own says.
+    /// Executes one of its own write handlers.
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
         let _ = (ctx, value);
         Err(format!("no write handler '{name}'"))
@@ -281,7 +281,7 @@ pub trait Element: Any + Send {
         let _ = (pool, batch, study);
     }
 
-    /// Packets for it were lost on their way from another thread, since it had no room for them.
+    /// Called when packets from another thread were lost because it had no room for them.
     fn missed(&mut self, ctx: &mut Ctx, packets: u64) {
         let _ = (ctx, packets);
     }

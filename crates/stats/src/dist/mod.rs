@@ -10,13 +10,13 @@ use trammel_core::rng::Rng;
 include!(concat!(env!("OUT_DIR"), "/dist.rs"));
 trammel_core::family!("distribution");
 
-/// A distribution of non-negative or real numbers, in the unit that its user gives it.
+/// A distribution of non-negative or real numbers, in the unit of its user.
 pub trait Distribution: Debug + Send + Sync {
     /// One value.
     fn sample(&self, rng: &mut Rng) -> f64;
-    /// The mean, where it exists.
+    /// The mean, if it exists.
     fn mean(&self) -> Option<f64>;
-    /// The variance, where it exists.
+    /// The variance, if it exists.
     fn variance(&self) -> Option<f64>;
     /// The probability of a value of at most `x`.
     fn cdf(&self, x: f64) -> f64;
@@ -27,7 +27,7 @@ pub trait Distribution: Debug + Send + Sync {
 pub struct Entry {
     /// Name, summary, references, parameters.
     pub about: About,
-    /// Makes the distribution, or says which combination of parameters is impossible.
+    /// Makes the distribution, or returns which combination of parameters is impossible.
     pub build: fn(&Params) -> Result<Box<dyn Distribution>, String>,
 }
 

@@ -23,16 +23,16 @@ pub enum CaEvent {
     CompleteCwr,
     /// A retransmission timeout.
     Loss,
-    /// An IP packet came without Congestion Experienced (receiver side).
+    /// A packet without Congestion Experienced arrived (receiver side).
     EcnNoCe,
-    /// An IP packet came with Congestion Experienced (receiver side).
+    /// A packet with Congestion Experienced arrived (receiver side).
     EcnIsCe,
 }
 
-/// What an ACK was like, for [`CongestionControl::in_ack_event`].
+/// Properties of an ACK, for [`CongestionControl::in_ack_event`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckFlags {
-    /// It was processed with nothing to suspect (the kernel's fast path).
+    /// It took the kernel's fast path: nothing was suspicious.
     pub fast_path: bool,
     /// It advanced the receive window.
     pub window_update: bool,
@@ -40,14 +40,14 @@ pub struct AckFlags {
     pub ece: bool,
 }
 
-/// What was acknowledged, for [`CongestionControl::pkts_acked`] (`struct ack_sample`).
+/// Newly acknowledged segments, for [`CongestionControl::pkts_acked`] (`struct ack_sample`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckSample {
     /// Segments newly acknowledged, cumulatively or selectively.
     pub pkts_acked: u32,
-    /// Round trip of the newest of them in microseconds; negative where Karn's rule forbids a sample.
+    /// Round trip of the newest of them in microseconds; negative if Karn's rule forbids a sample.
     pub rtt_us: i32,
-    /// Segments delivered since the newest of them was sent, which is what flew along with it.
+    /// Segments delivered since the newest of them was sent: those in flight with it.
     pub in_flight: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct RateSample {
     pub prior_mstamp_us: u64,
     /// `delivered` when the sampled segment was sent.
     pub prior_delivered: u64,
-    /// Segments delivered over the interval; negative where there is no sample.
+    /// Segments delivered over the interval; negative without a sample.
     pub delivered: i64,
     /// Segments whose delivery this ACK reported with ECN-Echo.
     pub delivered_ce: i64,
@@ -86,7 +86,8 @@ pub struct RateSample {
     pub is_ack_delayed: bool,
 }
 
-/// A congestion control. `ssthresh` and `cong_avoid` (or `cong_control`) make one; the rest is optional.
+/// A congestion control. `ssthresh` and `cong_avoid` (or `cong_control`) are required; the rest is
+/// optional.
 ///
 /// Calls come in the kernel's order for each ACK: `in_ack_event`, `pkts_acked`, then `cong_avoid` (when the
 /// window may grow) or, for a variant that `has_cong_control`, `cong_control` for every ACK.
@@ -94,30 +95,30 @@ pub trait CongestionControl: Debug + Send {
     /// The connection is established.
     fn init(&mut self, _tp: &mut Tp) {}
 
-    /// The slow-start threshold after a loss, segments. Called once a reduction; at least 2 by custom.
+    /// The slow-start threshold after a loss, in segments. Called once per reduction; at least 2.
     fn ssthresh(&mut self, tp: &mut Tp) -> u32;
 
-    /// Grows the window for `acked` segments that `ack` acknowledged.
+    /// Grows the window for `acked` segments, acknowledged up to `ack`.
     fn cong_avoid(&mut self, tp: &mut Tp, ack: u32, acked: u32);
 
-    /// The state is about to become `new`; `tp.ca_state` is still the old one.
+    /// Called before the state changes to `new`; `tp.ca_state` is still the old state.
     fn set_state(&mut self, _tp: &mut Tp, _new: CaState) {}
 
-    /// An event happened.
+    /// Notifies of a transmission, restart, loss or ECN event; see [`CaEvent`].
     fn cwnd_event(&mut self, _tp: &mut Tp, _event: CaEvent) {}
 
-    /// An ACK came, before anything is made of it.
+    /// Called for every ACK before it is processed.
     fn in_ack_event(&mut self, _tp: &mut Tp, _flags: AckFlags) {}
 
-    /// Segments were acknowledged.
+    /// Called when segments are newly acknowledged or SACKed.
     fn pkts_acked(&mut self, _tp: &mut Tp, _sample: &AckSample) {}
 
-    /// The window after an undone reduction, segments.
+    /// The window after an undone reduction, in segments.
     fn undo_cwnd(&mut self, tp: &mut Tp) -> u32 {
         tp.reno_undo_cwnd()
     }
 
-    /// Whether `cong_control` takes the place of `cong_avoid` and of the stack's own window reduction.
+    /// Whether `cong_control` replaces `cong_avoid` and the stack's own window reduction.
     fn has_cong_control(&self) -> bool {
         false
     }
@@ -125,12 +126,12 @@ pub trait CongestionControl: Debug + Send {
     /// Sets window and pacing rate for this ACK.
     fn cong_control(&mut self, _tp: &mut Tp, _rs: &RateSample) {}
 
-    /// Whether the sender marks its segments ECN-capable and reacts to marks by this variant's own law.
+    /// Whether the sender's segments are ECN-capable and this variant reacts to marks itself.
     fn needs_ecn(&self) -> bool {
         false
     }
 
-    /// How low rate halving may bring the window, segments; asked by stacks that halve the rate.
+    /// The lowest window that rate halving may reach, in segments, for stacks that halve the rate.
     fn min_cwnd(&self, tp: &Tp) -> u32 {
         tp.snd_ssthresh / 2
     }
@@ -140,7 +141,7 @@ pub trait CongestionControl: Debug + Send {
         2
     }
 
-    /// Smallest super-segment under TSO autosizing, segments.
+    /// Smallest super-segment under TSO autosizing, in segments.
     fn min_tso_segs(&self, _tp: &Tp) -> u32 {
         2
     }

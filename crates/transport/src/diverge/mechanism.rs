@@ -571,6 +571,6 @@ mod tests {
         hasty.min_rto = Some(Time::from_ms(50));
         assert!(of(&hasty).contains("retransmission timeout"));
         hasty.kernel_variant = Some("cubic".to_owned());
-        assert!(of(&hasty).starts_with("two laws"));
+        assert!(of(&hasty).starts_with("two algorithms"));
     }
 }

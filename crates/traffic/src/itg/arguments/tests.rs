@@ -193,12 +193,12 @@ fn messages_name_the_word_and_the_remedy() {
         "-a a;b",
         "-V 0 1",
     ] {
-        assert!(error(line).contains("will not do"), "{line}");
+        assert!(error(line).contains("is not valid"), "{line}");
     }
     assert!(error("-c 100 VoIP").contains("exclude each other"));
     assert!(error("DNS -t 5").contains("must come last"));
     assert!(error("-m rttm -p 1").contains("-m rttm"));
-    assert!(error("-foo").contains("is no option"));
+    assert!(error("-foo").contains("is not an option"));
     assert_eq!(
         script("-C 5\n-C x")
             .expect_err("x")
