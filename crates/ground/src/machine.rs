@@ -37,35 +37,26 @@ pub fn now() -> String {
     date(since.map_or(0, |since| since.as_secs()))
 }
 
-/// The time `s` seconds after 1970, the same way.
+/// The time `s` seconds after 1970, the same way; after the year 9999 the seconds.
 pub fn date(s: u64) -> String {
-    let (days, rest) = (s / 86_400, s % 86_400);
-    let (year, month, day) = civil(days);
-    let (h, m, s) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02} UTC")
-}
-
-/// The date `days` days after 1970-01-01 (Richards 2013, for the Gregorian calendar).
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let of_era = shifted % 146_097;
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
+    let at = i64::try_from(s)
+        .ok()
+        .and_then(|s| jiff::Timestamp::from_second(s).ok());
+    at.map_or_else(
+        || format!("{s} s after 1970"),
+        |at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::civil;
+    use super::date;
 
     #[test]
-    fn days_become_dates() {
-        assert_eq!(civil(0), (1970, 1, 1));
-        assert_eq!(civil(11_016), (2000, 2, 29));
-        assert_eq!(civil(20_454), (2026, 1, 1));
+    fn seconds_become_dates() {
+        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(date(11_016 * 86_400), "2000-02-29 00:00:00 UTC");
+        assert_eq!(date(20_454 * 86_400 + 86_399), "2026-01-01 23:59:59 UTC");
+        assert_eq!(date(u64::MAX), "18446744073709551615 s after 1970");
     }
 }

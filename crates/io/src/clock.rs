@@ -1,36 +1,36 @@
 //! Clocks in nanoseconds, and waiting for descriptors.
 
+use rustix::thread::{
+    CpuSet, clock_nanosleep_absolute, sched_getaffinity, sched_setaffinity, set_current_timer_slack,
+};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::RawFd;
 
-fn read(clock: libc::clockid_t) -> i64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the kernel writes one `timespec`.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
+fn read(clock: ClockId) -> i64 {
+    let time = clock_gettime(clock);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// Nanoseconds since some fixed time; never goes back.
 pub fn monotonic_ns() -> i64 {
-    read(libc::CLOCK_MONOTONIC)
+    read(ClockId::Monotonic)
 }
 
 /// Nanoseconds since 1970; goes back when the clock is set.
 pub fn wall_ns() -> i64 {
-    read(libc::CLOCK_REALTIME)
+    read(ClockId::Realtime)
 }
 
 /// Nanoseconds of processor time that the calling thread has had, its system calls included.
 pub fn thread_cpu_ns() -> i64 {
-    read(libc::CLOCK_THREAD_CPUTIME_ID)
+    read(ClockId::ThreadCPUTime)
 }
 
 /// Nanoseconds of processor time that all threads of this process have had.
 pub fn process_cpu_ns() -> i64 {
-    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+    read(ClockId::ProcessCPUTime)
 }
 
 /// Descriptors to wait on, kept between waits so that waiting allocates nothing.
@@ -128,26 +128,16 @@ pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
 /// Has timers of the calling thread, and of those that it starts from now on, go off when they are due. Linux lets them be 50 µs late
 /// otherwise, so that it need not wake up for each (`PR_SET_TIMERSLACK`); a kernel that refuses goes on doing that.
 pub fn wake_on_time() {
-    const LEAST_NS: libc::c_ulong = 1;
-    // SAFETY: it takes a number and no pointer.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, LEAST_NS) };
+    let _ = set_current_timer_slack(Some(NonZeroU64::MIN));
 }
 
 /// Sleeps until [`monotonic_ns`] is `at_ns`, or a signal comes.
 pub fn sleep_until(at_ns: i64) {
-    let at = libc::timespec {
+    let at = Timespec {
         tv_sec: at_ns.max(0) / 1_000_000_000,
         tv_nsec: at_ns.max(0) % 1_000_000_000,
     };
-    // SAFETY: the kernel reads one `timespec`; what remains is not asked for.
-    unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &raw const at,
-            std::ptr::null_mut(),
-        );
-    }
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &at);
 }
 
 /// Has the calling thread run before all of usual priority (`SCHED_FIFO`), from 1 to 99; needs `CAP_SYS_NICE`.
@@ -162,28 +152,14 @@ pub fn real_time(priority: u8) -> io::Result<()> {
 
 /// Keeps the calling thread on one processor, so that what it costs is not that of moving about.
 pub fn pin(processor: usize) -> io::Result<()> {
-    // SAFETY: all zeroes is the empty set; the macro's function writes within it.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor % libc::CPU_SETSIZE as usize, &mut set);
-        crate::sys::check(libc::sched_setaffinity(
-            0,
-            size_of::<libc::cpu_set_t>(),
-            &raw const set,
-        ))
-        .map(drop)
-    }
+    let mut set = CpuSet::new();
+    set.set(processor % CpuSet::MAX_CPU);
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The processors that the calling thread may run on.
 pub fn processors() -> Vec<usize> {
-    // SAFETY: all zeroes is the empty set, which the kernel fills as far as it is long; the macro's function reads within it.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        let told = libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
-        let count = libc::CPU_SETSIZE as usize * usize::from(told == 0);
-        (0..count)
-            .filter(|processor| libc::CPU_ISSET(*processor, &set))
-            .collect()
-    }
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    let all = 0..CpuSet::MAX_CPU;
+    all.filter(|processor| set.is_set(*processor)).collect()
 }

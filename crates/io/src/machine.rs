@@ -4,9 +4,16 @@
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::sys;
-use std::ffi::CString;
+use rustix::fs::{FlockOperation, MemfdFlags};
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use rustix::mount::MountFlags;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, kill_process_group, set_parent_process_death_signal, setrlimit,
+};
+use rustix::system::RebootCommand;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -18,45 +25,23 @@ pub fn mount(kind: &str, at: &str) -> Result<()> {
         source,
     };
     std::fs::create_dir_all(at).map_err(failed)?;
-    let (Ok(kind_text), Ok(target)) = (CString::new(kind), CString::new(at)) else {
-        return Err(Error::Invalid(format!("`{kind}`, `{at}`: no names")));
-    };
-    // SAFETY: strings that end with a zero.
-    sys::check(unsafe {
-        libc::mount(
-            kind_text.as_ptr(),
-            target.as_ptr(),
-            kind_text.as_ptr(),
-            0,
-            std::ptr::null(),
-        )
-    })
-    .map_err(failed)?;
-    Ok(())
+    rustix::mount::mount(kind, at, kind, MountFlags::empty(), None)
+        .map_err(|errno| failed(errno.into()))
 }
 
 /// Switches the machine off. Only its first process should.
 pub fn power_off() -> io::Error {
-    // SAFETY: no pointers. The machine is the caller's to switch off: it needs CAP_SYS_BOOT.
-    unsafe {
-        libc::sync();
-        libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF);
+    rustix::fs::sync();
+    match rustix::system::reboot(RebootCommand::PowerOff) {
+        Ok(()) => io::Error::other("the machine goes on after its power was switched off"),
+        Err(errno) => errno.into(),
     }
-    io::Error::last_os_error()
 }
 
 /// Kills the child of `command` when the spawning thread exits (`PR_SET_PDEATHSIG`).
 pub fn die_with_parent(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec only `prctl` is called, which allocates nothing and takes no lock.
-    unsafe {
-        command.pre_exec(|| {
-            sys::check(libc::prctl(
-                libc::PR_SET_PDEATHSIG,
-                libc::SIGKILL as libc::c_ulong,
-            ))
-            .map(drop)
-        })
-    }
+    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) }
 }
 
 /// Has what `command` starts lie at the same addresses each time.
@@ -116,15 +101,12 @@ pub fn hand_over(command: &mut Command, descriptors: &[OwnedFd]) -> io::Result<(
 
 /// Another descriptor of the same, the first free one from `least` on; closed on `exec`.
 fn copy_from(descriptor: &OwnedFd, least: libc::c_int) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers.
-    sys::owned(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) })
+    Ok(fcntl_dupfd_cloexec(descriptor, least)?)
 }
 
 /// A file in memory that holds `bytes`; who has its descriptor can open it as `/proc/self/fd/N`.
 pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
-    let name = CString::new(name)?;
-    // SAFETY: a string that ends with a zero.
-    let fd = sys::owned(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
+    let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?;
     let file = std::fs::File::from(fd.try_clone()?);
     io::Write::write_all(&mut &file, bytes)?;
     Ok(fd)
@@ -132,58 +114,35 @@ pub fn in_memory(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
 
 /// Both ends of a stream within this machine.
 pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: room for two descriptors, which are then ours.
-    unsafe {
-        sys::check(libc::socketpair(
-            libc::AF_UNIX,
-            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
-            0,
-            ends.as_mut_ptr(),
-        ))?;
-        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
-    }
+    let (one, other) = UnixStream::pair()?;
+    Ok((one.into(), other.into()))
 }
 
 /// Lets a descriptor of this process be named by its number, as one that it was started with can be ([`crate::socket::inherited`]):
 /// whoever takes it by that number has a copy of it.
 pub fn name_by_number(descriptor: &OwnedFd) -> io::Result<i32> {
-    // SAFETY: no pointers.
-    sys::check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFD, 0) })?;
+    fcntl_setfd(descriptor, FdFlags::empty())?;
     Ok(descriptor.as_raw_fd())
 }
 
 /// Loads a module of the kernel from a file.
 pub fn load_module(path: &Path) -> io::Result<()> {
     let file = std::fs::File::open(path)?;
-    // SAFETY: a string that ends with a zero.
-    let loaded =
-        unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
-    if loaded < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    Ok(rustix::system::finit_module(&file, c"", 0)?)
 }
 
 /// Allows this process so many open files, as far as its rights reach.
 pub fn allow_files(count: u64) -> io::Result<()> {
-    let limit = libc::rlimit {
-        rlim_cur: count,
-        rlim_max: count,
+    let limit = Rlimit {
+        current: Some(count),
+        maximum: Some(count),
     };
-    // SAFETY: the pointer is that of the limit.
-    sys::check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }).map(drop)
+    Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
 /// Bytes that a user may still write to the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
-    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-    let mut about = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: a string that ends with a zero, and room for the answer.
-    sys::check(unsafe { libc::statvfs(name.as_ptr(), about.as_mut_ptr()) })?;
-    // SAFETY: the call has filled it.
-    let about = unsafe { about.assume_init() };
+    let about = rustix::fs::statvfs(path)?;
     Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
@@ -210,31 +169,30 @@ impl Drop for Group {
         if !matches!(self.0.try_wait(), Ok(None)) {
             return;
         }
-        // SAFETY: no pointers. The group has the number of its first process, which was not waited for yet.
-        unsafe { libc::kill(-self.0.id().cast_signed(), libc::SIGKILL) };
+        // The group has the number of its first process, which was not waited for yet.
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
     }
 }
 
 /// Takes the lock of a file, which its closing gives back; false where another has it and this is not to wait.
 pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
-    let how = if waits { 0 } else { libc::LOCK_NB };
-    // SAFETY: no pointers.
-    match sys::check(unsafe { libc::flock(file.as_fd().as_raw_fd(), libc::LOCK_EX | how) }) {
-        Ok(_) => Ok(true),
-        Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(why) => Err(why),
+    let how = if waits {
+        FlockOperation::LockExclusive
+    } else {
+        FlockOperation::NonBlockingLockExclusive
+    };
+    match rustix::fs::flock(file, how) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
 }
 
 /// Columns and lines of the terminal that standard error is; those of the first terminals where it is none.
 pub fn terminal_size() -> (usize, usize) {
-    // SAFETY: all zeroes is a `winsize`.
-    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is that of `size`, which the kernel fills in.
-    let done = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    match (done, size.ws_col, size.ws_row) {
-        (0, columns @ 1.., lines @ 1..) => (columns.into(), lines.into()),
+    match rustix::termios::tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
         _ => (80, 24),
     }
 }

@@ -1,8 +1,11 @@
 //! Waiting for many descriptors at once (`epoll(7)`), to the nanosecond.
 
-use crate::sys;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::Timespec;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Descriptors told of by one call.
 const BATCH: usize = 64;
@@ -19,7 +22,7 @@ pub enum Interest {
 /// Descriptors that are waited for together; one that is closed is forgotten.
 pub struct Poll {
     fd: OwnedFd,
-    events: Vec<libc::epoll_event>,
+    events: Vec<epoll::Event>,
 }
 
 impl std::fmt::Debug for Poll {
@@ -33,77 +36,45 @@ impl std::fmt::Debug for Poll {
 impl Poll {
     /// Of nothing yet.
     pub fn new() -> io::Result<Poll> {
-        // SAFETY: no pointers.
-        let fd = sys::owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         Ok(Poll {
-            fd,
-            events: vec![libc::epoll_event { events: 0, u64: 0 }; BATCH],
+            fd: epoll::create(CreateFlags::CLOEXEC)?,
+            events: Vec::with_capacity(BATCH),
         })
     }
 
     /// Waits for `descriptor` too, which is told of by `token`.
     pub fn add(&self, descriptor: &impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, descriptor, token, interest)
+        let events = match interest {
+            Interest::Readable => EventFlags::IN,
+            Interest::Writable => EventFlags::OUT,
+        };
+        Ok(epoll::add(
+            &self.fd,
+            descriptor,
+            EventData::new_u64(token),
+            events,
+        )?)
     }
 
     /// Forgets it.
     pub fn remove(&self, descriptor: &impl AsFd) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_DEL, descriptor, 0, Interest::Readable)
-    }
-
-    fn control(
-        &self,
-        operation: libc::c_int,
-        descriptor: &impl AsFd,
-        token: u64,
-        interest: Interest,
-    ) -> io::Result<()> {
-        let events = match interest {
-            Interest::Readable => libc::EPOLLIN,
-            Interest::Writable => libc::EPOLLOUT,
-        };
-        let mut event = libc::epoll_event {
-            events: events.cast_unsigned(),
-            u64: token,
-        };
-        // SAFETY: the pointer is to an event of ours.
-        sys::check(unsafe {
-            libc::epoll_ctl(
-                self.fd.as_raw_fd(),
-                operation,
-                descriptor.as_fd().as_raw_fd(),
-                &raw mut event,
-            )
-        })
-        .map(drop)
+        Ok(epoll::delete(&self.fd, descriptor)?)
     }
 
     /// Waits for some of them or until so much time is over; gives the tokens of those that are ready to `each`.
     pub fn wait(&mut self, timeout_ns: i64, mut each: impl FnMut(u64)) -> io::Result<()> {
         let timeout_ns = timeout_ns.max(0);
-        let timeout = libc::timespec {
+        let timeout = Timespec {
             tv_sec: timeout_ns / 1_000_000_000,
             tv_nsec: timeout_ns % 1_000_000_000,
         };
-        // SAFETY: room for as many events as is said, a time of ours, no mask of signals.
-        let came = unsafe {
-            libc::syscall(
-                libc::SYS_epoll_pwait2,
-                self.fd.as_raw_fd(),
-                self.events.as_mut_ptr(),
-                BATCH,
-                &raw const timeout,
-                std::ptr::null::<libc::sigset_t>(),
-                0,
-            )
-        };
-        let came = match sys::check_size(came as isize) {
-            Ok(came) => came,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            Err(error) => return Err(error),
-        };
-        for event in &self.events[..came] {
-            each(event.u64);
+        self.events.clear();
+        match epoll::wait(&self.fd, spare_capacity(&mut self.events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        for event in &self.events {
+            each(event.data.u64());
         }
         Ok(())
     }

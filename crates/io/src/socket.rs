@@ -2,9 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::sys;
+use rustix::fs::Mode;
+use rustix::net::{SocketAddrUnix, sockopt};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -12,20 +14,14 @@ use std::path::Path;
 /// A UDP socket at `local`, where others may be as well.
 pub fn shared_udp(local: SocketAddrV4) -> io::Result<UdpSocket> {
     let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
-    sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
     sys::bind(&socket, &sys::internet(local.into()))?;
     Ok(socket.into())
 }
 
 /// Has multicast leave by the interface that has `address`.
 pub fn multicast_by(socket: &UdpSocket, address: Ipv4Addr) -> io::Result<()> {
-    let value = u32::from(address).to_be();
-    set(
-        socket.as_fd(),
-        libc::IPPROTO_IP,
-        libc::IP_MULTICAST_IF,
-        value.cast_signed(),
-    )
+    Ok(sockopt::set_ip_multicast_if(socket, &address)?)
 }
 
 /// Sets the sizes of a socket's buffers, in bytes.
@@ -49,19 +45,15 @@ pub fn mark(
     ds: Option<u8>,
     ttl: Option<u8>,
 ) -> io::Result<()> {
-    let (level, class, hops) = if is_ipv6 {
-        (
-            libc::IPPROTO_IPV6,
-            libc::IPV6_TCLASS,
-            libc::IPV6_UNICAST_HOPS,
-        )
-    } else {
-        (libc::IPPROTO_IP, libc::IP_TOS, libc::IP_TTL)
-    };
-    for (name, value) in [(class, ds), (hops, ttl)] {
-        if let Some(value) = value {
-            set(socket, level, name, value.into())?;
-        }
+    match (is_ipv6, ds) {
+        (_, None) => {}
+        (true, Some(ds)) => sockopt::set_ipv6_tclass(socket, ds.into())?,
+        (false, Some(ds)) => sockopt::set_ip_tos(socket, ds)?,
+    }
+    match (is_ipv6, ttl) {
+        (_, None) => {}
+        (true, Some(hops)) => sockopt::set_ipv6_unicast_hops(socket, Some(hops))?,
+        (false, Some(ttl)) => sockopt::set_ip_ttl(socket, ttl.into())?,
     }
     Ok(())
 }
@@ -107,35 +99,29 @@ fn set(
 pub fn raw(protocol: u8) -> io::Result<UdpSocket> {
     let socket = sys::socket(libc::AF_INET, libc::SOCK_RAW, libc::c_int::from(protocol))?;
     sys::set_option(&socket, libc::IPPROTO_IP, libc::IP_HDRINCL, &1)?;
-    sys::set_option(&socket, libc::SOL_SOCKET, libc::SO_BROADCAST, &1)?;
+    sockopt::set_socket_broadcast(&socket, true)?;
     // A raw socket sends and receives as one of UDP does; ports are ignored.
     Ok(socket.into())
 }
 
 /// Connections that may wait to be accepted.
-const BACKLOG: libc::c_int = 128;
+const BACKLOG: i32 = 128;
+/// Bytes of the longest path of a socket: `sun_path` ends with a zero.
+const LONGEST_PATH: usize = 107;
 
 /// A listener at a path that only the owner of this process may connect to, from its first moment on: the kernel makes the
 /// file with the mode of the socket (unix(7)).
 pub fn private_unix(path: &Path) -> io::Result<UnixListener> {
-    // SAFETY: all zeroes is a `sockaddr_un`.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     let bytes = path.as_os_str().as_bytes();
-    // The last byte stays zero.
-    if bytes.is_empty() || bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+    if bytes.is_empty() || bytes.len() > LONGEST_PATH || bytes.contains(&0) {
         let text = "no path that a socket can have";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
-    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
-        *to = *from as libc::c_char;
-    }
+    let address = SocketAddrUnix::new(path)?;
     let socket = sys::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)?;
-    // SAFETY: no pointers.
-    sys::check(unsafe { libc::fchmod(socket.as_raw_fd(), 0o600) })?;
-    sys::bind(&socket, &address)?;
-    // SAFETY: no pointers.
-    sys::check(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
+    rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&socket, &address)?;
+    rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket.into())
 }
 

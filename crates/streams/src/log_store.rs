@@ -57,28 +57,9 @@ fn append(path: &Path) -> Result<File, String> {
 
 /// `20261122T185900Z` of an instant in nanoseconds since 1970.
 fn date(ns: i64) -> String {
-    let secs = ns.div_euclid(1_000_000_000);
-    let (days, of_day) = (secs.div_euclid(86_400), secs.rem_euclid(86_400));
-    // Days to a date of the Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms", civil_from_days).
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z",
-        of_day / 3600,
-        of_day / 60 % 60,
-        of_day % 60
-    )
+    let at = jiff::Timestamp::from_nanosecond(ns.into());
+    let at = at.expect("64 bits of nanoseconds end in 2262");
+    at.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// A log's file.

@@ -90,12 +90,12 @@ const RULES: &[Rule] = &[
             "trammel-packet",
             "trammel-cost",
         ],
-        &["strsim", "thiserror"],
+        &["jiff", "strsim", "thiserror"],
     ),
     (
         "trammel-io",
         &["trammel-packet"],
-        &["libc", "serde", "thiserror"],
+        &["libc", "rustix", "serde", "thiserror"],
     ),
     (
         "trammel-kernel",
@@ -110,13 +110,20 @@ const RULES: &[Rule] = &[
             "trammel-packet",
             "trammel-io",
         ],
-        &["hmac", "sha2", "thiserror"],
+        &["crc32c", "hmac", "sha2", "thiserror"],
     ),
     (
         // What every command stands on; it knows no subject.
         "trammel-ground",
         &[],
-        &["anyhow", "indicatif", "sha2", "tempfile", "thiserror"],
+        &[
+            "anyhow",
+            "indicatif",
+            "jiff",
+            "sha2",
+            "tempfile",
+            "thiserror",
+        ],
     ),
     (
         // Data that comes with the program.
@@ -258,6 +265,7 @@ const RULES: &[Rule] = &[
             "trammel-workbench",
         ],
         &[
+            "jiff",
             "anyhow",
             "clap",
             "rayon",

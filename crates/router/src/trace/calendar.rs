@@ -2,50 +2,11 @@
 
 use trammel_packet::timestamp::Timestamp;
 
-const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-/// Days of 400 years, after which the calendar repeats.
-const ERA_DAYS: i64 = 146_097;
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
 /// `Tue Jul 24 17:53:30 2001`, in UTC.
 pub(crate) fn date(at: Timestamp) -> String {
-    let (days, second) = (at.secs().div_euclid(86_400), at.secs().rem_euclid(86_400));
-    let (mut year, mut day) = (
-        1970 + days.div_euclid(ERA_DAYS) * 400,
-        days.rem_euclid(ERA_DAYS),
-    );
-    while day >= 365 + i64::from(is_leap(year)) {
-        day -= 365 + i64::from(is_leap(year));
-        year += 1;
-    }
-    let mut month = 0;
-    loop {
-        let length = match month {
-            1 => 28 + i64::from(is_leap(year)),
-            3 | 5 | 8 | 10 => 30,
-            _ => 31,
-        };
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    format!(
-        "{} {} {:2} {:02}:{:02}:{:02} {year}",
-        DAYS[days.rem_euclid(7) as usize],
-        MONTHS[month],
-        day + 1,
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
+    let at = jiff::Timestamp::from_nanosecond(at.0.into());
+    let at = at.expect("64 bits of nanoseconds end in 2262");
+    at.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
 
 #[cfg(test)]
