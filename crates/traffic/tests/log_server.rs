@@ -303,9 +303,9 @@ fn a_server_that_disappears_or_stalls_is_not_waited_for_by_who_logs() {
             };
             let why = ends().expect_err("nobody takes it").to_string();
             let said = if stalls {
-                "too slowly"
+                "too slow"
             } else {
-                "takes no more"
+                "accepts no more"
             };
             assert!(why.contains(said), "{why}");
             assert!(

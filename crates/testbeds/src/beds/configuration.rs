@@ -111,7 +111,7 @@ impl Configuration {
         if is_both {
             let Some(two) = devices.get(..BOTH) else {
                 return unable(format!(
-                    "has no {BOTH} inputs from devices, which `--both-ways` requires: leave it out"
+                    "has no {BOTH} inputs from devices, so leave `--both-ways` out"
                 ));
             };
             bench.narrow(two);

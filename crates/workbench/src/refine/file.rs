@@ -296,7 +296,7 @@ quantities = { entries = 12 }
             (" \n".to_owned(), "run.toml: it is empty; "),
             (
                 cut("[[element]]\nname = \"b\""),
-                "it has 1 of 2 elements, so it is cut off",
+                "it has 1 of 2 elements, so it is truncated",
             ),
             (cut("ries = 12"), "run.toml:19: "),
             (cut("class = \"EtherSwitch\""), "`class` of 'b' is a word"),
