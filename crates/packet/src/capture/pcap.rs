@@ -8,9 +8,11 @@
 //! interface and the kind of packet, which are skipped (`modified` captures of old Linux systems).
 //! Source: draft-ietf-opsawg-pcap.
 
+use super::frame::{Error, Frame};
 use super::link::LinkType;
+use super::order::Order;
+use super::sink::Sink;
 use super::source::Source;
-use super::{Error, Frame, Order, Sink};
 use crate::timestamp::Timestamp;
 use std::io::{self, Write};
 

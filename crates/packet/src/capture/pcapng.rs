@@ -7,9 +7,11 @@
 //! Read are section headers, interfaces, packets (enhanced, simple, obsolete) and their comments; other
 //! blocks are skipped. Source: draft-ietf-opsawg-pcapng, §4.
 
+use super::frame::{Error, Frame, RECORD_BYTES_MAX};
 use super::link::LinkType;
+use super::order::Order;
+use super::sink::Sink;
 use super::source::Source;
-use super::{Error, Frame, Order, RECORD_BYTES_MAX, Sink};
 use crate::timestamp::Timestamp;
 use std::io::{self, Write};
 

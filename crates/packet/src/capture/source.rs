@@ -1,6 +1,6 @@
 //! Bytes of a capture file in records, decompressed, with their place in the file.
 
-use super::{Error, RECORD_BYTES_MAX};
+use super::frame::{Error, RECORD_BYTES_MAX};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
 
