@@ -16,6 +16,7 @@ pub mod service;
 pub mod summary;
 pub mod testbed;
 pub mod transfer;
+mod transfer_test;
 pub mod trial;
 pub mod validity;
 

@@ -9,6 +9,7 @@
 
 pub mod boot;
 pub mod build;
+mod cable;
 pub mod cause;
 pub mod check;
 pub mod guest;

@@ -10,139 +10,30 @@
 //! needs on the wire.
 
 mod ahead;
+mod counters;
+mod departure_jitter;
 mod express;
-mod late;
+mod impairments;
 mod served;
-mod spoil;
+mod spec;
 
 use crate::ids::{MediumId, MiddleboxId};
 use crate::packet::Packet;
 use crate::ring::Ring;
 use ahead::{Ahead, End};
+pub use counters::LinkCounters;
+use departure_jitter::DepartureJitter;
 use express::Express;
-use late::Late;
+use impairments::{Fate, Impairments};
 use served::Served;
-use spoil::{Fate, Spoil};
+pub use spec::{LinkSpec, Queue};
 use std::collections::BinaryHeap;
 use trammel_core::rng::Rng;
-use trammel_core::schedule::{DeliverySchedule, RateSchedule};
 use trammel_core::time::Time;
 use trammel_core::units::{Rate, TxTime};
-use trammel_queues::aqm::Discipline;
-use trammel_queues::loss::LossModel;
-use trammel_stats::arrivals::Spans;
 
 /// Bytes of a full packet.
 const FULL_PACKET: u64 = 1500;
-
-/// What a link is made of.
-#[derive(Debug)]
-pub struct LinkSpec {
-    /// Its name in tables and traces.
-    pub name: String,
-    /// Its rate; none is infinitely fast.
-    pub rate: Option<Rate>,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Token-bucket depth in bytes; none serialises.
-    pub burst_bytes: Option<u64>,
-    /// How late packets leave its queue at most, beside what the rate says: what processing and timers add, drawn evenly
-    /// for each instant. No more than a full packet's time counts.
-    pub late: Time,
-    /// The queue before it.
-    pub queue: Queue,
-    /// Losses behind the queue.
-    pub loss: Option<Box<dyn LossModel>>,
-    /// Extra delay of each packet.
-    pub jitter: Option<Spans>,
-    /// Probability and extra delay of packets that others may overtake.
-    pub reorder: Option<(f64, Time)>,
-    /// A rate that changes with time; `rate` is then its first.
-    pub schedule: Option<RateSchedule>,
-    /// Delivery opportunities of a packet each, in place of a rate.
-    pub deliveries: Option<DeliverySchedule>,
-    /// Seed of the link's own random streams.
-    pub seed: u64,
-}
-
-/// The queue before a link.
-#[derive(Debug)]
-pub enum Queue {
-    /// First in, first out; arrivals beyond either limit are dropped. The packet being sent counts.
-    DropTail {
-        /// Limit in packets.
-        packets: u32,
-        /// Limit in bytes.
-        bytes: u64,
-    },
-    /// A queue discipline with a law of its own.
-    Discipline(Box<dyn Discipline>),
-}
-
-impl Queue {
-    /// A queue that never drops.
-    pub const UNLIMITED: Queue = Queue::DropTail {
-        packets: u32::MAX,
-        bytes: u64::MAX,
-    };
-}
-
-impl LinkSpec {
-    /// An infinitely fast link without a queue.
-    pub fn wire(name: &str, delay: Time) -> LinkSpec {
-        LinkSpec {
-            name: name.to_owned(),
-            rate: None,
-            delay,
-            burst_bytes: None,
-            late: Time::ZERO,
-            queue: Queue::UNLIMITED,
-            loss: None,
-            jitter: None,
-            reorder: None,
-            schedule: None,
-            deliveries: None,
-            seed: 0,
-        }
-    }
-}
-
-/// Counters of a link since its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkCounters {
-    /// Packets that came.
-    pub arrived_pkts: u64,
-    /// Bytes that came.
-    pub arrived_bytes: u64,
-    /// Packets that left the queue.
-    pub sent_pkts: u64,
-    /// Bytes that left the queue.
-    pub sent_bytes: u64,
-    /// Dropped because the queue was full.
-    pub overflow_pkts: u64,
-    /// Dropped by the discipline's law.
-    pub early_pkts: u64,
-    /// Lost behind the queue.
-    pub lost_pkts: u64,
-    /// Marked with Congestion Experienced.
-    pub marked_pkts: u64,
-    /// Sum of the times that packets waited in the queue and were sent, ns.
-    pub wait_ns: u64,
-    /// Most packets that the queue counted against its limit.
-    pub peak_pkts: u32,
-    /// Time for which a medium had a packet of this link in hand, contention and repetitions included, ns; zero of links
-    /// that are no direction of a medium.
-    pub busy_ns: u64,
-    /// Packets that reached the other end.
-    pub delivered_pkts: u64,
-}
-
-impl LinkCounters {
-    /// Packets that were dropped or lost, for any reason.
-    pub fn dropped_pkts(&self) -> u64 {
-        self.overflow_pkts + self.early_pkts + self.lost_pkts
-    }
-}
 
 /// A packet in the pipe and when it arrives at the other end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -173,7 +64,7 @@ pub struct Link {
     /// The device that stands before it.
     middlebox: Option<MiddleboxId>,
     pipe: Ring<InPipe>,
-    spoil: Option<Box<Spoil>>,
+    impairments: Option<Box<Impairments>>,
     /// What is seen of it, where the link is crossed ahead of time.
     ahead: Option<Box<Ahead>>,
     /// When a link that gathers has to take in what has come to it (`network::gather`).
@@ -199,8 +90,10 @@ impl Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
         let tx = spec.rate.map(TxTime::new);
-        let most = tx.map_or(Time::ZERO, |tx| tx.of(FULL_PACKET).min(spec.late));
-        let late = Late::new(most, stream("departures"));
+        let most = tx.map_or(Time::ZERO, |tx| {
+            tx.of(FULL_PACKET).min(spec.departure_jitter)
+        });
+        let late = DepartureJitter::new(most, stream("departures"));
         let burst = spec.burst_bytes.and_then(|bytes| tx.map(|tx| tx.of(bytes)));
         let is_fixed = spec.schedule.is_none() && spec.deliveries.is_none() && medium.is_none();
         let service = match spec.queue {
@@ -213,9 +106,9 @@ impl Link {
             }
         };
         let is_foreseen = matches!(service, Service::Express(_)) && spec.reorder.is_none();
-        let is_spoilt = spec.loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
-        let spoil = is_spoilt.then(|| {
-            Box::new(Spoil {
+        let is_impaired = spec.loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
+        let impairments = is_impaired.then(|| {
+            Box::new(Impairments {
                 loss: spec.loss,
                 jitter: spec.jitter,
                 reorder: spec.reorder,
@@ -236,7 +129,7 @@ impl Link {
             is_foreseen,
             middlebox: None,
             pipe: Ring::new(),
-            spoil,
+            impairments,
             ahead: None,
             due: Time::MAX,
             passed_pkts: 0,
@@ -278,9 +171,9 @@ impl Link {
 
     /// Counters since the start.
     pub fn counters(&self) -> LinkCounters {
-        let spoil = self.spoil.as_deref();
-        let lost_pkts = spoil.map_or(0, |spoil| spoil.lost_pkts);
-        let late_pkts = spoil.map_or(0, |spoil| spoil.late_pkts);
+        let impairments = self.impairments.as_deref();
+        let lost_pkts = impairments.map_or(0, |impairments| impairments.lost_pkts);
+        let late_pkts = impairments.map_or(0, |impairments| impairments.late_pkts);
         let mut counters = match (&self.service, &self.ahead) {
             (Service::Served(served), _) => LinkCounters {
                 lost_pkts: served.counters.lost_pkts + lost_pkts,
@@ -301,7 +194,10 @@ impl Link {
         if self.is_foreseen {
             return next;
         }
-        let late = self.spoil.as_ref().map_or(Time::MAX, |spoil| spoil.next());
+        let late = self
+            .impairments
+            .as_ref()
+            .map_or(Time::MAX, |impairments| impairments.next());
         match &self.service {
             Service::Express(_) => next.min(late),
             Service::Served(served) => next.min(late).min(served.gate),
@@ -333,9 +229,9 @@ impl Link {
     #[inline]
     pub(crate) fn cross(&mut self, at: Time, wire_bytes: u32) -> Option<Time> {
         let departs = self.express().admit(at, wire_bytes)?;
-        match &mut self.spoil {
+        match &mut self.impairments {
             None => Some(departs + self.delay),
-            Some(spoil) => spoil.foreseen(departs, self.delay, wire_bytes),
+            Some(impairments) => impairments.foreseen(departs, self.delay, wire_bytes),
         }
     }
 
@@ -349,10 +245,12 @@ impl Link {
             Some(express.pass(at, wire_bytes))
         };
         let left = if departs.is_some() { express.left } else { at };
-        let arrives = match (departs, &mut self.spoil) {
+        let arrives = match (departs, &mut self.impairments) {
             (None, _) => None,
             (Some(departs), None) => Some(departs + self.delay),
-            (Some(departs), Some(spoil)) => spoil.foreseen(departs, self.delay, wire_bytes),
+            (Some(departs), Some(impairments)) => {
+                impairments.foreseen(departs, self.delay, wire_bytes)
+            }
         };
         let end = match (departs, arrives) {
             (None, _) => End::Dropped,
@@ -403,12 +301,12 @@ impl Link {
     /// Sends a packet that leaves the queue at `departs` on its way.
     fn launch(&mut self, departs: Time, packet: &Packet) -> bool {
         let mut arrives = departs + self.delay;
-        if let Some(spoil) = &mut self.spoil {
-            match spoil.fate(departs, arrives, packet.wire_bytes) {
-                Fate::InOrder(spoilt) => arrives = spoilt,
+        if let Some(impairments) = &mut self.impairments {
+            match impairments.fate(departs, arrives, packet.wire_bytes) {
+                Fate::InOrder(arrives_then) => arrives = arrives_then,
                 Fate::Lost => return false,
-                Fate::Late(arrives) => {
-                    spoil.delay(arrives, *packet);
+                Fate::Overtaken(arrives) => {
+                    impairments.delay(arrives, *packet);
                     return true;
                 }
             }
@@ -445,7 +343,11 @@ impl Link {
             self.remove();
             return true;
         }
-        if let Some(packet) = self.spoil.as_mut().and_then(|spoil| spoil.arrived(now)) {
+        if let Some(packet) = self
+            .impairments
+            .as_mut()
+            .and_then(|impairments| impairments.arrived(now))
+        {
             *arrived = packet;
             return true;
         }
@@ -536,7 +438,10 @@ impl Link {
 
     /// Packets in the pipe.
     pub fn in_pipe(&self) -> usize {
-        let late = self.spoil.as_ref().map_or(0, |spoil| spoil.late.len());
+        let late = self
+            .impairments
+            .as_ref()
+            .map_or(0, |impairments| impairments.late.len());
         let coming = self.ahead.as_ref().map_or(0, |ahead| ahead.through());
         self.pipe.len() + late + self.passing_pkts - coming
     }

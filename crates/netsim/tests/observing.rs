@@ -42,7 +42,7 @@ fn access(seed: u64) -> Seen {
             bytes: u64::MAX,
         };
         spec.seed = seed;
-        spec.late = Time::from_us(seed % 2);
+        spec.departure_jitter = Time::from_us(seed % 2);
         if name == "out 1" {
             let entry = loss::find("bernoulli").expect("built in");
             let given = [("probability".to_owned(), Value::Float(1e-3))];

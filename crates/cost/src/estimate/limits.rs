@@ -1,6 +1,6 @@
 //! What is used up first: processor, links, bus or memory.
 
-use super::Load;
+use super::load::Load;
 use crate::machine::Machine;
 
 /// Bytes between frames on a link: preamble, start and gap (IEEE 802.3).
@@ -9,24 +9,6 @@ pub(super) const GAP: f64 = 20.0;
 const BUS_OVERHEAD: f64 = 32.0;
 
 pub(super) const CPU: &str = "cpu";
-
-/// Ways in and out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ports {
-    /// How many receive.
-    pub count: f64,
-    /// Bits a second of each; infinite where links are left out.
-    pub bits_per_s: f64,
-}
-
-impl Default for Ports {
-    fn default() -> Ports {
-        Ports {
-            count: 1.0,
-            bits_per_s: f64::INFINITY,
-        }
-    }
-}
 
 /// A rate at which something is used up.
 #[derive(Clone, Debug, PartialEq)]

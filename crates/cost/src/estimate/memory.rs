@@ -1,7 +1,8 @@
 //! What it costs that data are not in the first level.
 
 use super::beside::Beside;
-use super::{Error, Load, Row};
+use super::load::{Error, Load};
+use super::row::Row;
 use crate::eo::{LINE, Memory, Touch};
 use crate::expr::Expr;
 use crate::machine::Machine;

@@ -12,100 +12,25 @@
 
 pub mod beside;
 mod limits;
+mod load;
 mod memory;
+mod ports;
+mod row;
 
 use crate::eo::{Memory, Touch};
-use crate::expr::{Expr, Values};
+use crate::expr::Expr;
 use crate::function::{Function, Operation};
-use crate::machine::{Factor, Machine, Missing};
-use crate::residency::{Locality, Population};
+use crate::machine::{Factor, Machine};
+use crate::residency::Population;
 use beside::Beside;
 
-pub use limits::{Limit, Ports};
+pub use limits::Limit;
+pub use load::{Error, Load};
+pub use ports::Ports;
+pub use row::{Range, Row};
 
 /// The operation that tells how many calls there are a packet.
 const CALL: &str = "call";
-
-/// What comes to a function, and how it is run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Load {
-    /// Bytes of a frame, its FCS included.
-    pub frame: f64,
-    /// Flows: different keys that come to each table at most.
-    pub flows: f64,
-    /// How often which flow comes.
-    pub locality: Locality,
-    /// The share of packets that are in the other socket's last level, 0 to 1.
-    pub remote: f64,
-    /// Cores that run the function, each on packets of its own.
-    pub cores: f64,
-    /// The ways in and out.
-    pub ports: Ports,
-    /// What other names in formulas stand for.
-    pub values: Values,
-}
-
-impl Default for Load {
-    fn default() -> Load {
-        Load {
-            frame: 64.0,
-            flows: f64::INFINITY,
-            locality: Locality::Uniform,
-            remote: 0.0,
-            cores: 1.0,
-            ports: Ports::default(),
-            values: Values::new(),
-        }
-    }
-}
-
-/// A number with what it may be.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Range {
-    /// Where all accesses overlap.
-    pub low: f64,
-    /// With as many under way at once as the implementation has.
-    pub centre: f64,
-    /// Where each access waits for the one before.
-    pub high: f64,
-}
-
-impl Range {
-    /// What work of `core` cycles takes on `machine` that waits for memory besides; `counted` cycles of it are certain.
-    pub fn of(core: f64, counted: f64, memory: Range, machine: &Machine) -> Range {
-        let unsure = (core - counted) * machine.spread.min(1.0);
-        let shared = machine.memory.spread;
-        Range {
-            low: core - unsure + memory.low * (1.0 - shared).max(0.0),
-            centre: core + memory.centre,
-            high: core + unsure + memory.high * (1.0 + shared),
-        }
-    }
-
-    /// Its ends, where anything is known of how far it reaches: a machine from a paper does not say.
-    pub fn ends(&self) -> Option<(f64, f64)> {
-        (self.high > self.low).then_some((self.low, self.high))
-    }
-}
-
-/// What a part of a function costs a packet of the function's, visits counted.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// The element, or the function where it has one part only.
-    pub name: String,
-    /// Its class.
-    pub class: String,
-    /// Visits a packet.
-    pub visits: f64,
-    /// Cycles that do not depend on where data are.
-    pub core: f64,
-    /// Cycles for data beyond the first level.
-    pub memory: Range,
-    /// Accesses to tables and packets.
-    pub accesses: f64,
-    /// Each operation with its cycles and accesses at one visit.
-    pub operations: Vec<(String, f64, f64)>,
-}
 
 /// A table that a function looks up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,26 +66,6 @@ pub struct Estimate {
     pub populations: Vec<Population>,
     /// The rates at which something is used up, the lowest first, in packets a second.
     pub limits: Vec<Limit>,
-}
-
-/// Why there is no estimate.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The machine lacks a constant.
-    #[error("{0}")]
-    Missing(#[from] Missing),
-    /// A name in a formula stands for nothing.
-    #[error("`{name}` in {operation} has no value; give it as --what-if \"{name}=…\"")]
-    Open {
-        /// The name.
-        name: String,
-        /// The operation it stands in.
-        operation: String,
-    },
-    /// A quantity of the load is impossible.
-    #[error("{0}")]
-    Load(String),
 }
 
 /// Cycles and accesses of an operation at one visit, as formulas.

@@ -1,7 +1,7 @@
 //! The configuration of a guest's kernel: the lines of `guest.config`, and whether they came out.
 
+use super::error::{Error, at};
 use super::make::Make;
-use super::{Error, at};
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Commands of a build: their output goes to a log, what they compile is counted, and an interrupt ends them with all their children.
 
-use super::{Error, Watch, at};
+use super::error::{Error, Watch, at};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

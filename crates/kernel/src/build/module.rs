@@ -1,7 +1,8 @@
 //! A congestion control of the user's, compiled for a kernel that was built: a module that its guests load.
 
+use super::error::{Error, Watch, at};
 use super::make::Make;
-use super::{Built, Error, Watch, Wish, at};
+use super::{Built, Wish};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

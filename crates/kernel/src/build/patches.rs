@@ -1,7 +1,7 @@
 //! The changes that guests need of Linux, in `gpl/` under its licence, and whether a tree takes them.
 
+use super::error::{Error, at, digest};
 use super::make::Make;
-use super::{Error, at, digest};
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Where a kernel's source comes from: the archive of the distribution's package, or a tree of the user's.
 
-use super::{Error, Watch, at};
+use super::error::{Error, Watch, at};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};

@@ -1,6 +1,6 @@
 //! The programs that a kernel is built with.
 
-use super::Error;
+use super::error::Error;
 use std::path::Path;
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Captures of the ends of wires, emptied now and then while flows run.
 
-use super::Result;
 use super::network::{Network, name};
+use super::result::Result;
 use crate::job::{Captured, Frame, Job};
 use std::fmt::Write;
 use trammel_io::capture::Capture;

@@ -4,10 +4,10 @@
 //! and then (`Job::read_ns`), and has the kernel acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window is large.
 //! One whose window is small is woken, and one that is to read slowly reads as it is told.
 
-use super::Result;
 use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};
 use super::queues::Queues;
+use super::result::Result;
 use crate::job::{Answer, Counts, FIRST_PORT, Flow, FlowSeen, Job, Sample, WaySeen};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

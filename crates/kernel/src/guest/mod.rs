@@ -8,6 +8,9 @@ mod captures;
 pub(crate) mod flows;
 pub(crate) mod network;
 pub(crate) mod queues;
+pub(crate) mod result;
+
+pub use result::Result;
 
 use crate::job::{Answer, Job};
 use std::fs::{self, File};
@@ -28,9 +31,6 @@ const ANSWER: &str = "/dev/ttyS0";
 const START_NS: i64 = 10_000_000_000;
 /// What the line of an answer that is none begins with.
 pub const FAILED: &str = "!";
-
-/// What a guest may fail with: it is told, and there is nobody to handle it.
-pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// What the program does: it builds the job's network and runs its flows.
 pub fn main() -> ExitCode {

@@ -1,7 +1,7 @@
 //! A job's hosts as namespaces, its wires as pairs of interfaces, with addresses, routes and queues.
 
-use super::Result;
-use crate::host::Cable;
+use super::result::Result;
+use crate::cable::Cable;
 use crate::job::{Job, Wire};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,7 +1,7 @@
 //! What queues the packets of a job's ways: how many wait there, what was counted, and what their rates become.
 
-use super::Result;
 use super::network::Network;
+use super::result::Result;
 use crate::job::{Job, QueueCounts};
 use trammel_io::qdisc::{Kind, Tbf};
 

@@ -1,7 +1,7 @@
 //! A drop-tail queue at a fixed rate: when a packet leaves is known as it comes.
 
-use super::LinkCounters;
-use super::late::Late;
+use super::counters::LinkCounters;
+use super::departure_jitter::DepartureJitter;
 use crate::ring::Ring;
 use trammel_core::time::Time;
 use trammel_core::units::TxTime;
@@ -15,7 +15,7 @@ pub(super) struct Express {
     tx: Option<TxTime>,
     /// Depth of the token bucket in time at the link's rate.
     burst: Option<Time>,
-    late: Option<Late>,
+    late: Option<DepartureJitter>,
     /// When the last packet that came has left the queue: as it came, where it did not wait, however late it then is.
     pub(super) left: Time,
     /// When the last packet has left, or when the bucket is full again.
@@ -64,7 +64,7 @@ impl Express {
         bytes: u64,
         tx: Option<TxTime>,
         burst: Option<Time>,
-        late: Option<Late>,
+        late: Option<DepartureJitter>,
     ) -> Express {
         Express {
             // As many as a number of packets can say is no limit.

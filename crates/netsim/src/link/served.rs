@@ -1,7 +1,8 @@
 //! A queue served packet by packet: a discipline with a law, a rate that changes, a medium.
 
-use super::late::Late;
-use super::{LinkCounters, LinkSpec, Queue};
+use super::counters::LinkCounters;
+use super::departure_jitter::DepartureJitter;
+use super::spec::{LinkSpec, Queue};
 use crate::ids::MediumId;
 use crate::packet::Packet;
 use trammel_core::rng::Rng;
@@ -28,7 +29,7 @@ pub(super) struct Served {
     pub(super) gate: Time,
     /// When that was due.
     due: Time,
-    late: Option<Late>,
+    late: Option<DepartureJitter>,
     /// Earliest next service, also over an empty queue.
     ready_at: Time,
     next_rate_change: Time,
@@ -49,7 +50,7 @@ impl Served {
         tx: Option<TxTime>,
         burst: Option<Time>,
         medium: Option<(MediumId, u32)>,
-        late: Option<Late>,
+        late: Option<DepartureJitter>,
         rng: Rng,
     ) -> Served {
         let discipline = match std::mem::replace(&mut spec.queue, Queue::UNLIMITED) {

@@ -4,6 +4,8 @@ use super::served::droptail;
 use super::*;
 use proptest::prelude::*;
 use trammel_core::entry::{Params, Value};
+use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+use trammel_stats::arrivals::Spans;
 use trammel_stats::dist;
 use trammel_tcp::segment::Ecn;
 

@@ -124,7 +124,7 @@ fn link(
     let mut spec = LinkSpec::wire(name, Time::from_secs_f64(log_uniform(rng, 1e-5, 0.1)));
     spec.seed = rng.below(1 << 32);
     if spec.seed.is_multiple_of(2) {
-        spec.late = Time::from_us(1);
+        spec.departure_jitter = Time::from_us(1);
     }
     *story += &format!("\n  {name}: {} {}", rate, spec.delay);
     let mut capacity = None;

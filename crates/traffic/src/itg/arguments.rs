@@ -8,6 +8,7 @@
 //! A word after a flag that may be left out (`-l [file]`) is taken unless it begins with `-` or names an application.
 
 mod applications;
+mod bounds;
 mod error;
 mod flags;
 mod laws;
@@ -18,17 +19,13 @@ mod remarks;
 mod tests;
 mod words;
 
+pub use bounds::{KILOBYTE, MOST_FLOWS};
 pub use error::Error;
 pub use receiver::serve;
 
 use super::command::{Command, Logs};
 use applications::application;
 use reader::Reader;
-
-/// The longest list of flows that a script may hold.
-pub const MOST_FLOWS: usize = 65_536;
-/// Bytes in one of D-ITG's kilobytes (`-k 1` at 100 bytes a packet sends 11 packets).
-pub const KILOBYTE: u64 = 1024;
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 //! back comes to it. By which interface they leave and to which Ethernet address is what the kernel's routes and neighbours say, as
 //! long as nothing else is asked for.
 
-use super::{Carrier, Packet};
+use super::carrier::{Carrier, Packet};
 use crate::frame::{Headers, Template};
 use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;

@@ -1,8 +1,8 @@
 //! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of them.
 
+use super::carrier::{Carrier, Packet};
 use super::filler::Filler;
 use super::patience::Patience;
-use super::{Carrier, Packet};
 use crate::echo::{self, Echo, HEAD_BYTES, HEADER_BYTES};
 use crate::stamp::STAMP_BYTES;
 use crate::stream::{Meter, Stream};

@@ -3,7 +3,7 @@
 //! A message is a stamp, with its length in place of the flow, and as many bytes as that length says. The first stamp of a connection tells
 //! the flow, and has no message.
 
-use super::{Carrier, Packet};
+use super::carrier::{Carrier, Packet};
 use crate::record::MOST_BYTES;
 use crate::stamp::{STAMP_BYTES, Stamp};
 use std::io::{self, ErrorKind, Write};

@@ -2,13 +2,13 @@
 //!
 //! One thread a port serves one direction as well as both: with two processors one sends and the other checks.
 
-use super::Threads;
 use super::checker::{Checker, Verdict};
 use super::frame;
 use super::neighbours::{Heard, Host};
 use super::port::Port;
 use super::query;
 use super::sender::Sender;
+use super::threads::Threads;
 use crate::pace::Calendar;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};

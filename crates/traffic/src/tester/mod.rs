@@ -41,6 +41,7 @@ mod query;
 pub mod schedule;
 mod sender;
 pub mod signature;
+mod threads;
 pub mod timing;
 pub mod traffic;
 mod unevenness;
@@ -61,6 +62,7 @@ use signature::Signature;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicUsize, Ordering};
+pub use threads::Threads;
 use timing::Tagged;
 use traffic::Traffic;
 use trammel_core::time::Time;
@@ -107,17 +109,6 @@ pub struct Tags {
     pub from: Time,
     /// How many there are at most, evenly spread over the frames that are left.
     pub frames: u32,
-}
-
-/// How the ports' threads run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Threads {
-    /// The priority (1 to 99) by which they run before all of usual priority, if they should.
-    pub priority: Option<u8>,
-    /// Whether a port that checks asks for frames again and again for 50 us after one came, before it sleeps: it is not woken for
-    /// every batch, which costs the sender, and sees frames sooner. For ports with a processor of their own: a device that has to share
-    /// it is slowed down.
-    pub poll: bool,
 }
 
 impl Plan {

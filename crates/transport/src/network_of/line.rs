@@ -84,7 +84,7 @@ impl Placed<'_> {
         spec.seed = self.seed;
         spec.rate = Some(line.rate);
         spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.rate)));
-        spec.late = line.late(self.limit_packets);
+        spec.departure_jitter = line.late(self.limit_packets);
         spec.queue = queue(line, self.limit_packets)?;
         spoil(&mut spec, line)?;
         spec.schedule = schedule(line)?;
@@ -101,7 +101,7 @@ impl Placed<'_> {
         spec.seed = self.seed;
         spec.rate = Some(line.ack_rate);
         spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.ack_rate)));
-        spec.late = match self.back_queue {
+        spec.departure_jitter = match self.back_queue {
             BackQueue::Same => line.late(self.limit_packets),
             BackQueue::Host => line.late(self.limit_packets.max(BACK_QUEUE_PKTS)),
         };

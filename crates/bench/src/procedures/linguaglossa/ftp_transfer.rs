@@ -9,7 +9,8 @@
 //! Router", §5.7; RFC 959.
 
 use super::super::{Entry, Form};
-use crate::transfer::{BYTES, COLUMNS, Protocol, REPEATS, tabulate};
+use crate::transfer::Protocol;
+use crate::transfer_test::{BYTES, COLUMNS, REPEATS, tabulate};
 use trammel_core::entry::About;
 
 /// A file by FTP in the table of tests.

@@ -1,6 +1,6 @@
 //! Why a command line was not understood, with what to write instead.
 
-use super::MOST_FLOWS;
+use super::bounds::MOST_FLOWS;
 
 /// Why a command line was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

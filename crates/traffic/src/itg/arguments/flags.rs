@@ -1,7 +1,7 @@
 //! The table of flags: a row each, with what it wants, how it is written and what it does.
 
-use super::KILOBYTE;
 use super::applications::CODECS;
+use super::bounds::KILOBYTE;
 use super::error::Error;
 use super::reader::Reader;
 use crate::itg::command::{Application, Metadata, Unit, Values};

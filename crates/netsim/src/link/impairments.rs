@@ -1,4 +1,4 @@
-//! What may go wrong behind a queue: losses, jitter, and packets that others overtake.
+//! Impairments behind a queue: losses, jitter, and packets that others overtake.
 
 use crate::packet::Packet;
 use std::cmp::{Ordering, Reverse};
@@ -8,9 +8,9 @@ use trammel_core::time::Time;
 use trammel_queues::loss::LossModel;
 use trammel_stats::arrivals::Spans;
 
-/// Everything that may happen to a packet on its way.
+/// The impairments of a link.
 #[derive(Debug)]
-pub(super) struct Spoil {
+pub(super) struct Impairments {
     pub(super) loss: Option<Box<dyn LossModel>>,
     pub(super) jitter: Option<Spans>,
     /// Probability and extra delay of packets that others may overtake.
@@ -18,7 +18,7 @@ pub(super) struct Spoil {
     pub(super) loss_rng: Rng,
     pub(super) delay_rng: Rng,
     pub(super) last_arrival: Time,
-    pub(super) late: BinaryHeap<Reverse<Late>>,
+    pub(super) late: BinaryHeap<Reverse<Overtaken>>,
     /// Packets that passed, in whose order those come that are late by the same.
     pub(super) passed: u64,
     pub(super) lost_pkts: u64,
@@ -32,10 +32,10 @@ pub(super) enum Fate {
     /// It arrives then, after all before it.
     InOrder(Time),
     /// It arrives then, whatever is before it.
-    Late(Time),
+    Overtaken(Time),
 }
 
-impl Spoil {
+impl Impairments {
     /// The fate of a packet that leaves the queue at `departs` and would arrive at `arrives`.
     pub(super) fn fate(&mut self, departs: Time, arrives: Time, bytes: u32) -> Fate {
         self.passed += 1;
@@ -55,7 +55,7 @@ impl Spoil {
         if let Some((probability, extra)) = self.reorder
             && self.delay_rng.chance(probability)
         {
-            return Fate::Late(arrives + extra);
+            return Fate::Overtaken(arrives + extra);
         }
         // The pipe keeps the order: jitter alone never reorders.
         self.last_arrival = self.last_arrival.max(arrives);
@@ -67,13 +67,13 @@ impl Spoil {
         match self.fate(departs, departs + delay, bytes) {
             Fate::InOrder(arrives) => Some(arrives),
             Fate::Lost => None,
-            Fate::Late(_) => unreachable!("a link that reorders is not foreseen"),
+            Fate::Overtaken(_) => unreachable!("a link that reorders is not foreseen"),
         }
     }
 
     /// Keeps a packet that others may overtake.
     pub(super) fn delay(&mut self, arrives: Time, packet: Packet) {
-        self.late.push(Reverse(Late {
+        self.late.push(Reverse(Overtaken {
             arrives,
             order: self.passed,
             packet,
@@ -99,24 +99,24 @@ impl Spoil {
 
 /// A packet that others may overtake, ordered by its arrival, then by its coming.
 #[derive(Debug)]
-pub(super) struct Late {
+pub(super) struct Overtaken {
     arrives: Time,
     order: u64,
     packet: Packet,
 }
-impl PartialEq for Late {
-    fn eq(&self, other: &Late) -> bool {
+impl PartialEq for Overtaken {
+    fn eq(&self, other: &Overtaken) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for Late {}
-impl PartialOrd for Late {
-    fn partial_cmp(&self, other: &Late) -> Option<Ordering> {
+impl Eq for Overtaken {}
+impl PartialOrd for Overtaken {
+    fn partial_cmp(&self, other: &Overtaken) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Late {
-    fn cmp(&self, other: &Late) -> Ordering {
+impl Ord for Overtaken {
+    fn cmp(&self, other: &Overtaken) -> Ordering {
         (self.arrives, self.order).cmp(&(other.arrives, other.order))
     }
 }

@@ -1,17 +1,19 @@
-//! How late packets leave a queue: what processing and timers add to the instant that the rate alone gives.
+//! Departure jitter: what processing and timers add to the instant at which a packet leaves a queue.
 //!
-//! Without it a simulation is more exact than any machine. Flows that are clocked by their own ACKs come to a full queue in
-//! step with its departures, to the picosecond, and the same ones find room each time: phase effects (Floyd and
-//! Jacobson 1992). A packet that comes as another leaves is dropped in one half of the cases, and not in none.
+//! Without it a simulation is more exact than any machine. ACK-clocked flows reach a full queue in step with
+//! its departures, to the picosecond, and the same flows find room each time: phase effects (Floyd and
+//! Jacobson 1992). With it a packet that arrives as another leaves is dropped in half of the cases, rather
+//! than in none.
 //!
-//! The rate is kept: a packet that leaves late delays no other, and packets that leave at one instant stay together.
+//! The rate is kept: a packet that leaves late delays no other, and packets that leave at one instant stay
+//! together.
 
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 
 /// Draws how late each departure is.
 #[derive(Debug)]
-pub(super) struct Late {
+pub(super) struct DepartureJitter {
     most: Time,
     /// The last departure: when it was due, by how much it was late, and the latest instant so far.
     due: Time,
@@ -20,10 +22,10 @@ pub(super) struct Late {
     rng: Rng,
 }
 
-impl Late {
+impl DepartureJitter {
     /// Up to `most`, drawn evenly; nothing for no time.
-    pub(super) fn new(most: Time, rng: Rng) -> Option<Late> {
-        (most > Time::ZERO).then_some(Late {
+    pub(super) fn new(most: Time, rng: Rng) -> Option<DepartureJitter> {
+        (most > Time::ZERO).then_some(DepartureJitter {
             most,
             due: Time::MAX,
             by: Time::ZERO,
@@ -51,7 +53,7 @@ mod tests {
     #[test]
     fn departures_are_late_by_less_than_the_bound_and_keep_their_order() {
         let most = Time::from_us(1);
-        let mut late = Late::new(most, Rng::new(1, "late")).expect("some time");
+        let mut late = DepartureJitter::new(most, Rng::new(1, "late")).expect("some time");
         let mut last = Time::ZERO;
         let mut early = 0;
         for step in 0..1000 {
@@ -73,6 +75,6 @@ mod tests {
 
     #[test]
     fn no_time_draws_nothing() {
-        assert!(Late::new(Time::ZERO, Rng::new(1, "late")).is_none());
+        assert!(DepartureJitter::new(Time::ZERO, Rng::new(1, "late")).is_none());
     }
 }
